@@ -1,0 +1,116 @@
+import * as z from 'zod/mini';
+
+/** Any schema of the contract; `Out` is what a reader gets, `In` what a writer must supply. */
+export type Schema<Out = unknown, In = Out> = z.ZodMiniType<Out, In>;
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/**
+ * Which credential an endpoint takes (interface, section 5):
+ * `bearer` a user session's token; `jwt` the same, and never an API key; `key` an API key;
+ * `either` not shown by the interface: a token if there is one, else the key.
+ */
+export type Auth = 'bearer' | 'jwt' | 'key' | 'either';
+
+/** One endpoint of the service, as data. Everything that can be derived from it is. */
+export interface Endpoint {
+  readonly method: Method;
+  /** The path below the base URL, its parameters in braces: `/api/ci/runs/{runId}`. */
+  readonly path: `/api/${string}`;
+  readonly auth: Auth;
+  /** One sentence for help texts and the reference. */
+  readonly summary: string;
+  /** The section of the interface that declares it. */
+  readonly section: string;
+  readonly query?: Schema<Record<string, unknown>>;
+  readonly body?: Schema;
+  /** The request may be sent without a body. */
+  readonly bodyOptional?: true;
+  /** The body may also be sent as `multipart/form-data` with one part, `file`. */
+  readonly multipart?: true;
+  readonly reply: Schema;
+  /** Takes an `Idempotency-Key`: with one, repeating the request does not repeat its effect. */
+  readonly keyed?: true;
+  /** A POST whose repetition has the effect of one: safe to send again after a lost reply. */
+  readonly idempotent?: true;
+  /** Removes or invalidates something: asked about before it is done. */
+  readonly destructive?: true;
+  /** Answers with the paged shape and takes `page` and `pageSize`. */
+  readonly paged?: true;
+}
+
+export type Api = Readonly<Record<string, Endpoint>>;
+
+/** The names of a path's parameters, in path order: `/a/{x}/{y}` → `['x', 'y']`. */
+export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? [Name, ...PathParams<Rest>]
+  : [];
+
+/** A path's parameters as a record of strings. */
+export type ParamRecord<Path extends string> = { readonly [Name in PathParams<Path>[number]]: string };
+
+/** What the caller must supply as the body; `undefined` where the endpoint has none. */
+export type BodyInput<E extends Endpoint> = E extends { body: infer S extends Schema }
+  ? z.input<S>
+  : undefined;
+
+/** The body as the service sees it once it was checked. */
+export type BodyOutput<E extends Endpoint> = E extends { body: infer S extends Schema }
+  ? z.output<S> | (E extends { bodyOptional: true } ? undefined : never)
+  : undefined;
+
+export type QueryInput<E extends Endpoint> = E extends { query: infer S extends Schema<Record<string, unknown>> }
+  ? z.input<S>
+  : undefined;
+
+export type QueryOutput<E extends Endpoint> = E extends { query: infer S extends Schema<Record<string, unknown>> }
+  ? z.output<S>
+  : Record<never, never>;
+
+/** What a reader of the reply gets. */
+export type ReplyOutput<E extends Endpoint> = z.output<E['reply']>;
+
+/** What a server may answer: stricter than what a reader accepts, since open enums are closed here. */
+export type ReplyInput<E extends Endpoint> = z.input<E['reply']>;
+
+/** The names of a path's parameters, in path order. */
+export function pathParams(path: string): string[] {
+  return [...path.matchAll(/\{([^}]+)\}/g)].map((match) => String(match[1]));
+}
+
+/** The path with its parameters' names taken out: two endpoints with one shape cannot be told apart. */
+function shape(path: string): string {
+  return path.replace(/\{[^}]+\}/g, '{}');
+}
+
+/**
+ * Declares endpoints by name and keeps their literal types.
+ * Throws when two of them share a method and a path: a server could not tell which was meant.
+ */
+export function defineApi<const A extends Api>(api: A): A {
+  const seen = new Map<string, string>();
+  for (const [name, endpoint] of Object.entries(api)) {
+    const route = `${endpoint.method} ${shape(endpoint.path)}`;
+    const other = seen.get(route);
+    if (other !== undefined) throw new Error(`${name} and ${other} are both ${route}: an endpoint is declared once`);
+    seen.set(route, name);
+  }
+  return api;
+}
+
+/**
+ * The values of a path's last parameter that would turn the call into one of another endpoint:
+ * an order with the id `summary` has the summary's path.
+ */
+export function reservedValues(api: Api, endpoint: Endpoint): string[] {
+  const cut = endpoint.path.lastIndexOf('{');
+  if (cut < 0) return [];
+  const prefix = shape(endpoint.path.slice(0, cut));
+  const suffix = endpoint.path.slice(endpoint.path.lastIndexOf('}') + 1);
+  return Object.values(api)
+    .filter((other) => other.method === endpoint.method && other !== endpoint)
+    .map((other) => shape(other.path))
+    .filter((path) => path.startsWith(prefix) && path.endsWith(suffix))
+    .map((path) => path.slice(prefix.length, path.length - suffix.length))
+    .filter((value) => value !== '' && !/[{}/]/.test(value));
+}

@@ -1,0 +1,46 @@
+import * as z from 'zod/mini';
+import { defineApi } from './endpoint.ts';
+import { anyReply } from './fields.ts';
+
+/** Interface, section 2.4: the common scopes; others may exist and go through. */
+export const knownScopes = [
+  'ci:trigger',
+  'ci:status',
+  'ci:cancel',
+  'process:execute',
+  'quicktest:execute',
+  'testcase:read',
+  'testcase:write',
+  'testcase:execute',
+  'ticket:read',
+  'ticket:write',
+  'ticket:retest',
+  'execution:read',
+  'chat:use',
+  'runner:manage',
+  'platform:manage',
+] as const;
+
+export const keys = defineApi({
+  'keys.create': {
+    method: 'POST',
+    path: '/api/settings/api-keys',
+    auth: 'jwt',
+    summary: 'Create an API key; its token is shown this once',
+    section: '4.2',
+    body: z.strictObject({
+      name: z.string().check(z.minLength(1)),
+      scopes: z.optional(z.array(z.string().check(z.minLength(1)))),
+    }),
+    reply: z.looseObject({ apiKey: z.string().check(z.minLength(1)) }),
+  },
+  'keys.delete': {
+    method: 'DELETE',
+    path: '/api/settings/api-keys/{id}',
+    auth: 'jwt',
+    summary: 'Delete an API key',
+    section: '4.2',
+    destructive: true,
+    reply: anyReply,
+  },
+});

@@ -1,0 +1,52 @@
+import * as z from 'zod/mini';
+import { defineApi } from './endpoint.ts';
+import { dateTime } from './fields.ts';
+
+/** ISO 4217: three capital letters. */
+const currency = z.string().check(z.regex(/^[A-Z]{3}$/, 'expected a three-letter ISO 4217 code'));
+
+/** Interface, section 2.1. */
+export const orderListItem = z.looseObject({
+  id: z.string(),
+  customer: z.string(),
+  total: z.number(),
+  currency,
+  placedAt: dateTime,
+});
+
+/** Interface, section 2.2. */
+export const order = z.looseObject({ id: z.string(), customer: z.string(), total: z.number(), currency });
+
+/** Interface, section 2.3: no properties other than these three are allowed. */
+export const orderSummary = z.strictObject({
+  orderCount: z.int(),
+  totalRevenue: z.number(),
+  totalRevenueDisplay: z.string(),
+});
+
+export const orders = defineApi({
+  'orders.list': {
+    method: 'GET',
+    path: '/api/orders.json',
+    auth: 'either',
+    summary: 'List the orders of the account',
+    section: '4.1',
+    reply: z.looseObject({ orders: z.array(orderListItem) }),
+  },
+  'orders.summary': {
+    method: 'GET',
+    path: '/api/orders/summary.json',
+    auth: 'either',
+    summary: 'Show how many orders there are and what they add up to',
+    section: '4.1',
+    reply: orderSummary,
+  },
+  'orders.get': {
+    method: 'GET',
+    path: '/api/orders/{id}.json',
+    auth: 'either',
+    summary: 'Show one order of the account',
+    section: '4.1',
+    reply: order,
+  },
+});

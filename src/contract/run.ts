@@ -1,0 +1,97 @@
+import * as z from 'zod/mini';
+import { defineApi, type Schema } from './endpoint.ts';
+import { anyReply, openEnum } from './fields.ts';
+
+const text = z.string().check(z.minLength(1));
+
+interface TriggerFields {
+  /** The project's slug. */
+  projectSlug: string;
+  /** The environment's key; the project's default environment where it is left out. */
+  environmentKey?: string | undefined;
+  repository?: string | undefined;
+  ref?: string | undefined;
+  commitSha?: string | undefined;
+  event?: string | undefined;
+  /** The URL of the CI build. */
+  externalUrl?: string | undefined;
+}
+
+/** What to run: one process by its slug, or every process with one of the tags; never both (interface, 2.5). */
+export type TriggerBody = TriggerFields &
+  (
+    | { processSlug: string; tags?: undefined }
+    | { tags: readonly [string, ...string[]]; processSlug?: undefined }
+  );
+
+/** Why a create request is not valid, in the interface's own terms, or null. */
+export function selectorProblem(body: { processSlug?: unknown; tags?: unknown }): string | null {
+  const process = body.processSlug !== undefined;
+  const tags = body.tags !== undefined;
+  if (process && tags) return 'processSlug and tags exclude each other: give exactly one of them';
+  if (!process && !tags) return 'one of processSlug and tags is required';
+  return null;
+}
+
+const triggerBody = z
+  .strictObject({
+    projectSlug: text,
+    environmentKey: z.optional(text),
+    processSlug: z.optional(text),
+    tags: z.optional(z.array(text).check(z.minLength(1))),
+    repository: z.optional(text),
+    ref: z.optional(text),
+    commitSha: z.optional(text),
+    event: z.optional(text),
+    externalUrl: z.optional(text),
+  })
+  .check((ctx) => {
+    const problem = selectorProblem(ctx.value);
+    if (problem !== null) ctx.issues.push({ code: 'custom', message: problem, input: ctx.value, path: [] });
+  }) as unknown as Schema<TriggerBody, TriggerBody>;
+
+/** Interface, section 2.6. A state that is not listed is not terminal. */
+export const runStates = ['in_progress', 'completed', 'cancelled'] as const;
+export type RunState = (typeof runStates)[number];
+
+/** Interface, section 2.6. Counts are only there to rely on once the run has ended. */
+export const runStatus = z.looseObject({
+  state: openEnum(runStates),
+  failed: z.optional(z.number()),
+  blocked: z.optional(z.number()),
+  appUrl: z.optional(z.nullable(z.string())),
+  retryAfterSeconds: z.optional(z.number()),
+});
+
+export const run = defineApi({
+  'run.trigger': {
+    method: 'POST',
+    path: '/api/ci/runs',
+    auth: 'key',
+    summary: 'Start a test run',
+    section: '4.3',
+    body: triggerBody,
+    keyed: true,
+    reply: anyReply,
+  },
+  'run.status': {
+    method: 'GET',
+    path: '/api/ci/runs/{runId}',
+    auth: 'key',
+    summary: 'Show the state and the counts of a run',
+    section: '4.3',
+    reply: runStatus,
+  },
+  'run.cancel': {
+    method: 'POST',
+    path: '/api/ci/runs/{runId}/cancel',
+    auth: 'key',
+    summary: 'Cancel a run',
+    section: '4.3',
+    body: z.strictObject({ reason: z.optional(z.string()) }),
+    bodyOptional: true,
+    // Cancelling twice leaves the run as cancelled as cancelling once: a lost reply is no reason to give up.
+    idempotent: true,
+    reply: anyReply,
+  },
+});

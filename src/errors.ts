@@ -1,0 +1,152 @@
+/** What is known about the exchange that an error speaks of. */
+export interface ExchangeFacts {
+  /** The endpoint's dotted name, `run.status`. */
+  endpoint?: string | undefined;
+  method?: string | undefined;
+  /** The path below the service's origin; never with a query that could hold a secret. */
+  path?: string | undefined;
+  /** Tries made, the failed one included. */
+  attempts?: number | undefined;
+  /** From the first byte sent to the failure, waits included, in milliseconds. */
+  elapsedMs?: number | undefined;
+}
+
+interface ErrorParts {
+  /** What to do about it, as a sentence to a person. */
+  hint?: string | undefined;
+  cause?: unknown;
+}
+
+/** Every failure that rungate knows how to explain. `code` is stable; `message` is for people. */
+export abstract class RungateError extends Error {
+  readonly code: string;
+  readonly hint: string | undefined;
+  facts: ExchangeFacts = {};
+
+  constructor(code: string, message: string, parts: ErrorParts = {}) {
+    super(message, parts.cause === undefined ? undefined : { cause: parts.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.hint = parts.hint;
+  }
+}
+
+/** The call itself is wrong; nothing was sent. */
+export class UsageError extends RungateError {
+  constructor(message: string, parts: ErrorParts = {}) {
+    super('usage', message, parts);
+  }
+}
+
+/** A setting from the environment or a file is missing or not usable; nothing was sent. */
+export class ConfigError extends RungateError {
+  constructor(message: string, parts: ErrorParts = {}) {
+    super('config', message, parts);
+  }
+}
+
+/** The credential that an endpoint needs is not there, or is of the wrong kind; nothing was sent. */
+export class CredentialError extends RungateError {
+  constructor(message: string, parts: ErrorParts = {}) {
+    super('credentials', message, parts);
+  }
+}
+
+export interface HttpErrorParts extends ErrorParts {
+  status: number;
+  /** The error body's `error` (interface, section 7). */
+  error?: string | undefined;
+  /** The error body's `details`. */
+  details?: string | undefined;
+  requestId?: string | undefined;
+  /** What `Retry-After` asked for, in milliseconds. */
+  retryAfterMs?: number | undefined;
+}
+
+/** The service answered, and its answer is an error. */
+export class HttpError extends RungateError {
+  readonly status: number;
+  readonly error: string | undefined;
+  readonly details: string | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, parts: HttpErrorParts) {
+    super(httpCode(parts.status), message, parts);
+    this.status = parts.status;
+    this.error = parts.error;
+    this.details = parts.details;
+    this.requestId = parts.requestId;
+    this.retryAfterMs = parts.retryAfterMs;
+  }
+}
+
+function httpCode(status: number): string {
+  if (status === 401) return 'unauthorized';
+  if (status === 403) return 'forbidden';
+  if (status === 404) return 'not_found';
+  if (status === 429) return 'rate_limited';
+  return status >= 300 && status < 400 ? 'redirect' : 'http_error';
+}
+
+export interface ContractErrorParts extends ErrorParts {
+  /** Where in the reply, as a path: `orders[3].total`; empty for the reply as a whole. */
+  field: string;
+  expected: string;
+  received: string;
+  status?: number | undefined;
+  /** The reply could not be read as JSON at all: more likely a broken transfer than a changed service. */
+  unreadable?: boolean | undefined;
+}
+
+/** The service answered with success, and the answer is not what the contract says. */
+export class ContractError extends RungateError {
+  readonly field: string;
+  readonly expected: string;
+  readonly received: string;
+  readonly status: number | undefined;
+  readonly unreadable: boolean;
+
+  constructor(message: string, parts: ContractErrorParts) {
+    super('contract', message, parts);
+    this.field = parts.field;
+    this.expected = parts.expected;
+    this.received = parts.received;
+    this.status = parts.status;
+    this.unreadable = parts.unreadable ?? false;
+  }
+}
+
+/**
+ * How the service could not be reached: `dns` no such host, `refused` nobody listens, `tls` no trusted
+ * connection, `connect` any other failure before the request was sent, `broken` the connection broke or
+ * stalled after that, `deadline` the time of the call ran out.
+ */
+export type NetworkFault = 'dns' | 'refused' | 'tls' | 'connect' | 'broken' | 'deadline';
+
+/** The service could not be reached, or its reply did not arrive. */
+export class NetworkError extends RungateError {
+  readonly fault: NetworkFault;
+
+  constructor(fault: NetworkFault, message: string, parts: ErrorParts = {}) {
+    super(`network_${fault}`, message, parts);
+    this.fault = fault;
+  }
+
+  /** The request surely never arrived, so sending it again cannot do anything twice. */
+  get unsent(): boolean {
+    return this.fault !== 'broken' && this.fault !== 'deadline';
+  }
+}
+
+export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
+
+/** A person or the CI stopped us. */
+export class StoppedError extends RungateError {
+  readonly signal: StopSignal;
+
+  constructor(signal: StopSignal) {
+    super('stopped', `stopped by ${signal}`);
+    this.signal = signal;
+  }
+}

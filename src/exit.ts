@@ -1,0 +1,63 @@
+import {
+  ConfigError,
+  ContractError,
+  CredentialError,
+  HttpError,
+  NetworkError,
+  StoppedError,
+  type StopSignal,
+  UsageError,
+} from './errors.ts';
+
+/** The exit codes: a promise to users, covered by semantic versioning. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  blocked: 2,
+  timeout: 3,
+  cancelled: 4,
+  service: 5,
+  credentials: 6,
+  unreachable: 7,
+  usage: 64,
+  bug: 70,
+  config: 78,
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGTERM: 143,
+} as const;
+
+/** With several runs the most severe failing code is the command's: an unknown before a known. */
+const severity: readonly number[] = [
+  exitCodes.credentials,
+  exitCodes.service,
+  exitCodes.unreachable,
+  exitCodes.failed,
+  exitCodes.blocked,
+  exitCodes.cancelled,
+  exitCodes.timeout,
+];
+
+/** The most severe of the codes; 0 when all of them are 0. A code without a rank counts as the most severe. */
+export function mostSevere(codes: readonly number[]): number {
+  const failing = codes.filter((code) => code !== exitCodes.ok);
+  return failing.toSorted((a, b) => severity.indexOf(a) - severity.indexOf(b))[0] ?? exitCodes.ok;
+}
+
+/** The one mapping from an error to an exit code. What is not one of ours is a bug of ours. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return exitCodes.usage;
+  if (error instanceof ConfigError) return exitCodes.config;
+  if (error instanceof CredentialError) return exitCodes.credentials;
+  if (error instanceof HttpError) {
+    return error.status === 401 || error.status === 403 ? exitCodes.credentials : exitCodes.service;
+  }
+  if (error instanceof ContractError) return exitCodes.service;
+  if (error instanceof NetworkError) return exitCodes.unreachable;
+  if (error instanceof StoppedError) return exitCodes[error.signal];
+  return exitCodes.bug;
+}
+
+export function exitCodeOfSignal(signal: StopSignal): number {
+  return exitCodes[signal];
+}

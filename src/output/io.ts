@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { createReadStream, readFileSync } from 'node:fs';
+import { type Clock, systemClock } from '../clock.ts';
+import type { StopSignal } from '../errors.ts';
+import { lineageChanged, readLineage } from './lineage.ts';
+
+/** Where text goes. `write` resolves once the text is handed over, so that a slow reader slows us down. */
+export interface Sink {
+  readonly isTTY: boolean;
+  /** Width in columns, where it is a terminal. */
+  readonly columns: number | undefined;
+  /** False once the reader has gone away: there is no use in writing more. */
+  readonly open: boolean;
+  write(text: string): Promise<void>;
+  /** The stream itself, for the libraries that draw on a terminal. */
+  readonly stream?: NodeJS.WriteStream;
+}
+
+export interface ChildResult {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** Everything a command may touch of the world. Tests pass their own. */
+export interface Io {
+  readonly out: Sink;
+  readonly err: Sink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly clock: Clock;
+  /** A number from 0 up to 1. */
+  random(): number;
+  /** Standard input, whole, as bytes. */
+  readStdin(): Promise<Uint8Array>;
+  readFile(path: string): Uint8Array;
+  /** Calls back for SIGINT, SIGTERM, SIGHUP and for a lost parent; a second one ends the process at once. */
+  onStop(stop: (signal: StopSignal) => void): () => void;
+  /** Runs a command with this process's own streams; stop signals are passed on to it. */
+  run(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<ChildResult>;
+}
+
+/** How often the parent process is looked at: well within the 5 s that a stop may take. */
+const lineageInterval = 400;
+
+const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
+
+function sink(stream: NodeJS.WriteStream): Sink {
+  let open = true;
+  // A reader that closes the pipe has what it wanted: `rungate … | head` is no error.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    open = false;
+    if (error.code !== 'EPIPE' && error.code !== 'EOF') process.exitCode = 70;
+  });
+  return {
+    isTTY: Boolean(stream.isTTY),
+    get columns() {
+      return stream.columns;
+    },
+    get open() {
+      return open;
+    },
+    stream,
+    write: (text) =>
+      open && text !== ''
+        ? new Promise((resolve) => {
+            stream.write(text, () => resolve());
+          })
+        : Promise.resolve(),
+  };
+}
+
+function onStop(stop: (signal: StopSignal) => void): () => void {
+  let stopping = false;
+  const once = (signal: StopSignal) => {
+    if (stopping) process.exit(128 + signalNumbers[signal]);
+    stopping = true;
+    stop(signal);
+  };
+  for (const signal of stopSignals) process.on(signal, once);
+  // npx and npm do not pass SIGTERM on: they end, we are given to another parent and would run on.
+  const lineage = readLineage(process.ppid);
+  const watch = setInterval(() => {
+    if (!stopping && lineageChanged(lineage, readLineage(process.ppid))) once('SIGTERM');
+  }, lineageInterval);
+  watch.unref();
+  return () => {
+    clearInterval(watch);
+    for (const signal of stopSignals) process.off(signal, once);
+  };
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of createReadStream('', { fd: 0, autoClose: false })) chunks.push(chunk as Uint8Array);
+  return Buffer.concat(chunks);
+}
+
+function run(
+  command: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ChildResult> {
+  const [file = '', ...args] = command;
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
+    const pass = (signal: NodeJS.Signals) => child.kill(signal);
+    for (const signal of stopSignals) process.on(signal, pass);
+    const done = () => {
+      for (const signal of stopSignals) process.off(signal, pass);
+    };
+    child.once('error', (error) => {
+      done();
+      reject(error);
+    });
+    child.once('close', (code, signal) => {
+      done();
+      resolve({ code, signal });
+    });
+  });
+}
+
+export const systemIo: Io = {
+  out: sink(process.stdout),
+  err: sink(process.stderr),
+  env: process.env,
+  cwd: process.cwd(),
+  clock: systemClock,
+  random: Math.random,
+  readStdin,
+  readFile: (path) => readFileSync(path),
+  onStop,
+  run,
+};
