@@ -150,3 +150,27 @@ export class StoppedError extends RungateError {
     this.signal = signal;
   }
 }
+
+/** An error as data: the shape that `--json` prints, on stderr or inside a run. */
+export interface ErrorReport {
+  code: string;
+  message: string;
+  status: number | null;
+  method: string | null;
+  path: string | null;
+  details: string | null;
+  hint: string | null;
+}
+
+export function reportError(error: RungateError): ErrorReport {
+  const answered = error instanceof HttpError || error instanceof ContractError ? error : null;
+  return {
+    code: error.code,
+    message: error.message,
+    status: answered?.status ?? null,
+    method: error.facts.method ?? null,
+    path: error.facts.path ?? null,
+    details: error instanceof HttpError ? (error.details ?? null) : null,
+    hint: error.hint ?? null,
+  };
+}

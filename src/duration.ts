@@ -1,0 +1,32 @@
+import { UsageError } from './errors.ts';
+
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** Milliseconds of `250ms`, `10s`, `1.5m`, `1h`; a bare number is seconds. Null when it is none of these. */
+export function readDuration(text: string): number | null {
+  const match = /^(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)?$/.exec(text.trim());
+  if (match === null) return null;
+  const ms = Number(match[1]) * unitMs[(match[2] ?? 's') as keyof typeof unitMs];
+  return Number.isFinite(ms) ? ms : null;
+}
+
+/** A duration above zero, in milliseconds. `name` is what the user called it: `--interval`. */
+export function parseDuration(name: string, text: string): number {
+  const ms = readDuration(text);
+  if (ms === null || ms <= 0) {
+    throw new UsageError(`${name}: "${text}" is not a duration`, {
+      hint: 'write a number above 0 with ms, s, m or h, such as 250ms, 10s, 5m, 1h; a bare number is seconds',
+    });
+  }
+  return ms;
+}
+
+/** A duration as a person says it: `850 ms`, `9 s`, `2 min 5 s`, `1 h 3 min`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${ms < 10_000 ? Number((ms / 1000).toFixed(1)) : seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../clock.ts';
+import type { TriggerBody } from '../contract/run.ts';
+import { HttpError, NetworkError } from '../errors.ts';
+import type { Exchange } from '../http/client.ts';
+import { appUrlOf, runIdOf } from './run-id.ts';
+import type { RunService } from './service.ts';
+
+export interface Start {
+  body: TriggerBody;
+  idempotencyKey: string;
+  /** The setting `run.idPointer`: where the create reply has the run's id. */
+  idPointer?: string | undefined;
+}
+
+export interface CreatedRun {
+  kind: 'created';
+  runId: string;
+  appUrl: string | null;
+  /** The service answered with a run that an earlier request with this key had created. */
+  reattached: boolean;
+  response: unknown;
+  text: string;
+}
+
+/** `none`: surely no run was created; `unknown`: one may have been, and we were not told. */
+export type Creation = CreatedRun | { kind: 'none' } | { kind: 'unknown' };
+
+export interface CreateTools {
+  service: RunService;
+  clock: Clock;
+  /** Aborted when a person or the CI stops us. */
+  stop: AbortSignal;
+  onRetry?: ((error: unknown, waitMs: number) => void) | undefined;
+}
+
+/** Within the 5 s that a stop may take: until when the reply is awaited, and until when it is asked for again. */
+const graceMs = 2_000;
+const askAgainMs = 1_400;
+/** A call's own limit; only a 429 is waited out for longer, since it is sure to pass. */
+const callTimeoutMs = 120_000;
+
+/** The service surely did not act on the request that failed so. */
+function surelyRefused(error: unknown): boolean {
+  if (error instanceof NetworkError) return error.unsent;
+  return error instanceof HttpError && error.status < 500 && error.status !== 408 && error.status !== 409;
+}
+
+function understand(reply: Exchange, start: Start): CreatedRun {
+  return {
+    kind: 'created',
+    runId: runIdOf(reply.value, reply.headers.location, start.idPointer),
+    appUrl: appUrlOf(reply.value),
+    // After a lost reply of our own the replay is ours: nothing was there before us.
+    reattached: reply.attempts === 1 && reply.headers['idempotency-replayed'] === 'true',
+    response: reply.value,
+    text: reply.text,
+  };
+}
+
+function aborted(signal: AbortSignal): Promise<'stopped'> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve('stopped');
+    signal.addEventListener('abort', () => resolve('stopped'), { once: true });
+  });
+}
+
+/**
+ * Creates a run. Stopped while the create is under way, it finds out what became of it: waits for the reply a
+ * little, then sends the same key and bytes once more, so that no run is left behind unknown.
+ */
+export async function createRun(start: Start, timeoutMs: number, tools: CreateTools): Promise<Creation> {
+  const { service, clock, stop } = tools;
+  if (stop.aborted) return { kind: 'none' };
+  const abandon = new AbortController();
+  let mayExist = false;
+  let waitingUntil = 0;
+
+  const settled = service
+    .trigger(start.body, {
+      idempotencyKey: start.idempotencyKey,
+      timeoutMs: Math.min(callTimeoutMs, timeoutMs),
+      limitTimeoutMs: timeoutMs,
+      signal: abandon.signal,
+      onRetry(error, waitMs) {
+        mayExist ||= !surelyRefused(error);
+        waitingUntil = clock.monotonic() + waitMs;
+        tools.onRetry?.(error, waitMs);
+      },
+    })
+    .then(
+      (reply) => ({ reply }),
+      (error: unknown) => ({ error }),
+    );
+
+  let first = await Promise.race([settled, aborted(stop)]);
+  if (first === 'stopped') {
+    const sending = clock.monotonic() >= waitingUntil;
+    if (sending) {
+      const grace = new AbortController();
+      const timeUp = clock.sleep(graceMs, grace.signal).then(
+        () => 'stopped' as const,
+        () => 'stopped' as const,
+      );
+      first = await Promise.race([settled, timeUp]);
+      grace.abort();
+    }
+    abandon.abort();
+    if (first !== 'stopped' && 'reply' in first) return understand(first.reply, start);
+    if (first === 'stopped' ? sending : !surelyRefused(first.error)) mayExist = true;
+    return mayExist ? askAgain(start, service) : { kind: 'none' };
+  }
+  if ('error' in first) throw first.error;
+  return understand(first.reply, start);
+}
+
+async function askAgain(start: Start, service: RunService): Promise<Creation> {
+  try {
+    const reply = await service.trigger(start.body, {
+      idempotencyKey: start.idempotencyKey,
+      timeoutMs: askAgainMs,
+    });
+    return { ...understand(reply, start), reattached: false };
+  } catch {
+    return { kind: 'unknown' };
+  }
+}

@@ -1,0 +1,145 @@
+import type { Clock } from '../clock.ts';
+import { RungateError, StoppedError, type StopSignal } from '../errors.ts';
+import { type CreatedRun, createRun, type Start } from './create.ts';
+import type { Policy } from './policy.ts';
+import {
+  type Cancellation,
+  type GateReport,
+  type RunOrigin,
+  type RunReport,
+  reportGate,
+  reportStop,
+} from './report.ts';
+import type { RunService } from './service.ts';
+import { type WaitObserver, type WatchedRun, waitForRuns, watch } from './wait.ts';
+
+export interface GateOptions {
+  /** The run to create and wait for; or else `runIds`. */
+  start?: Start;
+  runIds?: readonly string[];
+  policy: Policy;
+  intervalMs: number;
+  maxAttempts: number;
+  timeoutMs: number;
+  cancelOnInterrupt: boolean;
+  cancelOnTimeout: boolean;
+  /** What the service is told when a run is cancelled. */
+  cancelReason(why: StopSignal | 'timeout'): string;
+}
+
+export interface GateObserver extends WaitObserver {
+  onCreated?(run: CreatedRun): void;
+  onCreateRetry?(error: unknown, waitMs: number): void;
+  onStopping?(signal: StopSignal): void;
+  onCancelled?(runId: string, error: RungateError | null): void;
+}
+
+export interface GateTools {
+  service: RunService;
+  clock: Clock;
+  random: () => number;
+  observer?: GateObserver;
+  onStop(stop: (signal: StopSignal) => void): () => void;
+}
+
+/** A stop takes 5 s at most; what is over is for printing the report. */
+const stopBudgetMs = 4_700;
+const cancelTimeoutMs = 15_000;
+
+/** Creates a run if asked to, waits for all runs, and judges them. Throws when no run could be created. */
+export async function runGate(options: GateOptions, tools: GateTools): Promise<GateReport> {
+  const { clock, observer } = tools;
+  const stop = new AbortController();
+  let stopped: { signal: StopSignal; at: number } | null = null;
+  const unsubscribe = tools.onStop((signal) => {
+    stopped = { signal, at: clock.monotonic() };
+    observer?.onStopping?.(signal);
+    stop.abort(new StoppedError(signal));
+  });
+  try {
+    const startedAt = clock.monotonic();
+    const deadline = startedAt + options.timeoutMs;
+    const origins = new Map<string, RunOrigin>();
+    const runs: WatchedRun[] = (options.runIds ?? []).map((runId) => watch(runId, startedAt));
+    let lost: RunReport | null = null;
+
+    if (options.start !== undefined) {
+      const { start } = options;
+      const creation = await createRun(start, options.timeoutMs, {
+        ...tools,
+        stop: stop.signal,
+        onRetry: observer?.onCreateRetry,
+      });
+      if (creation.kind === 'created') {
+        observer?.onCreated?.(creation);
+        const run = watch(creation.runId, clock.monotonic(), creation.appUrl);
+        runs.push({ ...run, startedAt });
+        origins.set(run.runId, { idempotencyKey: start.idempotencyKey, reattached: creation.reattached });
+      } else if (creation.kind === 'unknown') {
+        lost = unknownRun(start.idempotencyKey, clock.monotonic() - startedAt);
+      }
+    }
+
+    const rules = { ...options, deadline, triggered: options.start !== undefined };
+    await waitForRuns(runs, rules, { ...tools, signal: stop.signal });
+
+    const report = () => reportGate(runs, origins, options.policy, clock.monotonic());
+    const unfinished = runs.filter((run) => run.outcome === null);
+    const by = stopped as { signal: StopSignal; at: number } | null;
+    if (by !== null && (unfinished.length > 0 || runs.length === 0)) {
+      const left = by.at + stopBudgetMs - clock.monotonic();
+      const asked = options.cancelOnInterrupt
+        ? await cancelAll(unfinished, options.cancelReason(by.signal), left, tools)
+        : 'none';
+      const stopReport = reportStop(report(), by.signal, lost === null ? asked : 'failed');
+      return lost === null ? stopReport : { ...stopReport, runs: [lost] };
+    }
+    if (options.cancelOnTimeout) {
+      const late = runs.filter((run) => run.outcome !== null && run.outcome.limit === true);
+      await cancelAll(late, options.cancelReason('timeout'), cancelTimeoutMs, tools);
+    }
+    return report();
+  } finally {
+    unsubscribe();
+  }
+}
+
+async function cancelAll(
+  runs: readonly WatchedRun[],
+  reason: string,
+  timeoutMs: number,
+  tools: GateTools,
+): Promise<Cancellation> {
+  if (runs.length === 0) return 'none';
+  const done = await Promise.all(
+    runs.map(async ({ runId }) => {
+      try {
+        await tools.service.cancel(runId, reason, { timeoutMs: Math.max(1, timeoutMs) });
+        tools.observer?.onCancelled?.(runId, null);
+        return true;
+      } catch (error) {
+        if (!(error instanceof RungateError)) throw error;
+        tools.observer?.onCancelled?.(runId, error);
+        return false;
+      }
+    }),
+  );
+  return done.every(Boolean) ? 'requested' : 'failed';
+}
+
+/** A run that may have been created before we were stopped: its key is the way to find it again. */
+function unknownRun(idempotencyKey: string, elapsedMs: number): RunReport {
+  return {
+    runId: null,
+    state: null,
+    verdict: null,
+    gate: 'fail',
+    failed: null,
+    blocked: null,
+    appUrl: null,
+    attempts: 0,
+    elapsedSeconds: Math.round(elapsedMs) / 1000,
+    idempotencyKey,
+    reattached: false,
+  };
+}

@@ -1,0 +1,64 @@
+import { UsageError } from '../errors.ts';
+import { type Verdict, verdicts } from './verdict.ts';
+
+export const actions = ['pass', 'warn', 'fail'] as const;
+/** What the gate does about a verdict; `warn` lets the pipeline go on and says so loudly. */
+export type Action = (typeof actions)[number];
+
+export type Policy = Readonly<Record<Verdict, Action>>;
+export type Overrides = Readonly<Partial<Record<Verdict, Action>>>;
+
+/**
+ * The interface's gate rule counts only failed and blocked items, and a cancelled run has tested nothing:
+ * hence a warning, which `--strict` makes a failure.
+ */
+const defaults: Policy = {
+  passed: 'pass',
+  failed: 'fail',
+  blocked: 'fail',
+  cancelled: 'warn',
+  timeout: 'fail',
+  unobserved: 'fail',
+};
+
+/** The policy in force: overrides beat `strict`, `strict` beats the defaults. */
+export function resolvePolicy(settings: { strict?: boolean; on?: Overrides } = {}): Policy {
+  const strict: Overrides = settings.strict === true ? { cancelled: 'fail' } : {};
+  return { ...defaults, ...strict, ...settings.on };
+}
+
+function isOneOf<const T extends string>(values: readonly T[], value: string): value is T {
+  return (values as readonly string[]).includes(value);
+}
+
+/** One override, checked: unknown is never green, so `timeout` and `unobserved` cannot pass. */
+export function checkOverride(verdict: string, action: string): [Verdict, Action] {
+  if (!isOneOf(verdicts, verdict)) {
+    throw new UsageError(`there is no verdict "${verdict}"`, {
+      hint: `write one of ${verdicts.filter((v) => v !== 'passed').join(', ')}: --on cancelled=fail`,
+    });
+  }
+  if (!isOneOf(actions, action)) {
+    throw new UsageError(`"${action}" is not what a gate can do about a verdict`, {
+      hint: `write one of ${actions.join(', ')}: --on ${verdict}=warn`,
+    });
+  }
+  if (verdict === 'passed') {
+    throw new UsageError('what happens when a run has passed cannot be set: a passed run passes the gate');
+  }
+  if (action === 'pass' && (verdict === 'timeout' || verdict === 'unobserved')) {
+    throw new UsageError(`${verdict} cannot pass: it says that the outcome is not known`, {
+      hint: `write --on ${verdict}=warn to let the pipeline go on with a warning`,
+    });
+  }
+  return [verdict, action];
+}
+
+/** Reads `verdict=action`, as `--on` takes it. */
+export function parseOverride(text: string): [Verdict, Action] {
+  const [verdict = '', action, ...rest] = text.split('=');
+  if (action === undefined || rest.length > 0) {
+    throw new UsageError(`"${text}" is not <verdict>=<action>`, { hint: 'write for example --on cancelled=fail' });
+  }
+  return checkOverride(verdict.trim(), action.trim());
+}

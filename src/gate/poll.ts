@@ -1,0 +1,148 @@
+import { ContractError, HttpError, NetworkError, type RungateError } from '../errors.ts';
+import type { Reading } from './reading.ts';
+import { type Verdict, verdictOf } from './verdict.ts';
+
+/** The limits and the rhythm of a wait. Times in milliseconds; `deadline` on the monotonic clock. */
+export interface PollRules {
+  intervalMs: number;
+  /** Status reads at most; Infinity when only the deadline counts. */
+  maxAttempts: number;
+  deadline: number;
+  /** We triggered the run ourselves: the service was reached, and the run may not be visible at once. */
+  triggered: boolean;
+}
+
+/** What is remembered of a run between two reads. */
+export interface Progress {
+  /** Reads that count: all but those answered 429. */
+  attempts: number;
+  /** Failed reads in a row. */
+  failures: number;
+  /** Failed connections while no reply has ever come: a sign of a wrong address. */
+  deadEnds: number;
+  /** The service has answered something, whatever it was. */
+  replied: boolean;
+  /** How far the interval is stretched because the tenant's limit was hit; 1 is not at all. */
+  stretch: number;
+  /** The last reply that could be understood. */
+  seen: Reading | null;
+  /** Why the last read failed; null when it succeeded. */
+  trouble: RungateError | null;
+}
+
+export type Outcome =
+  | { verdict: Exclude<Verdict, 'unobserved'>; limit?: boolean }
+  /** `limit`: the time or the number of reads was used up, rather than an answer that leaves no hope. */
+  | { verdict: 'unobserved'; cause: RungateError; limit?: boolean };
+
+export type Decision = { done: Outcome } | { waitMs: number };
+
+/** A reply that could be understood, or why there was none; `retryAfterMs` is what a header asked for. */
+export type ReadResult =
+  | { reading: Exclude<Reading, { kind: 'broken' }>; retryAfterMs?: number | undefined }
+  | { error: RungateError };
+
+/** Reads after our own trigger in which a 404 means "not visible yet". */
+const visibilityReads = 3;
+/** Failed connections, with no reply ever, after which the address counts as wrong. */
+const deadEndLimit = 4;
+const firstBackoffMs = 500;
+const longestIntervalMs = 30 * 60_000;
+
+export function firstProgress(): Progress {
+  return { attempts: 0, failures: 0, deadEnds: 0, replied: false, stretch: 1, seen: null, trouble: null };
+}
+
+/** A 4xx that a later read could turn into an answer. */
+function isPassing(error: RungateError, progress: Progress, rules: PollRules): boolean {
+  if (error instanceof NetworkError) return true;
+  if (error instanceof ContractError) return error.unreadable || error.field === 'state';
+  if (!(error instanceof HttpError)) return false;
+  if (error.status === 404) return rules.triggered && progress.attempts <= visibilityReads;
+  return error.status === 408 || error.status === 429 || error.status >= 500;
+}
+
+function isDeadEnd(error: RungateError): boolean {
+  return error instanceof NetworkError && ['dns', 'refused', 'tls'].includes(error.fault);
+}
+
+/** The wait until the next poll: what the service asks for, never less; jitter only adds. */
+function nextWait(progress: Progress, rules: PollRules, askedMs: number, random: number): number {
+  const seconds = progress.seen?.kind === 'running' ? progress.seen.retryAfterSeconds : null;
+  const base = seconds === null ? rules.intervalMs : seconds * 1000;
+  const stretched = Math.max(base, Math.min(base * progress.stretch, longestIntervalMs));
+  return Math.max(stretched, askedMs) * (1 + random / 10);
+}
+
+/** What a wait comes to whose time or number of reads is used up. */
+export function atTheLimit(progress: Progress): Outcome {
+  if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
+  if (progress.seen !== null) return { verdict: 'timeout', limit: true };
+  const cause = new NetworkError('deadline', 'the time was up before the state of the run was read even once', {
+    hint: 'allow more time with --timeout',
+  });
+  return { verdict: 'unobserved', cause, limit: true };
+}
+
+/** Within the limits, wait; past them, the wait is over: it is never made shorter to fit. */
+function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): Decision {
+  if (progress.attempts >= rules.maxAttempts || now + waitMs >= rules.deadline) return { done: atTheLimit(progress) };
+  return { waitMs };
+}
+
+/**
+ * What follows from one status read. Pure: the same progress, result, time and random number give the same
+ * decision.
+ */
+export function afterRead(
+  before: Progress,
+  result: ReadResult,
+  rules: PollRules,
+  now: number,
+  random: number,
+): { progress: Progress; decision: Decision } {
+  if ('error' in result) return afterFailure(before, result.error, rules, now, random);
+  const { reading, retryAfterMs = 0 } = result;
+  const progress: Progress = {
+    attempts: before.attempts + 1,
+    failures: 0,
+    deadEnds: 0,
+    replied: true,
+    stretch: Math.max(1, before.stretch * 0.9),
+    seen: reading,
+    trouble: null,
+  };
+  if (reading.kind === 'ended') return { progress, decision: { done: { verdict: verdictOf(reading) } } };
+  const waitMs = nextWait(progress, rules, retryAfterMs, random);
+  return { progress, decision: waitOrEnd(progress, rules, now, waitMs) };
+}
+
+function afterFailure(
+  before: Progress,
+  error: RungateError,
+  rules: PollRules,
+  now: number,
+  random: number,
+): { progress: Progress; decision: Decision } {
+  const limited = error instanceof HttpError && error.status === 429;
+  const replied = before.replied || !(error instanceof NetworkError) || error.fault === 'broken';
+  const progress: Progress = {
+    attempts: before.attempts + (limited ? 0 : 1),
+    failures: before.failures + 1,
+    deadEnds: isDeadEnd(error) ? before.deadEnds + 1 : before.deadEnds,
+    replied,
+    stretch: limited ? Math.min(before.stretch * 1.5, Math.max(1, longestIntervalMs / rules.intervalMs)) : before.stretch,
+    seen: before.seen,
+    trouble: error,
+  };
+  const wrongAddress = progress.deadEnds >= deadEndLimit && !replied && !rules.triggered;
+  if (!isPassing(error, progress, rules) || wrongAddress) {
+    return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
+  }
+  const askedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;
+  const interval = nextWait(progress, rules, 0, random);
+  const waitMs = limited
+    ? nextWait(progress, rules, askedMs, random)
+    : Math.max(askedMs, random * Math.min(interval, firstBackoffMs * 2 ** (progress.failures - 1)));
+  return { progress, decision: waitOrEnd(progress, rules, now, waitMs) };
+}

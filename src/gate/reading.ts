@@ -1,0 +1,67 @@
+import type { EndedRun } from './verdict.ts';
+
+/** What is wrong with a status reply, in the terms of the contract. */
+export interface Violation {
+  field: string;
+  expected: string;
+  received: string;
+}
+
+interface Seen {
+  state: string | null;
+  failed: number | null;
+  blocked: number | null;
+  appUrl: string | null;
+}
+
+/** One status reply, understood (interface, sections 2.6 and 3). */
+export type Reading =
+  | ({ kind: 'ended' } & EndedRun & { appUrl: string | null })
+  | ({ kind: 'running'; known: boolean; retryAfterSeconds: number | null } & Seen)
+  /** `ended`: the run is over, and the reply does not say how; otherwise the next read may be better. */
+  | ({ kind: 'broken'; ended: boolean; violation: Violation } & Seen);
+
+/** A value in a few words, for messages: never more of it than fits a line. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object') return 'an object';
+  const text = JSON.stringify(value);
+  return `the ${typeof value} ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
+}
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
+}
+
+/**
+ * Understands any JSON as a status reply. Counts are required only where the run has ended; there, a count
+ * that is missing, not a number, negative or fractional makes the reply useless, and it is never read as 0.
+ */
+export function readStatus(json: unknown): Reading {
+  const body: Record<string, unknown> =
+    typeof json === 'object' && json !== null && !Array.isArray(json) ? { ...json } : {};
+  const state = typeof body.state === 'string' && body.state !== '' ? body.state : null;
+  const failed = count(body.failed);
+  const blocked = count(body.blocked);
+  const appUrl = typeof body.appUrl === 'string' && body.appUrl !== '' ? body.appUrl : null;
+  const seen = { state, failed, blocked, appUrl };
+
+  if (state === null) {
+    const received = body === json || 'state' in body ? describe(body.state) : describe(json);
+    const expected = 'a state: in_progress, completed or cancelled';
+    return { kind: 'broken', ended: false, violation: { field: 'state', expected, received }, ...seen };
+  }
+  if (state !== 'completed' && state !== 'cancelled') {
+    const after = body.retryAfterSeconds;
+    const retryAfterSeconds = typeof after === 'number' && Number.isFinite(after) && after > 0 ? after : null;
+    return { kind: 'running', known: state === 'in_progress', retryAfterSeconds, ...seen };
+  }
+  if (failed === null || blocked === null) {
+    const field = failed === null ? 'failed' : 'blocked';
+    const violation = { field, expected: 'a whole number, 0 or more', received: describe(body[field]) };
+    return { kind: 'broken', ended: true, violation, ...seen };
+  }
+  return { kind: 'ended', state, failed, blocked, appUrl };
+}

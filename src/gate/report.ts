@@ -1,0 +1,110 @@
+import { type ErrorReport, reportError, type StopSignal } from '../errors.ts';
+import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
+import type { Action, Policy } from './policy.ts';
+import type { Verdict } from './verdict.ts';
+import type { WatchedRun } from './wait.ts';
+
+export interface RunReport {
+  /** Null when a create was cut off before its reply. */
+  runId: string | null;
+  state: string | null;
+  /** Null when the wait was stopped before the run ended. */
+  verdict: Verdict | null;
+  gate: Action;
+  failed: number | null;
+  blocked: number | null;
+  appUrl: string | null;
+  attempts: number;
+  elapsedSeconds: number;
+  idempotencyKey: string | null;
+  reattached: boolean;
+  error?: ErrorReport;
+}
+
+/** `requested` the service took the cancellation; `failed` it did not, or we do not know; `none` we did not ask. */
+export type Cancellation = 'requested' | 'failed' | 'none';
+
+/** What a gate came to: a promise to users, covered by semantic versioning. */
+export interface GateReport {
+  schemaVersion: 1;
+  gate: Action;
+  exitCode: number;
+  runs: RunReport[];
+  interruptedBy?: StopSignal;
+  cancellation?: Cancellation;
+}
+
+/** How a run came to be watched, beside its id. */
+export interface RunOrigin {
+  idempotencyKey: string | null;
+  reattached: boolean;
+}
+
+/** Seconds with three decimals: what the clock is good for. */
+function seconds(ms: number): number {
+  return Math.round(ms) / 1000;
+}
+
+export function reportRun(run: WatchedRun, origin: RunOrigin, policy: Policy, now: number): RunReport {
+  const { seen, attempts } = run.progress;
+  const { outcome } = run;
+  const report: RunReport = {
+    runId: run.runId,
+    state: seen?.state ?? null,
+    verdict: outcome?.verdict ?? null,
+    gate: outcome === null ? 'fail' : policy[outcome.verdict],
+    failed: seen?.failed ?? null,
+    blocked: seen?.blocked ?? null,
+    appUrl: run.appUrl,
+    attempts,
+    elapsedSeconds: seconds((run.endedAt ?? now) - run.startedAt),
+    ...origin,
+  };
+  return outcome?.verdict === 'unobserved' ? { ...report, error: reportError(outcome.cause) } : report;
+}
+
+const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
+  // A passed run passes the gate whatever the policy: the code of a failing "passed" is never asked for.
+  passed: exitCodes.ok,
+  failed: exitCodes.failed,
+  blocked: exitCodes.blocked,
+  cancelled: exitCodes.cancelled,
+  timeout: exitCodes.timeout,
+};
+
+/** The exit code that one run asks for under the policy. */
+export function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
+  const { outcome } = run;
+  if (outcome === null || policy[outcome.verdict] !== 'fail') return exitCodes.ok;
+  return outcome.verdict === 'unobserved' ? exitCodeOf(outcome.cause) : verdictCodes[outcome.verdict];
+}
+
+function worst(actions: readonly Action[]): Action {
+  if (actions.includes('fail')) return 'fail';
+  return actions.includes('warn') ? 'warn' : 'pass';
+}
+
+/** The gate over runs that all have an outcome. */
+export function reportGate(
+  runs: readonly WatchedRun[],
+  origins: ReadonlyMap<string, RunOrigin>,
+  policy: Policy,
+  now: number,
+): GateReport {
+  const reports = runs.map((run) => reportRun(run, originOf(run, origins), policy, now));
+  return {
+    schemaVersion: 1,
+    gate: worst(reports.map((run) => run.gate)),
+    exitCode: mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
+    runs: reports,
+  };
+}
+
+function originOf(run: WatchedRun, origins: ReadonlyMap<string, RunOrigin>): RunOrigin {
+  return origins.get(run.runId) ?? { idempotencyKey: null, reattached: false };
+}
+
+/** The gate of a wait that was stopped: it fails, whatever is known of the runs. */
+export function reportStop(report: GateReport, signal: StopSignal, cancellation: Cancellation): GateReport {
+  return { ...report, gate: 'fail', exitCode: exitCodeOfSignal(signal), interruptedBy: signal, cancellation };
+}

@@ -1,0 +1,57 @@
+import { run } from '../contract/run.ts';
+import { ContractError } from '../errors.ts';
+import type { Caller, Exchange } from '../http/client.ts';
+import { parseRetryAfter } from '../http/retry.ts';
+import type { ReadResult } from './poll.ts';
+import { readStatus } from './reading.ts';
+
+/** What the gate needs of the service; the rest of the client is not its business. */
+export interface RunService {
+  /** Creates a run. Repeated by the HTTP layer with the same key and the same bytes. */
+  trigger(body: unknown, options: CreateOptions): Promise<Exchange>;
+  /** One GET, with no retries under it: the poll loop owns them. Throws what it could not understand. */
+  read(runId: string, options: { signal: AbortSignal; timeoutMs: number }): Promise<Exclude<ReadResult, { error: unknown }>>;
+  cancel(runId: string, reason: string, options: { timeoutMs: number }): Promise<Exchange>;
+}
+
+export interface CreateOptions {
+  idempotencyKey: string;
+  /** For the whole call; a 429 is waited out until `limitTimeoutMs`. */
+  timeoutMs?: number;
+  limitTimeoutMs?: number;
+  signal?: AbortSignal;
+  onRetry?: (error: unknown, waitMs: number) => void;
+}
+
+/** How long one status read may take, in milliseconds. */
+const readTimeoutMs = 30_000;
+
+export function runService(caller: Caller, now: () => number, requestTimeoutMs = readTimeoutMs): RunService {
+  return {
+    trigger: (body, options) => caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }, options),
+
+    async read(runId, { signal, timeoutMs }) {
+      const reply = await caller.exchange('run.status', run['run.status'], { params: { runId } }, {
+        signal,
+        timeoutMs,
+        requestTimeoutMs: Math.min(timeoutMs, requestTimeoutMs),
+        attempts: 1,
+        // The gate has a stricter reading of its own, which knows what an ended run must say.
+        check: false,
+      });
+      const reading = readStatus(reply.value);
+      if (reading.kind !== 'broken') {
+        return { reading, retryAfterMs: parseRetryAfter(reply.headers['retry-after'], now()) };
+      }
+      const { field, expected, received } = reading.violation;
+      const end = reading.ended ? `, though its state is ${reading.state}` : '';
+      throw new ContractError(
+        `the status of run ${runId} cannot be trusted${end}: "${field}" should be ${expected}, and is ${received}`,
+        { field, expected, received, status: reply.status, hint: 'see what the service answers: rungate run status --json' },
+      );
+    },
+
+    cancel: (runId, reason, { timeoutMs }) =>
+      caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body: { reason } }, { timeoutMs }),
+  };
+}

@@ -1,0 +1,89 @@
+import type { ErrorReport } from '../errors.ts';
+import type { Io } from './io.ts';
+import { renderJson, renderReply } from './json.ts';
+import { redact, sanitize } from './sanitize.ts';
+import { renderTable, renderTsv, type Table } from './table.ts';
+
+/** `plain` is what a pipe or a log gets when no format was asked for. */
+export type Format = 'table' | 'json' | 'ndjson' | 'plain';
+
+export interface OutputOptions {
+  format: Format;
+  quiet: boolean;
+  verbose: boolean;
+  /** Never shown, wherever they might turn up. */
+  secrets: readonly string[];
+}
+
+export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'bold';
+
+/** stdout is the result and nothing else; all else goes to stderr. */
+export interface Output {
+  readonly format: Format;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  /** The result, as it is. */
+  result(text: string): Promise<void>;
+  /** The result as data: JSON where JSON was asked for, else a table. */
+  data(value: unknown, table: Table): Promise<void>;
+  /** The result as the service's own JSON text, digits and all. */
+  reply(text: string, table: Table): Promise<void>;
+  /** What happens, for a person; left out with `--quiet`. Each line must be harmless already. */
+  note(line: string): Promise<void>;
+  /** What a person must not miss: shown with `--quiet` too. */
+  alert(line: string): Promise<void>;
+  /** An error: one JSON line where JSON was asked for, else sentences. */
+  error(report: ErrorReport): Promise<void>;
+  paint(tone: Tone, text: string): string;
+}
+
+/** NO_COLOR and FORCE_COLOR, by their usual meaning; else colour where there is a terminal that can. */
+export function wantsColor(env: Io['env'], isTTY: boolean): boolean {
+  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '') {
+    return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  }
+  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
+  return isTTY && env.TERM !== 'dumb';
+}
+
+type Painter = (tone: Tone, text: string) => string;
+
+async function painter(color: boolean): Promise<Painter> {
+  if (!color) return (_tone, text) => text;
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level: 1 });
+  const tones = { good: chalk.green, bad: chalk.red, warn: chalk.yellow, dim: chalk.dim, bold: chalk.bold };
+  return (tone, text) => tones[tone](text);
+}
+
+export async function createOutput(io: Io, options: OutputOptions): Promise<Output> {
+  const { format, quiet, verbose, secrets } = options;
+  const paint = await painter(wantsColor(io.env, io.err.isTTY));
+  const toErr = (text: string) => io.err.write(redact(text, secrets));
+  const result = (text: string) => io.out.write(redact(text, secrets));
+  const indent = format === 'ndjson' ? 0 : 2;
+
+  const table = async (rows: Table) =>
+    result(format === 'table' ? await renderTable(rows, io.out.columns ?? 80) : renderTsv(rows));
+  const json = format === 'json' || format === 'ndjson';
+
+  return {
+    format,
+    quiet,
+    verbose,
+    result,
+    paint,
+    data: async (value, rows) => (json ? result(renderJson(value, indent)) : table(rows)),
+    reply: async (text, rows) => (json ? result(await renderReply(text, indent)) : table(rows)),
+    note: async (line) => {
+      if (!quiet) await toErr(`${line}\n`);
+    },
+    alert: (line) => toErr(`${line}\n`),
+    async error(report) {
+      if (json) return toErr(renderJson({ error: report }, 0));
+      await toErr(`${paint('bad', 'error:')} ${sanitize(report.message)}\n`);
+      if (report.details !== null) await toErr(`  ${sanitize(report.details)}\n`);
+      if (report.hint !== null) await toErr(`  ${paint('dim', '→')} ${sanitize(report.hint)}\n`);
+    },
+  };
+}

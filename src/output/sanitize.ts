@@ -1,0 +1,43 @@
+/** C0 and C1 controls, the line separators, and the marks that reorder or hide text. */
+const dangerous = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** What a CI's log reader takes for a command in mid-line; GitHub's `::` counts at the start of a line only. */
+const commandMarks = /##(?=vso\[|\[|teamcity\[)/gi;
+
+function visible(char: string): string {
+  if (char === '\n') return '\\n';
+  if (char === '\r') return '\\r';
+  if (char === '\t') return '\\t';
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * Untrusted text in a form that cannot command a terminal or a CI: one line, no control or escape sequence, no
+ * reordering, no workflow command. What was taken out is shown, not dropped.
+ */
+export function sanitize(text: string): string {
+  return text
+    .replace(dangerous, visible)
+    .replace(commandMarks, '# #')
+    .replace(/^( *)::/, '$1: :');
+}
+
+/** Untrusted text, in one line and no longer than `limit` characters. */
+export function excerpt(text: string, limit = 200): string {
+  const line = sanitize(text);
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
+}
+
+/** JSON text stays exact: what could command a reader of the log is written as an escape. */
+export function escapeJson(json: string): string {
+  const inStrings = /[#\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+  return json.replace(inStrings, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Takes every known secret out of a text, the longest first, so that none shows by a part of it. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret.length >= 4)
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
+}
