@@ -1,0 +1,52 @@
+import type { Auth } from '../contract/endpoint.ts';
+import { MockError } from './error.ts';
+import type { Credential } from './state.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+const needs: Record<Auth, string> = {
+  bearer: 'this endpoint needs a bearer token in Authorization: Bearer <token>',
+  jwt: "this endpoint needs a user session's token in Authorization: Bearer <token>, an API key will not do",
+  key: 'this endpoint needs an API key in X-API-Key',
+  either: 'this endpoint needs a bearer token in Authorization: Bearer <token>, or an API key in X-API-Key',
+};
+
+function unauthorized(auth: Auth, problem: string): MockError {
+  const scheme = auth === 'key' ? 'ApiKey' : 'Bearer';
+  return new MockError(401, 'Unauthorized', `${problem}: ${needs[auth]}`, {
+    'www-authenticate': `${scheme} realm="rungate mock"`,
+  });
+}
+
+function bearerToken(headers: Headers): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+/**
+ * Who calls, by the credential that the endpoint takes (interface, section 5), or a MockError: 401 for a missing,
+ * unknown or wrong kind of credential, 403 for a good API key where only a user session may act.
+ */
+export function authenticate(
+  auth: Auth,
+  headers: Headers,
+  credentials: ReadonlyMap<string, Credential>,
+): Credential {
+  const known = (kind: Credential['kind'], secret: string | undefined) => {
+    const credential = secret === undefined ? undefined : credentials.get(secret);
+    return credential?.kind === kind ? credential : undefined;
+  };
+  const authorization = headers.authorization;
+  const apiKey = headers['x-api-key'];
+  const token = known('token', bearerToken(headers));
+  const key = known('key', apiKey);
+
+  const byToken = auth !== 'key' && (authorization !== undefined || auth !== 'either');
+  const accepted = byToken ? token : key;
+  if (accepted !== undefined) return accepted;
+  if (byToken && authorization !== undefined) throw unauthorized(auth, 'the bearer token is not known');
+  if (!byToken && apiKey !== undefined) throw unauthorized(auth, 'the API key is not known');
+  if (auth === 'jwt' && key !== undefined) throw new MockError(403, 'Forbidden', needs.jwt);
+  if (apiKey !== undefined) throw unauthorized(auth, 'an API key came instead');
+  if (authorization !== undefined) throw unauthorized(auth, 'a bearer token came instead');
+  throw unauthorized(auth, 'no credential came');
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts';
+import type {
+  Api,
+  BodyOutput,
+  Endpoint,
+  ParamRecord,
+  QueryOutput,
+  ReplyInput,
+} from '../contract/endpoint.ts';
+import type { ServiceApi } from '../contract/index.ts';
+import { MockError } from './error.ts';
+import type { Credential, State } from './state.ts';
+
+/** A request that was routed, authenticated and validated. */
+export interface MockRequest<E extends Endpoint> {
+  /** Percent-decoded. */
+  readonly params: ParamRecord<E['path']>;
+  readonly query: QueryOutput<E>;
+  readonly body: BodyOutput<E>;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly auth: Credential;
+  readonly state: State;
+  readonly clock: Clock;
+}
+
+interface ReplyParts {
+  /** 200 where it is left out, or 204 where there is no body either. */
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+/** The body must fit the contract's reply; where the contract does not show one, anything or nothing. */
+export type MockReply<E extends Endpoint> = ReplyParts &
+  (unknown extends ReplyInput<E> ? { body?: unknown } : { body: ReplyInput<E> });
+
+/**
+ * Answers one endpoint, or throws a MockError. It is synchronous on purpose: what it does to the state is one
+ * step, so two requests with one idempotency key can never both run.
+ */
+export type Handler<E extends Endpoint> = (request: MockRequest<E>) => MockReply<E>;
+
+/** A handler for each of some endpoints: a missing one does not compile. */
+export type HandlersOf<A extends Api> = { readonly [Name in keyof A]: Handler<A[Name]> };
+
+/** A handler for each of the 37. */
+export type Handlers = HandlersOf<ServiceApi>;
+
+/** Stands in for a handler that is not written yet. */
+export function notYet(name: keyof ServiceApi): () => never {
+  return () => {
+    throw new MockError(
+      501,
+      'Not implemented',
+      `the mock does not answer ${name} yet; the request itself is valid`,
+    );
+  };
+}

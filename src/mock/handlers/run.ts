@@ -1,0 +1,63 @@
+import type { run } from '../../contract/run.ts';
+import { MockError } from '../error.ts';
+import type { HandlersOf, MockReply } from '../handler.ts';
+import { finalCounts, type Progress, progress } from '../outcomes.ts';
+import type { Run, State } from '../state.ts';
+
+type Status = MockReply<(typeof run)['run.status']>['body'];
+
+/** The run of that id, if the caller's tenant has one. */
+function findRun(state: State, tenant: string, id: string): Run {
+  const found = state.runs.get(id);
+  if (found?.tenant === tenant) return found;
+  throw new MockError(404, 'Run not found', `there is no run ${JSON.stringify(id)}`);
+}
+
+function progressNow(state: State, found: Run): Progress {
+  const until = found.cancelled?.at ?? state.clock.monotonic();
+  const reached = progress(found.outcome, until - found.startedAt, found.durationMs, found.counts);
+  return found.cancelled === undefined ? reached : { ...reached, state: 'cancelled' };
+}
+
+/** Interface, section 2.6. An interval is suggested only while there is something to wait for. */
+function statusOf(state: State, found: Run): Status {
+  const now = progressNow(state, found);
+  const { retryAfterSeconds } = state.plan;
+  const status = { ...now, appUrl: found.appUrl };
+  return now.state === 'in_progress' && retryAfterSeconds !== undefined
+    ? { ...status, retryAfterSeconds }
+    : status;
+}
+
+export const runHandlers: HandlersOf<typeof run> = {
+  'run.trigger': ({ body, auth, state, clock }) => {
+    const { plan, runs } = state;
+    const outcome = plan.outcomes[Math.min(runs.size, plan.outcomes.length - 1)] ?? 'stuck';
+    const id = state.nextId('run');
+    const appUrl = `${plan.appUrlBase}/projects/${encodeURIComponent(body.projectSlug)}/runs/${id}`;
+    runs.set(id, {
+      id,
+      tenant: auth.tenant,
+      request: body,
+      outcome,
+      startedAt: clock.monotonic(),
+      durationMs: plan.durationMs,
+      counts: finalCounts(outcome, plan.counts),
+      appUrl,
+    });
+    return { status: 201, body: { runId: id, state: 'in_progress', appUrl } };
+  },
+
+  'run.status': ({ params, auth, state }) => ({
+    body: statusOf(state, findRun(state, auth.tenant, params.runId)),
+  }),
+
+  'run.cancel': ({ params, body, auth, state, clock }) => {
+    const found = findRun(state, auth.tenant, params.runId);
+    // A run that has ended stays as it is: cancelling again, or too late, changes nothing and is no error.
+    if (progressNow(state, found).state === 'in_progress') {
+      found.cancelled = { at: clock.monotonic(), reason: body?.reason };
+    }
+    return { body: { runId: found.id, ...statusOf(state, found) } };
+  },
+};

@@ -1,0 +1,40 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { UsageError } from '../errors.ts';
+
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Longer than the waits between polls, so that a client may keep its connection over them. */
+const keepAliveMs = 75_000;
+
+/** Listens for plain HTTP. `close` breaks what is still open: a stalled reply would hold it for ever. */
+export async function listen(onRequest: RequestListener, host: string, port: number): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, onRequest);
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const message = `the mock cannot listen on ${host}, port ${port}: ${cause.code}`;
+      reject(new UsageError(message, { hint: 'choose another port, or 0 for any that is free', cause }));
+    });
+    server.listen(port, host, resolve);
+  });
+  const bound = server.address() as AddressInfo;
+  return {
+    port: bound.port,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        // Closing twice is no error: the second call reports that it was closed already.
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../clock.ts';
+import type { Counts, Outcome } from './outcomes.ts';
+
+export interface MockOptions {
+  /** 0, the default, for any that is free. */
+  port?: number | undefined;
+  /** 127.0.0.1 where it is left out. */
+  host?: string | undefined;
+  /** Ids, key and token follow from it; 1 where it is left out. */
+  seed?: number | undefined;
+  clock?: Clock | undefined;
+  /** One for all runs, or a list: the n-th run created gets the n-th, and the last one repeats. */
+  outcome?: Outcome | readonly Outcome[] | undefined;
+  /** Milliseconds until a run ends; 2000 where it is left out. */
+  duration?: number | undefined;
+  /** Suggested with the status of a run in progress; no such field where it is left out. */
+  retryAfterSeconds?: number | undefined;
+  apiKey?: string | undefined;
+  token?: string | undefined;
+  /** What runs end with, where the outcome allows it: not for `passed` and `stuck`. */
+  counts?: Partial<Counts> | undefined;
+  /** What `appUrl` begins with. */
+  appUrlBase?: string | undefined;
+}

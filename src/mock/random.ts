@@ -1,0 +1,39 @@
+/** Crockford's base32 in lower case: no letter that is easily read as another. */
+const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** FNV-1a, 32 bits: turns the name of a stream into a number. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  return value >>> 0;
+}
+
+/** Numbers from 0 up to 1, the same for the same seed (mulberry32). Not for secrets: everybody can redo it. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface SeededText {
+  /** `length` characters of base32, for ids. */
+  id(length: number): string;
+  /** `length` characters of base62, for keys and signatures. */
+  token(length: number): string;
+}
+
+/**
+ * Ids and tokens by seed. Each stream is independent, so that drawing one more request id does not change
+ * the ids of the runs.
+ */
+export function seededText(seed: number, stream: string): SeededText {
+  const random = seededRandom((seed ^ hash(stream)) >>> 0);
+  const draw = (alphabet: string, length: number) =>
+    Array.from({ length }, () => alphabet.charAt(Math.floor(random() * alphabet.length))).join('');
+  return { id: (length) => draw(base32, length), token: (length) => draw(base62, length) };
+}

@@ -1,0 +1,58 @@
+import type { Endpoint, Method } from '../contract/endpoint.ts';
+import { pathParams } from '../contract/endpoint.ts';
+import { api, type EndpointName } from '../contract/index.ts';
+
+/** What a method and a path lead to. */
+export type Route =
+  | { kind: 'endpoint'; name: EndpointName; params: Readonly<Record<string, string>> }
+  /** The path is known, the method is not. */
+  | { kind: 'method'; allow: readonly Method[] }
+  /** The path has a percent sign that encodes nothing. */
+  | { kind: 'malformed' }
+  | { kind: 'unknown' };
+
+interface Entry {
+  name: EndpointName;
+  endpoint: Endpoint;
+  pattern: RegExp;
+  params: readonly string[];
+}
+
+function pattern(path: string): RegExp {
+  const source = path
+    .split(/(\{[^}]+\})/)
+    .map((part) => (part.startsWith('{') ? '([^/]+)' : part.replace(/[.*+?^$()|[\]\\]/g, '\\$&')));
+  return new RegExp(`^${source.join('')}$`);
+}
+
+// The fewer parameters a path has, the more literal it is; the literal path wins over `{id}`.
+const entries: readonly Entry[] = (Object.entries(api) as [EndpointName, Endpoint][])
+  .map(([name, endpoint]) => ({
+    name,
+    endpoint,
+    pattern: pattern(endpoint.path),
+    params: pathParams(endpoint.path),
+  }))
+  .sort((a, b) => a.params.length - b.params.length);
+
+/**
+ * Finds the endpoint for a method and a raw path (still percent-encoded, no query). A path is matched before
+ * it is decoded, so an encoded slash stays inside its parameter.
+ */
+export function route(method: string, path: string): Route {
+  const matching = entries.filter((entry) => entry.pattern.test(path));
+  const found = matching.find((entry) => entry.endpoint.method === method);
+  if (found === undefined) {
+    const allow = [...new Set(matching.map((entry) => entry.endpoint.method))].sort();
+    return allow.length > 0 ? { kind: 'method', allow } : { kind: 'unknown' };
+  }
+  const values = found.pattern.exec(path)?.slice(1) ?? [];
+  try {
+    const params = Object.fromEntries(
+      found.params.map((name, index) => [name, decodeURIComponent(values[index] ?? '')]),
+    );
+    return { kind: 'endpoint', name: found.name, params };
+  } catch {
+    return { kind: 'malformed' };
+  }
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { systemClock } from '../clock.ts';
+import { UsageError } from '../errors.ts';
+import { createApp } from './app.ts';
+import { seededApiKey, seededToken } from './credentials.ts';
+import { MockError } from './error.ts';
+import { type Exchange, type RecordedRequest, readExchange, recordOf } from './exchange.ts';
+import { createFaults, type Faults, playFault } from './faults.ts';
+import { handlers } from './handlers/index.ts';
+import { listen } from './listen.ts';
+import type { MockOptions } from './options.ts';
+import { createState, type State } from './state.ts';
+import { createWire } from './wire.ts';
+
+export type { RecordedRequest } from './exchange.ts';
+export type { Fault } from './faults.ts';
+export type { MockOptions } from './options.ts';
+export { type Counts, type Outcome, outcomes } from './outcomes.ts';
+
+/** A running mock of the service. */
+export interface Mock {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  readonly apiKey: string;
+  readonly token: string;
+  readonly state: State;
+  /** What came over the wire, oldest first; the last 10,000. */
+  readonly requests: readonly RecordedRequest[];
+  readonly faults: Faults;
+  /** Stops listening and breaks what is still open, so that it never waits for a client. */
+  close(): Promise<void>;
+}
+
+const keptRequests = 10_000;
+
+/** The one tenant that both credentials belong to; tests may add others to `state.credentials`. */
+const tenant = 'tenant_1';
+
+function stateFrom(options: MockOptions): State {
+  const { outcome = 'passed' } = options;
+  const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
+  if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
+  return createState(options.seed ?? 1, options.clock ?? systemClock, {
+    outcomes,
+    durationMs: options.duration ?? 2000,
+    counts: options.counts,
+    retryAfterSeconds: options.retryAfterSeconds,
+    appUrlBase: options.appUrlBase ?? 'https://app.example.test',
+  });
+}
+
+/** For what fails outside the app: a request that Hono cannot read (one without a host), or a fault of ours. */
+function refuse(error: unknown): Response {
+  const message = error instanceof Error ? error.message : String(error);
+  const unread = error instanceof RequestError;
+  const { status, body } = new MockError(
+    unread ? 400 : 500,
+    unread ? 'Bad request' : 'The mock failed',
+    message,
+  );
+  return Response.json(body, { status });
+}
+
+/** Starts the service on a socket of this machine. It keeps the process alive until it is closed. */
+export async function startMock(options: MockOptions = {}): Promise<Mock> {
+  const { host = '127.0.0.1', port = 0, seed = 1 } = options;
+  const state = stateFrom(options);
+  const apiKey = options.apiKey ?? seededApiKey(seed);
+  const token = options.token ?? seededToken(seed, tenant);
+  state.credentials.set(apiKey, { kind: 'key', tenant });
+  state.credentials.set(token, { kind: 'token', tenant });
+  const app = createApp(state, handlers);
+  const faults = createFaults();
+  const requests: RecordedRequest[] = [];
+
+  async function respond(request: Request, exchange: Exchange, outgoing: ServerResponse): Promise<Response> {
+    const record = recordOf(exchange, state.clock.now());
+    requests.push(record);
+    if (requests.length > keptRequests) requests.shift();
+    const sent = (status: number) => {
+      record.status = status;
+    };
+    const handle = async () => app.fetch(request, { exchange });
+    const fault = faults.take(record.endpoint);
+    if (fault === undefined) {
+      const response = await handle();
+      sent(response.status);
+      return response;
+    }
+    await playFault(fault, createWire(outgoing, handle, sent));
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  async function onRequest(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    outgoing.setHeader('date', new Date(state.clock.now()).toUTCString());
+    outgoing.setHeader('x-request-id', state.nextId('req'));
+    const exchange = await readExchange(incoming);
+    const listener = getRequestListener((request) => respond(request, exchange, outgoing), {
+      // The process is not ours alone: its Request and Response stay what they are.
+      overrideGlobalObjects: false,
+      autoCleanupIncoming: false,
+      errorHandler: refuse,
+    });
+    await listener(incoming, outgoing);
+  }
+
+  const listening = await listen(
+    (incoming, outgoing) => {
+      // Fails only when the client goes away while it is being read: there is nobody left to answer.
+      onRequest(incoming, outgoing).catch(() => outgoing.destroy());
+    },
+    host,
+    port,
+  );
+  return { ...listening, apiKey, token, state, requests, faults };
+}
