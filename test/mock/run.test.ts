@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import { byProcess, byTags, startService } from './service.ts';
+
+describe('creating a run', () => {
+  it.each([
+    ['a process', byProcess],
+    ['tags', byTags],
+    [
+      'every field of the contract',
+      {
+        ...byTags,
+        environmentKey: 'staging',
+        repository: 'r',
+        ref: 'main',
+        commitSha: 'c0ffee',
+        event: 'push',
+        externalUrl: 'https://ci.example.test/1',
+      },
+    ],
+  ])('answers 201 with the id of a run in progress for %s', async (_what, body) => {
+    const { mock, post } = await startService();
+    const answer = await post('/api/ci/runs', body);
+    expect(answer.status).toBe(201);
+    const reply = answer.json();
+    expect(reply).toEqual({
+      runId: expect.stringMatching(/^run_[0-9a-hjkmnp-tv-z]{12}$/),
+      state: 'in_progress',
+      appUrl: `https://app.example.test/projects/shop/runs/${reply.runId}`,
+    });
+    expect(mock.state.runs.get(String(reply.runId))?.request).toEqual(body);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['both selectors', { ...byProcess, ...byTags }, 'processSlug and tags exclude each other'],
+    ['neither selector', { projectSlug: 'shop' }, 'one of processSlug and tags is required'],
+    ['no tags in the list', { projectSlug: 'shop', tags: [] }, 'body.tags: expected at least 1 item'],
+    ['an empty tag', { projectSlug: 'shop', tags: ['a', ''] }, 'body.tags[1]: must not be empty'],
+    ['an unknown field', { ...byProcess, shard: 1 }, 'body.shard: unknown field'],
+    ['a field of the wrong type', { ...byProcess, ref: 7 }, 'body.ref: expected string, got number'],
+    ['a missing project', { processSlug: 'checkout' }, 'body.projectSlug: required'],
+    ['a body that is a list', [byProcess], 'body: expected object, got array'],
+    ['a body that is null', null, 'body: expected object, got null'],
+  ])('refuses %s with 422 and names it', async (_what, body, details) => {
+    const { mock, post } = await startService();
+    const answer = await post('/api/ci/runs', body);
+    expect(answer.status).toBe(422);
+    expect(answer.json()).toEqual({
+      error: 'Invalid request body',
+      details: expect.stringContaining(details),
+    });
+    expect(mock.state.runs.size).toBe(0);
+  });
+
+  it.each<[string, string | Uint8Array, Record<string, string>, number, string]>([
+    ['text that is not JSON', '{"projectSlug":', { 'content-type': 'application/json' }, 400, 'body: '],
+    [
+      'bytes that are not UTF-8',
+      new Uint8Array([0x22, 0xff, 0x22]),
+      { 'content-type': 'application/json' },
+      400,
+      'body: ',
+    ],
+    ['no body', '', { 'content-type': 'application/json' }, 422, 'body: required'],
+    [
+      'JSON without its type',
+      new TextEncoder().encode(JSON.stringify(byProcess)),
+      {},
+      422,
+      'Content-Type: expected application/json, got none',
+    ],
+    [
+      'JSON that says it is text',
+      JSON.stringify(byProcess),
+      { 'content-type': 'text/plain' },
+      422,
+      'Content-Type',
+    ],
+  ])('refuses %s', async (_what, body, headers, status, details) => {
+    const { mock, call } = await startService();
+    const answer = await call('POST', '/api/ci/runs', { headers, body });
+    expect(answer.status).toBe(status);
+    expect(answer.json().details).toContain(details);
+    expect(mock.state.runs.size).toBe(0);
+  });
+
+  it('takes a content type with a parameter', async () => {
+    const { post } = await startService();
+    const type = { 'content-type': 'application/json; charset=utf-8' };
+    expect((await post('/api/ci/runs', byProcess, type)).status).toBe(201);
+  });
+});
+
+describe('the idempotency key', () => {
+  const key = { 'idempotency-key': 'job-17' };
+
+  it('replays the first reply for the same key and bytes', async () => {
+    const { mock, clock, post } = await startService();
+    const first = await post('/api/ci/runs', byProcess, key);
+    clock.advance(60_000);
+    const second = await post('/api/ci/runs', byProcess, key);
+    expect([second.status, second.text]).toEqual([first.status, first.text]);
+    expect(second.headers.get('idempotency-replayed')).toBe('true');
+    expect(first.headers.get('idempotency-replayed')).toBeNull();
+    expect(mock.state.runs.size).toBe(1);
+  });
+
+  it('makes one run of requests that arrive together', async () => {
+    const { mock, post } = await startService();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post('/api/ci/runs', byProcess, key)));
+    expect(new Set(answers.map((answer) => answer.json().runId)).size).toBe(1);
+    expect(mock.state.runs.size).toBe(1);
+  });
+
+  it('refuses the same key with another body, be it only another space', async () => {
+    const { mock, post } = await startService();
+    await post('/api/ci/runs', byProcess, key);
+    const answer = await post('/api/ci/runs', `${JSON.stringify(byProcess)} `, key);
+    expect(answer.status).toBe(422);
+    expect(answer.json()).toEqual({
+      error: 'Idempotency key reused',
+      details: expect.stringContaining('Idempotency-Key'),
+    });
+    expect(mock.state.runs.size).toBe(1);
+  });
+
+  it('may be used again after a refusal', async () => {
+    const { post } = await startService();
+    expect((await post('/api/ci/runs', { projectSlug: 'shop' }, key)).status).toBe(422);
+    expect((await post('/api/ci/runs', byProcess, key)).status).toBe(201);
+  });
+
+  it('belongs to one tenant', async () => {
+    const { mock, post } = await startService();
+    mock.state.credentials.set('rg_other', { kind: 'key', tenant: 'other' });
+    const mine = await post('/api/ci/runs', byProcess, key);
+    const theirs = await post('/api/ci/runs', byProcess, { ...key, 'x-api-key': 'rg_other' });
+    expect(theirs.status).toBe(201);
+    expect(theirs.json().runId).not.toBe(mine.json().runId);
+  });
+
+  it('is not needed: without it every request makes a run', async () => {
+    const { mock, trigger } = await startService();
+    expect(await trigger()).not.toBe(await trigger());
+    expect(mock.state.runs.size).toBe(2);
+  });
+});
+
+describe('the status of a run', () => {
+  it.each([
+    ['passed', 'completed', 0, 0],
+    ['failed', 'completed', 2, 0],
+    ['blocked', 'completed', 0, 1],
+    ['cancelled', 'cancelled', 0, 0],
+    ['stuck', 'in_progress', 0, 0],
+  ] as const)(
+    'of outcome %s is in progress before its duration, then %s',
+    async (outcome, state, failed, blocked) => {
+      const { clock, call, trigger } = await startService({ outcome, duration: 5000 });
+      const id = await trigger();
+      const appUrl = `https://app.example.test/projects/shop/runs/${id}`;
+      const before = await call('GET', `/api/ci/runs/${id}`);
+      expect([before.status, before.json()]).toEqual([
+        200,
+        { state: 'in_progress', failed: 0, blocked: 0, appUrl },
+      ]);
+      clock.advance(4999);
+      expect((await call('GET', `/api/ci/runs/${id}`)).json().state).toBe('in_progress');
+      clock.advance(1);
+      expect((await call('GET', `/api/ci/runs/${id}`)).json()).toEqual({ state, failed, blocked, appUrl });
+    },
+  );
+
+  it('suggests an interval while the run is in progress, and none after it', async () => {
+    const { clock, call, trigger } = await startService({ retryAfterSeconds: 1.5, duration: 100 });
+    const path = `/api/ci/runs/${await trigger()}`;
+    expect((await call('GET', path)).json().retryAfterSeconds).toBe(1.5);
+    clock.advance(100);
+    expect((await call('GET', path)).json()).not.toHaveProperty('retryAfterSeconds');
+  });
+
+  it('gives the n-th run the n-th outcome and repeats the last', async () => {
+    const { clock, call, trigger } = await startService({ outcome: ['failed', 'stuck', 'passed'] });
+    const ids = [await trigger(), await trigger(), await trigger(), await trigger()];
+    clock.advance(2000);
+    const seen = await Promise.all(ids.map(async (id) => (await call('GET', `/api/ci/runs/${id}`)).json()));
+    expect(seen.map(({ state, failed }) => [state, failed])).toEqual([
+      ['completed', 2],
+      ['in_progress', 0],
+      ['completed', 0],
+      ['completed', 0],
+    ]);
+  });
+
+  it('is 404 for an unknown run and for the run of another tenant', async () => {
+    const { mock, call, trigger } = await startService();
+    mock.state.credentials.set('rg_other', { kind: 'key', tenant: 'other' });
+    const unknown = await call('GET', '/api/ci/runs/run_000');
+    expect([unknown.status, unknown.json()]).toEqual([
+      404,
+      { error: 'Run not found', details: 'there is no run "run_000"' },
+    ]);
+    const id = await trigger();
+    expect((await call('GET', `/api/ci/runs/${id}`, { headers: { 'x-api-key': 'rg_other' } })).status).toBe(
+      404,
+    );
+  });
+});
+
+describe('cancelling a run', () => {
+  it('ends a run in progress for good and keeps the reason', async () => {
+    const { mock, clock, call, post, trigger } = await startService({ outcome: 'stuck' });
+    const id = await trigger();
+    const answer = await post(`/api/ci/runs/${id}/cancel`, { reason: 'SIGTERM' });
+    expect(answer.status).toBe(200);
+    expect(answer.json()).toMatchObject({ runId: id, state: 'cancelled', failed: 0, blocked: 0 });
+    expect(mock.state.runs.get(id)?.cancelled).toEqual({ at: 0, reason: 'SIGTERM' });
+    clock.advance(1_000_000);
+    expect((await call('GET', `/api/ci/runs/${id}`)).json().state).toBe('cancelled');
+  });
+
+  it('keeps what had been counted by then', async () => {
+    const { clock, call, trigger } = await startService({
+      outcome: 'failed',
+      counts: { failed: 10 },
+      duration: 1000,
+    });
+    const id = await trigger();
+    clock.advance(500);
+    await call('POST', `/api/ci/runs/${id}/cancel`);
+    clock.advance(500);
+    expect((await call('GET', `/api/ci/runs/${id}`)).json()).toMatchObject({ state: 'cancelled', failed: 5 });
+  });
+
+  it('needs no body, and a second time changes nothing', async () => {
+    const { mock, clock, call, post, trigger } = await startService({ outcome: 'stuck' });
+    const id = await trigger();
+    const first = await call('POST', `/api/ci/runs/${id}/cancel`);
+    clock.advance(10);
+    const second = await post(`/api/ci/runs/${id}/cancel`, { reason: 'again' });
+    expect([second.status, second.text]).toEqual([200, first.text]);
+    expect(mock.state.runs.get(id)?.cancelled).toEqual({ at: 0, reason: undefined });
+  });
+
+  it('leaves a run that has ended as it is', async () => {
+    const { mock, clock, call, trigger } = await startService({ outcome: 'failed' });
+    const id = await trigger();
+    clock.advance(2000);
+    const answer = await call('POST', `/api/ci/runs/${id}/cancel`);
+    expect([answer.status, answer.json().state, answer.json().failed]).toEqual([200, 'completed', 2]);
+    expect(mock.state.runs.get(id)?.cancelled).toBeUndefined();
+  });
+
+  it.each([
+    [{ reason: 7 }, 'body.reason: expected string, got number'],
+    [{ because: 'x' }, 'body.because: unknown field'],
+  ])('refuses %j', async (body, details) => {
+    const { post, trigger } = await startService();
+    const answer = await post(`/api/ci/runs/${await trigger()}/cancel`, body);
+    expect([answer.status, answer.json().details]).toEqual([422, details]);
+  });
+
+  it('is 404 for an unknown run', async () => {
+    const { call } = await startService();
+    expect((await call('POST', '/api/ci/runs/run_000/cancel')).status).toBe(404);
+  });
+});

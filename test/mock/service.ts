@@ -1,0 +1,59 @@
+import { afterEach } from 'vitest';
+import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type ManualClock, manualClock } from './clock.ts';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  /** The body as JSON; throws where it is none. */
+  json(): Record<string, unknown>;
+}
+
+export interface Service {
+  mock: Mock;
+  clock: ManualClock;
+  /** Sends a request with the API key, unless the headers bring a credential of their own. */
+  call(
+    method: string,
+    path: string,
+    parts?: { headers?: Record<string, string>; body?: string | Uint8Array | FormData },
+  ): Promise<Answer>;
+  /** Sends a JSON body, as text or as a value. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Creates a run and returns its id. */
+  trigger(): Promise<string>;
+}
+
+const open: Mock[] = [];
+
+afterEach(async () => {
+  for (const mock of open.splice(0)) await mock.close();
+});
+
+/** A mock on a clock that stands still, closed after the test. */
+export async function startService(options: MockOptions = {}): Promise<Service> {
+  const clock = manualClock();
+  const mock = await startMock({ clock, ...options });
+  open.push(mock);
+  const call: Service['call'] = async (method, path, { headers = {}, body } = {}) => {
+    const own = 'x-api-key' in headers || 'authorization' in headers;
+    const response = await fetch(mock.url + path, {
+      method,
+      headers: own ? headers : { 'x-api-key': mock.apiKey, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) };
+  };
+  const post: Service['post'] = (path, body, headers = {}) =>
+    call('POST', path, {
+      headers: { 'content-type': 'application/json', 'x-api-key': mock.apiKey, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const trigger = async () => String((await post('/api/ci/runs', byProcess)).json().runId);
+  return { mock, clock, call, post, trigger };
+}
+
+export const byProcess = { projectSlug: 'shop', processSlug: 'checkout' };
+export const byTags = { projectSlug: 'shop', tags: ['smoke'] };
