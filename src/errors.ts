@@ -20,7 +20,8 @@ interface ErrorParts {
 /** Every failure that rungate knows how to explain. `code` is stable; `message` is for people. */
 export abstract class RungateError extends Error {
   readonly code: string;
-  readonly hint: string | undefined;
+  /** What to do about it. Writable, since whoever gives up knows more than whoever failed. */
+  hint: string | undefined;
   facts: ExchangeFacts = {};
 
   constructor(code: string, message: string, parts: ErrorParts = {}) {
