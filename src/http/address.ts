@@ -1,0 +1,117 @@
+import type { Endpoint } from '../contract/endpoint.ts';
+import { pathParams } from '../contract/endpoint.ts';
+import { ConfigError, UsageError } from '../errors.ts';
+
+/** Characters that have no business in an id: C0, DEL and C1 controls, and halves of surrogate pairs. */
+const unsendable = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
+
+/** `localhost`, `*.localhost`, `127.0.0.0/8` and `::1`: what is sent there does not leave the machine. */
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname.replace(/\.$/, ''));
+}
+
+/**
+ * The service's base URL, checked: https (http only to this machine unless `insecureHttp`), a path prefix at
+ * most. Never echoes the address: one with a password in it would end up in a log.
+ * @throws ConfigError
+ */
+export function parseApiUrl(apiUrl: string, insecureHttp = false): URL {
+  const text = apiUrl.trim();
+  const example = 'write it like https://service.example.com';
+  if (text === '') {
+    throw new ConfigError('the address of the service is not set', {
+      hint: `set RUNGATE_API_URL; ${example}`,
+    });
+  }
+  if (!URL.canParse(text))
+    throw new ConfigError('the address of the service is not a URL', { hint: example });
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw new ConfigError('the address of the service must begin with https:// or http://', {
+      hint: example,
+    });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new ConfigError('the address of the service must not carry a user name or a password', {
+      hint: 'give the credential as RUNGATE_API_KEY or RUNGATE_TOKEN',
+    });
+  }
+  if (/[?#]/.test(text)) {
+    throw new ConfigError('the address of the service must not have a query or a fragment', {
+      hint: example,
+    });
+  }
+  if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
+    throw new ConfigError(`the address of the service is not encrypted: http to ${url.hostname}`, {
+      hint: 'use https://; --insecure-http sends credentials over it all the same',
+    });
+  }
+  return url;
+}
+
+/** Why a value cannot stand in a path, as the end of a sentence, or null. */
+function paramProblem(value: unknown): string | null {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value === '') return 'must not be empty';
+  if (value === '.' || value === '..')
+    return `must not be ${JSON.stringify(value)}: it would change the path`;
+  if (unsendable.test(value)) return 'must not contain control characters or broken text';
+  return null;
+}
+
+/**
+ * The endpoint's path with its parameters filled in, percent-encoded: a value never adds or removes a segment.
+ * @param reserved values of the last parameter that belong to another endpoint (`reservedValues`)
+ * @throws UsageError before anything is sent
+ */
+export function fillPath(
+  name: string,
+  endpoint: Endpoint,
+  params: Readonly<Record<string, string>>,
+  reserved: readonly string[] = [],
+): string {
+  const names = pathParams(endpoint.path);
+  const extra = Object.keys(params).find((given) => !names.includes(given));
+  if (extra !== undefined) {
+    throw new UsageError(`${name}: the path has no parameter ${extra}`, {
+      hint: names.length === 0 ? 'give none' : `its parameters are ${names.join(', ')}`,
+    });
+  }
+  for (const param of names) {
+    const value: unknown = Object.hasOwn(params, param) ? params[param] : undefined;
+    const problem = value === undefined ? 'is missing' : paramProblem(value);
+    if (problem !== null) {
+      throw new UsageError(`${name}: ${param} ${problem}`, { hint: `give ${param} as the service shows it` });
+    }
+  }
+  const last = names.at(-1);
+  if (last !== undefined && reserved.includes(params[last] ?? '')) {
+    throw new UsageError(
+      `${name}: ${last} must not be "${params[last]}": that path belongs to another call`,
+      {
+        hint: `give ${last} as the service shows it`,
+      },
+    );
+  }
+  return endpoint.path.replace(/\{([^}]+)\}/g, (_, param: string) => encodeURIComponent(params[param] ?? ''));
+}
+
+function queryText(name: string, key: string, value: unknown): string {
+  if (typeof value === 'string' && !/\p{Surrogate}/u.test(value)) return value;
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  throw new UsageError(`${name}: query ${key} must be a text, a number, a boolean or a list of these`);
+}
+
+/**
+ * The query as it goes out, with its `?`, or nothing: what is undefined is left out, a list is repeated.
+ * @throws UsageError for a value that has no text form
+ */
+export function queryString(name: string, query: Readonly<Record<string, unknown>>): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    for (const item of Array.isArray(value) ? value : [value]) search.append(key, queryText(name, key, item));
+  }
+  return search.size === 0 ? '' : `?${search}`;
+}

@@ -1,0 +1,71 @@
+import type { Auth } from '../contract/endpoint.ts';
+import { ConfigError, CredentialError } from '../errors.ts';
+
+export interface Credentials {
+  apiKey?: string | undefined;
+  /** A user session's bearer token. */
+  token?: string | undefined;
+  /** Which of the two, where the endpoint takes either. Without it: the token if there is one. */
+  auth?: 'bearer' | 'key' | undefined;
+}
+
+const wanted = {
+  bearer: { hint: 'set RUNGATE_TOKEN to the bearer token of a user session', what: 'a bearer token' },
+  key: { hint: 'set RUNGATE_API_KEY to an API key of the service', what: 'an API key' },
+} as const;
+
+function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' {
+  if (auth === 'key') return 'key';
+  if (auth !== 'either') return 'bearer';
+  return credentials.auth ?? (credentials.token || !credentials.apiKey ? 'bearer' : 'key');
+}
+
+/**
+ * The header that carries the credential an endpoint takes (interface, section 5).
+ * @throws CredentialError when it is not there or only one of the wrong kind is
+ * @throws ConfigError when it cannot stand in a header; the value is never echoed
+ */
+export function credentialHeader(name: string, auth: Auth, credentials: Credentials): Record<string, string> {
+  const kind = kindFor(auth, credentials);
+  const value = kind === 'key' ? credentials.apiKey : credentials.token;
+  if (!value) {
+    const other = kind === 'key' ? credentials.token : credentials.apiKey;
+    if (auth === 'jwt' && other) {
+      throw new CredentialError(`${name}: an API key cannot manage API keys`, { hint: wanted.bearer.hint });
+    }
+    if (auth === 'either' && !other) {
+      throw new CredentialError(`${name} needs a credential, and none is set`, {
+        hint: 'set RUNGATE_TOKEN or RUNGATE_API_KEY',
+      });
+    }
+    const only = other
+      ? `, and only ${wanted[kind === 'key' ? 'bearer' : 'key'].what} is set`
+      : ', and none is set';
+    throw new CredentialError(`${name} needs ${wanted[kind].what}${only}`, { hint: wanted[kind].hint });
+  }
+  if (!/^[\x21-\x7e]+$/.test(value)) {
+    const variable = kind === 'key' ? 'RUNGATE_API_KEY' : 'RUNGATE_TOKEN';
+    throw new ConfigError(`the value of ${variable} has a character that cannot be sent in a header`, {
+      hint: 'a space, a line break or a "Bearer" in front is often copied along: give the bare value',
+    });
+  }
+  return kind === 'key' ? { 'x-api-key': value } : { authorization: `Bearer ${value}` };
+}
+
+/** Which credential the headers carry, and the name of its setting; null without one. */
+export function credentialIn(
+  headers: Readonly<Record<string, string>>,
+): { what: 'API key' | 'bearer token'; variable: string; value: string } | null {
+  const key = headers['x-api-key'];
+  if (key !== undefined) return { what: 'API key', variable: 'RUNGATE_API_KEY', value: key };
+  const bearer = headers.authorization;
+  if (bearer === undefined) return null;
+  return { what: 'bearer token', variable: 'RUNGATE_TOKEN', value: bearer.replace(/^Bearer /, '') };
+}
+
+/** Text from the service with the credential taken out, since some services echo what they refuse. */
+export function withoutCredential(headers: Readonly<Record<string, string>>, text: string): string {
+  const value = credentialIn(headers)?.value;
+  // Up to three characters are no secret, and replacing them would shred the text.
+  return value === undefined || value.length < 4 ? text : text.replaceAll(value, '***');
+}

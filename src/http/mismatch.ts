@@ -1,0 +1,146 @@
+import type { Schema } from '../contract/endpoint.ts';
+
+/** One way in which a value is not what its schema says. */
+export interface Mismatch {
+  /** Where, as a path: `orders[3].total`; empty for the value as a whole. */
+  field: string;
+  /** What should be there, as a noun phrase: `a number`. */
+  expected: string;
+  /** What is there: its type, and its beginning where that is no secret. */
+  received: string;
+  /** A whole sentence of the schema's own, where it has one. */
+  sentence?: string;
+}
+
+type Path = readonly PropertyKey[];
+
+/** The parts of a zod issue that are read here; zod/mini brings no texts of its own. */
+interface Issue {
+  readonly code: string;
+  readonly path: Path;
+  readonly message: string;
+  readonly expected?: string;
+  readonly origin?: string;
+  readonly minimum?: number | bigint;
+  readonly maximum?: number | bigint;
+  readonly format?: string;
+  readonly keys?: readonly string[];
+  readonly values?: readonly unknown[];
+  readonly errors?: readonly (readonly Issue[])[];
+}
+
+const types: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'a boolean',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+const formats: Readonly<Record<string, string>> = { datetime: 'an ISO 8601 date and time' };
+
+const secretName = /key|secret|token|password|signature/i;
+
+export function pathText(path: Path): string {
+  return path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  let value: unknown = root;
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[part];
+  }
+  return value;
+}
+
+/** A value's type and, where it is short and no secret, the value: `string "12.50"`, `array of 3`, `nothing`. */
+export function received(value: unknown, path: Path = []): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
+  if (typeof value === 'object') {
+    const keys = Object.keys(value);
+    const some = keys.slice(0, 8).map((key) => (key.length > 40 ? `${key.slice(0, 40)}…` : key));
+    return keys.length === 0
+      ? 'an empty object'
+      : `an object with ${some.join(', ')}${keys.length > 8 ? ', …' : ''}`;
+  }
+  if (value === '') return 'an empty string';
+  const named = path.some((part) => secretName.test(String(part)));
+  if (named) return typeof value;
+  const text = String(value);
+  const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return `${typeof value} ${typeof value === 'string' ? JSON.stringify(short) : short}`;
+}
+
+function expectedOf(issue: Issue): string {
+  // A message that the contract wrote itself says it best.
+  const own = /^expected (.+)$/.exec(issue.message)?.[1];
+  if (own !== undefined) return own;
+  if (issue.code === 'invalid_type') return types[issue.expected ?? ''] ?? `${issue.expected}`;
+  if (issue.code === 'invalid_format') return formats[issue.format ?? ''] ?? `a valid ${issue.format}`;
+  if (issue.code === 'invalid_value') return `one of ${(issue.values ?? []).map(String).join(', ')}`;
+  if (issue.code === 'too_small') {
+    const sized = issue.origin === 'string' || issue.origin === 'array';
+    if (sized && Number(issue.minimum) === 1) return `a non-empty ${issue.origin}`;
+    return `${types[issue.origin ?? ''] ?? 'a value'} of at least ${issue.minimum}`;
+  }
+  if (issue.code === 'too_big')
+    return `${types[issue.origin ?? ''] ?? 'a value'} of at most ${issue.maximum}`;
+  return 'a valid value';
+}
+
+/** A union's issue as that of the branch that came furthest, or as all branches at once. */
+function ofUnion(issue: Issue, root: unknown): Mismatch[] {
+  const branches = (issue.errors ?? []).map((errors) =>
+    errors.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })),
+  );
+  const depth = (branch: readonly Issue[]) => Math.max(...branch.map((inner) => inner.path.length), 0);
+  const deepest = branches.toSorted((a, b) => depth(b) - depth(a))[0];
+  if (deepest !== undefined && depth(deepest) > issue.path.length) {
+    return deepest.flatMap((inner) => describe(inner, root));
+  }
+  const expected = branches.flatMap((branch) => branch.map(expectedOf)).join(' or ');
+  return [
+    { field: pathText(issue.path), expected, received: received(valueAt(root, issue.path), issue.path) },
+  ];
+}
+
+function describe(issue: Issue, root: unknown): Mismatch[] {
+  if (issue.code === 'invalid_union') return ofUnion(issue, root);
+  if (issue.code === 'unrecognized_keys') {
+    return (issue.keys ?? []).map((key) => {
+      const path = [...issue.path, key];
+      return {
+        field: pathText(path),
+        expected: 'no such field',
+        received: received(valueAt(root, path), path),
+      };
+    });
+  }
+  const mismatch = {
+    field: pathText(issue.path),
+    expected: expectedOf(issue),
+    received: received(valueAt(root, issue.path), issue.path),
+  };
+  return [issue.code === 'custom' ? { ...mismatch, sentence: issue.message } : mismatch];
+}
+
+/** All mismatches of a value, none when it fits. */
+export function mismatches(schema: Schema, value: unknown): Mismatch[] {
+  const result = schema.safeParse(value);
+  if (result.success) return [];
+  return result.error.issues.flatMap((issue) => describe(issue as unknown as Issue, value));
+}
+
+/** The names of an object schema's fields; none where it is not an object's. */
+export function fieldNames(schema: Schema): string[] {
+  const def: { shape?: object } = schema._zod.def as object;
+  return Object.keys(def.shape ?? {});
+}

@@ -1,0 +1,150 @@
+import type { Endpoint, Method, Schema } from '../contract/endpoint.ts';
+import { UsageError } from '../errors.ts';
+import { fillPath, parseApiUrl, queryString } from './address.ts';
+import { type Credentials, credentialHeader } from './credentials.ts';
+import { fieldNames, mismatches } from './mismatch.ts';
+
+export interface RequestInput {
+  /** Path parameters by name, not encoded. */
+  params: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, unknown>> | undefined;
+  /** JSON, checked against the endpoint's schema; bytes where the endpoint takes `multipart/form-data`. */
+  body?: unknown;
+  /** 1 to 255 visible ASCII characters. */
+  idempotencyKey?: string | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface RequestTarget extends Credentials {
+  apiUrl: string;
+  /** Allow `http:` to other machines. */
+  insecureHttp?: boolean | undefined;
+  userAgent?: string | undefined;
+  /** Values of the last path parameter that belong to another endpoint (`reservedValues`). */
+  reserved?: readonly string[] | undefined;
+}
+
+/** A request, complete: sending it again sends the same bytes. */
+export interface PreparedRequest {
+  /** The endpoint's dotted name. */
+  readonly endpoint: string;
+  readonly method: Method;
+  readonly url: URL;
+  /** The URL's path, prefix included, for messages: never the query, which could hold a secret. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Sending it twice has the effect of sending it once. */
+  readonly repeatable: boolean;
+}
+
+/** Headers that belong to the connection: a caller who sets one could split the request in two. */
+const connectionHeaders =
+  /^(host|connection|content-length|transfer-encoding|upgrade|expect|keep-alive|te|trailer|proxy-.*)$/;
+
+/** The message of a query or body that does not fit, all of its faults in one line. */
+function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unknown): void {
+  const found = mismatches(schema, value);
+  if (found.length === 0) return;
+  const word = part === 'query' ? 'query key' : 'field';
+  const faults = found.slice(0, 5).map(({ field, expected, received, sentence }) => {
+    if (sentence !== undefined) return sentence;
+    if (expected === 'no such field') return `${word} ${field} is not known`;
+    if (field === '') return `the ${part} must be ${expected}, not ${received}`;
+    return received === 'nothing'
+      ? `${word} ${field} is missing (${expected})`
+      : `${word} ${field} must be ${expected}, not ${received}`;
+  });
+  const unknown = found.some((fault) => fault.expected === 'no such field');
+  const known = fieldNames(schema);
+  throw new UsageError(`${name}: ${faults.join('; ')}`, {
+    hint: unknown && known.length > 0 ? `known are ${known.join(', ')}` : undefined,
+  });
+}
+
+function checkQuery(name: string, endpoint: Endpoint, query: Readonly<Record<string, unknown>>): string {
+  // What is undefined is left out: an option that was not given is not a key that was.
+  const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+  if (endpoint.query === undefined) {
+    const key = Object.keys(given)[0];
+    if (key !== undefined) throw new UsageError(`${name} takes no query, and ${key} was given`);
+    return '';
+  }
+  refuse(name, 'query', endpoint.query, given);
+  return queryString(name, given);
+}
+
+function checkBody(name: string, endpoint: Endpoint, body: unknown): string | Uint8Array | undefined {
+  if (endpoint.body === undefined) {
+    if (body !== undefined) throw new UsageError(`${name} takes no body`);
+    return undefined;
+  }
+  if (body === undefined && endpoint.bodyOptional) return undefined;
+  if (endpoint.multipart && body instanceof Uint8Array) return body;
+  refuse(name, 'body', endpoint.body, body);
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new UsageError(`${name}: the body cannot be written as JSON`, { cause });
+  }
+}
+
+function checkHeaders(name: string, headers: Readonly<Record<string, string>>): Record<string, string> {
+  const checked: Record<string, string> = {};
+  for (const [key, value] of Object.entries(headers)) {
+    const lower = key.toLowerCase();
+    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) || connectionHeaders.test(lower)) {
+      throw new UsageError(`${name}: ${JSON.stringify(key)} cannot be set as a header`);
+    }
+    if (!/^[\x20-\x7e]*$/.test(value)) throw new UsageError(`${name}: header ${lower} must be visible ASCII`);
+    checked[lower] = value;
+  }
+  return checked;
+}
+
+function checkKey(name: string, endpoint: Endpoint, key: string): void {
+  if (!endpoint.keyed) throw new UsageError(`${name} takes no idempotency key`);
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new UsageError(
+      `${name}: the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
+    );
+  }
+}
+
+/**
+ * Builds the request of one call and checks all of it, so that what is wrong is known before anything is sent.
+ * @throws UsageError for the call's own parts, ConfigError for the address, CredentialError
+ */
+export function prepareRequest(
+  name: string,
+  endpoint: Endpoint,
+  input: RequestInput,
+  target: RequestTarget,
+): PreparedRequest {
+  const base = parseApiUrl(target.apiUrl, target.insecureHttp);
+  const path = base.pathname.replace(/\/+$/, '') + fillPath(name, endpoint, input.params, target.reserved);
+  const url = new URL(base.origin + path + checkQuery(name, endpoint, input.query ?? {}));
+  const body = checkBody(name, endpoint, input.body);
+  const key = input.idempotencyKey;
+  if (key !== undefined) checkKey(name, endpoint, key);
+  const headers = {
+    ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
+    ...checkHeaders(name, { 'user-agent': target.userAgent ?? 'rungate', ...input.headers }),
+    accept: 'application/json',
+    // Replies are small, and what is not compressed cannot be a decompression bomb.
+    'accept-encoding': 'identity',
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+    ...credentialHeader(name, endpoint.auth, target),
+  };
+  const repeatable = endpoint.method !== 'POST' || endpoint.idempotent === true || key !== undefined;
+  return {
+    endpoint: name,
+    method: endpoint.method,
+    url,
+    path: url.pathname,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    repeatable,
+  };
+}
