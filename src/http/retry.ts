@@ -1,0 +1,82 @@
+import { ContractError, HttpError, NetworkError } from '../errors.ts';
+import type { PreparedRequest } from './request.ts';
+
+/** `limit`: wait until the rate limit allows it; `again`: another try may do; `no`: it would not help or could harm. */
+export type RetryKind = 'limit' | 'again' | 'no';
+
+type Retryable = Pick<PreparedRequest, 'method' | 'headers' | 'repeatable'>;
+
+const passing: readonly number[] = [408, 500, 502, 503, 504];
+
+const seconds = /^\d+(\.\d+)?$/;
+const httpDate =
+  /^((Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
+
+/**
+ * `Retry-After` in milliseconds, never cut short: seconds (fractions count) or an HTTP date in any of its three
+ * forms; a date in the past is 0. What is neither is undefined.
+ * @param now wall-clock milliseconds since the epoch
+ */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  const text = value?.trim() ?? '';
+  if (seconds.test(text)) {
+    const ms = Math.ceil(Number(text) * 1000);
+    return Number.isFinite(ms) ? ms : undefined;
+  }
+  if (!httpDate.test(text)) return undefined;
+  // The C form of the date carries no zone, and means GMT as the others do.
+  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+/**
+ * The wait before another try, in milliseconds: full jitter, anything from 0 up to `base · 2^n`, at most `cap`.
+ * @param n failed tries before this wait, less one: 0 for the first wait
+ */
+export function backoff(
+  n: number,
+  random: () => number,
+  { base = 500, cap = 20_000 }: { base?: number; cap?: number } = {},
+): number {
+  return random() * Math.min(cap, base * 2 ** n);
+}
+
+/**
+ * The wait after a 429 that does not say how long, in milliseconds: limits are counted by the minute, so 15 to
+ * 30 seconds at first, 45 to 60 in the end; spread, since a fleet hits the limit together.
+ * @param n 429s in a row before this one
+ */
+export function limitWait(n: number, random: () => number): number {
+  const low = Math.min(45_000, 15_000 * 2 ** n);
+  return low + random() * (Math.min(60_000, 2 * low) - low);
+}
+
+/** A keyed POST whose first sending is still being worked on: its reply will be there in a moment. */
+function inProgress(error: HttpError, request: Retryable): boolean {
+  const keyed = request.method === 'POST' && request.headers['idempotency-key'] !== undefined;
+  return (
+    keyed && error.status === 409 && /in[ _-]progress/i.test(`${error.error ?? ''} ${error.details ?? ''}`)
+  );
+}
+
+/** Whether the failed request may be sent again, and what for. */
+export function retryKind(error: unknown, request: Retryable): RetryKind {
+  const again = request.repeatable ? 'again' : 'no';
+  if (error instanceof NetworkError) {
+    // A certificate does not become valid, and a deadline does not come back.
+    if (error.fault === 'tls' || error.fault === 'deadline') return 'no';
+    return error.unsent ? 'again' : again;
+  }
+  if (error instanceof HttpError) {
+    if (error.status === 429) return 'limit';
+    return passing.includes(error.status) || inProgress(error, request) ? again : 'no';
+  }
+  return error instanceof ContractError && error.unreadable ? again : 'no';
+}
+
+/** The request may have taken effect although its reply did not come. */
+export function replyLost(error: unknown): boolean {
+  if (error instanceof NetworkError) return error.fault === 'broken';
+  if (error instanceof HttpError) return error.status === 502 || error.status === 504;
+  return error instanceof ContractError && error.unreadable;
+}
