@@ -1,0 +1,69 @@
+import { NetworkError } from '../errors.ts';
+
+const dns: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
+
+/** What OpenSSL and Node call a certificate that is not trusted, or a handshake that did not work out. */
+const tls =
+  /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERROR_IN_)/;
+
+/** What the handshake itself failed over, rather than the certificate. */
+const handshake = /^(ERR_SSL_|EPROTO$)/;
+
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  // Several addresses were tried, and each of them failed in its own way.
+  return error instanceof AggregateError ? codeOf(error.errors[0]) : '';
+}
+
+/** `30000` → `30 s`, `250` → `250 ms`. */
+export function span(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
+}
+
+/**
+ * A failure of the network layer as one of ours.
+ * @param started the request's first byte was handed to the connection: it may have been processed
+ */
+export function networkError(cause: unknown, url: URL, started: boolean): NetworkError {
+  const code = codeOf(cause);
+  const host = url.host;
+  const text = cause instanceof Error && cause.message !== '' ? cause.message : code;
+  if (tls.test(code)) {
+    const hint = handshake.test(code)
+      ? 'check the address and port in RUNGATE_API_URL: something there does not speak TLS as expected'
+      : 'if a company CA signs its certificate, give it with --ca-file or NODE_EXTRA_CA_CERTS';
+    const what = handshake.test(code) ? 'no TLS connection to' : 'the certificate is not trusted of';
+    return new NetworkError('tls', `${what} ${host}: ${text}`, { hint, cause });
+  }
+  if (started) {
+    const what = code.startsWith('HPE_')
+      ? 'did not answer in HTTP'
+      : 'broke the connection before its reply was complete';
+    return new NetworkError('broken', `${host} ${what}: ${text}`, { cause });
+  }
+  if (dns.includes(code)) {
+    const hint = 'check the host in RUNGATE_API_URL, and the network';
+    return new NetworkError('dns', `there is no address for the host ${url.hostname} (${code})`, {
+      hint,
+      cause,
+    });
+  }
+  if (code === 'ECONNREFUSED') {
+    const hint = 'check the host and port in RUNGATE_API_URL, and that the service runs';
+    return new NetworkError('refused', `nobody listens at ${host} (${code})`, { hint, cause });
+  }
+  const hint = 'check RUNGATE_API_URL, the network, and whether a proxy is needed';
+  return new NetworkError('connect', `no connection to ${host}: ${text}`, { hint, cause });
+}
+
+/** One try took longer than it may: the peer could not be connected, or has gone quiet. */
+export function timeoutError(url: URL, started: boolean, timeoutMs: number): NetworkError {
+  if (started) {
+    const hint = '--request-timeout sets how long one try may take';
+    return new NetworkError('broken', `no reply within ${span(timeoutMs)} from ${url.host}`, { hint });
+  }
+  return new NetworkError('connect', `no connection to ${url.host} within ${span(timeoutMs)}`, {
+    hint: 'check RUNGATE_API_URL, the network, and whether a proxy is needed',
+  });
+}

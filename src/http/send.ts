@@ -1,0 +1,241 @@
+import type { Socket } from 'node:net';
+import type { Dispatcher } from 'undici';
+import buildConnector from 'undici/lib/core/connect.js';
+import Agent from 'undici/lib/dispatcher/agent.js';
+import { ConfigError, ContractError, UsageError } from '../errors.ts';
+import { networkError, timeoutError } from './fault.ts';
+import { redirectTarget } from './redirect.ts';
+import type { PreparedRequest } from './request.ts';
+
+export interface RawReply {
+  status: number;
+  /** Names in lower case; a header that came several times is joined by `, `. */
+  headers: Record<string, string>;
+  /** The body, decoded leniently: what is not UTF-8 becomes U+FFFD. */
+  text: string;
+  /** Where the reply came from, when a redirect was followed. */
+  finalUrl?: string;
+}
+
+export interface SendOptions {
+  signal?: AbortSignal | undefined;
+  /** For the whole try, from connecting to the last byte of the body, redirects included. */
+  timeoutMs: number;
+  /** Use a connection that nothing was sent over before: a reused one may be reset under the request. */
+  fresh?: boolean | undefined;
+}
+
+export interface Transport {
+  /**
+   * Sends one request once and reads its reply, whatever its status.
+   * @throws NetworkError, HttpError for a redirect that is not followed, ContractError for a reply that is too
+   * large, or the signal's reason
+   */
+  send(request: PreparedRequest, options: SendOptions): Promise<RawReply>;
+  /** Ends every connection, also one in use; nothing is left behind that keeps the process alive. */
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  /** Default 10 s. */
+  connectTimeoutMs?: number | undefined;
+  /** Default 32 MiB. */
+  maxBodyBytes?: number | undefined;
+  /** Certificates (PEM) to trust besides those that Node trusts. */
+  caPem?: string | undefined;
+}
+
+/** A timer's largest delay: beyond it Node fires at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** Longer than the longest usual poll interval, so that a poll finds its connection open. */
+const keepAlive = { keepAliveTimeout: 75_000, keepAliveMaxTimeout: 600_000 };
+
+/** The certificates that Node trusts, those of NODE_EXTRA_CA_CERTS included, and these. */
+async function secureContext(caPem: string) {
+  const { createSecureContext } = await import('node:tls');
+  const context = createSecureContext();
+  try {
+    // `ca` would take the place of the trusted certificates; Node has no public way to add to them.
+    context.context.addCACert(caPem);
+  } catch (cause) {
+    throw new ConfigError('the CA file holds no certificate that can be read', {
+      hint: 'it must be PEM: -----BEGIN CERTIFICATE-----',
+      cause,
+    });
+  }
+  return context;
+}
+
+interface Hop {
+  request: PreparedRequest;
+  url: URL;
+  signal: AbortSignal;
+  maxBodyBytes: number;
+  fresh: boolean;
+  /** What the hop fails with when `signal` is aborted. */
+  reason: (started: boolean) => unknown;
+}
+
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}
+
+function tooLarge(status: number, limit: number): ContractError {
+  const expected = `a body of at most ${limit} bytes`;
+  return new ContractError(`the reply is too large: expected ${expected}`, {
+    field: '',
+    expected,
+    received: 'more',
+    status,
+  });
+}
+
+/** Sends one request over the agent and reads the whole reply, without following redirects. */
+function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
+  const { request, url, signal } = hop;
+  if (signal.aborted) return Promise.reject(hop.reason(false));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let reply = { status: 0, headers: {} };
+    let controller: Dispatcher.DispatchController | undefined;
+    const settle = (outcome: () => void) => {
+      signal.removeEventListener('abort', stop);
+      outcome();
+    };
+    const stop = () => {
+      settle(() => reject(hop.reason(controller !== undefined)));
+      controller?.abort(new Error('stopped'));
+    };
+    const finish = () =>
+      settle(() => resolve({ ...reply, text: new TextDecoder().decode(Buffer.concat(chunks)) }));
+    signal.addEventListener('abort', stop, { once: true });
+    agent.dispatch(
+      {
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: request.method,
+        headers: { ...request.headers },
+        body: request.body ?? null,
+        reset: hop.fresh,
+        // The try has one deadline of its own.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      },
+      {
+        // Called when a connection is there and the first byte is about to be written, not before.
+        onRequestStart(started) {
+          if (signal.aborted) started.abort(new Error('stopped'));
+          else controller = started;
+        },
+        onResponseStart(_, status, headers) {
+          reply = { status, headers: joined(headers) };
+        },
+        onResponseData(_, chunk) {
+          size += chunk.length;
+          if (size <= hop.maxBodyBytes) {
+            chunks.push(chunk);
+            return;
+          }
+          // An error is an error whatever the length of its explanation.
+          if (reply.status < 200 || reply.status >= 300) finish();
+          else settle(() => reject(tooLarge(reply.status, hop.maxBodyBytes)));
+          controller?.abort(new Error('too large'));
+        },
+        onResponseEnd: finish,
+        onResponseError(_, error) {
+          // What undici itself refuses to send is a fault of ours, not of the network.
+          const ours = 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
+          settle(() => reject(ours ? error : networkError(error, url, controller !== undefined)));
+        },
+      },
+    );
+  });
+}
+
+/** The transport over real sockets. Connections are opened when they are first needed. */
+export function undiciTransport(options: TransportOptions = {}): Transport {
+  const sockets = new Set<Socket>();
+  const agents = new Set<Agent>();
+  const closing = new AbortController();
+  const { caPem, maxBodyBytes = 32 * 1024 * 1024 } = options;
+  const context = caPem === undefined ? undefined : secureContext(caPem);
+  context?.catch(() => {});
+
+  async function open(): Promise<Agent> {
+    const secure = await context;
+    const connector = buildConnector({
+      timeout: options.connectTimeoutMs ?? 10_000,
+      ...(secure === undefined ? {} : { secureContext: secure }),
+    });
+    const agent = new Agent({
+      ...keepAlive,
+      // undici does not end a connection that is still being made, so we keep track.
+      connect(target, callback) {
+        const socket = connector(target, callback);
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+      },
+    });
+    agents.add(agent);
+    return agent;
+  }
+
+  async function end(agent: Agent): Promise<void> {
+    agents.delete(agent);
+    await agent.destroy();
+  }
+
+  let shared: Promise<Agent> | undefined;
+  const agent = () => {
+    shared ??= open();
+    return shared;
+  };
+
+  async function follow(agent: Agent, hop: Hop): Promise<RawReply> {
+    for (let hops = 0; ; hops += 1) {
+      const reply = await sendHop(agent, hop);
+      const location = { status: reply.status, location: reply.headers.location };
+      const next = redirectTarget(location, hop.request.method, hop.url, hops);
+      if (next === undefined) return hops === 0 ? reply : { ...reply, finalUrl: hop.url.href };
+      hop.url = next;
+    }
+  }
+
+  return {
+    async send(request, { signal, timeoutMs, fresh = false }) {
+      signal?.throwIfAborted();
+      closing.signal.throwIfAborted();
+      const stop = new AbortController();
+      const onAbort = () => stop.abort(signal?.reason);
+      const onClose = () => stop.abort(closing.signal.reason);
+      const late = Symbol('late');
+      const timer = setTimeout(() => stop.abort(late), Math.min(timeoutMs, longestTimer));
+      signal?.addEventListener('abort', onAbort, { once: true });
+      closing.signal.addEventListener('abort', onClose, { once: true });
+      const reason = (started: boolean) =>
+        stop.signal.reason === late ? timeoutError(request.url, started, timeoutMs) : stop.signal.reason;
+      let own: Agent | undefined;
+      try {
+        if (fresh) own = await open();
+        const hop = { request, url: request.url, signal: stop.signal, maxBodyBytes, fresh, reason };
+        return await follow(own ?? (await agent()), hop);
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        closing.signal.removeEventListener('abort', onClose);
+        if (own !== undefined) void end(own);
+      }
+    },
+    async close() {
+      closing.abort(new UsageError('the client is closed'));
+      await Promise.all([...agents].map(end));
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
