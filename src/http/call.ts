@@ -1,0 +1,228 @@
+import pRetry from 'p-retry';
+import type { Clock } from '../clock.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { HttpError, NetworkError, RungateError } from '../errors.ts';
+import { span } from './fault.ts';
+import { readReply } from './reply.ts';
+import type { PreparedRequest } from './request.ts';
+import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
+import type { RawReply, Transport } from './send.ts';
+
+export interface Exchange {
+  /** The reply, checked against the contract; undefined where it was empty and may be. */
+  value: unknown;
+  /** The reply's body as it came, after decoding. */
+  text: string;
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  /** HTTP requests made, those that a rate limit refused included. */
+  attempts: number;
+  /** From the first byte sent to the reply, waits included, in milliseconds. */
+  elapsedMs: number;
+}
+
+/** One HTTP request and what came of it, or the wait before the next; never a secret. */
+export type ExchangeEvent =
+  | {
+      type: 'try';
+      endpoint: string;
+      method: string;
+      path: string;
+      /** 1 for the first. */
+      attempt: number;
+      /** What was answered, when something was. */
+      status?: number;
+      /** The stable code of the error, when it failed. */
+      code?: string;
+      elapsedMs: number;
+    }
+  | { type: 'wait'; endpoint: string; attempt: number; waitMs: number; reason: string };
+
+/** The limits of one call; all durations in milliseconds. */
+export interface CallLimits {
+  /** The whole call, sleeps included; what a rate limit makes us wait is on `limitTimeoutMs`. */
+  timeoutMs: number;
+  /** One try. */
+  requestTimeoutMs: number;
+  /** Tries, those that a rate limit refused not counted; with 1 a rate limit is not waited out either. */
+  attempts: number;
+  /** How long rate limits are waited out. */
+  limitTimeoutMs: number;
+}
+
+export interface CallContext extends CallLimits {
+  transport: Transport;
+  clock: Clock;
+  random: () => number;
+  check: boolean;
+  signal: AbortSignal;
+  onExchange?: ((event: ExchangeEvent) => void) | undefined;
+  onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
+}
+
+/** One call: the same request sent until it succeeds, or until sending it again is of no use. */
+class Call {
+  readonly #started: number;
+  #deadline: number;
+  readonly #limitDeadline: number;
+  #attempts = 0;
+  /** 429s in a row. */
+  #limited = 0;
+  /** A try may have taken effect although its reply did not come. */
+  #lost = false;
+
+  constructor(
+    readonly request: PreparedRequest,
+    readonly endpoint: Endpoint,
+    readonly context: CallContext,
+  ) {
+    this.#started = context.clock.monotonic();
+    this.#deadline = this.#started + context.timeoutMs;
+    this.#limitDeadline = this.#started + context.limitTimeoutMs;
+  }
+
+  async run(): Promise<Exchange> {
+    const { signal } = this.context;
+    try {
+      return await pRetry(() => this.#try(), {
+        // p-retry's own count ends a call on a 429 after the last counted try, and its sleep has no clock of ours.
+        retries: Number.POSITIVE_INFINITY,
+        minTimeout: 0,
+        factor: 1,
+        shouldConsumeRetry: ({ error }) => retryKind(error, this.request) !== 'limit',
+        onFailedAttempt: ({ error, retriesConsumed }) => this.#wait(error, retriesConsumed),
+      });
+    } catch (error) {
+      // The reason may be anything; p-retry would have made an error of it.
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof RungateError) error.facts = this.#facts();
+      throw error;
+    }
+  }
+
+  #facts() {
+    const { endpoint, method, path } = this.request;
+    return { endpoint, method, path, attempts: this.#attempts, elapsedMs: this.#elapsed() };
+  }
+
+  #elapsed(): number {
+    return this.context.clock.monotonic() - this.#started;
+  }
+
+  async #try(): Promise<Exchange> {
+    const { transport, clock, signal, requestTimeoutMs, check } = this.context;
+    signal.throwIfAborted();
+    const began = clock.monotonic();
+    const left = this.#deadline - began;
+    if (left <= 0) throw this.#deadlineError();
+    this.#attempts += 1;
+    let reply: RawReply | undefined;
+    try {
+      const timeoutMs = Math.min(requestTimeoutMs, left);
+      reply = await transport.send(this.request, { signal, timeoutMs, fresh: !this.request.repeatable });
+      const value = readReply(this.request, this.endpoint, reply, { now: clock.now(), check });
+      this.#report(began, { status: reply.status });
+      return this.#exchange(reply, value);
+    } catch (error) {
+      signal.throwIfAborted();
+      const code = error instanceof RungateError ? error.code : 'bug';
+      const status = reply?.status ?? (error instanceof HttpError ? error.status : undefined);
+      this.#report(began, status === undefined ? { code } : { status, code });
+      if (reply !== undefined && this.#gone(error)) return this.#exchange(reply, undefined);
+      this.#lost ||= replyLost(error);
+      throw error;
+    }
+  }
+
+  /** A DELETE that finds nothing after a lost reply has done its work the first time. */
+  #gone(error: unknown): boolean {
+    return (
+      this.request.method === 'DELETE' && this.#lost && error instanceof HttpError && error.status === 404
+    );
+  }
+
+  #exchange({ text, status, headers }: RawReply, value: unknown): Exchange {
+    return { value, text, status, headers, attempts: this.#attempts, elapsedMs: this.#elapsed() };
+  }
+
+  #report(began: number, outcome: { status?: number; code?: string }): void {
+    const { endpoint, method, path } = this.request;
+    const elapsedMs = this.context.clock.monotonic() - began;
+    this.context.onExchange?.({
+      type: 'try',
+      endpoint,
+      method,
+      path,
+      attempt: this.#attempts,
+      ...outcome,
+      elapsedMs,
+    });
+  }
+
+  #deadlineError(cause?: NetworkError): NetworkError {
+    const { method, path } = this.request;
+    const text = `${method} ${path} was not answered within ${span(this.context.timeoutMs)}`;
+    const hint =
+      cause?.hint ?? 'the service is slow or cannot be reached: try again later, or allow more time';
+    return new NetworkError('deadline', cause === undefined ? text : `${text}: ${cause.message}`, {
+      hint,
+      cause,
+    });
+  }
+
+  /** Sleeps until the next try, or throws the error that the call ends with. */
+  async #wait(error: Error, retriesConsumed: number): Promise<void> {
+    const { clock, signal, attempts, onRetry, onExchange } = this.context;
+    const kind = retryKind(error, this.request);
+    if (signal.aborted || kind === 'no' || !(error instanceof RungateError)) throw error;
+    if (attempts <= 1 || (kind === 'again' && retriesConsumed >= attempts - 1)) throw this.#ended(error);
+    const waitMs = this.#waitMs(kind, error, retriesConsumed);
+    const now = clock.monotonic();
+    const end = kind === 'limit' ? this.#limitDeadline : this.#deadline;
+    if (now + waitMs >= end) throw this.#ended(error, waitMs, Math.max(0, end - now));
+    onRetry?.(error, waitMs);
+    const { endpoint } = this.request;
+    onExchange?.({ type: 'wait', endpoint, attempt: this.#attempts, waitMs, reason: error.message });
+    await clock.sleep(waitMs, signal);
+    // Waiting for the limit is not the service being slow: it has a deadline of its own.
+    if (kind === 'limit') this.#deadline = Math.max(this.#deadline, Math.min(this.#deadline + waitMs, end));
+  }
+
+  /** What the service asks for as it asks for it, else a wait of our own. */
+  #waitMs(kind: 'limit' | 'again', error: RungateError, retriesConsumed: number): number {
+    const asked = error instanceof HttpError ? error.retryAfterMs : undefined;
+    if (kind === 'again') {
+      this.#limited = 0;
+      return asked ?? backoff(retriesConsumed, this.context.random);
+    }
+    const limited = this.#limited;
+    this.#limited += 1;
+    // A service that says "now" and refuses again would be asked as fast as the network allows.
+    if (asked !== undefined) return limited === 0 ? asked : Math.max(asked, 1000);
+    return limitWait(limited, this.context.random);
+  }
+
+  /** The error that the call ends with, saying why there is no further try. */
+  #ended(error: RungateError, waitMs?: number, leftMs = 0): RungateError {
+    const late = this.context.clock.monotonic() >= this.#deadline;
+    if (error instanceof NetworkError && error.fault !== 'deadline' && late)
+      return this.#deadlineError(error);
+    if (waitMs === undefined) return error;
+    const asked = error instanceof HttpError && error.retryAfterMs !== undefined;
+    const why = asked
+      ? `the service asks to wait ${span(waitMs)}`
+      : `the next try would be in ${span(waitMs)}`;
+    const given = `${why}, and the call has ${span(leftMs)} left: not waited`;
+    error.hint = error.hint === undefined ? given : `${error.hint}; ${given}`;
+    return error;
+  }
+}
+
+/**
+ * Sends the request, again where that is safe and of use, and checks the reply.
+ * @throws RungateError with `facts` set, or the signal's reason
+ */
+export function call(request: PreparedRequest, endpoint: Endpoint, context: CallContext): Promise<Exchange> {
+  return new Call(request, endpoint, context).run();
+}

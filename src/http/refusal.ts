@@ -1,0 +1,105 @@
+import { HttpError } from '../errors.ts';
+import { credentialIn, withoutCredential } from './credentials.ts';
+import type { PreparedRequest } from './request.ts';
+import { parseRetryAfter } from './retry.ts';
+import type { RawReply } from './send.ts';
+
+/** Headers in which services and the proxies before them name an exchange, the service's own first. */
+const idHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'cf-ray',
+  'x-amzn-trace-id',
+  'traceparent',
+];
+
+export function requestId(headers: Readonly<Record<string, string>>): string | undefined {
+  const value = idHeaders.map((name) => headers[name]).find((id) => id !== undefined && id !== '');
+  return value?.slice(0, 200);
+}
+
+/** In one line, at most `limit` characters. */
+export function oneLine(text: string, limit: number): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > limit ? `${line.slice(0, limit)}…` : line;
+}
+
+export function isHtml(text: string): boolean {
+  return /^\s*<(!doctype html|html|head|body)\b/i.test(text);
+}
+
+/** What a body that is not JSON has to say: a page's title, or its first characters. */
+export function gist(text: string): string {
+  if (!isHtml(text)) return oneLine(text, 200);
+  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim();
+  return `an HTML page${title ? `, "${oneLine(title, 200)}"` : ''}`;
+}
+
+function field(body: unknown, name: string): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const value = (body as Record<string, unknown>)[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The error body (interface, section 7), or what comes closest to it. */
+function explanation(text: string): { error: string | undefined; details: string | undefined } {
+  try {
+    const body: unknown = JSON.parse(text);
+    const error = field(body, 'error') ?? field(body, 'message') ?? field(body, 'title');
+    return { error, details: field(body, 'details') ?? field(body, 'detail') };
+  } catch {
+    return { error: undefined, details: undefined };
+  }
+}
+
+/** What happened, and what to do about it. */
+function verdictOn(status: number, request: PreparedRequest): { fact: string; hint: string | undefined } {
+  const credential = credentialIn(request.headers);
+  const what = credential?.what ?? 'request';
+  if (status === 401) {
+    const hint = `check ${credential?.variable ?? 'the credential'}: it may be mistyped, expired, deleted or of another service`;
+    return { fact: `the service refused the ${what} (401)`, hint };
+  }
+  if (status === 403) {
+    const scopes = credential?.what === 'API key' ? 'the scopes of the key' : 'what this account may do';
+    return { fact: `the ${what} is not allowed to do this (403)`, hint: `check ${scopes}` };
+  }
+  if (status === 404) {
+    const hint = 'check the id; the service also says so of what belongs to another account';
+    return { fact: 'the service knows nothing there (404)', hint };
+  }
+  if (status === 429) {
+    return { fact: "the service's rate limit is reached (429)", hint: 'wait a minute, or send less' };
+  }
+  if (status >= 500) return { fact: `the service failed (${status})`, hint: 'try again later' };
+  if (status >= 300 && status < 400) {
+    return { fact: `the service answered with a redirect (${status})`, hint: 'check RUNGATE_API_URL' };
+  }
+  return { fact: `the service refused the request (${status})`, hint: undefined };
+}
+
+/**
+ * The error of a reply that is not a success.
+ * @param now wall-clock milliseconds since the epoch, for a `Retry-After` that is a date
+ */
+export function refusal(request: PreparedRequest, reply: RawReply, now: number): HttpError {
+  const { status, headers } = reply;
+  // A service may well echo the key that it refuses.
+  const text = withoutCredential(request.headers, reply.text);
+  const { error, details } = explanation(text);
+  const { fact, hint } = verdictOn(status, request);
+  const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
+  const said = encoded ? '' : [error ?? gist(text), details].filter((part) => part).join(': ');
+  const why = said === '' ? '' : `: ${oneLine(said, 500)}`;
+  // A page for people where the interface says JSON: likely not the service at all.
+  const elsewhere = isHtml(text) && status < 500 && status !== 401 && status !== 403 && status !== 429;
+  return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
+    status,
+    error,
+    details,
+    requestId: requestId(headers),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], now),
+    hint: elsewhere ? 'check RUNGATE_API_URL: what answers there may not be the service' : hint,
+  });
+}

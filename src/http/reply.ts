@@ -1,0 +1,83 @@
+import type { Endpoint } from '../contract/endpoint.ts';
+import { ContractError } from '../errors.ts';
+import { withoutCredential } from './credentials.ts';
+import { mismatches } from './mismatch.ts';
+import { gist, isHtml, refusal } from './refusal.ts';
+import type { PreparedRequest } from './request.ts';
+import type { RawReply } from './send.ts';
+
+/** A success that cannot be read: more likely a broken transfer than a changed service. */
+function unreadable(
+  request: PreparedRequest,
+  reply: RawReply,
+  received: string,
+  cause?: unknown,
+): ContractError {
+  const shown = withoutCredential(request.headers, received);
+  return new ContractError(`${request.endpoint}: the reply (${reply.status}) is not JSON: ${shown}`, {
+    field: '',
+    expected: 'JSON',
+    received: shown,
+    status: reply.status,
+    unreadable: true,
+    cause,
+    hint: isHtml(reply.text) ? 'check RUNGATE_API_URL: what answers there may not be the service' : undefined,
+  });
+}
+
+function checkEncoding(request: PreparedRequest, reply: RawReply): void {
+  const encoding = reply.headers['content-encoding']?.trim().toLowerCase();
+  if (encoding === undefined || encoding === '' || encoding === 'identity') return;
+  const expected = 'a reply that is not compressed';
+  throw new ContractError(
+    `${request.endpoint}: expected ${expected}, received content-encoding ${encoding}`,
+    {
+      field: '',
+      expected,
+      received: `content-encoding ${encoding}`,
+      status: reply.status,
+      hint: 'nothing was asked to compress it: check the proxies on the way',
+    },
+  );
+}
+
+function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): unknown {
+  const { text } = reply;
+  if (text.trim() === '') {
+    if (endpoint.reply.safeParse(undefined).success) return undefined;
+    throw unreadable(request, reply, 'an empty body');
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The parser's own message quotes the reply, which may hold a secret.
+    throw unreadable(request, reply, gist(text));
+  }
+}
+
+/**
+ * The value of a reply: what the endpoint's schema says, or the parsed JSON as it came where `check` is false.
+ * An empty body is undefined where the schema allows that.
+ * @throws HttpError when the status is not a success, ContractError when the body is not what it should be
+ */
+export function readReply(
+  request: PreparedRequest,
+  endpoint: Endpoint,
+  reply: RawReply,
+  { now, check }: { now: number; check: boolean },
+): unknown {
+  if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, now);
+  checkEncoding(request, reply);
+  const value = parse(request, endpoint, reply);
+  if (!check) return value;
+  const found = mismatches(endpoint.reply, value);
+  const first = found[0];
+  if (first === undefined) return value;
+  const where = first.field === '' ? 'the reply' : first.field;
+  const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
+  const received = withoutCredential(request.headers, first.received);
+  throw new ContractError(
+    `${request.endpoint}: ${where} is not as the contract says: expected ${first.expected}, received ${received}${more}`,
+    { field: first.field, expected: first.expected, received, status: reply.status },
+  );
+}

@@ -1,0 +1,107 @@
+import {
+  type Api,
+  type BodyInput,
+  type Endpoint,
+  type PathParams,
+  pathParams,
+  type QueryInput,
+  type ReplyOutput,
+  type Schema,
+} from '../contract/endpoint.ts';
+import { UsageError } from '../errors.ts';
+import type { Caller, CallerInput, CallOptions } from './client.ts';
+
+type Strings<Names extends readonly string[]> = { [Index in keyof Names]: string };
+
+type BodyArgs<E extends Endpoint> = E extends { body: Schema }
+  ? E extends { bodyOptional: true }
+    ? [body?: BodyInput<E> | undefined]
+    : [body: BodyInput<E>]
+  : [];
+
+type QueryArgs<E extends Endpoint> = E extends { query: Schema<Record<string, unknown>> }
+  ? [query?: QueryInput<E> | undefined]
+  : [];
+
+/** A call's arguments: the path parameters in path order, then the body, then the query, as far as it has them. */
+export type CallArgs<E extends Endpoint> = [
+  ...params: Strings<PathParams<E['path']>>,
+  ...body: BodyArgs<E>,
+  ...query: QueryArgs<E>,
+  options?: CallOptions | undefined,
+];
+
+export type EndpointCall<E extends Endpoint> = (...args: CallArgs<E>) => Promise<ReplyOutput<E>>;
+
+type Head<Name> = Name extends `${infer Group}.${string}` ? Group : Name;
+
+type Under<A, Group extends string> = {
+  [Name in keyof A as Name extends `${Group}.${infer Rest}` ? Rest : never]: A[Name];
+};
+
+/** Endpoints by dotted name as an object of objects: `'env.vars.list'` → `tree.env.vars.list(…)`. */
+export type Tree<A> = {
+  readonly [Name in Head<keyof A> & string]: Name extends keyof A
+    ? A[Name] extends Endpoint
+      ? EndpointCall<A[Name]>
+      : never
+    : Tree<Under<A, Name>>;
+};
+
+/** The arguments of one call, told apart by their place. */
+function inputOf(
+  name: string,
+  endpoint: Endpoint,
+  args: readonly unknown[],
+): [CallerInput, CallOptions | undefined] {
+  const names = pathParams(endpoint.path);
+  const places = [
+    ...names,
+    ...(endpoint.body ? ['body'] : []),
+    ...(endpoint.query ? ['query'] : []),
+    'options',
+  ];
+  if (args.length > places.length) {
+    throw new UsageError(`${name} takes ${places.join(', ')}; ${args.length} arguments were given`);
+  }
+  const params: Record<string, string> = {};
+  names.forEach((param, index) => {
+    const value = args[index];
+    if (typeof value !== 'string') {
+      throw new UsageError(`${name}: ${param} must be a string; the call is ${name}(${places.join(', ')})`);
+    }
+    params[param] = value;
+  });
+  const at = (place: string): unknown =>
+    places.includes(place, names.length) ? args[places.indexOf(place, names.length)] : undefined;
+  const query = at('query');
+  const options = at('options');
+  for (const [place, value] of Object.entries({ query, options })) {
+    if (value !== undefined && (typeof value !== 'object' || value === null)) {
+      throw new UsageError(`${name}: ${place} must be an object; the call is ${name}(${places.join(', ')})`);
+    }
+  }
+  return [
+    { params, query: query as CallerInput['query'], body: at('body') },
+    options as CallOptions | undefined,
+  ];
+}
+
+/** The endpoints as methods, in objects by the parts of their names. */
+export function bindApi<A extends Api>(api: A, caller: Pick<Caller, 'exchange'>): Tree<A> {
+  const tree: Record<string, unknown> = {};
+  for (const [name, endpoint] of Object.entries(api)) {
+    const parts = name.split('.');
+    const leaf = parts.pop() ?? name;
+    let group = tree;
+    for (const part of parts) {
+      group[part] ??= {};
+      group = group[part] as Record<string, unknown>;
+    }
+    group[leaf] = async (...args: unknown[]) => {
+      const [input, options] = inputOf(name, endpoint, args);
+      return (await caller.exchange(name, endpoint, input, options)).value;
+    };
+  }
+  return tree as Tree<A>;
+}
