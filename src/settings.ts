@@ -146,3 +146,15 @@ export function environmentSettings(env: Env, readFile: (path: string) => Uint8A
   add('strict', 'RUNGATE_STRICT', flagVariable(env, 'RUNGATE_STRICT'));
   return { origin: 'environment', values: values as Partial<SettingValues>, details };
 }
+
+/** Every secret that the environment holds, readable or not as a setting: for taking them out of messages. */
+export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): string[] {
+  const found = Object.values(secretVariables).flatMap((name) => {
+    try {
+      return [readSecret(env, name, readFile), given(env, name)];
+    } catch {
+      return [given(env, name)];
+    }
+  });
+  return found.filter((secret) => secret !== undefined);
+}

@@ -1,0 +1,52 @@
+import { formatAtFirstSight, refuseSecrets } from './commands/argv.ts';
+import { createBind } from './commands/bind.ts';
+import { createProgram, parse, type Spoken } from './commands/program.ts';
+import { type ErrorReport, reportError, RungateError } from './errors.ts';
+import { exitCodeOf, exitCodes } from './exit.ts';
+import type { Io } from './output/io.ts';
+import { createOutput } from './output/output.ts';
+import { readSecrets } from './settings.ts';
+
+export { systemIo } from './output/io.ts';
+
+/** Runs one command and returns its exit code. The only catch: nothing below maps an error to a code. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  let code: number = exitCodes.ok;
+  const spoken: Spoken = { text: '' };
+  try {
+    refuseSecrets(argv);
+    const bind = createBind(io, (result) => {
+      code = result;
+    });
+    const program = await createProgram(argv, bind, spoken);
+    await parse(program, argv, spoken);
+    if (spoken.text !== '') await io.out.write(spoken.text);
+    return code;
+  } catch (error) {
+    await tell(error, argv, io);
+    return exitCodeOf(error);
+  }
+}
+
+async function tell(error: unknown, argv: readonly string[], io: Io): Promise<void> {
+  const format = formatAtFirstSight(argv);
+  const secrets = readSecrets(io.env, io.readFile);
+  const output = await createOutput(io, { format, quiet: false, verbose: false, secrets });
+  if (error instanceof RungateError) return output.error(reportError(error));
+  await output.error(bugReport(error));
+  const stack = error instanceof Error ? error.stack : undefined;
+  if (format === 'plain' && stack !== undefined) await output.alert(stack);
+}
+
+/** What is not one of our errors is a mistake of ours. */
+function bugReport(error: unknown): ErrorReport {
+  return {
+    code: 'bug',
+    message: `this is a bug in rungate: ${error instanceof Error ? error.message : String(error)}`,
+    status: null,
+    method: null,
+    path: null,
+    details: null,
+    hint: 'please report it with the command you ran and the lines below',
+  };
+}

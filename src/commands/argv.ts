@@ -1,0 +1,39 @@
+import { UsageError } from '../errors.ts';
+import type { Format } from '../output/output.ts';
+
+/** What would put a secret on the command line, where every process of the machine can read it. */
+const secretFlags: Readonly<Record<string, string>> = {
+  '--api-key': 'RUNGATE_API_KEY or RUNGATE_API_KEY_FILE',
+  '--token': 'RUNGATE_TOKEN or RUNGATE_TOKEN_FILE',
+  '--bearer': 'RUNGATE_TOKEN or RUNGATE_TOKEN_FILE',
+  '--secret': 'RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE',
+  '--webhook-secret': 'RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE',
+  '--tenant-secret': 'RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
+};
+
+/** The words that are ours: what follows `--` belongs to another command. */
+function ownWords(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
+/** Refuses secrets on the command line, before anything could repeat them in a message. */
+export function refuseSecrets(argv: readonly string[]): void {
+  for (const word of ownWords(argv)) {
+    const flag = word.split('=')[0] ?? '';
+    const instead = secretFlags[flag];
+    if (instead === undefined) continue;
+    throw new UsageError(`there is no ${flag}: a secret on the command line can be read by every process`, {
+      hint: `set ${instead} in the environment instead`,
+    });
+  }
+}
+
+/** The format that errors are written in when the command line itself cannot be understood. */
+export function formatAtFirstSight(argv: readonly string[]): Format {
+  const words = ownWords(argv);
+  const after = words[words.indexOf('--format') + 1];
+  const format = words.includes('--format') ? after : words.find((w) => w.startsWith('--format='))?.slice(9);
+  if (words.includes('--json') || format === 'json') return 'json';
+  return format === 'ndjson' ? 'ndjson' : 'plain';
+}

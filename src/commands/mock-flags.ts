@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { parseDuration, readDuration } from '../duration.ts';
+import { UsageError } from '../errors.ts';
+import type { MockOptions } from '../mock/options.ts';
+import { type Outcome, outcomes } from '../mock/outcomes.ts';
+import { oneOf } from './globals.ts';
+import { collect } from './run-flags.ts';
+
+export interface MockFlags {
+  port?: string;
+  host?: string;
+  outcome?: string[];
+  duration?: string;
+  retryAfter?: string;
+  seed?: string;
+}
+
+export function addMockFlags(command: Command): Command {
+  return command
+    .option('--port <port>', 'port to listen on')
+    .option('--outcome <outcome>', `${outcomes.join(', ')}; repeated: one run after another`, collect)
+    .option('--duration <duration>', 'how long a run takes (default 2s)')
+    .option('--retry-after <seconds>', 'what the service suggests as the polling interval')
+    .option('--seed <n>', 'ids, key and token follow from it (default 1)');
+}
+
+function wholeNumber(option: string, text: string, most: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= most) return value;
+  throw new UsageError(`${option}: "${text}" is not a whole number from 0 to ${most}`);
+}
+
+/** Seconds, as the service's own field has them; a unit is understood too. */
+function retryAfterSeconds(text: string): number {
+  return (readDuration(text) ?? parseDuration('--retry-after', text)) / 1000;
+}
+
+export function mockOptions(flags: MockFlags, defaultPort: number): MockOptions {
+  const { port, outcome, duration, retryAfter, seed } = flags;
+  const list = outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word));
+  return {
+    port: port === undefined ? defaultPort : wholeNumber('--port', port, 65_535),
+    ...(list === undefined ? {} : { outcome: list }),
+    ...(duration === undefined ? {} : { duration: parseDuration('--duration', duration) }),
+    ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfterSeconds(retryAfter) }),
+    ...(seed === undefined ? {} : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import type { Bind } from './bind.ts';
+import { addMockFlags, type MockFlags } from './mock-flags.ts';
+
+/** `rungate mock …`: the options; the mock itself is loaded when it is started. */
+export function defineMock(group: Command, bind: Bind): void {
+  const serve = addMockFlags(group.command('serve'))
+    .summary('serve the mock until it is stopped')
+    .description('Serve a mock of the service on this machine. Prints the settings to export (port 4010).');
+  bind(serve, {
+    run: async (context, _args, flags: MockFlags) => (await import('./mock-serve.ts')).serveCommand(context, flags),
+  });
+
+  const exec = addMockFlags(group.command('exec'))
+    .summary('run a command against a mock of its own')
+    .description('Run a command with a mock of its own, whose settings are in its environment; exits with its code.')
+    .argument('<command...>')
+    .usage('[options] -- <command...>')
+    .passThroughOptions();
+  bind(exec, {
+    run: async (context, [command], flags: MockFlags) =>
+      (await import('./mock-exec.ts')).execCommand(context, command as string[], flags),
+  });
+}

@@ -1,0 +1,96 @@
+import { Command, CommanderError } from 'commander';
+import { UsageError } from '../errors.ts';
+import { version } from '../version.ts';
+import type { Bind } from './bind.ts';
+import { addGlobals } from './globals.ts';
+
+interface Group {
+  summary: string;
+  define(group: Command, bind: Bind): Promise<void>;
+}
+
+/** The first word of every command. Only the group that is called is loaded. */
+const groups: Readonly<Record<string, Group>> = {
+  run: {
+    summary: 'trigger, wait for, show and cancel test runs',
+    define: async (group, bind) => (await import('./run.ts')).defineRun(group, bind),
+  },
+  mock: {
+    summary: 'a mock of the service, for trying and testing',
+    define: async (group, bind) => (await import('./mock.ts')).defineMock(group, bind),
+  },
+};
+
+const exitTable = `
+Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (strict) · 5 service error ·
+  6 credentials · 7 unreachable · 64 usage · 70 bug · 78 configuration · 129/130/143 stopped
+`;
+
+/** What commander has to say: help and versions for stdout, mistakes as errors of ours. */
+export interface Spoken {
+  text: string;
+}
+
+/** Every command, with what `argv` calls loaded. Subcommands are made by `.command()`, so that they inherit. */
+export async function createProgram(argv: readonly string[], bind: Bind, spoken: Spoken): Promise<Command> {
+  const program = new Command('rungate')
+    .description('Trigger a test run, wait for it, and gate the pipeline on its verdict.')
+    .version(version, '--version', 'show the version')
+    .enablePositionalOptions()
+    .showHelpAfterError(false)
+    .addHelpText('after', exitTable)
+    .configureOutput({
+      writeOut: (text) => {
+        spoken.text += text;
+      },
+      writeErr: () => {},
+    })
+    .exitOverride();
+  addGlobals(program);
+  for (const [name, { summary, define }] of Object.entries(groups)) {
+    const group = addGlobals(
+      program.command(name).summary(summary).description(capitalised(summary)).enablePositionalOptions(),
+    );
+    if (argv.includes(name)) await define(group, bind);
+  }
+  return program;
+}
+
+function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** The command that the words call, as far as they can be understood: for the hint where to read on. */
+function called(program: Command, argv: readonly string[]): string {
+  let command = program;
+  const names = ['rungate'];
+  for (const word of argv) {
+    if (word.startsWith('-')) continue;
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    command = next;
+    names.push(word);
+  }
+  return names.join(' ');
+}
+
+/** Runs what the words call. Returns when it has ended; mistakes in the words are usage errors. */
+export async function parse(program: Command, argv: readonly string[], spoken: Spoken): Promise<void> {
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return;
+    spoken.text = '';
+    const help = `see ${called(program, argv)} --help`;
+    if (error.code === 'commander.help') {
+      const command = called(program, argv);
+      throw new UsageError(`${command} alone does nothing: a command is missing`, { hint: help });
+    }
+    const [message = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
+    const suggestion = rest.join(' ').trim().replace(/^\(|\)$/g, '');
+    // An unknown option may come with a value, and the value may be a secret.
+    const safe = message.replace(/^(unknown option '[^'=]*)=[^']*'/, "$1'");
+    throw new UsageError(safe, { hint: suggestion === '' ? help : `${suggestion} — ${help}` });
+  }
+}

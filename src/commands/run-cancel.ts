@@ -1,0 +1,17 @@
+import { run } from '../contract/run.ts';
+import { exitCodes } from '../exit.ts';
+import { excerpt } from '../output/sanitize.ts';
+import type { Context } from './context.ts';
+import { fieldTable } from './field-table.ts';
+import { filled } from './globals.ts';
+
+/** `rungate run cancel <runId>`: what the service replies is printed as it came; the interface does not show it. */
+export async function cancelCommand(context: Context, runId: string, flags: { reason?: string }): Promise<number> {
+  const reason = filled('--reason', flags.reason);
+  const caller = await context.connect();
+  const body = reason === undefined ? undefined : { reason };
+  const reply = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
+  if (reply.text.trim() !== '') await context.output.reply(reply.text, fieldTable(reply.value));
+  await context.output.note(`asked the service to cancel run ${excerpt(runId, 80)}`);
+  return exitCodes.ok;
+}

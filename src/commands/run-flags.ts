@@ -1,0 +1,84 @@
+import { type Command, Option } from 'commander';
+import { parseDuration } from '../duration.ts';
+import { UsageError } from '../errors.ts';
+import { type Overrides, parseOverride, resolvePolicy } from '../gate/policy.ts';
+import type { Settings, SettingValues } from '../settings.ts';
+
+/** The options of a wait, as they were given. */
+export interface WaitFlags {
+  interval?: string;
+  maxAttempts?: string;
+  timeout?: string;
+  strict?: boolean;
+  on?: string[];
+  cancelOnTimeout?: boolean;
+  cancelOnInterrupt?: boolean;
+}
+
+export function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+export function addWaitFlags(command: Command, owned: boolean): Command {
+  return command
+    .optionsGroup('Wait options:')
+    .option('--interval <duration>', 'between polls, unless the service says otherwise (default 10s)')
+    .option('--max-attempts <n>', 'status reads at most (default 60; lifted by --timeout)')
+    .option('--timeout <duration>', 'wait at most (default 60m)')
+    .option('--strict', 'fail on a cancelled run too; every pipeline should')
+    .addOption(new Option('--no-strict', 'undo a --strict from a setting'))
+    .option('--on <verdict=action>', 'pass, warn or fail on a verdict (repeatable)', collect)
+    .option('--cancel-on-timeout', 'cancel a run that has not ended in time')
+    .option('--cancel-on-interrupt', `cancel when we are stopped${owned ? ' (default)' : ''}`)
+    .option('--no-cancel-on-interrupt', `leave the run going when we are stopped${owned ? '' : ' (default)'}`);
+}
+
+function parseAttempts(text: string): number {
+  const attempts = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+  if (attempts >= 1) return attempts;
+  throw new UsageError(`--max-attempts: "${text}" is not a number of reads`, { hint: 'write a whole number from 1 up' });
+}
+
+/** The settings that the wait options give. */
+export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
+  const on: Overrides | undefined = flags.on && Object.fromEntries(flags.on.map(parseOverride));
+  return {
+    ...(flags.interval === undefined ? {} : { interval: parseDuration('--interval', flags.interval) }),
+    ...(flags.timeout === undefined ? {} : { timeout: parseDuration('--timeout', flags.timeout) }),
+    ...(flags.maxAttempts === undefined ? {} : { maxAttempts: parseAttempts(flags.maxAttempts) }),
+    ...(flags.strict === undefined ? {} : { strict: flags.strict }),
+    ...(on === undefined ? {} : { on }),
+  };
+}
+
+/** The wait options that were given, by name: they mean nothing where nothing is waited for. */
+export function givenWaitFlags(flags: WaitFlags): string[] {
+  const names: Record<keyof WaitFlags, string> = {
+    interval: '--interval',
+    maxAttempts: '--max-attempts',
+    timeout: '--timeout',
+    strict: '--strict',
+    on: '--on',
+    cancelOnTimeout: '--cancel-on-timeout',
+    cancelOnInterrupt: '--cancel-on-interrupt',
+  };
+  return Object.entries(names)
+    .filter(([key]) => flags[key as keyof WaitFlags] !== undefined)
+    .map(([, name]) => name);
+}
+
+/** What the settings make of a wait. */
+export function waitRules(settings: Settings) {
+  const { interval, timeout, maxAttempts, strict, on } = settings;
+  // Who sets a timeout means it: the default number of reads would end the wait long before.
+  const lifted = timeout !== undefined && timeout.origin !== 'default' && maxAttempts?.origin === 'default';
+  return {
+    policy: resolvePolicy({
+      ...(strict === undefined ? {} : { strict: strict.value }),
+      ...(on === undefined ? {} : { on: on.value }),
+    }),
+    intervalMs: interval?.value ?? 10_000,
+    timeoutMs: timeout?.value ?? 3_600_000,
+    maxAttempts: lifted ? Number.POSITIVE_INFINITY : (maxAttempts?.value ?? 60),
+  };
+}

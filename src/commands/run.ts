@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { Bind } from './bind.ts';
+import { addWaitFlags, collect, type WaitFlags, waitSettings } from './run-flags.ts';
+import type { TriggerFlags } from './run-trigger.ts';
+
+/** `rungate run …`: the options; what each does is loaded when it is called. */
+export function defineRun(group: Command, bind: Bind): void {
+  const trigger = group
+    .command('trigger')
+    .summary('start a test run, and with --wait gate on it')
+    .description('Start a test run. Prints its id; with --wait, waits for its end and exits by its verdict.')
+    .optionsGroup('What to run:')
+    .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
+    .option('--process <slug>', 'the process to run; or else --tag')
+    .option('--tag <tag>', 'run every process with this tag (repeatable)', collect)
+    .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's own)")
+    .optionsGroup('What it is run for:')
+    .option('--repository <name>')
+    .option('--ref <ref>', 'branch or ref')
+    .option('--commit-sha <sha>')
+    .option('--event <name>', 'what set the pipeline off')
+    .option('--external-url <url>', 'URL of the CI build')
+    .optionsGroup('How:')
+    .option('--wait', 'wait for the run and exit by its verdict')
+    .option('--idempotency-key <key>', 'the same key never starts a second run (default: auto)')
+    .option('--explain-key', 'say on stderr how the key was made');
+  addWaitFlags(trigger, true);
+  bind(trigger, {
+    settings: async (flags: TriggerFlags) => (await import('./run-trigger.ts')).triggerSettings(flags),
+    run: async (context, _args, flags: TriggerFlags) =>
+      (await import('./run-trigger.ts')).triggerCommand(context, flags),
+  });
+
+  const wait = group
+    .command('wait')
+    .summary('wait for runs and gate on them')
+    .description('Wait until the runs have ended, and exit by their verdicts: 0 only when the gate passes.')
+    .argument('<runId...>', 'one run or more');
+  addWaitFlags(wait, false);
+  bind(wait, {
+    settings: async (flags: WaitFlags) => waitSettings(flags),
+    run: async (context, [runIds], flags: WaitFlags) =>
+      (await import('./run-wait.ts')).waitCommand(context, runIds as string[], flags),
+  });
+
+  const status = group
+    .command('status')
+    .summary('show the state and the counts of a run')
+    .description('Show the state of a run. Exits 0 whatever the state: to gate on it, use run wait.')
+    .argument('<runId>');
+  bind(status, {
+    run: async (context, [runId]) => (await import('./run-status.ts')).statusCommand(context, String(runId)),
+  });
+
+  const cancel = group
+    .command('cancel')
+    .summary('cancel a run')
+    .description('Cancel a run. What the service replies is printed as it came.')
+    .argument('<runId>')
+    .option('--reason <text>', 'told to the service');
+  bind(cancel, {
+    run: async (context, [runId], flags: { reason?: string }) =>
+      (await import('./run-cancel.ts')).cancelCommand(context, String(runId), flags),
+  });
+}

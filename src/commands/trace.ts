@@ -1,0 +1,10 @@
+import { formatDuration } from '../duration.ts';
+import type { ExchangeEvent } from '../http/client.ts';
+import { excerpt } from '../output/sanitize.ts';
+
+/** One line for `--verbose`: what went over the wire, without headers or bodies, which may hold secrets. */
+export function traceExchange(event: ExchangeEvent): string {
+  if ('waitMs' in event) return `* waiting ${formatDuration(event.waitMs)}: ${excerpt(event.reason)}`;
+  const result = event.status ?? event.code ?? '?';
+  return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (try ${event.attempt})`;
+}

@@ -1,0 +1,16 @@
+export { type Clock, systemClock } from './clock.ts';
+export type { EndpointName, ServiceApi } from './contract/index.ts';
+export type { RunState, TriggerBody } from './contract/run.ts';
+export {
+  ConfigError,
+  ContractError,
+  CredentialError,
+  type ErrorReport,
+  HttpError,
+  NetworkError,
+  type NetworkFault,
+  RungateError,
+  StoppedError,
+  UsageError,
+} from './errors.ts';
+export { type CallOptions, type ClientOptions, createClient, type ServiceClient } from './http/client.ts';
