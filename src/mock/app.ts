@@ -7,6 +7,7 @@ import { MockError } from './error.ts';
 import type { Exchange } from './exchange.ts';
 import type { Handlers, MockReply, MockRequest } from './handler.ts';
 import { once, type PlainReply } from './idempotency.ts';
+import { describeProblems } from './problems.ts';
 import { readQuery } from './query.ts';
 import type { State } from './state.ts';
 
@@ -45,6 +46,14 @@ function findEndpoint({ route, method, path }: Exchange): {
   }
 }
 
+/** The compiler does not see everything: an order summary with one property too many compiles. */
+function checkReply(name: EndpointName, endpoint: Endpoint, body: unknown): void {
+  const result = endpoint.reply.safeParse(body);
+  if (result.success) return;
+  const details = `${name}: ${describeProblems('reply', body, result.error.issues)}`;
+  throw new MockError(500, 'The mock broke the contract', details);
+}
+
 /** Routed, then authenticated, then validated, then handled: whoever may not ask learns nothing of the rest. */
 async function answer(exchange: Exchange, state: State, handlers: Handlers): Promise<PlainReply> {
   const { name, params } = findEndpoint(exchange);
@@ -57,6 +66,7 @@ async function answer(exchange: Exchange, state: State, handlers: Handlers): Pro
   const handler = handlers[name] as unknown as AnyHandler;
   const handle = (): PlainReply => {
     const reply = handler({ params, query, body, headers, auth, state, clock: state.clock });
+    checkReply(name, endpoint, reply.body);
     const status = reply.status ?? (reply.body === undefined ? 204 : 200);
     return { status, body: reply.body, headers: reply.headers ?? {} };
   };
