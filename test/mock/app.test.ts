@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { createApp } from '../../src/mock/app.ts';
+import type { Exchange } from '../../src/mock/exchange.ts';
+import type { Handlers } from '../../src/mock/handler.ts';
+import { handlers } from '../../src/mock/handlers/index.ts';
+import { route } from '../../src/mock/router.ts';
+import { createState } from '../../src/mock/state.ts';
+import { manualClock } from './clock.ts';
+
+const summary = { orderCount: 1, totalRevenue: 2.5, totalRevenueDisplay: '$2.50' };
+
+async function getSummary(handler: Handlers['orders.summary']) {
+  const plan = {
+    outcomes: [],
+    durationMs: 0,
+    counts: undefined,
+    retryAfterSeconds: undefined,
+    appUrlBase: '',
+  };
+  const state = createState(1, manualClock(), plan);
+  state.credentials.set('k', { kind: 'key', tenant: 't' });
+  const path = '/api/orders/summary.json';
+  const exchange: Exchange = {
+    method: 'GET',
+    path,
+    query: {},
+    headers: { 'x-api-key': 'k' },
+    bytes: new Uint8Array(),
+    route: route('GET', path),
+  };
+  const app = createApp(state, { ...handlers, 'orders.summary': handler });
+  const response = await app.fetch(new Request(`http://mock.test${path}`), { exchange });
+  return [response.status, await response.json()];
+}
+
+describe('the app', () => {
+  it('sends a reply that keeps the contract', async () => {
+    expect(await getSummary(() => ({ body: summary }))).toEqual([200, summary]);
+  });
+
+  it('owns up with 500 to a reply that breaks the contract and yet compiles', async () => {
+    expect(await getSummary(() => ({ body: { ...summary, currency: 'USD' } }))).toEqual([
+      500,
+      { error: 'The mock broke the contract', details: 'orders.summary: reply.currency: unknown field' },
+    ]);
+  });
+
+  it('turns a handler that throws into 500 with an error body', async () => {
+    const broken = () => {
+      throw new TypeError('no such thing');
+    };
+    expect(await getSummary(broken)).toEqual([500, { error: 'The mock failed', details: 'no such thing' }]);
+  });
+});

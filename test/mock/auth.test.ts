@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { api, type EndpointName } from '../../src/contract/index.ts';
+import { names, validRequest } from './requests.ts';
+import { type Service, startService } from './service.ts';
+
+/** The interface, section 5 and the tables of section 4, written out by group. */
+function needed(name: EndpointName): 'key' | 'bearer' | 'jwt' | 'either' {
+  if (name.startsWith('run.')) return 'key';
+  if (name.startsWith('keys.')) return 'jwt';
+  return name.startsWith('orders.') ? 'either' : 'bearer';
+}
+
+async function statusWith(service: Service, name: EndpointName, headers: Record<string, string>) {
+  const { method, path, body } = validRequest(name);
+  const answer = await service.call(method, path, {
+    headers: { 'content-type': 'application/json', 'x-api-key': '', ...headers },
+    ...(body === undefined ? {} : { body }),
+  });
+  if (answer.status >= 400) expect(answer.json()).toMatchObject({ error: expect.any(String) });
+  return answer;
+}
+
+describe.each(names)('%s', (name) => {
+  const auth = needed(name);
+
+  it(`takes the credential it needs (${auth}) and no other`, async () => {
+    const service = await startService();
+    const { apiKey, token } = service.mock;
+    const key = { 'x-api-key': apiKey };
+    const bearer = { authorization: `Bearer ${token}` };
+    const past = name.startsWith('run.') ? (name === 'run.trigger' ? 201 : 404) : 501;
+    const byKey = auth === 'key' || auth === 'either' ? past : auth === 'jwt' ? 403 : 401;
+    const byToken = auth === 'key' ? 401 : past;
+
+    const rows: [string, Record<string, string>, number][] = [
+      ['a key', key, byKey],
+      ['a token', bearer, byToken],
+      ['both', { ...key, ...bearer }, past],
+      ['an unknown key', { 'x-api-key': 'rg_wrong' }, 401],
+      ['an unknown token', { authorization: 'Bearer a.b.c' }, 401],
+      ['a key sent as a token', { authorization: `Bearer ${apiKey}` }, 401],
+      ['a token sent as a key', { 'x-api-key': token }, 401],
+      ['another scheme', { authorization: `Basic ${token}` }, 401],
+    ];
+    const seen = await Promise.all(
+      rows.map(async ([what, headers]) => [what, (await statusWith(service, name, headers)).status]),
+    );
+    expect(seen).toEqual(rows.map(([what, , status]) => [what, status]));
+  });
+
+  it('says what it needs when no credential comes', async () => {
+    const service = await startService();
+    const { method, path } = validRequest(name);
+    const response = await fetch(service.mock.url + path, { method });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toMatch(auth === 'key' ? /^ApiKey / : /^Bearer /);
+    const { details } = (await response.json()) as { details: string };
+    expect(details).toContain('no credential came');
+    expect(details).toContain(auth === 'key' ? 'X-API-Key' : 'Authorization: Bearer');
+  });
+});
+
+describe('authentication', () => {
+  it('names the credential that is needed when the wrong kind comes', async () => {
+    const { mock, call } = await startService();
+    const onBearer = await call('GET', '/api/environments');
+    expect(onBearer.json().details).toBe(
+      'an API key came instead: this endpoint needs a bearer token in Authorization: Bearer <token>',
+    );
+    const onKey = await call('GET', '/api/ci/runs/x', { headers: { authorization: `Bearer ${mock.token}` } });
+    expect(onKey.json().details).toBe(
+      'a bearer token came instead: this endpoint needs an API key in X-API-Key',
+    );
+    const onJwt = await call('DELETE', '/api/settings/api-keys/x');
+    expect(onJwt.json().details).toContain('an API key will not do');
+  });
+
+  it('comes before validation: without a credential a bad body is still 401', async () => {
+    const { call } = await startService();
+    expect((await call('POST', '/api/ci/runs', { headers: { 'x-api-key': 'no' }, body: '{' })).status).toBe(
+      401,
+    );
+    expect((await call('POST', '/api/ci/runs', { body: '{' })).status).toBe(422);
+  });
+
+  it('judges the token where orders get both', async () => {
+    const { mock, call } = await startService();
+    const headers = { 'x-api-key': mock.apiKey, authorization: 'Bearer wrong' };
+    expect((await call('GET', '/api/orders.json', { headers })).status).toBe(401);
+  });
+
+  it('agrees with the contract on all 37', () => {
+    expect(Object.fromEntries(names.map((name) => [name, needed(name)]))).toEqual(
+      Object.fromEntries(names.map((name) => [name, api[name].auth])),
+    );
+  });
+});

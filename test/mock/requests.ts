@@ -1,0 +1,24 @@
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { api, type EndpointName } from '../../src/contract/index.ts';
+
+export const names = Object.keys(api) as EndpointName[];
+
+export interface ValidRequest {
+  method: string;
+  path: string;
+  /** JSON text, where the endpoint needs a body. */
+  body: string | undefined;
+}
+
+const bodies: Partial<Record<EndpointName, unknown>> = {
+  'run.trigger': { projectSlug: 'shop', processSlug: 'checkout' },
+  'keys.create': { name: 'ci' },
+};
+
+/** A request that the contract finds nothing wrong with; path parameters are `x`. */
+export function validRequest(name: EndpointName): ValidRequest {
+  const endpoint: Endpoint = api[name];
+  const path = endpoint.path.replace(/\{[^}]+\}/g, 'x');
+  const needed = endpoint.body !== undefined && !endpoint.bodyOptional;
+  return { method: endpoint.method, path, body: needed ? JSON.stringify(bodies[name] ?? {}) : undefined };
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { names, validRequest } from './requests.ts';
+import { startService } from './service.ts';
+
+const waiting = names.filter((name) => !name.startsWith('run.'));
+
+async function asUser() {
+  const service = await startService();
+  const headers = { authorization: `Bearer ${service.mock.token}` };
+  const json = { ...headers, 'content-type': 'application/json' };
+  return { ...service, headers, json };
+}
+
+describe('an endpoint without a handler yet', () => {
+  it.each(waiting)('%s answers a valid request with 501 and its name', async (name) => {
+    const { call, json } = await asUser();
+    const { method, path, body } = validRequest(name);
+    const answer = await call(method, path, { headers: json, ...(body === undefined ? {} : { body }) });
+    expect(answer.status).toBe(501);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.json()).toEqual({ error: 'Not implemented', details: expect.stringContaining(name) });
+  });
+
+  it.each(waiting)('%s refuses a query that the contract does not know, or takes any text', async (name) => {
+    const { call, json } = await asUser();
+    const { method, path, body } = validRequest(name);
+    const answer = await call(method, `${path}?nonsense=1`, {
+      headers: json,
+      ...(body === undefined ? {} : { body }),
+    });
+    if (name === 'observations.search') expect(answer.status).toBe(501);
+    else expect([answer.status, answer.json().details]).toEqual([422, 'query.nonsense: unknown field']);
+  });
+});
+
+describe('the query', () => {
+  it.each([
+    ['/api/environments?page=2&pageSize=50', 501, 'env.list'],
+    ['/api/environments?page=0', 422, 'query.page: expected at least 1'],
+    ['/api/environments?page=two', 422, 'query.page: expected number, got string'],
+    ['/api/environments?page=1.5', 422, 'query.page: expected int, got number'],
+    ['/api/environments?page=', 422, 'query.page: expected number, got string'],
+    ['/api/environments?page=1&page=2', 422, 'query.page: expected number, got array'],
+    ['/api/webhooks?includeGlobal=false&projectId=p', 501, 'webhooks.list'],
+    ['/api/webhooks?includeGlobal=no', 422, 'query.includeGlobal: expected boolean, got string'],
+    ['/api/projects/p/observations?status=open&createdAfter=2026-01-01T00:00:00Z', 501, 'observations.list'],
+    [
+      '/api/projects/p/observations?createdAfter=yesterday',
+      422,
+      'query.createdAfter: expected the format datetime',
+    ],
+    ['/api/projects/p/observations?status=1', 501, 'observations.list'],
+    ['/api/projects/p/observations/search?q=a&limit=3', 501, 'observations.search'],
+    ['/api/environments?toString=1', 422, 'query.toString: unknown field'],
+  ])('%s gets %i: %s', async (path, status, details) => {
+    const { call, headers } = await asUser();
+    const answer = await call('GET', path, { headers });
+    expect([answer.status, answer.json().details]).toEqual([status, expect.stringContaining(details)]);
+  });
+});
+
+describe('the body', () => {
+  it.each([
+    ['POST', '/api/settings/api-keys', '{"scopes":["ci:trigger"]}', 'body.name: required'],
+    ['POST', '/api/settings/api-keys', '{"name":""}', 'body.name: must not be empty'],
+    [
+      'POST',
+      '/api/settings/api-keys',
+      '{"name":"a","scopes":"ci:trigger"}',
+      'body.scopes: expected array, got string',
+    ],
+    ['POST', '/api/settings/api-keys', '{"name":"a","expires":1}', 'body.expires: unknown field'],
+    [
+      'PUT',
+      '/api/environments/e',
+      '{"mobileRuntimeOverrides":{"udid":1}}',
+      'body.mobileRuntimeOverrides.udid: expected string',
+    ],
+    ['POST', '/api/projects/p/observations', '[]', 'body: expected object, got array'],
+    ['POST', '/api/webhooks/w/test', '"now"', 'body: expected object, got string'],
+    ['DELETE', '/api/webhooks/w', '{}', 'body: this endpoint takes none'],
+  ])('of %s %s is refused when it is %s', async (method, path, body, details) => {
+    const { call, json } = await asUser();
+    const answer = await call(method, path, { headers: json, body });
+    expect([answer.status, answer.json().details]).toEqual([422, expect.stringContaining(details)]);
+  });
+
+  it('of an attachment may be a form with a file part', async () => {
+    const { call, headers } = await asUser();
+    const path = '/api/projects/p/observations/o/attachments';
+    const form = new FormData();
+    form.set('note', 'text');
+    const without = await call('POST', path, { headers, body: form });
+    expect([without.status, without.json().details]).toEqual([422, 'body.file: required, as a file part']);
+    form.set('file', new Blob(['bytes']), 'shot.png');
+    expect((await call('POST', path, { headers, body: form })).status).toBe(501);
+    const type = { ...headers, 'content-type': 'multipart/form-data; boundary=x' };
+    expect((await call('POST', path, { headers: type, body: 'no parts' })).status).toBe(400);
+    expect((await call('POST', '/api/projects/p/observations', { headers: type, body: 'x' })).status).toBe(
+      422,
+    );
+  });
+});
+
+describe('a path', () => {
+  it.each([
+    ['GET', '/api/nothing', 404, null],
+    ['GET', '/', 404, null],
+    ['GET', '/api/ci/runs/', 404, null],
+    ['PATCH', '/api/environments/e', 405, 'DELETE, PUT'],
+    ['GET', '/api/ci/runs', 405, 'POST'],
+    ['GET', '/api/ci/runs/%zz', 400, null],
+  ])('%s %s gets %i with an error body', async (method, path, status, allow) => {
+    const { call } = await startService();
+    const answer = await call(method, path);
+    expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
+    expect(answer.json()).toEqual({ error: expect.any(String), details: expect.stringContaining(path) });
+  });
+});
