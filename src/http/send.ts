@@ -2,10 +2,11 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
-import { ConfigError, ContractError, UsageError } from '../errors.ts';
+import { ContractError, UsageError } from '../errors.ts';
 import { networkError, timeoutError } from './fault.ts';
 import { redirectTarget } from './redirect.ts';
 import type { PreparedRequest } from './request.ts';
+import { trustAlso } from './trust.ts';
 
 export interface RawReply {
   status: number;
@@ -50,22 +51,6 @@ const longestTimer = 2 ** 31 - 1;
 
 /** Longer than the longest usual poll interval, so that a poll finds its connection open. */
 const keepAlive = { keepAliveTimeout: 75_000, keepAliveMaxTimeout: 600_000 };
-
-/** The certificates that Node trusts, those of NODE_EXTRA_CA_CERTS included, and these. */
-async function secureContext(caPem: string) {
-  const { createSecureContext } = await import('node:tls');
-  const context = createSecureContext();
-  try {
-    // `ca` would take the place of the trusted certificates; Node has no public way to add to them.
-    context.context.addCACert(caPem);
-  } catch (cause) {
-    throw new ConfigError('the CA file holds no certificate that can be read', {
-      hint: 'it must be PEM: -----BEGIN CERTIFICATE-----',
-      cause,
-    });
-  }
-  return context;
-}
 
 interface Hop {
   request: PreparedRequest;
@@ -164,7 +149,7 @@ export function undiciTransport(options: TransportOptions = {}): Transport {
   const agents = new Set<Agent>();
   const closing = new AbortController();
   const { caPem, maxBodyBytes = 32 * 1024 * 1024 } = options;
-  const context = caPem === undefined ? undefined : secureContext(caPem);
+  const context = caPem === undefined ? undefined : trustAlso(caPem);
   context?.catch(() => {});
 
   async function open(): Promise<Agent> {
