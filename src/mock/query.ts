@@ -37,10 +37,7 @@ export function readQuery(endpoint: Endpoint, raw: RawQuery): Record<string, unk
   const schema = endpoint.query ?? noQuery;
   const shape: Readonly<Record<string, unknown>> = schema instanceof z.ZodMiniObject ? schema.shape : {};
   const typed = Object.fromEntries(
-    Object.entries(raw).map(([name, value]) => [
-      name,
-      coerce(Object.hasOwn(shape, name) ? shape[name] : undefined, value),
-    ]),
+    Object.entries(raw).map(([name, value]) => [name, coerce(shape[name], value)]),
   );
   const result = schema.safeParse(typed);
   if (result.success) return result.data;

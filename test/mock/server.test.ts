@@ -4,6 +4,8 @@ import { startMock } from '../../src/mock/server.ts';
 import { manualClock } from './clock.ts';
 import { byProcess, startService } from './service.ts';
 
+const processGlobals = { Request: globalThis.Request, Response: globalThis.Response };
+
 /** Sends text as it is and returns all that comes back until the server closes. */
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -147,9 +149,9 @@ describe('the socket', () => {
   });
 
   it('leaves the Request and Response of the process as they are', async () => {
-    const before = [globalThis.Request, globalThis.Response];
     const { call } = await startService();
     await call('GET', '/');
-    expect([globalThis.Request, globalThis.Response]).toEqual(before);
+    expect(globalThis.Request).toBe(processGlobals.Request);
+    expect(globalThis.Response).toBe(processGlobals.Response);
   });
 });
