@@ -41,7 +41,7 @@ const types: Readonly<Record<string, string>> = {
 
 const formats: Readonly<Record<string, string>> = { datetime: 'an ISO 8601 date and time' };
 
-const secretName = /key|secret|token|password|signature/i;
+const secretName = /api.?key|secret|token|password|signature/i;
 
 export function pathText(path: Path): string {
   return path
