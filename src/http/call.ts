@@ -1,65 +1,12 @@
 import pRetry from 'p-retry';
-import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError, NetworkError, RungateError } from '../errors.ts';
+import type { CallContext, Exchange } from './exchange.ts';
 import { span } from './fault.ts';
 import { readReply } from './reply.ts';
 import type { PreparedRequest } from './request.ts';
 import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
-import type { RawReply, Transport } from './send.ts';
-
-export interface Exchange {
-  /** The reply, checked against the contract; undefined where it was empty and may be. */
-  value: unknown;
-  /** The reply's body as it came, after decoding. */
-  text: string;
-  status: number;
-  /** Names in lower case. */
-  headers: Record<string, string>;
-  /** HTTP requests made, those that a rate limit refused included. */
-  attempts: number;
-  /** From the first byte sent to the reply, waits included, in milliseconds. */
-  elapsedMs: number;
-}
-
-/** One HTTP request and what came of it, or the wait before the next; never a secret. */
-export type ExchangeEvent =
-  | {
-      type: 'try';
-      endpoint: string;
-      method: string;
-      path: string;
-      /** 1 for the first. */
-      attempt: number;
-      /** What was answered, when something was. */
-      status?: number;
-      /** The stable code of the error, when it failed. */
-      code?: string;
-      elapsedMs: number;
-    }
-  | { type: 'wait'; endpoint: string; attempt: number; waitMs: number; reason: string };
-
-/** The limits of one call; all durations in milliseconds. */
-export interface CallLimits {
-  /** The whole call, sleeps included; what a rate limit makes us wait is on `limitTimeoutMs`. */
-  timeoutMs: number;
-  /** One try. */
-  requestTimeoutMs: number;
-  /** Tries, those that a rate limit refused not counted; with 1 a rate limit is not waited out either. */
-  attempts: number;
-  /** How long rate limits are waited out. */
-  limitTimeoutMs: number;
-}
-
-export interface CallContext extends CallLimits {
-  transport: Transport;
-  clock: Clock;
-  random: () => number;
-  check: boolean;
-  signal: AbortSignal;
-  onExchange?: ((event: ExchangeEvent) => void) | undefined;
-  onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
-}
+import type { RawReply } from './transport.ts';
 
 /** One call: the same request sent until it succeeds, or until sending it again is of no use. */
 class Call {

@@ -3,13 +3,15 @@ import { type Clock, systemClock } from '../clock.ts';
 import { type Api, type Endpoint, reservedValues } from '../contract/endpoint.ts';
 import { type ServiceApi, api as wholeApi } from '../contract/index.ts';
 import { RungateError, UsageError } from '../errors.ts';
-import { call, type Exchange, type ExchangeEvent } from './call.ts';
+import { call } from './call.ts';
 import type { Credentials } from './credentials.ts';
+import type { Exchange, ExchangeEvent } from './exchange.ts';
 import { type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
-import { type Transport, undiciTransport } from './send.ts';
+import { undiciTransport } from './send.ts';
+import type { Transport } from './transport.ts';
 import { bindApi, type Tree } from './tree.ts';
 
-export type { Exchange, ExchangeEvent } from './call.ts';
+export type { Exchange, ExchangeEvent } from './exchange.ts';
 
 /** How to reach the service and how long to try; all durations in milliseconds. */
 export interface ClientOptions extends Credentials {
@@ -26,7 +28,7 @@ export interface ClientOptions extends Credentials {
   random?: (() => number) | undefined;
   /** Where requests go instead of to the network. The client does not close it. */
   transport?: Transport | undefined;
-  /** Certificates (PEM) to trust besides those that Node trusts. */
+  /** Certificates (PEM) to trust besides those that Node trusts (see `trustAlso`). */
   caPem?: string | undefined;
   userAgent?: string | undefined;
   /** One event for every HTTP request and for every wait between two. */

@@ -2,7 +2,7 @@ import { HttpError } from '../errors.ts';
 import { credentialIn, withoutCredential } from './credentials.ts';
 import type { PreparedRequest } from './request.ts';
 import { parseRetryAfter } from './retry.ts';
-import type { RawReply } from './send.ts';
+import type { RawReply } from './transport.ts';
 
 /** Headers in which services and the proxies before them name an exchange, the service's own first. */
 const idHeaders = [

@@ -4,7 +4,7 @@ import { withoutCredential } from './credentials.ts';
 import { mismatches } from './mismatch.ts';
 import { gist, isHtml, refusal } from './refusal.ts';
 import type { PreparedRequest } from './request.ts';
-import type { RawReply } from './send.ts';
+import type { RawReply } from './transport.ts';
 
 /** A success that cannot be read: more likely a broken transfer than a changed service. */
 function unreadable(

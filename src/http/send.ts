@@ -6,43 +6,17 @@ import { ContractError, UsageError } from '../errors.ts';
 import { networkError, timeoutError } from './fault.ts';
 import { redirectTarget } from './redirect.ts';
 import type { PreparedRequest } from './request.ts';
+import type { RawReply, Transport } from './transport.ts';
 import { trustAlso } from './trust.ts';
 
-export interface RawReply {
-  status: number;
-  /** Names in lower case; a header that came several times is joined by `, `. */
-  headers: Record<string, string>;
-  /** The body, decoded leniently: what is not UTF-8 becomes U+FFFD. */
-  text: string;
-  /** Where the reply came from, when a redirect was followed. */
-  finalUrl?: string;
-}
-
-export interface SendOptions {
-  signal?: AbortSignal | undefined;
-  /** For the whole try, from connecting to the last byte of the body, redirects included. */
-  timeoutMs: number;
-  /** Use a connection that nothing was sent over before: a reused one may be reset under the request. */
-  fresh?: boolean | undefined;
-}
-
-export interface Transport {
-  /**
-   * Sends one request once and reads its reply, whatever its status.
-   * @throws NetworkError, HttpError for a redirect that is not followed, ContractError for a reply that is too
-   * large, or the signal's reason
-   */
-  send(request: PreparedRequest, options: SendOptions): Promise<RawReply>;
-  /** Ends every connection, also one in use; nothing is left behind that keeps the process alive. */
-  close(): Promise<void>;
-}
+export type { RawReply, SendOptions, Transport } from './transport.ts';
 
 export interface TransportOptions {
   /** Default 10 s. */
   connectTimeoutMs?: number | undefined;
   /** Default 32 MiB. */
   maxBodyBytes?: number | undefined;
-  /** Certificates (PEM) to trust besides those that Node trusts. */
+  /** Certificates (PEM) to trust besides those that Node trusts (`trustAlso`). */
   caPem?: string | undefined;
 }
 

@@ -20,16 +20,21 @@ function checkPem(caPem: string): void {
   });
 }
 
+/** Newer than the oldest Node that is supported: 22.15. */
+interface NewerTls {
+  getCACertificates?: (type: 'default') => string[];
+}
+
 /**
- * Trust in the certificates that Node trusts, those of NODE_EXTRA_CA_CERTS included, and in these.
+ * Trust in the certificates that Node trusts and in these. Before Node 22.15 Node does not tell those of
+ * NODE_EXTRA_CA_CERTS: whoever reads the environment must put them into `caPem` too.
  * @throws ConfigError when the text holds no certificate, or one that cannot be read
  */
 export async function trustAlso(caPem: string): Promise<SecureContext> {
   checkPem(caPem);
   // Only who brings certificates pays for loading TLS here; a plain connection never does.
-  const { createSecureContext } = await import('node:tls');
-  const trust = createSecureContext();
-  // The `ca` option would take the place of the trusted certificates; Node has no public way to add to them.
-  trust.context.addCACert(caPem);
-  return trust;
+  const tls: typeof import('node:tls') & NewerTls = await import('node:tls');
+  return tls.createSecureContext({
+    ca: [...(tls.getCACertificates?.('default') ?? tls.rootCertificates), caPem],
+  });
 }

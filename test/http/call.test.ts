@@ -259,6 +259,13 @@ describe('a rate limit', () => {
     expect(clock.sleeps).toEqual([22_500, 45_000, 52_500, 52_500]);
   });
 
+  test('counts anew after another failure', async () => {
+    const { url } = await steps(fails(429), fails(503), fails(429), ok);
+    const { exchange, clock } = connect(url);
+    await status(exchange);
+    expect(clock.sleeps).toEqual([22_500, 250, 22_500]);
+  });
+
   test('that says "now" again and again is not asked as fast as the network allows', async () => {
     const now = fails(429, { 'retry-after': '0' });
     const { url } = await steps(now, now, now, ok);
@@ -384,10 +391,14 @@ describe('a stop', () => {
   test('by close ends calls under way, and none begins after it', async () => {
     const { url } = await serve(() => {});
     const { caller, exchange } = connect(url);
-    const pending = rejection(status(exchange), UsageError);
+    const { signal } = new AbortController();
+    const pending = [
+      rejection(status(exchange), UsageError),
+      rejection(status(exchange, { signal }), UsageError),
+    ];
     await new Promise((resolve) => setTimeout(resolve, 30));
     await caller.close();
-    expect((await pending).message).toContain('closed');
+    for (const error of await Promise.all(pending)) expect(error.message).toContain('closed');
     await rejection(status(exchange), UsageError);
   });
 });

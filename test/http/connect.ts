@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
 import { api, type EndpointName } from '../../src/contract/index.ts';
-import type { ExchangeEvent } from '../../src/http/call.ts';
 import {
   type CallerInput,
   type CallOptions,
   type ClientOptions,
   createCaller,
 } from '../../src/http/client.ts';
+import type { ExchangeEvent } from '../../src/http/exchange.ts';
 import { fakeClock } from './fake-clock.ts';
 
 export const secrets = { apiKey: 'key-hunter22', token: 'token-hunter22' };

@@ -120,6 +120,29 @@ describe('connections', () => {
     }
     expect(seen.map(({ connection }) => connection)).toEqual([1, 2, 3, 1]);
   });
+
+  test('of a fresh request are closed after it', async () => {
+    let closed = false;
+    const { url } = await serve(({ response, socket }) => {
+      socket.on('close', () => {
+        closed = true;
+      });
+      // The server would keep it: closing is up to us.
+      response.setHeader('connection', 'keep-alive');
+      json(response, 200, {});
+    });
+    await open().send(request(url), { ...quick, fresh: true });
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  test('are new for the target of a redirect too, when the request is fresh', async () => {
+    const { url, seen } = await serve(({ index, response }) => {
+      if (index === 0) response.writeHead(307, { location: '/api/y', connection: 'keep-alive' }).end();
+      else json(response, 200, {});
+    });
+    await open().send(request(url, { method: 'POST', body: '{}' }), { ...quick, fresh: true });
+    expect(seen.map(({ connection }) => connection)).toEqual([1, 2]);
+  });
 });
 
 describe('failures', () => {
