@@ -23,7 +23,7 @@ export function parseDuration(name: string, text: string): number {
 
 /** A duration as a person says it: `850 ms`, `9 s`, `2 min 5 s`, `1 h 3 min`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${ms < 10_000 ? Number((ms / 1000).toFixed(1)) : seconds} s`;
   const minutes = Math.floor(seconds / 60);

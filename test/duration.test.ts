@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatDuration, parseDuration, readDuration } from '../src/duration.ts';
+import { UsageError } from '../src/errors.ts';
+
+const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+describe('a duration', () => {
+  test.each([
+    ['250ms', 250],
+    ['10s', 10_000],
+    ['5m', 300_000],
+    ['1h', 3_600_000],
+    ['30', 30_000],
+    ['0.5', 500],
+    ['1.5m', 90_000],
+    ['.5s', 500],
+    ['0', 0],
+    ['0ms', 0],
+    [' 10s ', 10_000],
+    ['010s', 10_000],
+    ['999999h', 3_599_996_400_000],
+  ])('%j is %i ms', (text, ms) => expect(readDuration(text)).toBe(ms));
+
+  test.each([
+    '',
+    ' ',
+    'ten',
+    '-1s',
+    '+1s',
+    '1e3',
+    '0x10',
+    '5.',
+    '1,5s',
+    '10 s',
+    '10S',
+    '1d',
+    '1m30s',
+    's',
+    'Infinity',
+    'NaN',
+    '10s\n5s',
+    '١٠s',
+    '9'.repeat(400),
+  ])('%j is none', (text) => expect(readDuration(text)).toBeNull());
+
+  test.each(['0', '0s', '0.0ms', 'soon', '-5s', ''])(
+    '%j as an option is a usage error that names the option',
+    (text) => {
+      expect(() => parseDuration('--interval', text)).toThrow(UsageError);
+      expect(() => parseDuration('--interval', text)).toThrow(/--interval/);
+    },
+  );
+
+  test('comes back as it was written, in every unit; without a unit in seconds', () => {
+    const unit = fc.constantFrom('ms', 's', 'm', 'h', '');
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1e9 }), unit, (number, written) => {
+        const ms = number * unitMs[written === '' ? 's' : (written as keyof typeof unitMs)];
+        expect(parseDuration('--timeout', `${number}${written}`)).toBe(ms);
+      }),
+    );
+  });
+
+  test('of any text is a number from 0 up or none', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.double().map(String)), (text) => {
+        const ms = readDuration(text);
+        expect(ms === null || (Number.isFinite(ms) && ms >= 0)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('to a person', () => {
+  test.each([
+    [0, '0 ms'],
+    [850, '850 ms'],
+    [999.4, '999 ms'],
+    [999.6, '1 s'],
+    [1000, '1 s'],
+    [1250, '1.3 s'],
+    [9000, '9 s'],
+    [9960, '10 s'],
+    [31_234, '31 s'],
+    [59_499, '59 s'],
+    [59_600, '1 min'],
+    [125_000, '2 min 5 s'],
+    [120_000, '2 min'],
+    [3_599_600, '1 h'],
+    [3_780_000, '1 h 3 min'],
+    [7_200_000, '2 h'],
+    [90_000_000, '25 h'],
+  ])('%d ms are %j', (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+  /** The inverse of formatDuration, as a person reads it. */
+  function asMs(text: string): number {
+    const units: Record<string, number> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
+    const parts = [...text.matchAll(/([\d.]+) (ms|s|min|h)/g)];
+    return parts.reduce(
+      (sum, [, number, unit]) => sum + Number(number) * (units[unit ?? ''] ?? Number.NaN),
+      0,
+    );
+  }
+
+  test('what is said is what it was, as exactly as its smallest unit; no unit overflows', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (ms) => {
+        const text = formatDuration(ms);
+        const smallest = ms < 1000 ? 1 : ms < 3_599_500 ? 1000 : 60_500;
+        expect(Math.abs(asMs(text) - ms)).toBeLessThan(smallest);
+        expect(text).not.toMatch(/\b(60|[6-9]\d|\d{3,}) (s|min)\b|\d{4,} ms/);
+      }),
+    );
+  });
+});
