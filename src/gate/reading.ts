@@ -40,8 +40,8 @@ function count(value: unknown): number | null {
  * that is missing, not a number, negative or fractional makes the reply useless, and it is never read as 0.
  */
 export function readStatus(json: unknown): Reading {
-  const body: Record<string, unknown> =
-    typeof json === 'object' && json !== null && !Array.isArray(json) ? { ...json } : {};
+  const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
+  const body: Record<string, unknown> = isObject ? { ...json } : {};
   const state = typeof body.state === 'string' && body.state !== '' ? body.state : null;
   const failed = count(body.failed);
   const blocked = count(body.blocked);
@@ -49,7 +49,7 @@ export function readStatus(json: unknown): Reading {
   const seen = { state, failed, blocked, appUrl };
 
   if (state === null) {
-    const received = body === json || 'state' in body ? describe(body.state) : describe(json);
+    const received = describe(isObject ? body.state : json);
     const expected = 'a state: in_progress, completed or cancelled';
     return { kind: 'broken', ended: false, violation: { field: 'state', expected, received }, ...seen };
   }

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { describe as describeValue, readStatus } from '../../src/gate/reading.ts';
+import { verdictOf } from '../../src/gate/verdict.ts';
+
+const url = 'https://app.example/runs/1';
+
+describe('a status reply', () => {
+  test('of an ended run gives its counts', () => {
+    expect(readStatus({ state: 'completed', failed: 2, blocked: 0, appUrl: url })).toEqual({
+      kind: 'ended',
+      state: 'completed',
+      failed: 2,
+      blocked: 0,
+      appUrl: url,
+    });
+  });
+
+  test('of a run in progress needs no counts', () => {
+    expect(readStatus({ state: 'in_progress' })).toEqual({
+      kind: 'running',
+      known: true,
+      state: 'in_progress',
+      failed: null,
+      blocked: null,
+      appUrl: null,
+      retryAfterSeconds: null,
+    });
+  });
+
+  test('of a run in progress gives the counts so far', () => {
+    expect(readStatus({ state: 'in_progress', failed: 1, blocked: 0 })).toMatchObject({
+      failed: 1,
+      blocked: 0,
+    });
+  });
+
+  test.each(['queued', 'COMPLETED', 'canceled', 'completed ', 'toString'])(
+    'with the unknown state %j is not terminal, even with counts of 0',
+    (state) => {
+      expect(readStatus({ state, failed: 0, blocked: 0 })).toMatchObject({
+        kind: 'running',
+        known: false,
+        state,
+      });
+    },
+  );
+
+  test.each([[undefined], [null], [''], [7], [true]])(
+    'whose appUrl is %j has none, and is no less good',
+    (appUrl) => {
+      expect(readStatus({ state: 'completed', failed: 0, blocked: 0, appUrl })).toMatchObject({
+        kind: 'ended',
+        appUrl: null,
+      });
+    },
+  );
+
+  test('may hold fields that we do not know', () => {
+    expect(readStatus({ state: 'cancelled', failed: 0, blocked: 0, verdict: 'passed', passed: 9 }).kind).toBe(
+      'ended',
+    );
+  });
+
+  test.each([0, Number.MAX_SAFE_INTEGER, 1e300])('takes %d for a count', (failed) => {
+    expect(readStatus({ state: 'completed', failed, blocked: 0 })).toMatchObject({ kind: 'ended', failed });
+  });
+});
+
+describe('a terminal state with a count that is not one is broken, never 0', () => {
+  const notCounts = [
+    undefined,
+    null,
+    '0',
+    '',
+    false,
+    true,
+    -1,
+    0.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    [],
+    [0],
+    {},
+  ];
+  const rows = ['completed', 'cancelled'].flatMap((state) =>
+    ['failed', 'blocked'].flatMap((field) => notCounts.map((value) => [state, field, value] as const)),
+  );
+
+  test.each(rows)('%s with %s: %j', (state, field, value) => {
+    const reading = readStatus({ state, failed: 0, blocked: 0, appUrl: url, [field]: value });
+    expect(reading).toMatchObject({ kind: 'broken', ended: true, state, appUrl: url, violation: { field } });
+  });
+
+  test('even when the other count alone would fail the run', () => {
+    expect(readStatus({ state: 'completed', failed: 3 })).toMatchObject({
+      kind: 'broken',
+      failed: 3,
+      violation: { field: 'blocked', received: 'nothing' },
+    });
+  });
+});
+
+describe('a reply without a state is broken, and the run may still be going', () => {
+  test.each<[unknown, string]>([
+    [{}, 'nothing'],
+    [{ failed: 0, blocked: 0 }, 'nothing'],
+    [{ state: null }, 'null'],
+    [{ state: '' }, 'the string ""'],
+    [{ state: 3 }, 'the number 3'],
+    [{ state: ['completed'] }, 'an array'],
+    [{ status: 'completed', failed: 0, blocked: 0 }, 'nothing'],
+    [null, 'null'],
+    [undefined, 'nothing'],
+    ['completed', 'the string "completed"'],
+    [[{ state: 'completed', failed: 0, blocked: 0 }], 'an array'],
+    [0, 'the number 0'],
+    [true, 'the boolean true'],
+  ])('%j', (json, received) => {
+    expect(readStatus(json)).toMatchObject({
+      kind: 'broken',
+      ended: false,
+      violation: { field: 'state', received },
+    });
+  });
+
+  test('a state that is inherited is none', () => {
+    expect(
+      readStatus(JSON.parse('{"__proto__": {"state": "completed", "failed": 0, "blocked": 0}}')).kind,
+    ).toBe('broken');
+  });
+});
+
+describe('retryAfterSeconds', () => {
+  test.each<[unknown, number | null]>([
+    [10, 10],
+    [0.25, 0.25],
+    [86_400, 86_400],
+    [0, null],
+    [-5, null],
+    [Number.NaN, null],
+    [Number.POSITIVE_INFINITY, null],
+    ['10', null],
+    [null, null],
+    [undefined, null],
+    [[10], null],
+  ])('%j is understood as %j', (retryAfterSeconds, seconds) => {
+    expect(readStatus({ state: 'in_progress', retryAfterSeconds })).toMatchObject({
+      retryAfterSeconds: seconds,
+    });
+  });
+});
+
+describe('of any JSON', () => {
+  const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
+  const loose = fc.oneof(
+    fc.integer({ min: -2, max: 3 }),
+    fc.double(),
+    fc.jsonValue(),
+    fc.constant(undefined),
+  );
+  const shaped = fc.record(
+    {
+      state: fc.oneof(fc.constantFrom('in_progress', 'completed', 'cancelled', 'queued', ''), fc.jsonValue()),
+      failed: loose,
+      blocked: loose,
+      appUrl: loose,
+      retryAfterSeconds: loose,
+    },
+    { requiredKeys: [] },
+  );
+
+  test('a reading comes without an exception, and is ended only by a terminal state with two counts', () => {
+    fc.assert(
+      fc.property(fc.oneof(shaped, fc.jsonValue()), (json) => {
+        const reading = readStatus(json);
+        const body = (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
+        const terminal = body.state === 'completed' || body.state === 'cancelled';
+        const ended = !Array.isArray(json) && terminal && isCount(body.failed) && isCount(body.blocked);
+        expect(reading.kind === 'ended').toBe(ended);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('green is read from nothing but completed, 0 and 0', () => {
+    fc.assert(
+      fc.property(fc.oneof(shaped, fc.jsonValue()), (json) => {
+        const reading = readStatus(json);
+        if (reading.kind !== 'ended' || verdictOf(reading) !== 'passed') return;
+        expect(json).toMatchObject({ state: 'completed' });
+        expect([reading.failed + 0, reading.blocked + 0]).toEqual([0, 0]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('what is shown of a bad value fits a line', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (json) => {
+        expect(describeValue(json).length).toBeLessThan(90);
+      }),
+    );
+  });
+});
