@@ -37,7 +37,8 @@ export function parsePointer(pointer: string): string[] {
 
 function lastSegment(location: string | undefined): string | null {
   if (location === undefined) return null;
-  const path = location.split(/[?#]/)[0] ?? '';
+  // Without the host: it is no path segment, and must not be taken for a run.
+  const path = location.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
   const segment = path.split('/').findLast((part) => part !== '');
   if (segment === undefined) return null;
   try {

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ContractError, UsageError } from '../../src/errors.ts';
+import { appUrlOf, parsePointer, runIdOf } from '../../src/gate/run-id.ts';
+
+describe('the run id is the first of', () => {
+  const everywhere = {
+    runId: 'a',
+    id: 'b',
+    run: { runId: 'c', id: 'd' },
+    data: { runId: 'e', id: 'f' },
+  };
+  const { runId: _a, ...withoutRunId } = everywhere;
+  const { id: _b, ...withoutId } = withoutRunId;
+  const location = '/api/ci/runs/g';
+
+  test.each<[string, unknown, string]>([
+    ['runId', everywhere, 'a'],
+    ['id', withoutRunId, 'b'],
+    ['run.runId', withoutId, 'c'],
+    ['run.id', { ...withoutId, run: { id: 'd' } }, 'd'],
+    ['data.runId', { data: everywhere.data }, 'e'],
+    ['data.id', { data: { id: 'f' } }, 'f'],
+    ['the last segment of Location', {}, 'g'],
+  ])('%s', (_place, reply, id) => expect(runIdOf(reply, location)).toBe(id));
+
+  test.each([[''], [null], [{}], [1.5], [true], [['x']]])(
+    'a runId of %j is none: the next place is looked at',
+    (runId) => {
+      expect(runIdOf({ runId, id: 'b' }, undefined)).toBe('b');
+    },
+  );
+
+  test('a whole number is an id with all its digits', () => {
+    expect(runIdOf({ id: 42 }, undefined)).toBe('42');
+    expect(runIdOf({ id: 2 ** 53, data: { id: 'safe' } }, undefined)).toBe('safe');
+  });
+
+  test('an inherited field is none', () => {
+    expect(() => runIdOf(Object.create({ runId: 'inherited' }), undefined)).toThrow(ContractError);
+  });
+});
+
+describe('Location', () => {
+  test.each([
+    ['https://ci.example/api/ci/runs/r-1', 'r-1'],
+    ['/api/ci/runs/r-1/', 'r-1'],
+    ['/api/ci/runs/r-1?tab=log#top', 'r-1'],
+    ['r-1', 'r-1'],
+    ['/api/ci/runs/a%20b', 'a b'],
+  ])('%j names %j, whatever the body is', (location, id) => {
+    expect(runIdOf(null, location)).toBe(id);
+    expect(runIdOf('created', location)).toBe(id);
+  });
+
+  test.each(['', '/', '?x=1', '/runs/%E0%A4%A', 'https://ci.example', 'https://ci.example/', '//ci.example'])(
+    '%j names none',
+    (location) => expect(() => runIdOf({}, location)).toThrow(ContractError),
+  );
+});
+
+describe('run.idPointer', () => {
+  test('comes before every other place', () => {
+    expect(runIdOf({ runId: 'a', result: { key: 'mine' } }, '/runs/g', '/result/key')).toBe('mine');
+  });
+
+  test.each<[string, string[]]>([
+    ['/runId', ['runId']],
+    ['/data/0/id', ['data', '0', 'id']],
+    ['/a~1b', ['a/b']],
+    ['/a~0b', ['a~b']],
+    ['/a~01b', ['a~1b']],
+    ['/', ['']],
+  ])('%j is read as RFC 6901 says', (pointer, path) => expect(parsePointer(pointer)).toEqual(path));
+
+  test('reaches into arrays', () =>
+    expect(runIdOf({ runs: [{ key: 'k' }] }, undefined, '/runs/0/key')).toBe('k'));
+
+  test.each(['runId', 'data.runId', '$.runId', ''])('%j is none: a usage error', (pointer) => {
+    expect(() => parsePointer(pointer)).toThrow(UsageError);
+  });
+
+  test('any path survives being written as a pointer', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string(), { minLength: 1 }), (path) => {
+        const pointer = path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+        expect(parsePointer(pointer)).toEqual(path);
+      }),
+    );
+  });
+});
+
+describe('a reply without an id', () => {
+  test('is a contract error that lists the keys that came, and says what to do', () => {
+    expect(() => runIdOf({ ok: true, key: 'x' }, undefined)).toThrow(
+      expect.objectContaining({
+        code: 'contract',
+        message: expect.stringContaining('ok, key'),
+        hint: expect.stringContaining('run.idPointer'),
+      }),
+    );
+  });
+
+  test('of any JSON is a contract error or gives an id that is not empty', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.option(fc.webUrl(), { nil: undefined }), (reply, location) => {
+        try {
+          expect(runIdOf(reply, location)).not.toBe('');
+        } catch (error) {
+          expect(error).toBeInstanceOf(ContractError);
+        }
+      }),
+    );
+  });
+});
+
+describe('the URL of the run', () => {
+  test.each<[unknown, string | null]>([
+    [{ appUrl: 'u' }, 'u'],
+    [{ run: { appUrl: 'u' } }, 'u'],
+    [{ data: { appUrl: 'u' } }, 'u'],
+    [{ appUrl: '' }, null],
+    [{ appUrl: 3 }, null],
+    [{}, null],
+    [null, null],
+    ['u', null],
+  ])('in %j is %j', (reply, url) => expect(appUrlOf(reply)).toBe(url));
+});
