@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  ConfigError,
+  ContractError,
+  CredentialError,
+  HttpError,
+  NetworkError,
+  type NetworkFault,
+  StoppedError,
+  UsageError,
+} from '../src/errors.ts';
+import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../src/exit.ts';
+
+test('the codes are the ones we promise', () => {
+  expect(exitCodes).toEqual({
+    ok: 0,
+    failed: 1,
+    blocked: 2,
+    timeout: 3,
+    cancelled: 4,
+    service: 5,
+    credentials: 6,
+    unreachable: 7,
+    usage: 64,
+    bug: 70,
+    config: 78,
+    SIGHUP: 129,
+    SIGINT: 130,
+    SIGTERM: 143,
+  });
+});
+
+describe('an error becomes', () => {
+  const http = (status: number) => new HttpError('no', { status });
+  const contract = new ContractError('no', { field: 'state', expected: 'a state', received: 'nothing' });
+  const faults: NetworkFault[] = ['dns', 'refused', 'tls', 'connect', 'broken', 'deadline'];
+
+  test.each<[string, unknown, number]>([
+    ['a usage error', new UsageError('no'), 64],
+    ['a configuration error', new ConfigError('no'), 78],
+    ['a missing credential', new CredentialError('no'), 6],
+    ['a 401', http(401), 6],
+    ['a 403', http(403), 6],
+    ['a broken contract', contract, 5],
+    ...[302, 400, 404, 407, 409, 422, 429, 500, 503].map((s): [string, unknown, number] => [
+      `a ${s}`,
+      http(s),
+      5,
+    ]),
+    ...faults.map((f): [string, unknown, number] => [`the network fault ${f}`, new NetworkError(f, 'no'), 7]),
+    ['SIGHUP', new StoppedError('SIGHUP'), 129],
+    ['SIGINT', new StoppedError('SIGINT'), 130],
+    ['SIGTERM', new StoppedError('SIGTERM'), 143],
+    ['an error that is not ours', new TypeError('x is not a function'), 70],
+    ['a thrown string', 'no', 70],
+    ['a thrown nothing', undefined, 70],
+    ['a thrown number', 0, 70],
+  ])('%s: %#', (_name, error, code) => expect(exitCodeOf(error)).toBe(code));
+
+  test('never 0, and never a code that says what a run did', () => {
+    fc.assert(
+      fc.property(fc.anything(), (error) => {
+        expect([5, 6, 7, 64, 70, 78, 129, 130, 143]).toContain(exitCodeOf(error));
+      }),
+    );
+  });
+});
+
+test.each([
+  ['SIGHUP', 129],
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s ends with %i', (signal, code) => expect(exitCodeOfSignal(signal)).toBe(code));
+
+describe('with several runs', () => {
+  const order = [6, 5, 7, 1, 2, 4, 3];
+
+  test.each(order.map((code, rank) => [code, order.slice(rank + 1)] as const))(
+    '%i beats %j',
+    (code, weaker) => {
+      for (const other of weaker) {
+        expect(mostSevere([code, other])).toBe(code);
+        expect(mostSevere([other, 0, code])).toBe(code);
+      }
+    },
+  );
+
+  test('no runs, or only good ones, are 0', () => {
+    expect(mostSevere([])).toBe(0);
+    expect(mostSevere([0, 0])).toBe(0);
+  });
+
+  test('a code without a rank counts as the most severe', () => expect(mostSevere([6, 70, 1])).toBe(70));
+
+  test('the order in which the runs come does not matter, and 0 only comes of all 0', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(0, ...order)), (codes) => {
+        const code = mostSevere(codes);
+        expect(mostSevere(codes.toReversed())).toBe(code);
+        expect(code).toBe(order.find((severe) => codes.includes(severe)) ?? 0);
+      }),
+    );
+  });
+
+  test('the list given is left as it was', () => {
+    const codes = Object.freeze([1, 6, 0]);
+    expect(mostSevere(codes)).toBe(6);
+  });
+});

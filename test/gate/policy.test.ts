@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { RungateError, UsageError } from '../../src/errors.ts';
+import {
+  type Action,
+  actions,
+  checkOverride,
+  type Overrides,
+  parseOverride,
+  resolvePolicy,
+} from '../../src/gate/policy.ts';
+import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
+
+/** As the command line makes overrides: null where one of them is refused. */
+function read(texts: readonly string[]): Overrides | null {
+  try {
+    return Object.fromEntries(texts.map(parseOverride));
+  } catch (error) {
+    if (error instanceof UsageError) return null;
+    throw error;
+  }
+}
+
+describe('the policy', () => {
+  test.each<[Verdict, Action, Action]>([
+    ['passed', 'pass', 'pass'],
+    ['failed', 'fail', 'fail'],
+    ['blocked', 'fail', 'fail'],
+    ['cancelled', 'warn', 'fail'],
+    ['timeout', 'fail', 'fail'],
+    ['unobserved', 'fail', 'fail'],
+  ])('%s is %s by default and %s with --strict', (verdict, byDefault, strict) => {
+    expect(resolvePolicy()[verdict]).toBe(byDefault);
+    expect(resolvePolicy({ strict: false })[verdict]).toBe(byDefault);
+    expect(resolvePolicy({ strict: true })[verdict]).toBe(strict);
+  });
+
+  test.each<Action>([...actions])('--on cancelled=%s beats --strict', (action) => {
+    expect(resolvePolicy({ strict: true, on: { cancelled: action } }).cancelled).toBe(action);
+  });
+
+  test('an override of one verdict leaves the others as they are', () => {
+    expect(resolvePolicy({ strict: true, on: { blocked: 'warn' } })).toEqual({
+      passed: 'pass',
+      failed: 'fail',
+      blocked: 'warn',
+      cancelled: 'fail',
+      timeout: 'fail',
+      unobserved: 'fail',
+    });
+  });
+
+  test('one resolved policy does not leak into the next', () => {
+    resolvePolicy({ strict: true, on: { failed: 'pass' } });
+    expect(resolvePolicy()).toMatchObject({ failed: 'fail', cancelled: 'warn' });
+  });
+});
+
+describe('--on', () => {
+  test.each<[string, Verdict, Action]>([
+    ['cancelled=fail', 'cancelled', 'fail'],
+    ['cancelled=pass', 'cancelled', 'pass'],
+    ['failed=warn', 'failed', 'warn'],
+    ['blocked=pass', 'blocked', 'pass'],
+    ['timeout=warn', 'timeout', 'warn'],
+    ['timeout=fail', 'timeout', 'fail'],
+    ['unobserved=warn', 'unobserved', 'warn'],
+    [' blocked = warn ', 'blocked', 'warn'],
+  ])('reads %j', (text, verdict, action) => expect(parseOverride(text)).toEqual([verdict, action]));
+
+  test.each([
+    'timeout=pass',
+    'unobserved=pass',
+    'passed=pass',
+    'passed=warn',
+    'passed=fail',
+    'cancelled',
+    'cancelled=',
+    '=fail',
+    '',
+    'cancelled=fail=warn',
+    'Cancelled=fail',
+    'cancelled=FAIL',
+    'cancelled=ignore',
+    'canceled=fail',
+    '__proto__=fail',
+    'constructor=warn',
+  ])('refuses %j as a usage error', (text) => expect(() => parseOverride(text)).toThrow(UsageError));
+
+  test.each(['timeout', 'unobserved'])('says how %s can be let through', (verdict) => {
+    expect(() => checkOverride(verdict, 'pass')).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining(`--on ${verdict}=warn`) }),
+    );
+  });
+});
+
+describe('whatever is set', () => {
+  const word = fc.oneof(fc.constantFrom<string>(...verdicts), fc.string());
+  const text = fc.tuple(word, fc.constantFrom<string>(...actions, '')).map(([v, a]) => `${v}=${a}`);
+  const settings = fc.record({ strict: fc.boolean(), texts: fc.array(text, { maxLength: 3 }) });
+
+  test('unknown is never green, and a passed run always is', () => {
+    fc.assert(
+      fc.property(settings, ({ strict, texts }) => {
+        const on = read(texts);
+        if (on === null) return;
+        const policy = resolvePolicy({ strict, on });
+        expect(policy.timeout).not.toBe('pass');
+        expect(policy.unobserved).not.toBe('pass');
+        expect(policy.passed).toBe('pass');
+        expect(Object.keys(policy).toSorted()).toEqual([...verdicts].toSorted());
+      }),
+    );
+  });
+
+  test('a refused override is always explained by us', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (verdict, action) => {
+        try {
+          checkOverride(verdict, action);
+        } catch (error) {
+          expect(error).toBeInstanceOf(RungateError);
+        }
+      }),
+    );
+  });
+});

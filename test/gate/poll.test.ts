@@ -1,0 +1,548 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { waitRules } from '../../src/commands/run-flags.ts';
+import {
+  ContractError,
+  HttpError,
+  NetworkError,
+  type NetworkFault,
+  type RungateError,
+} from '../../src/errors.ts';
+import { exitCodeOf } from '../../src/exit.ts';
+import {
+  afterRead,
+  atTheLimit,
+  type Decision,
+  firstProgress,
+  type Outcome,
+  type PollRules,
+  type Progress,
+  type ReadResult,
+} from '../../src/gate/poll.ts';
+import { readStatus } from '../../src/gate/reading.ts';
+import { defaultSettings, mergeSettings, type SettingValues } from '../../src/settings.ts';
+
+const halfHourMs = 30 * 60_000;
+const unlimited: PollRules = {
+  intervalMs: 10_000,
+  maxAttempts: Number.POSITIVE_INFINITY,
+  deadline: Number.POSITIVE_INFINITY,
+  triggered: false,
+};
+
+function status(json: unknown, retryAfterMs?: number): ReadResult {
+  const reading = readStatus(json);
+  if (reading.kind === 'broken') throw new Error('a broken reply comes as an error');
+  return { reading, retryAfterMs };
+}
+
+const running = (retryAfterSeconds?: number, retryAfterMs?: number) =>
+  status({ state: 'in_progress', retryAfterSeconds }, retryAfterMs);
+const ended = (state: string, failed = 0, blocked = 0) => status({ state, failed, blocked });
+const http = (code: number, retryAfterMs?: number): ReadResult => ({
+  error: new HttpError(`${code}`, { status: code, retryAfterMs }),
+});
+const network = (fault: NetworkFault): ReadResult => ({ error: new NetworkError(fault, fault) });
+const broken = (field: string, unreadable = false): ReadResult => ({
+  error: new ContractError('broken', { field, expected: 'something', received: 'nothing', unreadable }),
+});
+const errorOf = (result: ReadResult): RungateError | null => ('error' in result ? result.error : null);
+const isLimited = (result: ReadResult) =>
+  'error' in result && result.error instanceof HttpError && result.error.status === 429;
+
+const outcomeOf = (decision: Decision): Outcome | null => ('done' in decision ? decision.done : null);
+
+function waitOf(decision: Decision): number {
+  if ('done' in decision) return expect.fail(`expected a wait, and it was over: ${decision.done.verdict}`);
+  return decision.waitMs;
+}
+
+interface Step {
+  result: ReadResult;
+  before: Progress;
+  progress: Progress;
+  decision: Decision;
+  now: number;
+}
+
+/** Reads until the wait is over or there is nothing more to read; time passes only in the waits. */
+function play(
+  results: readonly ReadResult[],
+  rules: PollRules,
+  random: (read: number) => number = () => 0,
+): Step[] {
+  const steps: Step[] = [];
+  let progress = firstProgress();
+  let now = 0;
+  for (const [index, result] of results.entries()) {
+    const before: Progress = Object.freeze(progress);
+    const step = afterRead(before, result, rules, now, random(index));
+    steps.push({ result, before, ...step, now });
+    if ('done' in step.decision) break;
+    progress = step.progress;
+    now += step.decision.waitMs;
+  }
+  return steps;
+}
+
+function last(steps: readonly Step[]): Step {
+  const step = steps.at(-1);
+  return step ?? expect.fail('nothing was read');
+}
+
+const readAll = (results: readonly ReadResult[], rules: Partial<PollRules> = {}, random = 0) =>
+  last(play(results, { ...unlimited, ...rules }, () => random));
+
+describe('an ended run ends the wait at once', () => {
+  test.each<[string, number, number, string]>([
+    ['completed', 0, 0, 'passed'],
+    ['completed', 2, 1, 'failed'],
+    ['completed', 0, 1, 'blocked'],
+    ['cancelled', 0, 0, 'cancelled'],
+    ['cancelled', 1, 0, 'failed'],
+    ['cancelled', 0, 4, 'blocked'],
+  ])('%s, %i failed, %i blocked: %s', (state, failed, blocked, verdict) => {
+    expect(readAll([ended(state, failed, blocked)]).decision).toEqual({ done: { verdict } });
+  });
+
+  test('also when it is read past the deadline, or by the last read', () => {
+    const rules = { ...unlimited, maxAttempts: 1, deadline: 5 };
+    expect(afterRead(firstProgress(), ended('completed'), rules, 9, 0).decision).toEqual({
+      done: { verdict: 'passed' },
+    });
+  });
+
+  test('also after trouble of every passing kind', () => {
+    const trouble = [network('broken'), http(429), http(503), broken('state'), broken('', true), running(1)];
+    expect(readAll([...trouble, ended('completed', 1)]).decision).toEqual({ done: { verdict: 'failed' } });
+  });
+});
+
+describe('the wait between polls', () => {
+  test.each<[string, ReadResult, number]>([
+    ['the interval, when the service says nothing', running(), 10_000],
+    ['retryAfterSeconds, when it is longer than the interval', running(30), 30_000],
+    ['retryAfterSeconds, when it is shorter than the interval', running(2), 2000],
+    ['retryAfterSeconds, fractions and all', running(0.25), 250],
+    ['the interval, when retryAfterSeconds is 0', running(0), 10_000],
+    ['the interval, when retryAfterSeconds is negative', running(-3), 10_000],
+    ['Retry-After, when it is larger than retryAfterSeconds', running(5, 20_000), 20_000],
+    ['retryAfterSeconds, when it is larger than Retry-After', running(20, 5000), 20_000],
+    ['Retry-After, when it is larger than the interval', running(undefined, 45_000), 45_000],
+    ['the interval, when it is larger than Retry-After', running(undefined, 1000), 10_000],
+    ['an hour, when the service asks for an hour', running(3600), 3_600_000],
+    ['the interval, when the state is unknown', status({ state: 'queued' }), 10_000],
+  ])('is %s', (_name, result, waitMs) => {
+    expect(waitOf(readAll([result]).decision)).toBe(waitMs);
+    expect(waitOf(readAll([result], {}, 0.999).decision)).toBeCloseTo(waitMs * 1.0999, 3);
+  });
+
+  test('follows the reply at hand: what an earlier one asked for is forgotten', () => {
+    expect(waitOf(readAll([running(60), running()]).decision)).toBe(10_000);
+  });
+});
+
+describe('never shortens a wait to fit the deadline', () => {
+  test.each<[string, ReadResult, number, boolean]>([
+    ['the interval ends before it', running(), 10_001, false],
+    ['the interval would end right at it', running(), 10_000, true],
+    ['the interval would pass it', running(), 9000, true],
+    ['retryAfterSeconds would pass it, though the interval would not', running(30), 20_000, true],
+    ['Retry-After would pass it', running(1, 30_000), 20_000, true],
+    ['a 429 asks for more than is left', http(429, 60_000), 30_000, true],
+    ['a 503 asks for more than is left', http(503, 60_000), 30_000, true],
+  ])('%s', (_name, result, deadline, over) => {
+    expect('done' in readAll([result], { deadline }).decision).toBe(over);
+  });
+});
+
+describe('no sleep after the last read', () => {
+  test.each([1, 2, 60])('of %i', (maxAttempts) => {
+    const steps = play(Array(100).fill(running()), { ...unlimited, maxAttempts });
+    expect(steps).toHaveLength(maxAttempts);
+    expect(last(steps).decision).toEqual({ done: { verdict: 'timeout', limit: true } });
+  });
+
+  test('failed reads are attempts', () => {
+    const steps = play([running(), network('broken'), broken('', true), http(500)], {
+      ...unlimited,
+      maxAttempts: 4,
+    });
+    expect(last(steps).decision).toMatchObject({ done: { verdict: 'unobserved', limit: true } });
+  });
+
+  test('a 429 is not an attempt', () => {
+    const reads = [http(429), http(429), http(429), running(), http(429), ended('completed')];
+    const step = readAll(reads, { maxAttempts: 2 });
+    expect(step.decision).toEqual({ done: { verdict: 'passed' } });
+    expect(step.progress.attempts).toBe(2);
+  });
+});
+
+describe('the limits, as they are set', () => {
+  const fromFlags = (values: Partial<SettingValues>) =>
+    waitRules(mergeSettings([defaultSettings, { origin: 'flag', values }]));
+
+  test('are an interval of 10 s, 60 reads and 60 minutes by default', () => {
+    expect(fromFlags({})).toMatchObject({ intervalMs: 10_000, maxAttempts: 60, timeoutMs: 3_600_000 });
+  });
+
+  test('an explicit timeout lifts the 60 reads', () => {
+    expect(fromFlags({ timeout: 7_200_000 })).toMatchObject({
+      maxAttempts: Number.POSITIVE_INFINITY,
+      timeoutMs: 7_200_000,
+    });
+  });
+
+  test('an explicit timeout leaves an explicit number of reads as it is', () => {
+    expect(fromFlags({ timeout: 7_200_000, maxAttempts: 5 })).toMatchObject({ maxAttempts: 5 });
+  });
+
+  test('an explicit number of reads leaves the hour as it is', () => {
+    expect(fromFlags({ maxAttempts: 500 })).toMatchObject({ maxAttempts: 500, timeoutMs: 3_600_000 });
+  });
+
+  test('make the policy, too', () => {
+    expect(fromFlags({ strict: true }).policy.cancelled).toBe('fail');
+    expect(fromFlags({ strict: true, on: { cancelled: 'warn' } }).policy.cancelled).toBe('warn');
+  });
+});
+
+describe('ends the wait at once, unobserved', () => {
+  test.each<[string, ReadResult, number]>([
+    ['401', http(401), 6],
+    ['403', http(403), 6],
+    ['404', http(404), 5],
+    ...[302, 400, 402, 405, 409, 410, 422, 451].map((code): [string, ReadResult, number] => [
+      `${code}`,
+      http(code),
+      5,
+    ]),
+    ['a terminal status with a bad failed', broken('failed'), 5],
+    ['a terminal status with a bad blocked', broken('blocked'), 5],
+  ])('%s', (_name, result, exitCode) => {
+    for (const earlier of [[], [running(), network('broken')]]) {
+      const { decision } = readAll([...earlier, result]);
+      expect(decision).toEqual({ done: { verdict: 'unobserved', cause: errorOf(result) } });
+      expect(exitCodeOf(errorOf(result))).toBe(exitCode);
+    }
+  });
+
+  test('401 and 403 also right after our own trigger', () => {
+    for (const code of [401, 403])
+      expect('done' in readAll([http(code)], { triggered: true }).decision).toBe(true);
+  });
+});
+
+describe('a failure that may pass does not end the wait', () => {
+  test.each<[string, ReadResult]>([
+    ...[408, 429, 500, 501, 502, 503, 504, 520].map((code): [string, ReadResult] => [`${code}`, http(code)]),
+    ...(['dns', 'refused', 'tls', 'connect', 'broken', 'deadline'] as const).map(
+      (fault): [string, ReadResult] => [`the network fault ${fault}`, network(fault)],
+    ),
+    ['a reply that cannot be parsed', broken('', true)],
+    ['a reply without a state', broken('state')],
+  ])('%s', (_name, result) => {
+    expect('done' in readAll([result]).decision).toBe(false);
+    expect('done' in readAll([running(), ...Array(30).fill(result)]).decision).toBe(false);
+  });
+});
+
+describe('a 404 after our own trigger is "not visible yet"', () => {
+  test.each([1, 2, 3])('in read %i', (count) => {
+    expect('done' in readAll(Array(count).fill(http(404)), { triggered: true }).decision).toBe(false);
+  });
+
+  test('and no longer in read 4', () => {
+    const { decision } = readAll(Array(4).fill(http(404)), { triggered: true });
+    expect(decision).toMatchObject({ done: { verdict: 'unobserved', cause: { status: 404 } } });
+  });
+
+  test('whatever the reads before the fourth were', () => {
+    const early = [running(), network('broken'), http(500)];
+    expect('done' in readAll([...early, http(404)], { triggered: true }).decision).toBe(true);
+    expect('done' in readAll([...early.slice(1), http(404)], { triggered: true }).decision).toBe(false);
+  });
+});
+
+describe('a wrong address shows itself', () => {
+  const faults = ['dns', 'refused', 'tls'] as const;
+
+  test.each(faults)('%s ends the wait after 4 tries, as unreachable', (fault) => {
+    const steps = play(Array(9).fill(network(fault)), unlimited);
+    expect(steps).toHaveLength(4);
+    const outcome = outcomeOf(last(steps).decision);
+    expect(outcome?.verdict).toBe('unobserved');
+    expect(outcome?.verdict === 'unobserved' && exitCodeOf(outcome.cause)).toBe(7);
+  });
+
+  test('also when they come mixed', () => {
+    const steps = play([...faults, ...faults].map(network), unlimited);
+    expect(steps).toHaveLength(4);
+  });
+
+  test.each(['connect', 'broken', 'deadline'] as const)('%s is no sign of it', (fault) => {
+    expect(play(Array(50).fill(network(fault)), unlimited)).toHaveLength(50);
+  });
+
+  test.each(faults)('after one success, %s only ends at the limits', (fault) => {
+    const reads = [running(), ...Array(49).fill(network(fault))];
+    const steps = play(reads, { ...unlimited, maxAttempts: 50 });
+    expect(steps).toHaveLength(50);
+    expect(last(steps).decision).toMatchObject({ done: { verdict: 'unobserved', limit: true } });
+  });
+});
+
+describe('at the end without a terminal state', () => {
+  test('it is a timeout when the last read succeeded', () => {
+    const trouble = [http(500), network('broken')];
+    expect(readAll([...trouble, running()], { maxAttempts: 3 }).decision).toEqual({
+      done: { verdict: 'timeout', limit: true },
+    });
+  });
+
+  test.each<[string, ReadResult, number]>([
+    ['503', http(503), 5],
+    ['a broken connection', network('broken'), 7],
+    ['a reply that cannot be parsed', broken('', true), 5],
+  ])('it is unobserved when the last read was %s, with the code of its cause', (_name, result, exitCode) => {
+    const outcome = outcomeOf(readAll([running(), result], { maxAttempts: 2 }).decision);
+    expect(outcome).toEqual({ verdict: 'unobserved', cause: errorOf(result), limit: true });
+    expect(exitCodeOf(errorOf(result))).toBe(exitCode);
+  });
+
+  test('it is unobserved when the deadline falls into a 429', () => {
+    const outcome = outcomeOf(readAll([running(), http(429, 60_000)], { deadline: 30_000 }).decision);
+    expect(outcome).toMatchObject({ verdict: 'unobserved', cause: { status: 429 } });
+  });
+
+  test('it is unobserved when there was no time for even one read', () => {
+    const outcome = atTheLimit(firstProgress());
+    expect(outcome.verdict).toBe('unobserved');
+    expect(outcome.verdict === 'unobserved' && exitCodeOf(outcome.cause)).toBe(7);
+  });
+});
+
+describe('after a failed read', () => {
+  test.each([
+    [1, 500],
+    [2, 1000],
+    [3, 2000],
+    [4, 4000],
+    [5, 8000],
+  ])('failure %i in a row waits up to %i ms', (count, most) => {
+    const failures = Array(count).fill(http(503));
+    expect(waitOf(readAll(failures, {}, 0).decision)).toBe(0);
+    expect(waitOf(readAll(failures, {}, 0.5).decision)).toBe(most / 2);
+    expect(waitOf(readAll(failures, {}, 0.999).decision)).toBeCloseTo(most * 0.999, 6);
+  });
+
+  test('the backoff grows up to the wait between polls and no further', () => {
+    expect(waitOf(readAll(Array(2000).fill(http(503)), {}, 0.999).decision)).toBeLessThan(11_000);
+    expect(waitOf(readAll([running(1), ...Array(50).fill(http(503))], {}, 0.999).decision)).toBeLessThan(
+      1100,
+    );
+  });
+
+  test('a success begins the backoff anew', () => {
+    const failures = Array(6).fill(http(503));
+    expect(waitOf(readAll([...failures, running(), http(503)], {}, 0.5).decision)).toBe(250);
+  });
+
+  test('a Retry-After is waited out in full', () => {
+    expect(waitOf(readAll([http(503, 20_000)]).decision)).toBe(20_000);
+    expect(waitOf(readAll([http(408, 20_000)], {}, 0.5).decision)).toBeGreaterThanOrEqual(20_000);
+  });
+});
+
+describe('on 429', () => {
+  test('the interval grows by half each time, and on success shrinks by a tenth down to the base', () => {
+    const waits = play([http(429), http(429), running(), running(), ...Array(20).fill(running())], unlimited);
+    const seen = waits.map((step) => Math.round(waitOf(step.decision)));
+    expect(seen.slice(0, 5)).toEqual([15_000, 22_500, 20_250, 18_225, 16_403]);
+    expect(seen.at(-1)).toBe(10_000);
+  });
+
+  test('the interval grows up to 30 minutes', () => {
+    expect(waitOf(readAll(Array(100).fill(http(429))).decision)).toBe(halfHourMs);
+  });
+
+  test('a Retry-After is waited out in full', () => {
+    expect(waitOf(readAll([http(429, 90_000)]).decision)).toBe(90_000);
+    expect(waitOf(readAll([http(429, 2 * halfHourMs)]).decision)).toBe(2 * halfHourMs);
+  });
+
+  test('an interval above 30 minutes is neither stretched nor cut', () => {
+    expect(waitOf(readAll(Array(5).fill(http(429)), { intervalMs: 2 * halfHourMs }).decision)).toBe(
+      2 * halfHourMs,
+    );
+    expect(waitOf(readAll([http(429), running(7200)]).decision)).toBe(7_200_000);
+  });
+});
+
+describe('whatever comes', () => {
+  const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  const asked = fc.option(fc.integer({ min: 0, max: 4_000_000 }), { nil: undefined });
+  const seconds = fc.option(fc.double({ min: 0.001, max: 7200, noNaN: true }), { nil: undefined });
+  const anyRunning = fc.tuple(seconds, asked).map(([s, ms]) => running(s, ms));
+  const anyEnded = fc
+    .tuple(fc.constantFrom('completed', 'cancelled'), fc.nat(2), fc.nat(2))
+    .map(([state, failed, blocked]) => ended(state, failed, blocked));
+  const passing = fc.oneof(
+    fc.tuple(fc.constantFrom(408, 500, 502, 503, 504), asked).map(([code, ms]) => http(code, ms)),
+    fc.constantFrom<NetworkFault>('dns', 'refused', 'tls', 'connect', 'broken', 'deadline').map(network),
+    fc.constantFrom(broken('', true), broken('state')),
+  );
+  const limited = asked.map((ms) => http(429, ms));
+  const final = fc.oneof(
+    fc.constantFrom(401, 403, 404, 400, 409, 410).map((code) => http(code)),
+    fc.constantFrom(broken('failed'), broken('blocked')),
+  );
+  const going = fc.oneof({ weight: 4, arbitrary: anyRunning }, { weight: 2, arbitrary: passing }, limited);
+  const any = fc.oneof({ weight: 20, arbitrary: going }, anyEnded, final);
+  const reads = fc.array(any, { minLength: 1, maxLength: 40 });
+  const randoms = fc.array(unit, { minLength: 40, maxLength: 40 });
+  const someRules = fc.record({
+    intervalMs: fc.integer({ min: 1, max: 4_000_000 }),
+    maxAttempts: fc.oneof(fc.integer({ min: 1, max: 20 }), fc.constant(Number.POSITIVE_INFINITY)),
+    deadline: fc.oneof(fc.integer({ min: 0, max: 20_000_000 }), fc.constant(Number.POSITIVE_INFINITY)),
+    triggered: fc.boolean(),
+  });
+
+  function always(
+    check: (step: Step, rules: PollRules, random: number, steps: readonly Step[]) => void,
+  ): void {
+    fc.assert(
+      fc.property(reads, someRules, randoms, (results, rules, jitter) => {
+        const steps = play(results, rules, (read) => jitter[read] ?? 0);
+        for (const [index, step] of steps.entries()) check(step, rules, jitter[index] ?? 0, steps);
+      }),
+      { numRuns: 1000 },
+    );
+  }
+
+  /** The wait that the service and the settings ask for, before jitter and stretch. */
+  function baseOf(step: Step, rules: PollRules): number {
+    const { seen } = step.progress;
+    const asks = seen?.kind === 'running' ? seen.retryAfterSeconds : null;
+    return asks === null ? rules.intervalMs : asks * 1000;
+  }
+
+  function askedBy(result: ReadResult): number {
+    if ('error' in result) return (result.error instanceof HttpError ? result.error.retryAfterMs : 0) ?? 0;
+    return result.retryAfterMs ?? 0;
+  }
+
+  test('no wait is shorter than what was asked for, and jitter adds a tenth at most', () => {
+    always((step, rules) => {
+      if ('done' in step.decision) return;
+      const { waitMs } = step.decision;
+      expect(waitMs).toBeGreaterThanOrEqual(askedBy(step.result));
+      if (errorOf(step.result) !== null && !isLimited(step.result)) return;
+      const least = Math.max(baseOf(step, rules), askedBy(step.result));
+      expect(waitMs).toBeGreaterThanOrEqual(least);
+      if (step.progress.stretch === 1) expect(waitMs).toBeLessThanOrEqual(least * 1.1);
+      else
+        expect(waitMs).toBeLessThanOrEqual(
+          Math.max(least, Math.min(baseOf(step, rules) * step.progress.stretch, halfHourMs)) * 1.1,
+        );
+    });
+  });
+
+  test('after a failure the wait is jittered in full, up to the wait between polls', () => {
+    always((step, rules, random) => {
+      if ('done' in step.decision || errorOf(step.result) === null || isLimited(step.result)) return;
+      const between = Math.max(
+        baseOf(step, rules),
+        Math.min(baseOf(step, rules) * step.progress.stretch, halfHourMs),
+      );
+      const most = Math.min(between * 1.1, 500 * 2 ** (step.progress.failures - 1));
+      expect(step.decision.waitMs).toBeLessThanOrEqual(Math.max(askedBy(step.result), random * most));
+    });
+  });
+
+  test('a wait does not pass the deadline, and is the one that there would be without a deadline', () => {
+    always((step, rules, random) => {
+      if ('done' in step.decision) return;
+      expect(step.now + step.decision.waitMs).toBeLessThan(rules.deadline);
+      const free = afterRead(
+        step.before,
+        step.result,
+        { ...rules, deadline: Number.POSITIVE_INFINITY },
+        step.now,
+        random,
+      );
+      expect(free.decision).toEqual(step.decision);
+    });
+  });
+
+  test('every read is one attempt, and a 429 is none', () => {
+    always((step) => {
+      expect(step.progress.attempts - step.before.attempts).toBe(isLimited(step.result) ? 0 : 1);
+    });
+  });
+
+  test('after the last attempt there is always a decision, and never a read more', () => {
+    always((step, rules) => {
+      expect(step.progress.attempts).toBeLessThanOrEqual(rules.maxAttempts);
+      if (step.progress.attempts >= rules.maxAttempts) expect(step.decision).toHaveProperty('done');
+    });
+  });
+
+  test('a wait is a finite number from 0 up', () => {
+    always((step) => {
+      if ('done' in step.decision) return;
+      expect(Number.isFinite(step.decision.waitMs) && step.decision.waitMs >= 0).toBe(true);
+    });
+  });
+
+  test('it is a timeout only if the last read succeeded and the run was not over', () => {
+    always((step) => {
+      const outcome = outcomeOf(step.decision);
+      if (outcome?.verdict !== 'timeout') return;
+      expect('reading' in step.result && step.result.reading.kind).toBe('running');
+      expect(outcome.limit).toBe(true);
+    });
+  });
+
+  test('it is unobserved only if the last read failed, and the cause is why it did', () => {
+    always((step) => {
+      const outcome = outcomeOf(step.decision);
+      if (outcome?.verdict === 'unobserved') expect(outcome.cause).toBe(errorOf(step.result));
+      else if (outcome !== null) expect(errorOf(step.result)).toBeNull();
+    });
+  });
+
+  test('it is passed only by a completed run with 0 and 0', () => {
+    always((step) => {
+      if (outcomeOf(step.decision)?.verdict !== 'passed') return;
+      expect(step.result).toMatchObject({
+        reading: { kind: 'ended', state: 'completed', failed: 0, blocked: 0 },
+      });
+    });
+  });
+
+  test('the stretch grows by half on 429, shrinks by a tenth on success, and stays within 30 minutes', () => {
+    always(({ before, progress, result }, rules) => {
+      const most = Math.max(1, halfHourMs / rules.intervalMs);
+      expect(progress.stretch).toBeGreaterThanOrEqual(1);
+      expect(progress.stretch).toBeLessThanOrEqual(most);
+      if (isLimited(result)) expect(progress.stretch).toBe(Math.min(before.stretch * 1.5, most));
+      else if (errorOf(result) === null) expect(progress.stretch).toBe(Math.max(1, before.stretch * 0.9));
+      else expect(progress.stretch).toBe(before.stretch);
+    });
+  });
+
+  test('what was understood last is kept through failures', () => {
+    always(({ before, progress, result }) => {
+      expect(progress.seen).toBe('reading' in result ? result.reading : before.seen);
+      expect(progress.trouble).toBe(errorOf(result));
+    });
+  });
+
+  test('the same read gives the same decision', () => {
+    always(({ before, result, progress, decision, now }, rules, random) => {
+      expect(afterRead(before, result, rules, now, random)).toEqual({ progress, decision });
+    });
+  });
+});

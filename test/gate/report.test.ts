@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CredentialError, HttpError, NetworkError } from '../../src/errors.ts';
+import { exitCodeOf } from '../../src/exit.ts';
+import { type Action, actions, resolvePolicy } from '../../src/gate/policy.ts';
+import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
+import { readStatus } from '../../src/gate/reading.ts';
+import { exitCodeOfRun, type RunOrigin, reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
+import type { Verdict } from '../../src/gate/verdict.ts';
+import { type WatchedRun, watch } from '../../src/gate/wait.ts';
+
+const refused = new NetworkError('refused', 'nobody listens', { hint: 'check the address' });
+const unauthorized = new HttpError('who are you?', { status: 401, details: 'no such key' });
+const strict = resolvePolicy({ strict: true });
+
+function run(runId: string, outcome: Outcome | null, parts: Partial<WatchedRun> = {}): WatchedRun {
+  return { ...watch(runId, 1000), outcome, endedAt: outcome === null ? null : 32_234, ...parts };
+}
+
+function outcomeFor(verdict: Verdict, cause = refused as NetworkError | HttpError): Outcome {
+  return verdict === 'unobserved' ? { verdict, cause } : { verdict };
+}
+
+describe('the exit code of one run', () => {
+  test.each<[Verdict, number]>([
+    ['failed', 1],
+    ['blocked', 2],
+    ['timeout', 3],
+    ['cancelled', 4],
+  ])('%s, where the policy fails it, is %i', (verdict, code) => {
+    expect(exitCodeOfRun(run('r', { verdict } as Outcome), strict)).toBe(code);
+  });
+
+  test.each([
+    ['401', unauthorized, 6],
+    ['403', new HttpError('no', { status: 403 }), 6],
+    ['a missing credential', new CredentialError('no'), 6],
+    ['404', new HttpError('no', { status: 404 }), 5],
+    ['500', new HttpError('no', { status: 500 }), 5],
+    ['a refused connection', refused, 7],
+  ])('unobserved by %s is %#', (_name, cause, code) => {
+    expect(exitCodeOfRun(run('r', { verdict: 'unobserved', cause }), strict)).toBe(code);
+  });
+
+  test.each<Verdict>(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved'])(
+    '%s with =warn is 0',
+    (verdict) => {
+      const policy = resolvePolicy({ strict: true, on: { [verdict]: 'warn' } });
+      expect(exitCodeOfRun(run('r', outcomeFor(verdict)), policy)).toBe(0);
+    },
+  );
+
+  test('passed is 0 under every policy', () => {
+    expect(exitCodeOfRun(run('r', { verdict: 'passed' }), strict)).toBe(0);
+    expect(exitCodeOfRun(run('r', { verdict: 'passed' }), resolvePolicy())).toBe(0);
+  });
+});
+
+describe('the report of a run', () => {
+  const origin: RunOrigin = { idempotencyKey: 'k', reattached: true };
+
+  test('has every promised field', () => {
+    const seen = readStatus({ state: 'completed', failed: 2, blocked: 0 });
+    const progress = { ...firstProgress(), attempts: 4, seen };
+    const watched = run('r-1', { verdict: 'failed' }, { progress, appUrl: 'https://app.example/1' });
+    expect(reportRun(watched, origin, strict, 99_999)).toEqual({
+      runId: 'r-1',
+      state: 'completed',
+      verdict: 'failed',
+      gate: 'fail',
+      failed: 2,
+      blocked: 0,
+      appUrl: 'https://app.example/1',
+      attempts: 4,
+      elapsedSeconds: 31.234,
+      idempotencyKey: 'k',
+      reattached: true,
+    });
+  });
+
+  test('has null where nothing is known, and is not green', () => {
+    const report = reportRun(run('r-1', null), origin, strict, 2500);
+    expect(report).toMatchObject({
+      state: null,
+      verdict: null,
+      gate: 'fail',
+      failed: null,
+      blocked: null,
+      appUrl: null,
+      attempts: 0,
+      elapsedSeconds: 1.5,
+    });
+    expect(report).not.toHaveProperty('error');
+  });
+
+  test('says why the run was not observed', () => {
+    const { error, verdict } = reportRun(
+      run('r', { verdict: 'unobserved', cause: unauthorized }),
+      origin,
+      strict,
+      0,
+    );
+    expect(verdict).toBe('unobserved');
+    expect(error).toMatchObject({
+      code: 'unauthorized',
+      message: 'who are you?',
+      status: 401,
+      details: 'no such key',
+    });
+  });
+
+  test('of an unobserved run keeps what was seen before', () => {
+    const seen = readStatus({ state: 'in_progress', failed: 1, blocked: 0 });
+    const progress = { ...firstProgress(), seen };
+    expect(reportRun(run('r', outcomeFor('unobserved'), { progress }), origin, strict, 0)).toMatchObject({
+      state: 'in_progress',
+      failed: 1,
+      blocked: 0,
+    });
+  });
+
+  test('says seconds with three decimals at most', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e8, noNaN: true }), (endedAt) => {
+        const { elapsedSeconds } = reportRun(run('r', null, { startedAt: 0, endedAt }), origin, strict, 0);
+        expect(String(elapsedSeconds)).toMatch(/^\d+(\.\d{1,3})?$/);
+      }),
+    );
+  });
+});
+
+describe('the gate', () => {
+  const passed = run('ok', { verdict: 'passed' });
+
+  test.each<[string, Outcome[], Action, number]>([
+    ['all passed', [{ verdict: 'passed' }, { verdict: 'passed' }], 'pass', 0],
+    ['one cancelled', [{ verdict: 'passed' }, { verdict: 'cancelled' }], 'warn', 0],
+    ['one failed beside a warning', [{ verdict: 'cancelled' }, { verdict: 'failed' }], 'fail', 1],
+    ['timeout and blocked', [{ verdict: 'timeout' }, { verdict: 'blocked' }], 'fail', 2],
+    ['failed and unreachable', [{ verdict: 'failed' }, { verdict: 'unobserved', cause: refused }], 'fail', 7],
+    [
+      'unreachable and unauthorized',
+      [
+        { verdict: 'unobserved', cause: refused },
+        { verdict: 'unobserved', cause: unauthorized },
+      ],
+      'fail',
+      6,
+    ],
+  ])('over %s', (_name, outcomes, gate, exitCode) => {
+    const report = reportGate(
+      outcomes.map((outcome, index) => run(`r${index}`, outcome)),
+      new Map(),
+      resolvePolicy(),
+      0,
+    );
+    expect(report).toMatchObject({ schemaVersion: 1, gate, exitCode });
+    expect(report.runs.map((one) => one.runId)).toEqual(['r0', 'r1']);
+  });
+
+  test('gives each run its own origin', () => {
+    const origins = new Map([['ok', { idempotencyKey: 'k', reattached: true }]]);
+    const [first, second] = reportGate(
+      [passed, run('other', { verdict: 'passed' })],
+      origins,
+      strict,
+      0,
+    ).runs;
+    expect(first).toMatchObject({ idempotencyKey: 'k', reattached: true });
+    expect(second).toMatchObject({ idempotencyKey: null, reattached: false });
+  });
+
+  test('fails exactly when the exit code is not 0, passes only when every run does', () => {
+    const causes = [refused, unauthorized, new HttpError('no', { status: 500 })];
+    const outcome = fc
+      .tuple(
+        fc.constantFrom<Verdict>('passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'),
+        fc.constantFrom(...causes),
+      )
+      .map(([verdict, cause]) => outcomeFor(verdict, cause));
+    const action = fc.constantFrom(...actions);
+    const known = fc.constantFrom<Action>('warn', 'fail');
+    const on = fc.record(
+      { failed: action, blocked: action, cancelled: action, timeout: known, unobserved: known },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.array(outcome, { minLength: 1 }), on, fc.boolean(), (outcomes, overrides, isStrict) => {
+        const policy = resolvePolicy({ strict: isStrict, on: overrides as Partial<Record<Verdict, Action>> });
+        const runs = outcomes.map((one, index) => run(`r${index}`, one));
+        const report = reportGate(runs, new Map(), policy, 0);
+        expect(report.gate === 'fail').toBe(report.exitCode !== 0);
+        expect(report.gate === 'pass').toBe(report.runs.every((one) => one.gate === 'pass'));
+        if (report.exitCode !== 0)
+          expect(runs.map((one) => exitCodeOfRun(one, policy))).toContain(report.exitCode);
+        for (const one of outcomes) {
+          if (one.verdict === 'unobserved' && policy.unobserved === 'fail') {
+            expect([5, 6, 7]).toContain(exitCodeOf(one.cause));
+            expect([5, 6, 7]).toContain(report.exitCode);
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('a wait that was stopped', () => {
+  const report = reportGate([run('ok', { verdict: 'passed' })], new Map(), resolvePolicy(), 0);
+
+  test.each([
+    ['SIGHUP', 129, 'requested'],
+    ['SIGINT', 130, 'failed'],
+    ['SIGTERM', 143, 'none'],
+  ] as const)('by %s fails with %i, whatever is known of the runs', (signal, exitCode, cancellation) => {
+    expect(reportStop(report, signal, cancellation)).toEqual({
+      ...report,
+      gate: 'fail',
+      exitCode,
+      interruptedBy: signal,
+      cancellation,
+    });
+  });
+
+  test('keeps the runs, with a verdict of null where there is none', () => {
+    const cut = reportStop(reportGate([run('r', null)], new Map(), strict, 0), 'SIGTERM', 'requested');
+    expect(cut.runs).toMatchObject([{ runId: 'r', verdict: null, gate: 'fail' }]);
+  });
+});
