@@ -30,6 +30,11 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   async sleep(ms, signal) {
     signal?.throwIfAborted();
-    for (let left = ms; left > 0; left -= longestTimer) await timer(Math.min(left, longestTimer), signal);
+    // Node's timers fire up to some milliseconds early, counting from when the event loop last looked at the time.
+    const end = performance.now() + ms;
+    for (let left = ms; left > 0; left = end - performance.now()) {
+      await timer(Math.min(Math.ceil(left), longestTimer), signal);
+      signal?.throwIfAborted();
+    }
   },
 };
