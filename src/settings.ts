@@ -69,8 +69,8 @@ export function mergeSettings(sources: readonly Source[]): Settings {
       if (value === undefined) continue;
       const detail = source.details?.[name];
       if (name === 'on') {
-        const stronger = merged.on?.value as Overrides | undefined;
-        merged.on = { value: { ...(value as Overrides), ...stronger }, origin: merged.on?.origin ?? source.origin, detail };
+        const stronger = merged.on ?? { value: {}, origin: source.origin, detail };
+        merged.on = { ...stronger, value: { ...(value as Overrides), ...(stronger.value as Overrides) } };
       } else if (merged[name] === undefined && !(selected && (selectors as readonly string[]).includes(name))) {
         merged[name] = { value, origin: source.origin, detail };
       }

@@ -1,0 +1,325 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, UsageError } from '../src/errors.ts';
+import { type Action, actions } from '../src/gate/policy.ts';
+import { verdicts } from '../src/gate/verdict.ts';
+import {
+  defaultSettings,
+  environmentSettings,
+  mergeSettings,
+  type Origin,
+  origins,
+  readSecret,
+  readSecrets,
+  type SettingValues,
+  type Source,
+} from '../src/settings.ts';
+
+const source = (origin: Origin, values: Partial<SettingValues>, details?: Source['details']): Source =>
+  details === undefined ? { origin, values } : { origin, values, details };
+
+const noFile = (path: string): Uint8Array => {
+  throw new Error(`no such file: ${path}`);
+};
+const files = (contents: Record<string, string>) => (path: string) => {
+  const text = contents[path];
+  return text === undefined ? noFile(path) : new TextEncoder().encode(text);
+};
+
+describe('of several sources', () => {
+  test('flag beats environment beats project file beats profile beats default', () => {
+    const sources = origins.map((origin) => source(origin, { project: origin }));
+    for (let weaker = 0; weaker < origins.length; weaker++) {
+      const setting = mergeSettings(sources.slice(weaker)).project;
+      expect(setting).toEqual({ value: origins[weaker], origin: origins[weaker], detail: undefined });
+    }
+  });
+
+  test('each value says where exactly it came from', () => {
+    const environment = source('environment', { project: 'shop' }, { project: 'RUNGATE_PROJECT' });
+    const file = source(
+      'project file',
+      { project: 'other', timeout: 5 },
+      { project: '/a.json', timeout: '/a.json' },
+    );
+    expect(mergeSettings([file, environment])).toEqual({
+      project: { value: 'shop', origin: 'environment', detail: 'RUNGATE_PROJECT' },
+      timeout: { value: 5, origin: 'project file', detail: '/a.json' },
+    });
+  });
+
+  test('a false, a 0 and an empty list are values too', () => {
+    const merged = mergeSettings([source('flag', { strict: false }), source('profile', { strict: true })]);
+    expect(merged.strict?.value).toBe(false);
+  });
+
+  test('an undefined value is none', () => {
+    const flags = source('flag', { strict: undefined } as unknown as Partial<SettingValues>);
+    expect(mergeSettings([flags, source('profile', { strict: true })]).strict?.value).toBe(true);
+  });
+
+  test('what no source gives is not there', () => expect(mergeSettings([])).toEqual({}));
+
+  test('the defaults are an interval of 10 s, 60 reads and an hour', () => {
+    expect(mergeSettings([defaultSettings])).toMatchObject({
+      interval: { value: 10_000, origin: 'default' },
+      maxAttempts: { value: 60, origin: 'default' },
+      timeout: { value: 3_600_000, origin: 'default' },
+    });
+  });
+
+  test('the result does not depend on the order in which the sources are given, and is the strongest that has one', () => {
+    const values = fc.record(
+      { project: fc.string(), interval: fc.nat(), strict: fc.boolean(), process: fc.string() },
+      { requiredKeys: [] },
+    );
+    const each = fc.tuple(values, values, values, values, values);
+    fc.assert(
+      fc.property(
+        each.chain((all) =>
+          fc.tuple(fc.constant(all), fc.shuffledSubarray([0, 1, 2, 3, 4], { minLength: 5 })),
+        ),
+        ([all, order]) => {
+          const sources = origins.map((origin, index) => source(origin, all[index] ?? {}));
+          const shuffled = order.flatMap((index) => sources[index] ?? []);
+          const merged = mergeSettings(shuffled);
+          expect(merged).toEqual(mergeSettings(sources));
+          for (const name of ['project', 'interval', 'strict', 'process'] as const) {
+            const strongest = sources.find((one) => one.values[name] !== undefined);
+            expect(merged[name]?.value).toBe(strongest?.values[name]);
+            expect(merged[name]?.origin).toBe(strongest?.origin);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('process and tags are one setting', () => {
+  const process = 'checkout';
+  const tags = ['smoke'];
+
+  test('a higher process replaces lower tags', () => {
+    const merged = mergeSettings([source('flag', { process }), source('project file', { tags })]);
+    expect(merged.process?.value).toBe(process);
+    expect(merged.tags).toBeUndefined();
+  });
+
+  test('higher tags replace a lower process', () => {
+    const merged = mergeSettings([source('environment', { process }), source('flag', { tags })]);
+    expect(merged.tags?.value).toEqual(tags);
+    expect(merged.process).toBeUndefined();
+  });
+
+  test('the selector between the strongest and the weakest is replaced too', () => {
+    const merged = mergeSettings([
+      source('profile', { tags: ['nightly'] }),
+      source('environment', { tags }),
+      source('flag', { process }),
+    ]);
+    expect(Object.keys(merged)).toEqual(['process']);
+  });
+
+  test('higher tags replace lower tags as a whole', () => {
+    const merged = mergeSettings([source('flag', { tags }), source('profile', { tags: ['a', 'b'] })]);
+    expect(merged.tags).toMatchObject({ value: tags, origin: 'flag' });
+  });
+
+  test('both from the command line are a usage error', () => {
+    expect(() => mergeSettings([source('flag', { process, tags })])).toThrow(UsageError);
+  });
+
+  test.each(['environment', 'project file', 'profile'] as const)('both from the %s are refused', (origin) => {
+    expect(() => mergeSettings([source(origin, { process, tags })])).toThrow(ConfigError);
+  });
+
+  test('both from one source are refused even where a higher one says what to run', () => {
+    const sources = [source('flag', { process }), source('profile', { process, tags })];
+    expect(() => mergeSettings(sources)).toThrow(ConfigError);
+  });
+
+  test('there are never two', () => {
+    const selector = fc.oneof(
+      fc.constant({}),
+      fc.string().map((one) => ({ process: one })),
+      fc.array(fc.string()).map((many) => ({ tags: many })),
+    );
+    fc.assert(
+      fc.property(fc.tuple(selector, selector, selector), (all) => {
+        const merged = mergeSettings(all.map((values, index) => source(origins[index] ?? 'default', values)));
+        expect(merged.process !== undefined && merged.tags !== undefined).toBe(false);
+        const strongest = all.find((values) => Object.keys(values).length > 0);
+        expect({
+          ...(merged.process && { process: merged.process.value }),
+          ...(merged.tags && { tags: merged.tags.value }),
+        }).toEqual(strongest ?? {});
+      }),
+    );
+  });
+});
+
+describe('on', () => {
+  test('is merged verdict by verdict', () => {
+    const merged = mergeSettings([
+      source('profile', { on: { cancelled: 'pass', timeout: 'warn', failed: 'warn' } }),
+      source('project file', { on: { cancelled: 'warn', blocked: 'warn' } }),
+      source('flag', { on: { cancelled: 'fail' } }),
+    ]);
+    expect(merged.on?.value).toEqual({ cancelled: 'fail', blocked: 'warn', timeout: 'warn', failed: 'warn' });
+  });
+
+  test('says where its strongest part came from', () => {
+    const file = source('project file', { on: { blocked: 'warn' } }, { on: '/repo/.rungate.json' });
+    const profile = source('profile', { on: { timeout: 'warn' } }, { on: '/home/me/profile.json' });
+    expect(mergeSettings([profile, file]).on).toMatchObject({
+      origin: 'project file',
+      detail: '/repo/.rungate.json',
+    });
+    expect(mergeSettings([source('flag', { on: {} }), file]).on).toMatchObject({
+      origin: 'flag',
+      detail: undefined,
+    });
+  });
+
+  test('has for each verdict the action of the strongest source that names it', () => {
+    const action = fc.constantFrom<Action>(...actions);
+    const on = fc.record(Object.fromEntries(verdicts.map((verdict) => [verdict, action])), {
+      requiredKeys: [],
+    });
+    fc.assert(
+      fc.property(fc.tuple(on, on, on), (all) => {
+        const merged = mergeSettings(
+          all.map((one, index) => source(origins[index] ?? 'default', { on: one })),
+        );
+        const value: Record<string, Action> = { ...merged.on?.value };
+        for (const verdict of verdicts) {
+          expect(value[verdict]).toBe(all.find((one) => one[verdict] !== undefined)?.[verdict]);
+        }
+      }),
+    );
+  });
+});
+
+describe('a secret', () => {
+  const name = 'RUNGATE_API_KEY';
+
+  test('is the value of its variable, as it is', () => {
+    expect(readSecret({ [name]: ' key ' }, name, noFile)).toBe(' key ');
+  });
+
+  test.each<[string, string]>([
+    ['key', 'key'],
+    ['key\n', 'key'],
+    ['key\r\n', 'key'],
+    ['key\n\n', 'key\n'],
+    ['key\r\n\r\n', 'key\r\n'],
+    ['\nkey\n', '\nkey'],
+    ['one\ntwo\n', 'one\ntwo'],
+    [' key \n', ' key '],
+    ['key\r', 'key\r'],
+  ])('from a file loses exactly one trailing newline: %j', (text, secret) => {
+    expect(readSecret({ [`${name}_FILE`]: '/run/key' }, name, files({ '/run/key': text }))).toBe(secret);
+  });
+
+  test('from a file comes back whatever it is', () => {
+    const text = fc.string({ unit: 'grapheme' }).filter((one) => one !== '' && !/[\r\n]$/.test(one));
+    fc.assert(
+      fc.property(text, fc.constantFrom('', '\n', '\r\n'), (secret, newline) => {
+        const read = readSecret({ [`${name}_FILE`]: 'f' }, name, files({ f: `${secret}${newline}` }));
+        expect(read).toBe(secret);
+      }),
+    );
+  });
+
+  test.each(['', '\n', '\r\n'])('from a file that holds %j is a configuration error', (text) => {
+    expect(() => readSecret({ [`${name}_FILE`]: 'f' }, name, files({ f: text }))).toThrow(ConfigError);
+  });
+
+  test('from a file that cannot be read is a configuration error that names the variable and the file', () => {
+    expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(ConfigError);
+    expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(
+      /RUNGATE_API_KEY_FILE.*\/gone/,
+    );
+  });
+
+  test('given both ways is a configuration error that does not show it', () => {
+    const act = () => readSecret({ [name]: 'k3y', [`${name}_FILE`]: 'f' }, name, files({ f: 'k3y' }));
+    expect(act).toThrow(ConfigError);
+    expect(act).not.toThrow(/k3y/);
+  });
+
+  test.each([undefined, '', '  '])('in a variable that is %j is not set', (value) => {
+    expect(readSecret({ [name]: value, [`${name}_FILE`]: value }, name, noFile)).toBeUndefined();
+  });
+
+  test('an empty variable does not stand in the way of its file', () => {
+    expect(readSecret({ [name]: '', [`${name}_FILE`]: 'f' }, name, files({ f: 'key' }))).toBe('key');
+  });
+});
+
+describe('the environment', () => {
+  test('gives the settings by their names, and says by which variable', () => {
+    const env = {
+      RUNGATE_API_URL: ' https://ci.example ',
+      RUNGATE_PROJECT: 'shop',
+      RUNGATE_ENVIRONMENT: 'staging',
+      RUNGATE_STRICT: 'true',
+      RUNGATE_API_KEY: 'key',
+      RUNGATE_TOKEN_FILE: '/run/token',
+    };
+    const read = environmentSettings(env, files({ '/run/token': 'jwt\n' }));
+    expect(read.origin).toBe('environment');
+    expect(read.values).toEqual({
+      apiUrl: 'https://ci.example',
+      project: 'shop',
+      environment: 'staging',
+      strict: true,
+      apiKey: 'key',
+      token: 'jwt',
+    });
+    expect(read.details).toMatchObject({
+      apiUrl: 'RUNGATE_API_URL',
+      strict: 'RUNGATE_STRICT',
+      apiKey: 'RUNGATE_API_KEY',
+    });
+  });
+
+  test.each(['', ' ', '\t'])('treats variables that are %j as unset', (empty) => {
+    const names = [
+      'API_URL',
+      'PROJECT',
+      'ENVIRONMENT',
+      'STRICT',
+      'API_KEY',
+      'API_KEY_FILE',
+      'TOKEN',
+      'TOKEN_FILE',
+    ];
+    const env = Object.fromEntries(names.map((name) => [`RUNGATE_${name}`, empty]));
+    expect(environmentSettings(env, noFile).values).toEqual({});
+  });
+
+  test.each<[string, boolean]>([
+    ['1', true],
+    ['true', true],
+    ['TRUE', true],
+    ['yes', true],
+    ['on', true],
+    ['0', false],
+    ['false', false],
+    ['no', false],
+    ['off', false],
+  ])('reads RUNGATE_STRICT=%s as %j', (text, strict) => {
+    expect(environmentSettings({ RUNGATE_STRICT: text }, noFile).values.strict).toBe(strict);
+  });
+
+  test('refuses a RUNGATE_STRICT that is neither: a typo must not make the gate laxer', () => {
+    expect(() => environmentSettings({ RUNGATE_STRICT: 'ture' }, noFile)).toThrow(ConfigError);
+  });
+
+  test('yields every secret that it holds, also where they cannot be used', () => {
+    const env = { RUNGATE_API_KEY: 'key', RUNGATE_API_KEY_FILE: '/gone', RUNGATE_TOKEN_FILE: 't' };
+    expect(readSecrets(env, files({ t: 'jwt\n' }))).toEqual(expect.arrayContaining(['key', 'jwt']));
+    expect(readSecrets({}, noFile)).toEqual([]);
+  });
+});
