@@ -1,7 +1,7 @@
 /** C0 and C1 controls, the line separators, and the marks that reorder or hide text. */
 const dangerous = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** What a CI's log reader takes for a command in mid-line; GitHub's `::` counts at the start of a line only. */
+/** What a CI takes for a command in mid-line; GitHub's `::` counts first in a line only, after any space. */
 const commandMarks = /##(?=vso\[|\[|teamcity\[)/gi;
 
 function visible(char: string): string {
@@ -19,7 +19,7 @@ export function sanitize(text: string): string {
   return text
     .replace(dangerous, visible)
     .replace(commandMarks, '# #')
-    .replace(/^( *)::/, '$1: :');
+    .replace(/^(\s*)::/, '$1: :');
 }
 
 /** Untrusted text, in one line and no longer than `limit` characters. */
@@ -34,10 +34,16 @@ export function escapeJson(json: string): string {
   return json.replace(inStrings, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+/** A secret as it is, and as JSON and harmless text show it. */
+function spellings(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1);
+  return [secret, json, escapeJson(json), sanitize(secret)];
+}
+
 /** Takes every known secret out of a text, the longest first, so that none shows by a part of it. */
 export function redact(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter((secret) => secret.length >= 4)
+  const all = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(spellings));
+  return [...all]
     .toSorted((a, b) => b.length - a.length)
     .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
 }

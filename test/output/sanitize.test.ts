@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { escapeJson, excerpt, redact, sanitize } from '../../src/output/sanitize.ts';
+
+const controls = /[\u0000-\u001f\u007f-\u009f]/;
+const hidden = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
+const commands = /##vso\[|##\[|##teamcity\[/i;
+
+/** Text made of what is dangerous, whole and in pieces. */
+const pieces = fc.constantFrom(
+  ...['##', '#', 'vso[', 'VSO[', '[', 'teamcity[', 'TeamCity[', '::', ':', 'error', ' ', '\u00a0', '\u3000'],
+  ...['\n', '\r', '\t', '\0', '\x1b', '\x1b[31m', '\x1b]0;title\x07', '\x7f', '\u0085', '\u009b'],
+  ...['\u200b', '\u200e', '\u2028', '\u2029', '\u202e', '\u2066', '\u2069', '\ufeff', '\u061c', '\u2060'],
+);
+const nasty = fc.oneof(
+  fc
+    .array(fc.oneof({ weight: 4, arbitrary: pieces }, fc.string({ unit: 'binary', maxLength: 3 })))
+    .map((all) => all.join('')),
+  fc.string({ unit: 'binary' }),
+);
+
+describe('sanitize', () => {
+  test.each([
+    ['plain text stays', 'plain text stays'],
+    ['größe 日本語 😀 a::b C# #1 ## ok', 'größe 日本語 😀 a::b C# #1 ## ok'],
+    ['a\nb\r\nc\td', 'a\\nb\\r\\nc\\td'],
+    ['\x1b[31mred\x1b[0m', '\\u001b[31mred\\u001b[0m'],
+    ['\x1b]0;title\x07', '\\u001b]0;title\\u0007'],
+    ['\u009b31m', '\\u009b31m'],
+    ['user\u202etxt.exe', 'user\\u202etxt.exe'],
+    ['::error::owned', ': :error::owned'],
+    ['  ::error::owned', '  : :error::owned'],
+    ['\n::error::owned', '\\n::error::owned'],
+    [':::error::', ': ::error::'],
+    ['see ::error::', 'see ::error::'],
+    ['##vso[task.setvariable]x', '# #vso[task.setvariable]x'],
+    ['in mid-line ##vso[task.complete]', 'in mid-line # #vso[task.complete]'],
+    ['##VsO[x]', '# #VsO[x]'],
+    ['####vso[x]', '### #vso[x]'],
+    ['##[error]x', '# #[error]x'],
+    ['##teamcity[buildStop]', '# #teamcity[buildStop]'],
+    ['##\u200bvso[x]', '##\\u200bvso[x]'],
+    ['##vso [x]', '##vso [x]'],
+    ['', ''],
+  ])('%j is shown as %j', (text, shown) => expect(sanitize(text)).toBe(shown));
+
+  test.each(['\u00a0', '\u1680', '\u2003', '\u202f', '\u3000', ' \u00a0 '])(
+    'disarms :: also after %j, which a log reader trims',
+    (space) => expect(sanitize(`${space}::error::owned`).trim()).not.toMatch(/^::/),
+  );
+
+  test('leaves nothing that commands a terminal or a CI, in one line', () => {
+    fc.assert(
+      fc.property(nasty, (text) => {
+        const shown = sanitize(text);
+        expect(shown).not.toMatch(controls);
+        expect(shown).not.toMatch(hidden);
+        expect(shown).not.toMatch(commands);
+        expect(shown.trimStart()).not.toMatch(/^::/);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('done twice changes nothing more', () => {
+    fc.assert(
+      fc.property(nasty, (text) => {
+        expect(sanitize(sanitize(text))).toBe(sanitize(text));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('shows what it took out: texts that differ in a control still differ', () => {
+    expect(sanitize('a\x01b')).not.toBe(sanitize('a\x02b'));
+    expect(sanitize('a\x01b')).not.toBe(sanitize('ab'));
+  });
+});
+
+describe('an excerpt', () => {
+  test.each([
+    ['short', 10, 'short'],
+    ['exactly10!', 10, 'exactly10!'],
+    ['eleven char', 10, 'eleven ch…'],
+  ])('of %j in %i characters is %j', (text, limit, shown) => expect(excerpt(text, limit)).toBe(shown));
+
+  test('is never longer than its limit, and as harmless as the whole', () => {
+    fc.assert(
+      fc.property(nasty, fc.integer({ min: 1, max: 300 }), (text, limit) => {
+        const shown = excerpt(text, limit);
+        expect(shown.length).toBeLessThanOrEqual(limit);
+        expect(shown).not.toMatch(controls);
+        expect(shown).not.toMatch(commands);
+      }),
+    );
+  });
+});
+
+describe('escapeJson', () => {
+  test('writes # and what is hidden as escapes', () => {
+    expect(escapeJson(JSON.stringify({ '#k': '##vso[x] \u202e \u009b' }))).toBe(
+      '{"\\u0023k":"\\u0023\\u0023vso[x] \\u202e \\u009b"}',
+    );
+  });
+
+  test.each(['\\#', '\\\\#', '#\\', '"#"', '\u2028#'])('keeps %j exact', (text) => {
+    expect(JSON.parse(escapeJson(JSON.stringify(text)))).toBe(text);
+  });
+
+  test('keeps every value exact, and leaves nothing that commands a reader of the log', () => {
+    const value = fc.oneof(fc.jsonValue(), nasty, fc.dictionary(nasty, nasty), fc.array(nasty));
+    fc.assert(
+      fc.property(value, fc.constantFrom(0, 2), (json, indent) => {
+        const text = JSON.stringify(json, null, indent);
+        const escaped = escapeJson(text);
+        expect(JSON.parse(escaped)).toEqual(JSON.parse(text));
+        expect(escaped).not.toContain('#');
+        expect(escaped.replaceAll('\n', '')).not.toMatch(controls);
+        expect(escaped).not.toMatch(hidden);
+        for (const line of escaped.split('\n')) expect(line.trimStart()).not.toMatch(/^::/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('redact', () => {
+  test.each<[string, string[], string]>([
+    ['key=s3cret.', ['s3cret'], 'key=***.'],
+    ['s3crets3cret', ['s3cret'], '******'],
+    ['long-secret and long', ['long', 'long-secret'], '*** and ***'],
+    ['a.c+ abc', ['a.c+'], '*** abc'],
+    ['$& and $1', ['$& a'], '***nd $1'],
+    ['nothing here', ['s3cret'], 'nothing here'],
+    ['nothing here', [], 'nothing here'],
+  ])('%j without %j is %j', (text, secrets, clean) => expect(redact(text, secrets)).toBe(clean));
+
+  test('leaves no secret, wherever it stands and whatever else is secret', () => {
+    const secret = fc.string({ minLength: 4, maxLength: 12 }).filter((one) => !one.includes('*'));
+    fc.assert(
+      fc.property(
+        fc.array(secret, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.oneof(fc.nat(), fc.string())),
+        (secrets, parts) => {
+          const text = parts
+            .map((part) => (typeof part === 'number' ? secrets[part % secrets.length] : part))
+            .join('');
+          const clean = redact(text, secrets);
+          for (const one of secrets) expect(clean).not.toContain(one);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each(['ab"cd', 'ab\\cd', 'ab#cd', 'ab\ncd', 'ab\u202ecd', '##vso[ab'])(
+    'knows the secret %j also as JSON and as harmless text show it',
+    (secret) => {
+      const json = escapeJson(JSON.stringify({ message: `bad key ${secret}!` }));
+      expect(redact(json, [secret])).toBe('{"message":"bad key ***!"}');
+      expect(redact(JSON.stringify([secret]), [secret])).toBe('["***"]');
+      expect(redact(sanitize(`bad key ${secret}!`), [secret])).toBe('bad key ***!');
+    },
+  );
+
+  test('keeps JSON readable', () => {
+    const secret = fc.string({ unit: 'binary-ascii', minLength: 4 });
+    fc.assert(
+      fc.property(secret, (one) => {
+        fc.pre(!'{"message":"bad key !"}'.includes(one) && !/["{}:\\,[\]]/.test(one));
+        const text = redact(escapeJson(JSON.stringify({ message: `bad key ${one}!` })), [one]);
+        expect(JSON.parse(text)).toEqual({ message: 'bad key ***!' });
+      }),
+    );
+  });
+});
