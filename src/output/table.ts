@@ -1,10 +1,14 @@
 import { sanitize } from './sanitize.ts';
+import { columnsOf, wrap } from './wrap.ts';
 
 /** What a table is made of: text as it came; it is made harmless here. */
 export interface Table {
   head: readonly string[];
   rows: readonly (readonly string[])[];
 }
+
+/** Columns of space around a cell's text. */
+const padding = 2;
 
 /** Tab-separated values, a row a line: for pipes and logs. */
 export function renderTsv(table: Table): string {
@@ -14,33 +18,46 @@ export function renderTsv(table: Table): string {
 /** A table for a terminal of a known width; long cells are wrapped, never the whole table broken. */
 export async function renderTable(table: Table, columns: number): Promise<string> {
   const { default: Table3 } = await import('cli-table3');
-  const widths = fit(table, columns);
+  const rows = table.rows.map((row) => row.map(sanitize));
+  const widths = columnWidths([table.head, ...rows], columns);
+  const cells = (row: readonly string[]) =>
+    row.map((cell, index) => wrap(cell, (widths[index] ?? columns) - padding).join('\n'));
   const plain = { head: [], border: [] };
   const drawn = new Table3({
-    head: [...table.head],
+    head: cells(table.head),
     style: plain,
     colWidths: widths,
-    wordWrap: true,
-    wrapOnWordBoundary: false,
     chars: {
-      top: '', 'top-mid': '', 'top-left': '', 'top-right': '',
-      bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '',
-      left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: ' ',
+      top: '',
+      'top-mid': '',
+      'top-left': '',
+      'top-right': '',
+      bottom: '',
+      'bottom-mid': '',
+      'bottom-left': '',
+      'bottom-right': '',
+      left: '',
+      'left-mid': '',
+      mid: '',
+      'mid-mid': '',
+      right: '',
+      'right-mid': '',
+      middle: ' ',
     },
   });
-  drawn.push(...table.rows.map((row) => row.map(sanitize)));
+  drawn.push(...rows.map(cells));
   const lines = drawn.toString().split('\n');
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
 /** Column widths, padding included, that fit the terminal: the widest columns give way first. */
-function fit(table: Table, columns: number): number[] {
-  const padding = 2;
-  const widths = table.head.map((head, index) => {
-    const cells = table.rows.map((row) => sanitize(row[index] ?? '').length);
-    return Math.max(head.length, ...cells) + padding;
-  });
-  const gaps = table.head.length - 1;
+function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] {
+  const count = rows[0]?.length ?? 0;
+  const widths = Array.from(
+    { length: count },
+    (_, index) => rows.reduce((most, row) => Math.max(most, columnsOf(row[index] ?? '')), 0) + padding,
+  );
+  const gaps = count - 1;
   const least = 6;
   let over = widths.reduce((sum, width) => sum + width, gaps) - columns;
   while (over > 0) {

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { renderTable, renderTsv, type Table } from '../../src/output/table.ts';
+
+const gateHead = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED', 'URL'];
+const lines = (text: string) => text.replace(/\n$/, '').split('\n');
+
+/** How wide a terminal shows a text: what is East Asian wide or an emoji takes two columns. */
+function shownWidth(text: string): number {
+  const graphemes = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
+  const wide =
+    /^[\u1100-\u115f\u3000-\u303e\u3041-\u4dbf\u4e00-\ua4cf\uac00-\ud7a3\uff01-\uff60]|\p{Emoji_Presentation}/u;
+  return graphemes.reduce((sum, one) => sum + (wide.test(one) ? 2 : 1), 0);
+}
+
+const widest = (text: string) => Math.max(...lines(text).map(shownWidth));
+
+describe('a table on a terminal', () => {
+  test('is aligned, with its head, and without borders', async () => {
+    const text = await renderTable(
+      {
+        head: ['ID', 'NAME'],
+        rows: [
+          ['1', 'checkout'],
+          ['1000', 'x'],
+        ],
+      },
+      80,
+    );
+    expect(lines(text)).toEqual([' ID     NAME', ' 1      checkout', ' 1000   x']);
+    expect(text.endsWith('\n')).toBe(true);
+  });
+
+  test('without rows is its head', async () => {
+    expect(lines(await renderTable({ head: ['ID', 'NAME'], rows: [] }, 80))).toEqual([' ID   NAME']);
+  });
+
+  test.each([40, 41, 60, 80, 100, 120, 200, 1000])(
+    'fits %i columns with names of 200 characters',
+    async (columns) => {
+      const name = 'n'.repeat(200);
+      const tables: Table[] = [
+        { head: ['NAME'], rows: [[name]] },
+        { head: ['ID', 'NAME', 'STATE'], rows: [['1', name, 'completed']] },
+        {
+          head: gateHead,
+          rows: [[name, 'unobserved', 'in_progress', '12', '7', `https://app.example/${name}`]],
+        },
+        { head: gateHead, rows: [Array(6).fill(name)] },
+      ];
+      for (const table of tables)
+        expect(widest(await renderTable(table, columns))).toBeLessThanOrEqual(columns);
+    },
+  );
+
+  test('wraps a long cell and loses nothing of it', async () => {
+    const name = Array.from({ length: 200 }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
+    const text = await renderTable({ head: ['NAME'], rows: [[name]] }, 40);
+    expect(
+      lines(text)
+        .slice(1)
+        .map((line) => line.trim())
+        .join(''),
+    ).toBe(name);
+  });
+
+  test('keeps short columns whole where a long one can give way', async () => {
+    const text = await renderTable(
+      { head: ['ID', 'NAME', 'STATE'], rows: [['run-1', 'n'.repeat(200), 'completed']] },
+      60,
+    );
+    expect(text).toContain('run-1');
+    expect(text).toContain('completed');
+  });
+
+  test.each(['日本語のテスト名前', '결제 테스트', '注文'.repeat(40), '😀'.repeat(60), '👩‍👩‍👧‍👦'.repeat(10)])(
+    'shows %s whole, though its characters are wide',
+    async (name) => {
+      const text = await renderTable({ head: ['NAME', 'N'], rows: [[name, '1']] }, 40);
+      expect(widest(text)).toBeLessThanOrEqual(40);
+      const shown = lines(text).slice(1).join('').replace(/[\s1]/g, '');
+      expect(shown).toBe(name.replace(/\s/g, ''));
+    },
+  );
+
+  test('makes text from the service harmless', async () => {
+    const text = await renderTable({ head: ['NAME'], rows: [['\x1b[31m##vso[x]\n::error::']] }, 80);
+    expect(lines(text)[1]).toBe(' \\u001b[31m# #vso[x]\\n::error::');
+  });
+
+  test('begins no line with a CI command, wherever a long cell is wrapped', async () => {
+    for (let before = 30; before < 50; before++) {
+      const name = `${'n'.repeat(before)}::error::##vso[x]::warning::${'n'.repeat(before)}::error::`;
+      for (const row of [
+        [name, 'short'],
+        ['', name],
+      ]) {
+        const text = await renderTable({ head: ['A', 'B'], rows: [row] }, 40);
+        for (const line of lines(text)) expect(line.trimStart()).not.toMatch(/^::|^##/);
+        expect(widest(text)).toBeLessThanOrEqual(40);
+      }
+    }
+  });
+
+  test('fits whatever is in it', async () => {
+    const cell = fc.oneof(
+      fc.string({ maxLength: 200 }),
+      fc.string({ unit: fc.constantFrom('a', ' ', ':', '日', 'é', '😀', '\n'), maxLength: 200 }),
+    );
+    const table = fc
+      .integer({ min: 1, max: 6 })
+      .chain((width) =>
+        fc
+          .array(fc.array(cell, { minLength: width, maxLength: width }), { maxLength: 5 })
+          .map((rows) => ({ head: gateHead.slice(0, width), rows })),
+      );
+    await fc.assert(
+      fc.asyncProperty(table, fc.integer({ min: 40, max: 250 }), async (one, columns) => {
+        const text = await renderTable(one, columns);
+        expect(widest(text)).toBeLessThanOrEqual(columns);
+        for (const line of lines(text)) expect(line.trimStart()).not.toMatch(/^::/);
+        const bare = (all: string) => all.replace(/\s/g, '').length;
+        if (one.head.length === 1) expect(bare(text)).toBeGreaterThanOrEqual(bare(one.rows.flat().join('')));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('tab-separated values', () => {
+  test('are a row a line, without the head', () => {
+    expect(
+      renderTsv({
+        head: ['A', 'B'],
+        rows: [
+          ['1', 'x y'],
+          ['2', ''],
+        ],
+      }),
+    ).toBe('1\tx y\n2\t\n');
+    expect(renderTsv({ head: ['A'], rows: [] })).toBe('');
+  });
+
+  test('have as many lines and tabs as the table has rows and columns, whatever the service says', () => {
+    const cell = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('a\tb', 'a\nb', 'a\r\nb', '::error::', '\u2028'),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell, cell)), (rows) => {
+        const text = renderTsv({ head: ['A', 'B', 'C'], rows });
+        const written = text.split('\n').slice(0, -1);
+        expect(written).toHaveLength(rows.length);
+        for (const line of written) {
+          expect(line.split('\t')).toHaveLength(3);
+          expect(line.trimStart()).not.toMatch(/^::/);
+        }
+      }),
+    );
+  });
+});
