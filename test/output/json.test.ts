@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { renderJson, renderReply } from '../../src/output/json.ts';
+
+describe('a value as JSON', () => {
+  test('is one line for machines, and indented for people', () => {
+    expect(renderJson({ a: [1], b: null }, 0)).toBe('{"a":[1],"b":null}\n');
+    expect(renderJson({ a: [1] }, 2)).toBe('{\n  "a": [\n    1\n  ]\n}\n');
+  });
+
+  test('of nothing is null', () => expect(renderJson(undefined, 0)).toBe('null\n'));
+
+  test('in one line stays one line, and parses to the same value', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })), (value) => {
+        const text = renderJson(value, 0);
+        expect(text.split('\n')).toHaveLength(2);
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+});
+
+describe('a reply as JSON', () => {
+  test.each([
+    '10.50',
+    '0.10',
+    '1e400',
+    '1E5',
+    '-0',
+    '9007199254740993',
+    '12345678901234567890.123456789',
+    '[1.0,2.00]',
+    '{"id":9007199254740993,"total":10.50}',
+  ])('keeps the digits of %s', async (text) => expect(await renderReply(text, 0)).toBe(`${text}\n`));
+
+  test('is laid out anew', async () => {
+    expect(await renderReply(' {"a" :\n1.50 } ', 0)).toBe('{"a":1.50}\n');
+    expect(await renderReply('{"a":1.50}', 2)).toBe('{\n  "a": 1.50\n}\n');
+  });
+
+  test('has what could command a CI as escapes, and is still exact', async () => {
+    const text = await renderReply(JSON.stringify({ name: '##vso[x]\u202e' }), 0);
+    expect(text).toBe('{"name":"\\u0023\\u0023vso[x]\\u202e"}\n');
+  });
+
+  test.each(['null', 'true', '"text"', '[]', '{}'])('may be %s', async (text) => {
+    expect(await renderReply(text, 0)).toBe(`${text}\n`);
+  });
+
+  test('parses to the same value whatever it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), fc.constantFrom(0 as const, 2 as const), async (value, indent) => {
+        const text = JSON.stringify(value);
+        expect(JSON.stringify(JSON.parse(await renderReply(text, indent)))).toBe(text);
+      }),
+    );
+  });
+
+  test.each([
+    '{"__proto__":{"a":1},"b":2}',
+    '{"toString":1,"constructor":2}',
+    '{"isLosslessNumber":true,"value":"1"}',
+  ])('keeps every key of %s', async (text) => expect(await renderReply(text, 0)).toBe(`${text}\n`));
+});
