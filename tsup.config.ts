@@ -13,6 +13,12 @@ const shared: Options = {
 };
 
 export default defineConfig([
-  { ...shared, entry: { cli: 'src/cli.ts', index: 'src/index.ts' }, splitting: true, minify: true, clean: true },
+  {
+    ...shared,
+    entry: { cli: 'src/cli.ts', index: 'src/index.ts' },
+    splitting: true,
+    minify: true,
+    clean: true,
+  },
   { ...shared, entry: { index: 'src/index.ts' }, dts: { only: true } },
 ]);

@@ -1,7 +1,7 @@
 import { formatAtFirstSight, refuseSecrets } from './commands/argv.ts';
 import { createBind } from './commands/bind.ts';
 import { createProgram, parse, type Spoken } from './commands/program.ts';
-import { type ErrorReport, reportError, RungateError } from './errors.ts';
+import { type ErrorReport, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './output/io.ts';
 import { createOutput } from './output/output.ts';

@@ -71,7 +71,10 @@ export function mergeSettings(sources: readonly Source[]): Settings {
       if (name === 'on') {
         const stronger = merged.on ?? { value: {}, origin: source.origin, detail };
         merged.on = { ...stronger, value: { ...(value as Overrides), ...(stronger.value as Overrides) } };
-      } else if (merged[name] === undefined && !(selected && (selectors as readonly string[]).includes(name))) {
+      } else if (
+        merged[name] === undefined &&
+        !(selected && (selectors as readonly string[]).includes(name))
+      ) {
         merged[name] = { value, origin: source.origin, detail };
       }
     }
@@ -108,7 +111,11 @@ function flagVariable(env: Env, name: string): boolean | undefined {
 }
 
 /** A secret from `NAME` or from the file that `NAME_FILE` names, which loses one trailing newline. */
-export function readSecret(env: Env, name: string, readFile: (path: string) => Uint8Array): string | undefined {
+export function readSecret(
+  env: Env,
+  name: string,
+  readFile: (path: string) => Uint8Array,
+): string | undefined {
   const value = given(env, name);
   const path = given(env, `${name}_FILE`);
   if (value !== undefined && path !== undefined) {

@@ -3,7 +3,13 @@ import { ConfigError, UsageError } from '../errors.ts';
 import type { Caller, ClientOptions } from '../http/client.ts';
 import type { Io } from '../output/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
-import { defaultSettings, environmentSettings, mergeSettings, type Settings, type SettingValues } from '../settings.ts';
+import {
+  defaultSettings,
+  environmentSettings,
+  mergeSettings,
+  type Settings,
+  type SettingValues,
+} from '../settings.ts';
 import { type GlobalOptions, globalSettings } from './globals.ts';
 import { traceExchange } from './trace.ts';
 
@@ -24,15 +30,22 @@ function missingApiUrl(): ConfigError {
   });
 }
 
-function readCa(io: Io, path: string): string {
+function readPem(io: Io, path: string, source: string): string {
   try {
     return new TextDecoder().decode(io.readFile(path));
   } catch (cause) {
     throw new ConfigError(`the file of certificate authorities cannot be read: ${path}`, {
-      hint: 'check --ca-file',
+      hint: `check ${source}`,
       cause,
     });
   }
+}
+
+/** Authorities given for one connection take the place of NODE_EXTRA_CA_CERTS in Node before 22.15: so give both. */
+function readCa(io: Io, path: string): string {
+  const extra = io.env.NODE_EXTRA_CA_CERTS;
+  const own = readPem(io, path, '--ca-file');
+  return extra === undefined || extra === '' ? own : `${own}\n${readPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
 }
 
 function clientOptions(io: Io, settings: Settings, globals: GlobalOptions, output: Output): ClientOptions {
@@ -88,8 +101,12 @@ export async function createContext(
     async connect() {
       if (caller !== undefined) return caller;
       const { createCaller } = await import('../http/client.ts');
+      const { parseApiUrl } = await import('../http/address.ts');
       try {
-        caller = createCaller(clientOptions(io, settings, globals, output));
+        const options = clientOptions(io, settings, globals, output);
+        // Before anything else is done: a wrong address is a wrong call, whatever the command.
+        parseApiUrl(options.apiUrl, options.insecureHttp);
+        caller = createCaller(options);
       } catch (error) {
         throw blame(error, settings);
       }

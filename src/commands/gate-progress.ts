@@ -48,7 +48,8 @@ export async function gateProgress(io: Io, output: Output, maxAttempts: number):
       const now = clock.monotonic();
       const elapsed = formatDuration(now - run.startedAt);
       const next = formatDuration(Math.max(0, Math.min(...left.map((one) => one.due)) - now));
-      if (left.length > 1) return `${left.length} of ${runs.length} runs going · ${elapsed} · next poll in ${next}`;
+      if (left.length > 1)
+        return `${left.length} of ${runs.length} runs going · ${elapsed} · next poll in ${next}`;
       const one = left[0] ?? run;
       const state = excerpt(one.progress.seen?.state ?? '', 40);
       return `${name(one)} ${state} · ${counts(one)} · ${attempt(one, maxAttempts)} · ${elapsed} · next poll in ${next}`;
@@ -59,9 +60,12 @@ export async function gateProgress(io: Io, output: Output, maxAttempts: number):
     stop: () => spinner?.stop(),
     onCreated(run) {
       const url = run.appUrl === null ? '' : ` ${excerpt(run.appUrl, 500)}`;
-      say(`${run.reattached ? 'found the run that this key has created' : 'created run'}: ${name(run)}${url}`);
+      say(
+        `${run.reattached ? 'found the run that this key has created' : 'created run'}: ${name(run)}${url}`,
+      );
     },
-    onCreateRetry: (error, waitMs) => say(`creating the run: ${why(error)}; trying again in ${formatDuration(waitMs)}`),
+    onCreateRetry: (error, waitMs) =>
+      say(`creating the run: ${why(error)}; trying again in ${formatDuration(waitMs)}`),
     onRead(run, runs) {
       animate(run, runs);
       const state = run.progress.seen?.state ?? '';
@@ -72,7 +76,9 @@ export async function gateProgress(io: Io, output: Output, maxAttempts: number):
       told.set(run.runId, { state, at: now });
       const still = changed ? '' : 'still ';
       const elapsed = changed ? '' : ` after ${formatDuration(now - run.startedAt)}`;
-      say(`${name(run)}: ${still}${excerpt(state, 40)}${elapsed} (${counts(run)}; ${attempt(run, maxAttempts)})`);
+      say(
+        `${name(run)}: ${still}${excerpt(state, 40)}${elapsed} (${counts(run)}; ${attempt(run, maxAttempts)})`,
+      );
     },
     onTrouble(run, error, waitMs) {
       const next = waitMs === null ? '' : `; trying again in ${formatDuration(Math.max(0, waitMs))}`;
@@ -87,7 +93,11 @@ export async function gateProgress(io: Io, output: Output, maxAttempts: number):
     onCancelled(run, error) {
       const id = excerpt(run, 80);
       if (error === null) say(`asked the service to cancel run ${id}`, true);
-      else say(`run ${id} could not be cancelled: ${why(error)}; to do it later: rungate run cancel ${id}`, true);
+      else
+        say(
+          `run ${id} could not be cancelled: ${why(error)}; to do it later: rungate run cancel ${id}`,
+          true,
+        );
     },
   };
 }

@@ -51,8 +51,10 @@ function story(run: RunReport): string {
 
 function advice(run: RunReport): string | null {
   if (run.verdict === 'unobserved') return run.error?.hint ?? null;
-  if (run.verdict === 'timeout') return 'allow more with --timeout, or cancel what is late with --cancel-on-timeout';
-  if (run.verdict === 'cancelled' && run.gate === 'warn') return 'the gate lets it pass; --strict makes it fail';
+  if (run.verdict === 'timeout')
+    return 'allow more with --timeout, or cancel what is late with --cancel-on-timeout';
+  if (run.verdict === 'cancelled' && run.gate === 'warn')
+    return 'the gate lets it pass; --strict makes it fail';
   return null;
 }
 
@@ -69,5 +71,6 @@ export async function printGate(report: GateReport, output: Output): Promise<voi
     const hint = advice(run);
     if (hint !== null) await say(`  ${output.paint('dim', '→')} ${excerpt(hint, 400)}`);
   }
-  if (report.gate === 'fail') await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
+  if (report.gate === 'fail')
+    await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
 }

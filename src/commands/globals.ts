@@ -31,7 +31,11 @@ export function addGlobals(command: Command): Command {
 }
 
 /** One of the words that an option takes. */
-export function oneOf<const Word extends string>(option: string, words: readonly Word[], given: string): Word {
+export function oneOf<const Word extends string>(
+  option: string,
+  words: readonly Word[],
+  given: string,
+): Word {
   const found = words.find((word) => word === given);
   if (found !== undefined) return found;
   throw new UsageError(`${option}: "${given}" is not one of ${words.join(', ')}`);

@@ -1,8 +1,9 @@
 import { constants } from 'node:os';
 import { UsageError } from '../errors.ts';
+import { startMock } from '../mock/server.ts';
 import type { Context } from './context.ts';
 import { type MockFlags, mockOptions } from './mock-flags.ts';
-import { mockEnvironment, start } from './mock-serve.ts';
+import { mockEnvironment } from './mock-serve.ts';
 
 /** What shells say of a command that is not there, or that may not be run. */
 const notFound = 127;
@@ -12,10 +13,15 @@ const notExecutable = 126;
  * `rungate mock exec -- <command…>`: runs a command with the settings of a mock in its environment, and exits
  * with its code.
  */
-export async function execCommand(context: Context, command: readonly string[], flags: MockFlags): Promise<number> {
+export async function execCommand(
+  context: Context,
+  command: readonly string[],
+  flags: MockFlags,
+): Promise<number> {
   const { io, output } = context;
-  if (command.length === 0) throw new UsageError('no command to run', { hint: 'write: rungate mock exec -- <command>' });
-  const mock = await start({ ...mockOptions(flags, 0), clock: io.clock });
+  if (command.length === 0)
+    throw new UsageError('no command to run', { hint: 'write: rungate mock exec -- <command>' });
+  const mock = await startMock({ ...mockOptions(flags, 0), clock: io.clock });
   try {
     const { code, signal } = await io.run(command, { ...io.env, ...withoutFiles, ...mockEnvironment(mock) });
     return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));

@@ -1,6 +1,6 @@
-import { ConfigError, type StopSignal } from '../errors.ts';
+import type { StopSignal } from '../errors.ts';
 import { exitCodeOfSignal } from '../exit.ts';
-import { type Mock, type MockOptions, startMock } from '../mock/server.ts';
+import { type Mock, startMock } from '../mock/server.ts';
 import type { Context } from './context.ts';
 import { type MockFlags, mockOptions } from './mock-flags.ts';
 
@@ -12,25 +12,10 @@ export function mockEnvironment(mock: Mock): Record<string, string> {
 /** Where `mock serve` listens unless told otherwise: fixed, so that settings can be kept. */
 const usualPort = 4010;
 
-/** Starts the mock; a port that is taken is something the user can mend. */
-export async function start(options: MockOptions): Promise<Mock> {
-  try {
-    return await startMock(options);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
-    const reason = code === 'EACCES' ? 'not allowed here' : 'already taken';
-    throw new ConfigError(`the mock cannot listen on port ${options.port}: it is ${reason}`, {
-      hint: 'give another --port, or --port 0 for any that is free',
-      cause: error,
-    });
-  }
-}
-
 /** `rungate mock serve`: serves until it is stopped. */
 export async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
   const { io, output } = context;
-  const mock = await start({ ...mockOptions(flags, usualPort), clock: io.clock });
+  const mock = await startMock({ ...mockOptions(flags, usualPort), clock: io.clock });
   const settings = mockEnvironment(mock);
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
   if (output.format === 'json' || output.format === 'ndjson') {

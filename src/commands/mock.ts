@@ -8,12 +8,15 @@ export function defineMock(group: Command, bind: Bind): void {
     .summary('serve the mock until it is stopped')
     .description('Serve a mock of the service on this machine. Prints the settings to export (port 4010).');
   bind(serve, {
-    run: async (context, _args, flags: MockFlags) => (await import('./mock-serve.ts')).serveCommand(context, flags),
+    run: async (context, _args, flags: MockFlags) =>
+      (await import('./mock-serve.ts')).serveCommand(context, flags),
   });
 
   const exec = addMockFlags(group.command('exec'))
     .summary('run a command against a mock of its own')
-    .description('Run a command with a mock of its own, whose settings are in its environment; exits with its code.')
+    .description(
+      'Run a command with a mock of its own, whose settings are in its environment; exits with its code.',
+    )
     .argument('<command...>')
     .usage('[options] -- <command...>')
     .passThroughOptions();

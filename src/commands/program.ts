@@ -22,8 +22,9 @@ const groups: Readonly<Record<string, Group>> = {
 };
 
 const exitTable = `
-Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (strict) · 5 service error ·
-  6 credentials · 7 unreachable · 64 usage · 70 bug · 78 configuration · 129/130/143 stopped
+Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)
+  5 service error · 6 credentials · 7 unreachable · 64 usage · 70 bug
+  78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM
 `;
 
 /** What commander has to say: help and versions for stdout, mistakes as errors of ours. */
@@ -88,7 +89,10 @@ export async function parse(program: Command, argv: readonly string[], spoken: S
       throw new UsageError(`${command} alone does nothing: a command is missing`, { hint: help });
     }
     const [message = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-    const suggestion = rest.join(' ').trim().replace(/^\(|\)$/g, '');
+    const suggestion = rest
+      .join(' ')
+      .trim()
+      .replace(/^\(|\)$/g, '');
     // An unknown option may come with a value, and the value may be a secret.
     const safe = message.replace(/^(unknown option '[^'=]*)=[^']*'/, "$1'");
     throw new UsageError(safe, { hint: suggestion === '' ? help : `${suggestion} — ${help}` });

@@ -6,7 +6,11 @@ import { fieldTable } from './field-table.ts';
 import { filled } from './globals.ts';
 
 /** `rungate run cancel <runId>`: what the service replies is printed as it came; the interface does not show it. */
-export async function cancelCommand(context: Context, runId: string, flags: { reason?: string }): Promise<number> {
+export async function cancelCommand(
+  context: Context,
+  runId: string,
+  flags: { reason?: string },
+): Promise<number> {
   const reason = filled('--reason', flags.reason);
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };

@@ -30,13 +30,18 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
     .option('--on <verdict=action>', 'pass, warn or fail on a verdict (repeatable)', collect)
     .option('--cancel-on-timeout', 'cancel a run that has not ended in time')
     .option('--cancel-on-interrupt', `cancel when we are stopped${owned ? ' (default)' : ''}`)
-    .option('--no-cancel-on-interrupt', `leave the run going when we are stopped${owned ? '' : ' (default)'}`);
+    .option(
+      '--no-cancel-on-interrupt',
+      `leave the run going when we are stopped${owned ? '' : ' (default)'}`,
+    );
 }
 
 function parseAttempts(text: string): number {
   const attempts = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
   if (attempts >= 1) return attempts;
-  throw new UsageError(`--max-attempts: "${text}" is not a number of reads`, { hint: 'write a whole number from 1 up' });
+  throw new UsageError(`--max-attempts: "${text}" is not a number of reads`, {
+    hint: 'write a whole number from 1 up',
+  });
 }
 
 /** The settings that the wait options give. */

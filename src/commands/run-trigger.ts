@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { TriggerBody } from '../contract/run.ts';
 import { StoppedError, type StopSignal, UsageError } from '../errors.ts';
-import { exitCodes, exitCodeOfSignal } from '../exit.ts';
-import { createRun, type CreatedRun, type Start } from '../gate/create.ts';
+import { exitCodeOfSignal, exitCodes } from '../exit.ts';
+import { type CreatedRun, createRun, type Start } from '../gate/create.ts';
 import { runService } from '../gate/service.ts';
 import { excerpt } from '../output/sanitize.ts';
 import type { Settings, SettingValues } from '../settings.ts';
@@ -110,7 +110,9 @@ async function triggerOnly(context: Context, start: Start): Promise<number> {
     const signal = stoppedBy as StopSignal | null;
     if (creation.kind === 'created') await printCreated(context, creation, start.idempotencyKey);
     else if (creation.kind === 'unknown') {
-      await output.alert(`a run may have been created, with the idempotency key ${excerpt(start.idempotencyKey)}`);
+      await output.alert(
+        `a run may have been created, with the idempotency key ${excerpt(start.idempotencyKey)}`,
+      );
     }
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
   } finally {

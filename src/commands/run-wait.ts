@@ -1,6 +1,6 @@
-import { runGate } from '../gate/gate.ts';
-import { runService } from '../gate/service.ts';
 import type { Start } from '../gate/create.ts';
+import { runGate } from '../gate/gate.ts';
+import { checkRunId, runService } from '../gate/service.ts';
 import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';
 import { printGate } from './gate-result.ts';
@@ -22,7 +22,8 @@ export async function runWait(context: Context, watched: Watched, flags: WaitFla
         ...rules,
         cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in watched,
         cancelOnTimeout: flags.cancelOnTimeout === true,
-        cancelReason: (why) => (why === 'timeout' ? 'rungate: the wait timed out' : `rungate: stopped by ${why}`),
+        cancelReason: (why) =>
+          why === 'timeout' ? 'rungate: the wait timed out' : `rungate: stopped by ${why}`,
       },
       {
         service: runService(caller, io.clock.now),
@@ -41,6 +42,11 @@ export async function runWait(context: Context, watched: Watched, flags: WaitFla
 }
 
 /** `rungate run wait <runId>…` */
-export function waitCommand(context: Context, runIds: readonly string[], flags: WaitFlags): Promise<number> {
+export async function waitCommand(
+  context: Context,
+  runIds: readonly string[],
+  flags: WaitFlags,
+): Promise<number> {
+  for (const runId of runIds) checkRunId(runId);
   return runWait(context, { runIds: [...new Set(runIds)] }, flags);
 }

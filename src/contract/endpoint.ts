@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 
 /** Any schema of the contract; `Out` is what a reader gets, `In` what a writer must supply. */
 export type Schema<Out = unknown, In = Out> = z.ZodMiniType<Out, In>;
@@ -59,11 +59,15 @@ export type BodyOutput<E extends Endpoint> = E extends { body: infer S extends S
   ? z.output<S> | (E extends { bodyOptional: true } ? undefined : never)
   : undefined;
 
-export type QueryInput<E extends Endpoint> = E extends { query: infer S extends Schema<Record<string, unknown>> }
+export type QueryInput<E extends Endpoint> = E extends {
+  query: infer S extends Schema<Record<string, unknown>>;
+}
   ? z.input<S>
   : undefined;
 
-export type QueryOutput<E extends Endpoint> = E extends { query: infer S extends Schema<Record<string, unknown>> }
+export type QueryOutput<E extends Endpoint> = E extends {
+  query: infer S extends Schema<Record<string, unknown>>;
+}
   ? z.output<S>
   : Record<never, never>;
 
@@ -92,7 +96,8 @@ export function defineApi<const A extends Api>(api: A): A {
   for (const [name, endpoint] of Object.entries(api)) {
     const route = `${endpoint.method} ${shape(endpoint.path)}`;
     const other = seen.get(route);
-    if (other !== undefined) throw new Error(`${name} and ${other} are both ${route}: an endpoint is declared once`);
+    if (other !== undefined)
+      throw new Error(`${name} and ${other} are both ${route}: an endpoint is declared once`);
     seen.set(route, name);
   }
   return api;

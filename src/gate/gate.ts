@@ -42,8 +42,8 @@ export interface GateTools {
   onStop(stop: (signal: StopSignal) => void): () => void;
 }
 
-/** A stop takes 5 s at most; what is over is for printing the report. */
-const stopBudgetMs = 4_700;
+/** A stop takes 5 s at most; what is over is for noticing it (a lost parent shows late) and for the report. */
+const stopBudgetMs = 4_400;
 const cancelTimeoutMs = 15_000;
 
 /** Creates a run if asked to, waits for all runs, and judges them. Throws when no run could be created. */

@@ -58,7 +58,9 @@ export function checkOverride(verdict: string, action: string): [Verdict, Action
 export function parseOverride(text: string): [Verdict, Action] {
   const [verdict = '', action, ...rest] = text.split('=');
   if (action === undefined || rest.length > 0) {
-    throw new UsageError(`"${text}" is not <verdict>=<action>`, { hint: 'write for example --on cancelled=fail' });
+    throw new UsageError(`"${text}" is not <verdict>=<action>`, {
+      hint: 'write for example --on cancelled=fail',
+    });
   }
   return checkOverride(verdict.trim(), action.trim());
 }

@@ -56,7 +56,8 @@ export function firstProgress(): Progress {
 /** A 4xx that a later read could turn into an answer. */
 function isPassing(error: RungateError, progress: Progress, rules: PollRules): boolean {
   if (error instanceof NetworkError) return true;
-  if (error instanceof ContractError) return error.unreadable || error.field === 'state';
+  // A reply that cannot be read may be better next time; one that says "over" and not how will not.
+  if (error instanceof ContractError) return error.field !== 'failed' && error.field !== 'blocked';
   if (!(error instanceof HttpError)) return false;
   if (error.status === 404) return rules.triggered && progress.attempts <= visibilityReads;
   return error.status === 408 || error.status === 429 || error.status >= 500;
@@ -78,15 +79,20 @@ function nextWait(progress: Progress, rules: PollRules, askedMs: number, random:
 export function atTheLimit(progress: Progress): Outcome {
   if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
   if (progress.seen !== null) return { verdict: 'timeout', limit: true };
-  const cause = new NetworkError('deadline', 'the time was up before the state of the run was read even once', {
-    hint: 'allow more time with --timeout',
-  });
+  const cause = new NetworkError(
+    'deadline',
+    'the time was up before the state of the run was read even once',
+    {
+      hint: 'allow more time with --timeout',
+    },
+  );
   return { verdict: 'unobserved', cause, limit: true };
 }
 
 /** Within the limits, wait; past them, the wait is over: it is never made shorter to fit. */
 function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): Decision {
-  if (progress.attempts >= rules.maxAttempts || now + waitMs >= rules.deadline) return { done: atTheLimit(progress) };
+  if (progress.attempts >= rules.maxAttempts || now + waitMs >= rules.deadline)
+    return { done: atTheLimit(progress) };
   return { waitMs };
 }
 
@@ -131,7 +137,9 @@ function afterFailure(
     failures: before.failures + 1,
     deadEnds: isDeadEnd(error) ? before.deadEnds + 1 : before.deadEnds,
     replied,
-    stretch: limited ? Math.min(before.stretch * 1.5, Math.max(1, longestIntervalMs / rules.intervalMs)) : before.stretch,
+    stretch: limited
+      ? Math.min(before.stretch * 1.5, Math.max(1, longestIntervalMs / rules.intervalMs))
+      : before.stretch,
     seen: before.seen,
     trouble: error,
   };

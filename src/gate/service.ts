@@ -1,5 +1,6 @@
 import { run } from '../contract/run.ts';
 import { ContractError } from '../errors.ts';
+import { fillPath } from '../http/address.ts';
 import type { Caller, Exchange } from '../http/client.ts';
 import { parseRetryAfter } from '../http/retry.ts';
 import type { ReadResult } from './poll.ts';
@@ -10,7 +11,10 @@ export interface RunService {
   /** Creates a run. Repeated by the HTTP layer with the same key and the same bytes. */
   trigger(body: unknown, options: CreateOptions): Promise<Exchange>;
   /** One GET, with no retries under it: the poll loop owns them. Throws what it could not understand. */
-  read(runId: string, options: { signal: AbortSignal; timeoutMs: number }): Promise<Exclude<ReadResult, { error: unknown }>>;
+  read(
+    runId: string,
+    options: { signal: AbortSignal; timeoutMs: number },
+  ): Promise<Exclude<ReadResult, { error: unknown }>>;
   cancel(runId: string, reason: string, options: { timeoutMs: number }): Promise<Exchange>;
 }
 
@@ -23,22 +27,33 @@ export interface CreateOptions {
   onRetry?: (error: unknown, waitMs: number) => void;
 }
 
+/** Refuses an id that cannot be a path segment: of several runs, all are looked at before the first is read. */
+export function checkRunId(runId: string): void {
+  fillPath('run.status', run['run.status'], { runId });
+}
+
 /** How long one status read may take, in milliseconds. */
 const readTimeoutMs = 30_000;
 
 export function runService(caller: Caller, now: () => number, requestTimeoutMs = readTimeoutMs): RunService {
   return {
-    trigger: (body, options) => caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }, options),
+    trigger: (body, options) =>
+      caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }, options),
 
     async read(runId, { signal, timeoutMs }) {
-      const reply = await caller.exchange('run.status', run['run.status'], { params: { runId } }, {
-        signal,
-        timeoutMs,
-        requestTimeoutMs: Math.min(timeoutMs, requestTimeoutMs),
-        attempts: 1,
-        // The gate has a stricter reading of its own, which knows what an ended run must say.
-        check: false,
-      });
+      const reply = await caller.exchange(
+        'run.status',
+        run['run.status'],
+        { params: { runId } },
+        {
+          signal,
+          timeoutMs,
+          requestTimeoutMs: Math.min(timeoutMs, requestTimeoutMs),
+          attempts: 1,
+          // The gate has a stricter reading of its own, which knows what an ended run must say.
+          check: false,
+        },
+      );
       const reading = readStatus(reply.value);
       if (reading.kind !== 'broken') {
         return { reading, retryAfterMs: parseRetryAfter(reply.headers['retry-after'], now()) };
@@ -47,11 +62,22 @@ export function runService(caller: Caller, now: () => number, requestTimeoutMs =
       const end = reading.ended ? `, though its state is ${reading.state}` : '';
       throw new ContractError(
         `the status of run ${runId} cannot be trusted${end}: "${field}" should be ${expected}, and is ${received}`,
-        { field, expected, received, status: reply.status, hint: 'see what the service answers: rungate run status --json' },
+        {
+          field,
+          expected,
+          received,
+          status: reply.status,
+          hint: 'see what the service answers: rungate run status --json',
+        },
       );
     },
 
     cancel: (runId, reason, { timeoutMs }) =>
-      caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body: { reason } }, { timeoutMs }),
+      caller.exchange(
+        'run.cancel',
+        run['run.cancel'],
+        { params: { runId }, body: { reason } },
+        { timeoutMs },
+      ),
   };
 }

@@ -1,7 +1,15 @@
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
 import { nextReadAt } from '../http/pace.ts';
-import { afterRead, atTheLimit, firstProgress, type Outcome, type PollRules, type Progress, type ReadResult } from './poll.ts';
+import {
+  afterRead,
+  atTheLimit,
+  firstProgress,
+  type Outcome,
+  type PollRules,
+  type Progress,
+  type ReadResult,
+} from './poll.ts';
 import type { RunService } from './service.ts';
 
 /** A run that is waited for, and all that is known of it. */
@@ -43,7 +51,8 @@ async function read(run: WatchedRun, rules: PollRules, tools: WaitTools): Promis
   try {
     return await tools.service.read(run.runId, { signal: tools.signal, timeoutMs });
   } catch (error) {
-    const unsent = error instanceof UsageError || error instanceof ConfigError || error instanceof CredentialError;
+    const unsent =
+      error instanceof UsageError || error instanceof ConfigError || error instanceof CredentialError;
     if (unsent || !(error instanceof RungateError) || tools.signal.aborted) throw error;
     return { error };
   }

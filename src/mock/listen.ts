@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { UsageError } from '../errors.ts';
+import { ConfigError } from '../errors.ts';
 
 export interface Listening {
   readonly url: string;
@@ -21,8 +21,15 @@ export async function listen(onRequest: RequestListener, host: string, port: num
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const message = `the mock cannot listen on ${host}, port ${port}: ${cause.code}`;
-      reject(new UsageError(message, { hint: 'choose another port, or 0 for any that is free', cause }));
+      const reasons: Record<string, string> = {
+        EADDRINUSE: 'it is already taken',
+        EACCES: 'it is not allowed',
+      };
+      const reason = reasons[cause.code ?? ''] ?? cause.code;
+      const hint = 'choose another --port, or --port 0 for any that is free';
+      reject(
+        new ConfigError(`the mock cannot listen on port ${port} of ${host}: ${reason}`, { hint, cause }),
+      );
     });
     server.listen(port, host, resolve);
   });

@@ -92,7 +92,8 @@ function onStop(stop: (signal: StopSignal) => void): () => void {
 
 async function readStdin(): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of createReadStream('', { fd: 0, autoClose: false })) chunks.push(chunk as Uint8Array);
+  for await (const chunk of createReadStream('', { fd: 0, autoClose: false }))
+    chunks.push(chunk as Uint8Array);
   return Buffer.concat(chunks);
 }
 

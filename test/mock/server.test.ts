@@ -110,8 +110,8 @@ describe('the socket', () => {
   it('says which port was taken', async () => {
     const { mock } = await startService();
     await expect(startMock({ port: mock.port, clock: manualClock() })).rejects.toMatchObject({
-      code: 'usage',
-      message: `the mock cannot listen on 127.0.0.1, port ${mock.port}: EADDRINUSE`,
+      code: 'config',
+      message: `the mock cannot listen on port ${mock.port} of 127.0.0.1: it is already taken`,
     });
   });
 

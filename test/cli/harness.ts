@@ -1,0 +1,96 @@
+import { main } from '../../src/cli.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { StopSignal } from '../../src/errors.ts';
+import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import type { Io, Sink } from '../../src/output/io.ts';
+import { type FakeClock, fakeClock } from '../fake-clock.ts';
+
+export interface Result {
+  code: number;
+  out: string;
+  err: string;
+}
+
+interface MemorySink extends Sink {
+  text: string;
+}
+
+function memorySink(isTTY: boolean): MemorySink {
+  return {
+    text: '',
+    isTTY,
+    columns: isTTY ? 80 : undefined,
+    open: true,
+    async write(text) {
+      this.text += text;
+    },
+  };
+}
+
+export interface Settings {
+  env?: Record<string, string | undefined>;
+  clock?: Clock;
+  random?: () => number;
+  isTTY?: boolean;
+  stdin?: string;
+  files?: Record<string, string>;
+  /** Called with the function that stops the command, once the command listens for it. */
+  onStop?: (stop: (signal: StopSignal) => void) => void;
+}
+
+/** Runs `main(argv, io)` in this process and returns what it did. */
+export async function cli(argv: readonly string[], settings: Settings = {}): Promise<Result> {
+  const out = memorySink(settings.isTTY ?? false);
+  const err = memorySink(settings.isTTY ?? false);
+  const io: Io = {
+    out,
+    err,
+    env: settings.env ?? {},
+    cwd: '/nowhere',
+    clock: settings.clock ?? fakeClock(),
+    random: settings.random ?? (() => 0.5),
+    readStdin: async () => new TextEncoder().encode(settings.stdin ?? ''),
+    readFile(path) {
+      const text = settings.files?.[path];
+      if (text === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+      return new TextEncoder().encode(text);
+    },
+    onStop(stop) {
+      settings.onStop?.(stop);
+      return () => {};
+    },
+    run: async () => ({ code: 0, signal: null }),
+  };
+  const code = await main(argv, io);
+  return { code, out: out.text, err: err.text };
+}
+
+export interface Stage {
+  mock: Mock;
+  clock: FakeClock;
+  env: Record<string, string>;
+  /** Runs a command with the mock's settings, on the mock's clock. */
+  rungate(...argv: string[]): Promise<Result>;
+  /** The same, with more settings. */
+  with(settings: Settings): (...argv: string[]) => Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** A mock and a command line on one fake clock, over a real socket. */
+export async function stage(options: MockOptions = {}): Promise<Stage> {
+  const clock = fakeClock();
+  const mock = await startMock({ clock, ...options });
+  const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
+  const using =
+    (settings: Settings) =>
+    (...argv: string[]) =>
+      cli(argv, { clock, ...settings, env: { ...env, ...settings.env } });
+  return { mock, clock, env, rungate: using({}), with: using, close: () => mock.close() };
+}
+
+export const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout'] as const;
+
+/** The endpoints that the mock was asked for, in order. */
+export function asked(mock: Mock): (string | null)[] {
+  return mock.requests.map((request) => request.endpoint);
+}

@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Stage, stage, trigger } from './harness.ts';
+
+let on: Stage;
+afterEach(() => on?.close());
+
+const hostile =
+  '\u001b[2J\u202e::error::pwned\n::error::pwned\n##vso[task.complete result=Succeeded]##teamcity[x]\u0085';
+
+describe('text from the service cannot command a terminal or a CI', () => {
+  async function everything(text: string) {
+    on = await stage({ outcome: 'failed', duration: 0 });
+    const status = { state: 'completed', failed: 1, blocked: 0, appUrl: text };
+    on.mock.faults.add({
+      kind: 'reply',
+      text: JSON.stringify({ runId: 'r1', appUrl: text }),
+      endpoint: 'run.trigger',
+    });
+    on.mock.faults.add({ kind: 'reply', text: JSON.stringify({ state: text }), endpoint: 'run.status' });
+    on.mock.faults.add({ kind: 'reply', text: JSON.stringify(status), endpoint: 'run.status' });
+    const plain = await on.rungate(...trigger, '--wait', '--verbose');
+    on.mock.faults.add({
+      kind: 'status',
+      status: 400,
+      body: { error: text, details: text },
+      endpoint: 'run.status',
+    });
+    const refused = await on.rungate('run', 'status', 'x');
+    on.mock.faults.add({
+      kind: 'reply',
+      text: JSON.stringify({ [text]: text, state: 'x' }),
+      endpoint: 'run.status',
+    });
+    const shown = await on.with({ isTTY: true, env: { NO_COLOR: '1', TERM: 'dumb' } })('run', 'status', 'x');
+    return [plain, refused, shown].map(({ out, err }) => out + err).join('');
+  }
+
+  it('on stdout and on stderr', async () => {
+    const text = await everything(hostile);
+    expect(text).toContain('pwned');
+    expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+    expect(text).not.toMatch(/^\s*::/m);
+    expect(text).not.toMatch(/##(vso)?\[|##teamcity/);
+  });
+
+  it('JSON stays exact, and its text has none of it either', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'reply', text: JSON.stringify({ state: hostile }), endpoint: 'run.status' });
+    const { out } = await on.rungate('run', 'status', 'x', '--json');
+    expect(JSON.parse(out).state).toBe(hostile);
+    expect(out).not.toContain('#');
+    expect(out).not.toContain('\u202e');
+    expect(out).not.toContain('\u0085');
+  });
+});
+
+describe('progress', () => {
+  it('off a terminal: one line per change of state, and a heartbeat a minute', async () => {
+    on = await stage({ outcome: 'passed', duration: 200_000 });
+    const { err } = await on.rungate(...trigger, '--wait');
+    const lines = err.split('\n').filter((line) => line.includes('in_progress'));
+    expect(lines.length).toBeGreaterThanOrEqual(3);
+    expect(lines.length).toBeLessThanOrEqual(5);
+    expect(lines[1]).toMatch(/still in_progress after 1 min .*attempt 7\/60/);
+    expect(err).toMatch(/✓ run run_\w+ passed/);
+  });
+
+  it('--quiet leaves nothing on stderr when the gate passes', async () => {
+    on = await stage({ outcome: 'passed' });
+    expect((await on.rungate(...trigger, '--wait', '--quiet')).err).toBe('');
+  });
+
+  it('no colour without a terminal, with FORCE_COLOR colour, NO_COLOR none', async () => {
+    on = await stage({ outcome: 'failed' });
+    const esc = '\u001b[';
+    expect((await on.rungate(...trigger, '--wait')).err).not.toContain(esc);
+    expect((await on.with({ env: { FORCE_COLOR: '1' } })(...trigger, '--wait')).err).toContain(esc);
+    const tty = on.with({ isTTY: true, env: { NO_COLOR: '1' } });
+    expect((await tty(...trigger, '--wait')).err).not.toContain(esc);
+  });
+});
+
+describe('run cancel', () => {
+  it('tells the service why, and prints what it replies', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const { code, out } = await on.rungate('run', 'cancel', id, '--reason', 'superseded', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ state: 'cancelled' });
+    expect(JSON.parse(on.mock.requests.at(-1)?.body ?? '')).toEqual({ reason: 'superseded' });
+    expect((await on.rungate('run', 'wait', id, '--strict')).code).toBe(4);
+  });
+
+  it('is retried after a lost reply', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const id = (await on.rungate(...trigger)).out.trim();
+    on.mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.cancel' });
+    expect((await on.rungate('run', 'cancel', id)).code).toBe(0);
+  });
+
+  it('a reply without a body prints nothing on stdout', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'status', status: 204, body: '', endpoint: 'run.cancel' });
+    const { code, out } = await on.rungate('run', 'cancel', 'run_1', '--json');
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+  });
+
+  it('a run that is not there is 5', async () => {
+    on = await stage();
+    expect((await on.rungate('run', 'cancel', 'run_nowhere')).code).toBe(5);
+  });
+});
+
+it('--cancel-on-timeout cancels a run that timed out, and still exits 3', async () => {
+  on = await stage({ outcome: 'stuck' });
+  const { code } = await on.rungate(...trigger, '--wait', '--timeout', '1m', '--cancel-on-timeout');
+  expect(code).toBe(3);
+  expect([...on.mock.state.runs.values()].map((run) => run.cancelled !== undefined)).toEqual([true]);
+});

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cli, type Stage, stage, trigger } from './harness.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+const wait = ['run', 'wait', 'run_1'] as const;
+
+describe('bad input is 64: a message that says what to write, nothing sent, nothing on stdout', () => {
+  it.each<[string, readonly string[], RegExp]>([
+    ['both selectors', [...trigger, '--tag', 'smoke'], /exclude each other[\s\S]*--process <slug>, or --tag/],
+    [
+      'neither selector',
+      ['run', 'trigger', '--project', 'shop'],
+      /neither a process nor a tag[\s\S]*--process/,
+    ],
+    ['no project', ['run', 'trigger', '--process', 'x'], /--project <slug>/],
+    ['an empty project', ['run', 'trigger', '--project', '', '--process', 'x'], /--project is empty/],
+    ['an empty process', ['run', 'trigger', '--project', 'shop', '--process', ' '], /--process is empty/],
+    ['an empty tag', ['run', 'trigger', '--project', 'shop', '--tag', ''], /--tag is empty/],
+    [
+      'an empty tag among others',
+      ['run', 'trigger', '--project', 'shop', '--tag', 'a', '--tag', ' '],
+      /--tag is empty/,
+    ],
+    ['an empty environment', [...trigger, '--environment', ''], /--environment is empty/],
+    ['an empty ref', [...trigger, '--ref', ''], /--ref is empty/],
+    ['an empty key', [...trigger, '--idempotency-key', ''], /--idempotency-key is empty/],
+    ['a key with a space', [...trigger, '--idempotency-key', 'a b'], /visible ASCII/],
+    ['a bad interval', [...wait, '--interval', 'soon'], /"soon" is not a duration[\s\S]*10s/],
+    ['an interval of 0', [...wait, '--interval', '0'], /above 0/],
+    ['a negative timeout', [...wait, '--timeout', '-5m'], /"-5m" is not a duration|argument missing/],
+    ['a timeout of days', [...wait, '--timeout', '1d'], /"1d" is not a duration/],
+    ['max attempts of 0', [...wait, '--max-attempts', '0'], /whole number from 1 up/],
+    ['max attempts of text', [...wait, '--max-attempts', 'many'], /whole number from 1 up/],
+    ['an unknown verdict', [...wait, '--on', 'canceled=fail'], /no verdict "canceled"[\s\S]*cancelled/],
+    ['an unknown action', [...wait, '--on', 'failed=ignore'], /pass, warn, fail/],
+    ['no action', [...wait, '--on', 'failed'], /<verdict>=<action>/],
+    ['a policy for passed', [...wait, '--on', 'passed=fail'], /cannot be set/],
+    ['a timeout that passes', [...wait, '--on', 'timeout=pass'], /cannot pass[\s\S]*timeout=warn/],
+    ['an unobserved that passes', [...wait, '--on', 'unobserved=pass'], /cannot pass/],
+    ['an unknown option', [...wait, '--intervall', '5s'], /unknown option '--intervall'[\s\S]*--interval/],
+    ['an unknown command', ['rnu', 'wait', 'x'], /unknown command 'rnu'[\s\S]*run/],
+    ['an unknown subcommand', ['run', 'wiat', 'x'], /unknown command 'wiat'[\s\S]*wait/],
+    ['no command', [], /command is missing/],
+    ['half a command', ['run'], /command is missing/],
+    ['no run id', ['run', 'wait'], /missing required argument 'runId'/],
+    ['.. as an id', ['run', 'wait', '..'], /"\.\."/],
+    ['. as an id', ['run', 'status', '.'], /"\."/],
+    ['an empty id', ['run', 'status', ''], /runId/],
+    ['.. as one id of several', ['run', 'wait', 'run_1', '..'], /"\.\."/],
+    ['a control character in an id', ['run', 'cancel', 'a\u0007b'], /runId/],
+    ['an excess argument', ['run', 'status', 'a', 'b'], /too many arguments/],
+    ['an unknown format', ['run', 'status', 'a', '--format', 'yaml'], /table, json, ndjson/],
+    ['two formats', ['run', 'status', 'a', '--json', '--format', 'table'], /exclude each other/],
+    ['an unknown credential kind', ['run', 'status', 'a', '--auth', 'basic'], /bearer, key/],
+    [
+      'a service that is no address',
+      ['run', 'status', 'a', '--api-url', 'nonsense'],
+      /--api-url|RUNGATE_API_URL|URL/,
+    ],
+    ['an option without its value', [...wait, '--interval'], /argument missing/],
+    [
+      'wait options without --wait',
+      [...trigger, '--strict'],
+      /--strict: nothing is waited for[\s\S]*add --wait/,
+    ],
+    ['a timeout without --wait', [...trigger, '--timeout', '5m'], /add --wait/],
+    ['a bad outcome of the mock', ['mock', 'exec', '--outcome', 'green', '--', 'true'], /passed, failed/],
+    ['a bad port of the mock', ['mock', 'serve', '--port', '70000'], /65535/],
+  ])('%s', async (_name, argv, message) => {
+    const { code, out, err } = await on.rungate(...argv);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toMatch(message);
+    expect(on.mock.requests).toHaveLength(0);
+    expect(err.split('\n').every((line) => line.length < 400)).toBe(true);
+  });
+
+  it.each([
+    [['run', 'status', 'x', '--api-key', 'sk_live_1234567890']],
+    [['--api-key=sk_live_1234567890', 'run', 'status', 'x']],
+    [['run', 'trigger', '--token', 'sk_live_1234567890']],
+    [['webhooks', 'verify', '--secret=sk_live_1234567890']],
+    [['run', 'status', 'x', '--api-keys=sk_live_1234567890']],
+  ])('a secret on the command line is refused and not repeated: %j', async (argv) => {
+    const { code, out, err } = await on.rungate(...argv);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).not.toContain('sk_live');
+  });
+
+  it('with --json the error is one JSON line on stderr', async () => {
+    const { code, out, err } = await on.rungate('run', 'wait', '--json', '--frobnicate', 'x');
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+    const { error } = JSON.parse(err);
+    expect(Object.keys(error)).toEqual(['code', 'message', 'status', 'method', 'path', 'details', 'hint']);
+    expect(error.code).toBe('usage');
+  });
+});
+
+describe('help and version', () => {
+  it.each([[['--help']], [['run', '--help']], [['run', 'trigger', '--help']], [['mock', 'exec', '-h']]])(
+    '%j goes to stdout, and exits 0',
+    async (argv) => {
+      const { code, out, err } = await cli(argv);
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out).toMatch(/^Usage: rungate/);
+      expect(out.split('\n').every((line) => line.length <= 80)).toBe(true);
+    },
+  );
+
+  it('--version is the package version, and only before a command', async () => {
+    const { code, out } = await cli(['--version']);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await cli(['run', 'status', 'x', '--version'])).code).toBe(64);
+  });
+
+  it('the help names every exit code', async () => {
+    const { out } = await cli(['--help']);
+    for (const code of [0, 1, 2, 3, 4, 5, 6, 7, 64, 70, 78, 129])
+      expect(out).toMatch(new RegExp(`\\b${code}\\b`));
+  });
+});
+
+describe('global options', () => {
+  it('are taken before and after the command, the later one wins', async () => {
+    const id = (await on.rungate(...trigger)).out.trim();
+    expect(JSON.parse((await on.rungate('--json', 'run', 'status', id)).out)).toHaveProperty('state');
+    expect(JSON.parse((await on.rungate('run', '--json', 'status', id)).out)).toHaveProperty('state');
+    expect((await on.rungate('--format', 'json', 'run', 'status', id, '--format', 'ndjson')).out).toMatch(
+      /^{.*}\n$/,
+    );
+  });
+
+  it('--api-url beats RUNGATE_API_URL', async () => {
+    const env = { RUNGATE_API_URL: 'http://127.0.0.1:1' };
+    const { code } = await on.with({ env })(...trigger, '--api-url', on.mock.url);
+    expect(code).toBe(0);
+  });
+
+  it('http: to another machine is refused unless it is asked for', async () => {
+    const { code, err } = await on.with({ env: { RUNGATE_API_URL: 'http://service.example' } })(...wait);
+    expect(code).toBe(78);
+    expect(err).toMatch(/--insecure-http/);
+  });
+
+  it('a setting that is not true or false is a configuration error that names the variable', async () => {
+    const { code, err } = await on.with({ env: { RUNGATE_STRICT: 'maybe' } })(...wait);
+    expect(code).toBe(78);
+    expect(err).toMatch(/RUNGATE_STRICT/);
+  });
+
+  it('--verbose traces each exchange on stderr', async () => {
+    const { err } = await on.rungate(...trigger, '--verbose');
+    expect(err).toMatch(/\* POST \/api\/ci\/runs → 201 in .* \(try 1\)/);
+  });
+});

@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { bin, root, rungate, start } from './built.ts';
+
+let mock: Mock;
+let env: Record<string, string>;
+beforeEach(async () => {
+  mock = await startMock({ duration: 300, retryAfterSeconds: 0.1 });
+  env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
+});
+afterEach(() => mock.close());
+
+describe('the built command', () => {
+  it('gates a run from trigger to exit code, and ends by itself', async () => {
+    const args = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--strict'];
+    const ended = await rungate(args, env).ended;
+    expect(ended).toMatchObject({ code: 0, signal: null });
+    expect(ended.out).toMatch(/^run_\w+\tpassed\t/);
+  });
+
+  it('never calls process.exit but for a second signal', () => {
+    const sources = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => readFileSync(`${root}/src/${file}`, 'utf8').split('\n'))
+      .filter((line) => /process\.exit\(/.test(line));
+    expect(sources).toEqual(['    if (stopping) process.exit(128 + signalNumbers[signal]);']);
+  });
+
+  it('an exception that is not ours is 70, never Node’s own 1', async () => {
+    const ended = await start(process.execPath, [
+      '--input-type=module',
+      '-e',
+      `import { main, systemIo } from ${JSON.stringify(`${root}/dist/cli.js`)};
+       process.exitCode = await main(['--version'], { ...systemIo, out: { write() { throw new TypeError('oops') } } });`,
+    ]).ended;
+    expect(ended.code).toBe(70);
+    expect(ended.err).toMatch(/this is a bug in rungate: oops/);
+  });
+});
+
+describe('piped output', () => {
+  const big = {
+    state: 'completed',
+    failed: 0,
+    blocked: 0,
+    log: Array.from({ length: 40_000 }, (_, i) => `line ${i}`),
+  };
+
+  async function serving(run: (url: string) => Promise<void>) {
+    const server = createServer((_request, response) => response.end(JSON.stringify(big)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      await run(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    } finally {
+      server.close();
+    }
+  }
+
+  it('is complete however large, through a pipe that is read slowly', () =>
+    serving(async (url) => {
+      const script = `"${process.execPath}" "${bin}" run status x --json | (sleep 0.5; cat)`;
+      const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
+      expect(ended.out.length).toBeGreaterThan(500_000);
+      expect(JSON.parse(ended.out)).toEqual(big);
+    }));
+
+  it('a closed pipe is no error', () =>
+    serving(async (url) => {
+      const script = `{ "${process.execPath}" "${bin}" run status x --json; echo "code $?" >&2; } | head -n 1`;
+      const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
+      expect(ended.out).toBe('{\n');
+      expect(ended.err).toBe('code 0\n');
+    }));
+
+  it('a closed pipe does not make a red gate green', async () => {
+    const script = `{ sleep 0.2; "${process.execPath}" "${bin}" run wait nowhere --json; echo "code $?" >&2; } | true`;
+    const ended = await start('sh', ['-c', script], env).ended;
+    expect(ended.err).toMatch(/code 5\n$/);
+  });
+});
+
+describe('mock exec', () => {
+  it('runs a command with the settings, and exits with its code', async () => {
+    const show = 'echo "$RUNGATE_API_URL $RUNGATE_API_KEY $RUNGATE_TOKEN"; exit 9';
+    const ended = await rungate(['mock', 'exec', '--', 'sh', '-c', show]).ended;
+    expect(ended.code).toBe(9);
+    expect(ended.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+ rg_\S+ \S+\.\S+\.\S+\n$/);
+  });
+
+  it.each([
+    ['passed', 0],
+    ['failed', 1],
+    ['blocked', 2],
+    ['cancelled', 4],
+    ['stuck', 3],
+  ])('--outcome %s → %i', async (outcome, code) => {
+    const exec = ['mock', 'exec', '--outcome', outcome, '--duration', '200ms', '--retry-after', '0.1', '--'];
+    const gate = [
+      'run',
+      'trigger',
+      '--project',
+      'a',
+      '--process',
+      'b',
+      '--wait',
+      '--strict',
+      '--max-attempts',
+      '8',
+    ];
+    const ended = await rungate([...exec, process.execPath, bin, ...gate]).ended;
+    expect(ended.code).toBe(code);
+  });
+
+  it('a command that is not there is 127', async () => {
+    const ended = await rungate(['mock', 'exec', '--', 'no-such-command-here']).ended;
+    expect(ended).toMatchObject({ code: 127, out: '' });
+    expect(ended.err).toMatch(/no-such-command-here: command not found/);
+  });
+
+  it('a command ended by a signal is 128 and the signal', async () => {
+    const ended = await rungate(['mock', 'exec', '--', 'sh', '-c', 'kill -KILL $$']).ended;
+    expect(ended.code).toBe(137);
+  });
+
+  it('passes a stop on to the command, and waits for it', async () => {
+    const gate = ['run', 'trigger', '--project', 'a', '--process', 'b', '--wait', '--json'];
+    const running = rungate([
+      'mock',
+      'exec',
+      '--outcome',
+      'stuck',
+      '--retry-after',
+      '0.1',
+      '--',
+      process.execPath,
+      bin,
+      ...gate,
+    ]);
+    await running.shows(/in_progress/);
+    running.child.kill('SIGTERM');
+    const ended = await running.ended;
+    expect(ended.code).toBe(143);
+    expect(JSON.parse(ended.out)).toMatchObject({ interruptedBy: 'SIGTERM', cancellation: 'requested' });
+  });
+});
+
+describe('mock serve', () => {
+  it('prints settings that a shell can take over, serves, and stops on a signal', async () => {
+    const running = rungate(['mock', 'serve', '--port', '0', '--duration', '0.1s']);
+    await running.shows(/stop it with Ctrl-C/);
+    const ids = rungate(['mock', 'serve', '--port', '0']);
+    await ids.shows(/export RUNGATE_API_KEY/);
+    ids.child.kill('SIGTERM');
+    const { out } = await ids.ended;
+    expect(out).toMatch(
+      /^export RUNGATE_API_URL=http:\/\/127\.0\.0\.1:\d+\nexport RUNGATE_API_KEY=\S+\nexport RUNGATE_TOKEN=\S+\n$/,
+    );
+    running.child.kill('SIGINT');
+    const served = await running.ended;
+    expect(served.code).toBe(130);
+  });
+
+  it('a port that is taken is a configuration error that says what to do', async () => {
+    const ended = await rungate(['mock', 'serve', '--port', String(mock.port)]).ended;
+    expect(ended).toMatchObject({ code: 78, out: '' });
+    expect(ended.err).toMatch(/already taken[\s\S]*--port 0/);
+  });
+});
+
+it('curl sees the same run', async () => {
+  const id = (await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended).out.trim();
+  const url = `${mock.url}/api/ci/runs/${id}`;
+  const reply = await start('curl', ['-sf', '--max-time', '5', '-H', `X-API-Key: ${mock.apiKey}`, url]).ended;
+  expect(JSON.parse(reply.out)).toMatchObject({ state: expect.stringMatching(/in_progress|completed/) });
+});

@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { rungate } from './built.ts';
+
+let mock: Mock;
+let env: Record<string, string>;
+beforeEach(async () => {
+  mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.2 });
+  env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
+});
+afterEach(() => mock.close());
+
+const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout'];
+const runs = () => [...mock.state.runs.values()];
+const count = (endpoint: string) => mock.requests.filter((request) => request.endpoint === endpoint).length;
+
+describe('run trigger --wait owns its run', () => {
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ] as const)('%s cancels it and exits %i within 5 s', async (signal, code) => {
+    const running = rungate([...trigger, '--wait', '--json'], env);
+    await running.shows(/in_progress/);
+    const began = performance.now();
+    running.child.kill(signal);
+    const ended = await running.ended;
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(ended).toMatchObject({ code, signal: null });
+    expect(runs()).toHaveLength(1);
+    expect(runs()[0]?.cancelled?.reason).toContain(signal);
+    const report = JSON.parse(ended.out);
+    expect(report).toMatchObject({
+      gate: 'fail',
+      exitCode: code,
+      interruptedBy: signal,
+      cancellation: 'requested',
+      runs: [{ runId: runs()[0]?.id, verdict: null, state: 'in_progress', appUrl: expect.any(String) }],
+    });
+    expect(ended.err).toMatch(/asked the service to cancel/);
+  });
+
+  it('--no-cancel-on-interrupt leaves it going', async () => {
+    const running = rungate([...trigger, '--wait', '--json', '--no-cancel-on-interrupt'], env);
+    await running.shows(/in_progress/);
+    running.child.kill('SIGTERM');
+    const { code, out } = await running.ended;
+    expect(code).toBe(143);
+    expect(JSON.parse(out).cancellation).toBe('none');
+    expect(runs()[0]?.cancelled).toBeUndefined();
+  });
+
+  it('a second signal exits at once', async () => {
+    mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
+    const running = rungate([...trigger, '--wait'], env);
+    await running.shows(/in_progress/);
+    running.child.kill('SIGTERM');
+    await running.shows(/stopping on SIGTERM/);
+    const began = performance.now();
+    running.child.kill('SIGINT');
+    expect(await running.ended).toMatchObject({ code: 130 });
+    expect(performance.now() - began).toBeLessThan(1500);
+  });
+
+  it('a cancel that the service does not answer is given up within 5 s, and said', async () => {
+    mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
+    const running = rungate([...trigger, '--wait', '--json'], env);
+    await running.shows(/in_progress/);
+    const began = performance.now();
+    running.child.kill('SIGTERM');
+    const { code, out, err } = await running.ended;
+    expect(performance.now() - began).toBeLessThan(5300);
+    expect(code).toBe(143);
+    expect(JSON.parse(out)).toMatchObject({ cancellation: 'failed', runs: [{ runId: runs()[0]?.id }] });
+    expect(err).toMatch(/rungate run cancel run_/);
+  });
+
+  it('a lost cancel is sent again', async () => {
+    mock.faults.add({ kind: 'reset', endpoint: 'run.cancel' });
+    const running = rungate([...trigger, '--wait', '--json'], env);
+    await running.shows(/in_progress/);
+    running.child.kill('SIGTERM');
+    expect(JSON.parse((await running.ended).out).cancellation).toBe('requested');
+    expect(runs()[0]?.cancelled).toBeDefined();
+  });
+});
+
+describe('a signal while the create is in flight', () => {
+  it('asks again with the same key and bytes, then cancels what it finds', async () => {
+    // The create takes effect, and its reply never comes.
+    mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
+    const running = rungate([...trigger, '--wait', '--json'], env);
+    while (count('run.trigger') === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const began = performance.now();
+    running.child.kill('SIGTERM');
+    const { code, out } = await running.ended;
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(code).toBe(143);
+    const creates = mock.requests.filter((request) => request.endpoint === 'run.trigger');
+    expect(creates).toHaveLength(2);
+    expect(creates[1]?.body).toBe(creates[0]?.body);
+    expect(creates[1]?.headers['idempotency-key']).toBe(creates[0]?.headers['idempotency-key']);
+    expect(runs()).toHaveLength(1);
+    expect(runs()[0]?.cancelled).toBeDefined();
+    expect(JSON.parse(out)).toMatchObject({ cancellation: 'requested', runs: [{ runId: runs()[0]?.id }] });
+  });
+
+  it('says that a run may exist, and by which key to find it, when the service stays silent', async () => {
+    mock.faults.add({ kind: 'stall-headers', endpoint: 'run.trigger', times: 99 });
+    const running = rungate([...trigger, '--wait', '--json', '--idempotency-key', 'build-7'], env);
+    while (count('run.trigger') === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    const began = performance.now();
+    running.child.kill('SIGTERM');
+    const { code, out } = await running.ended;
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(code).toBe(143);
+    expect(JSON.parse(out)).toMatchObject({
+      cancellation: 'failed',
+      runs: [{ runId: null, verdict: null, idempotencyKey: 'build-7' }],
+    });
+  });
+
+  it('while a rate limit is waited out: nothing was created, and nothing is', async () => {
+    mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.trigger', times: 99 });
+    const running = rungate([...trigger, '--wait', '--json'], env);
+    await running.shows(/trying again in/);
+    running.child.kill('SIGTERM');
+    const { code, out } = await running.ended;
+    expect(code).toBe(143);
+    expect(JSON.parse(out)).toMatchObject({ cancellation: 'none', runs: [] });
+    expect(count('run.trigger')).toBe(1);
+    expect(runs()).toHaveLength(0);
+  });
+
+  it('without --wait: the id of the run is still printed, and the run goes on', async () => {
+    mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
+    const running = rungate(trigger, env);
+    while (count('run.trigger') === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    running.child.kill('SIGTERM');
+    const { code, out } = await running.ended;
+    expect(code).toBe(143);
+    expect(out).toBe(`${runs()[0]?.id}\n`);
+    expect(runs()[0]?.cancelled).toBeUndefined();
+  });
+});
+
+describe('run wait does not own the runs', () => {
+  async function twoRuns(): Promise<string[]> {
+    const ids: string[] = [];
+    for (let i = 0; i < 2; i += 1) ids.push((await rungate(trigger, env).ended).out.trim());
+    return ids;
+  }
+
+  it('and only detaches', async () => {
+    const ids = await twoRuns();
+    const running = rungate(['run', 'wait', ...ids, '--json'], env);
+    await running.shows(/in_progress/);
+    running.child.kill('SIGINT');
+    const { code, out } = await running.ended;
+    expect(code).toBe(130);
+    expect(JSON.parse(out)).toMatchObject({ interruptedBy: 'SIGINT', cancellation: 'none' });
+    expect(JSON.parse(out).runs.map((run: { runId: string }) => run.runId)).toEqual(ids);
+    expect(count('run.cancel')).toBe(0);
+  });
+
+  it('unless --cancel-on-interrupt says so: then all of them', async () => {
+    const ids = await twoRuns();
+    const running = rungate(['run', 'wait', ...ids, '--json', '--cancel-on-interrupt'], env);
+    await running.shows(/in_progress/);
+    running.child.kill('SIGTERM');
+    expect(JSON.parse((await running.ended).out).cancellation).toBe('requested');
+    expect(runs().every((run) => run.cancelled !== undefined)).toBe(true);
+  });
+});

@@ -1,0 +1,29 @@
+import type { Clock } from '../src/clock.ts';
+
+export interface FakeClock extends Clock {
+  /** Every sleep that was asked for, in milliseconds. */
+  readonly sleeps: number[];
+  advance(ms: number): void;
+}
+
+/** A clock whose sleeps pass at once: time is what was slept, and an hour of polling takes milliseconds. */
+export function fakeClock(start = Date.UTC(2026, 0, 15, 12)): FakeClock {
+  let elapsed = 0;
+  const sleeps: number[] = [];
+  return {
+    sleeps,
+    now: () => start + elapsed,
+    monotonic: () => elapsed,
+    advance(ms) {
+      elapsed += ms;
+    },
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      sleeps.push(ms);
+      elapsed += ms;
+      // Sockets get their turn, and so does whoever might abort us.
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    },
+  };
+}
