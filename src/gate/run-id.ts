@@ -53,12 +53,12 @@ function lastSegment(location: string | undefined): string | null {
  * setting `run.idPointer`, which comes before all else.
  */
 export function runIdOf(reply: unknown, location: string | undefined, pointer?: string): string {
-  const wanted = pointer === undefined ? places : [parsePointer(pointer)];
+  const wanted = pointer === undefined ? places : [parsePointer(pointer), ...places];
   for (const place of wanted) {
     const id = asId(at(reply, place));
     if (id !== null) return id;
   }
-  const fromLocation = pointer === undefined ? lastSegment(location) : null;
+  const fromLocation = lastSegment(location);
   if (fromLocation !== null) return fromLocation;
   const keys = typeof reply === 'object' && reply !== null ? Object.keys(reply).slice(0, 20).join(', ') : '';
   const received = keys === '' ? 'a reply without fields' : `the fields ${keys}`;

@@ -1,70 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../clock.ts';
-import { type Api, type Endpoint, reservedValues } from '../contract/endpoint.ts';
+import { systemClock } from '../clock.ts';
+import { type Endpoint, reservedValues } from '../contract/endpoint.ts';
 import { type ServiceApi, api as wholeApi } from '../contract/index.ts';
 import { RungateError, UsageError } from '../errors.ts';
 import { call } from './call.ts';
-import type { Credentials } from './credentials.ts';
-import type { Exchange, ExchangeEvent } from './exchange.ts';
-import { type PreparedRequest, prepareRequest, type RequestInput } from './request.ts';
+import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
+import { type PreparedRequest, prepareRequest } from './request.ts';
 import { undiciTransport } from './send.ts';
-import type { Transport } from './transport.ts';
 import { bindApi, type Tree } from './tree.ts';
 
 export type { Exchange, ExchangeEvent } from './exchange.ts';
-
-/** How to reach the service and how long to try; all durations in milliseconds. */
-export interface ClientOptions extends Credentials {
-  /** The service's base URL; may have a path prefix. */
-  apiUrl: string;
-  /** Allow `http:` to other machines. */
-  insecureHttp?: boolean | undefined;
-  /** One try; default 30 s. */
-  requestTimeoutMs?: number | undefined;
-  /** One call, with its retries and their waits; default 2 min. */
-  callTimeoutMs?: number | undefined;
-  clock?: Clock | undefined;
-  /** A number from 0 up to 1. */
-  random?: (() => number) | undefined;
-  /** Where requests go instead of to the network. The client does not close it. */
-  transport?: Transport | undefined;
-  /** Certificates (PEM) to trust besides those that Node trusts (see `trustAlso`). */
-  caPem?: string | undefined;
-  userAgent?: string | undefined;
-  /** One event for every HTTP request and for every wait between two. */
-  onExchange?: ((event: ExchangeEvent) => void) | undefined;
-  /** The endpoints whose paths are reserved; default all. */
-  api?: Api | undefined;
-}
-
-/** What one call may do otherwise than its client; all durations in milliseconds. */
-export interface CallOptions {
-  /** Aborting it ends the call at once, with its reason. */
-  signal?: AbortSignal | undefined;
-  /** The whole call, with its retries and their waits. */
-  timeoutMs?: number | undefined;
-  /** One try. */
-  requestTimeoutMs?: number | undefined;
-  /** Default: a random one per call, where the endpoint takes one. */
-  idempotencyKey?: string | undefined;
-  /** Tries; default 4. 1: no retries at all, also none of a rate limit. */
-  attempts?: number | undefined;
-  /** How long rate limits are waited out; default the call's own time. */
-  limitTimeoutMs?: number | undefined;
-  /** false: the value is the reply's JSON as it came, whatever its type says. */
-  check?: boolean | undefined;
-  onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
-}
-
-export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'headers'>;
-
-/** Sends calls by endpoint, without the types of the tree. */
-export interface Caller {
-  /** @throws RungateError with `facts` set, or the reason of the options' signal */
-  exchange(name: string, endpoint: Endpoint, input: CallerInput, options?: CallOptions): Promise<Exchange>;
-  /** Ends calls under way and every connection. */
-  close(): Promise<void>;
-}
+export type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 
 function checkDuration(name: string, ms: number): number {
   if (ms > 0) return ms;

@@ -9,7 +9,7 @@ import {
   type Schema,
 } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
-import type { Caller, CallerInput, CallOptions } from './client.ts';
+import type { Caller, CallerInput, CallOptions } from './options.ts';
 
 type Strings<Names extends readonly string[]> = { [Index in keyof Names]: string };
 
