@@ -15,6 +15,30 @@ const groups: Readonly<Record<string, Group>> = {
     summary: 'trigger, wait for, show and cancel test runs',
     define: async (group, bind) => (await import('./run.ts')).defineRun(group, bind),
   },
+  orders: {
+    summary: 'read the orders of the account, and add them up exactly',
+    define: async (group, bind) => (await import('./orders.ts')).defineOrders(group, bind),
+  },
+  keys: {
+    summary: 'create and delete API keys',
+    define: async (group, bind) => (await import('./keys.ts')).defineKeys(group, bind),
+  },
+  env: {
+    summary: 'environments and their variables',
+    define: async (group, bind) => (await import('./env.ts')).defineEnv(group, bind),
+  },
+  observations: {
+    summary: 'what exploration has found: list, search, confirm, promote',
+    define: async (group, bind) => (await import('./observations.ts')).defineObservations(group, bind),
+  },
+  webhooks: {
+    summary: 'webhooks, their secrets and deliveries',
+    define: async (group, bind) => (await import('./webhooks.ts')).defineWebhooks(group, bind),
+  },
+  api: {
+    summary: 'call any path of the service, with the same retries and errors',
+    define: async (group, bind) => (await import('./api.ts')).defineApiCommand(group, bind),
+  },
   mock: {
     summary: 'a mock of the service, for trying and testing',
     define: async (group, bind) => (await import('./mock.ts')).defineMock(group, bind),

@@ -43,6 +43,9 @@ export interface PreparedRequest {
 const connectionHeaders =
   /^(host|connection|content-length|transfer-encoding|upgrade|expect|keep-alive|te|trailer|proxy-.*)$/;
 
+/** Methods that HTTP itself defines as safe to repeat. */
+const safe: readonly string[] = ['GET', 'PUT', 'DELETE'];
+
 /** The message of a query or body that does not fit, all of its faults in one line. */
 function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unknown): void {
   const found = mismatches(schema, value);
@@ -137,7 +140,7 @@ export function prepareRequest(
     ...(key === undefined ? {} : { 'idempotency-key': key }),
     ...credentialHeader(name, endpoint.auth, target),
   };
-  const repeatable = endpoint.method !== 'POST' || endpoint.idempotent === true || key !== undefined;
+  const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
   return {
     endpoint: name,
     method: endpoint.method,

@@ -33,6 +33,8 @@ export interface Io {
   /** Standard input, whole, as bytes. */
   readStdin(): Promise<Uint8Array>;
   readFile(path: string): Uint8Array;
+  /** Asks a person for a line; null where nobody can be asked. */
+  ask(question: string): Promise<string | null>;
   /** Calls back for SIGINT, SIGTERM, SIGHUP and for a lost parent; a second one ends the process at once. */
   onStop(stop: (signal: StopSignal) => void): () => void;
   /** Runs a command with this process's own streams; stop signals are passed on to it. */
@@ -97,6 +99,24 @@ async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
+async function ask(question: string): Promise<string | null> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  const { createInterface } = await import('node:readline/promises');
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const interrupted = new AbortController();
+  prompt.once('SIGINT', () => interrupted.abort());
+  prompt.once('close', () => interrupted.abort());
+  try {
+    return await prompt.question(question, { signal: interrupted.signal });
+  } catch {
+    // Ctrl-C or Ctrl-D is an answer: none.
+    process.stderr.write('\n');
+    return '';
+  } finally {
+    prompt.close();
+  }
+}
+
 function run(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -129,6 +149,7 @@ export const systemIo: Io = {
   random: Math.random,
   readStdin,
   readFile: (path) => readFileSync(path),
+  ask,
   onStop,
   run,
 };

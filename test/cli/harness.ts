@@ -33,6 +33,8 @@ export interface Settings {
   random?: () => number;
   isTTY?: boolean;
   stdin?: string;
+  /** What a person answers; nobody is there where it is left out. */
+  answer?: string;
   files?: Record<string, string>;
   /** Called with the function that stops the command, once the command listens for it. */
   onStop?: (stop: (signal: StopSignal) => void) => void;
@@ -55,6 +57,7 @@ export async function cli(argv: readonly string[], settings: Settings = {}): Pro
       if (text === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
       return new TextEncoder().encode(text);
     },
+    ask: async () => settings.answer ?? null,
     onStop(stop) {
       settings.onStop?.(stop);
       return () => {};

@@ -1,0 +1,122 @@
+import { type Command, Option } from 'commander';
+import { type Api, type Endpoint, pathParams } from '../contract/endpoint.ts';
+import { type Field, fieldsOf, isOpen } from '../contract/shape.ts';
+import type { Bind } from './bind.ts';
+import type { EndpointFlags } from './call-endpoint.ts';
+import { collect } from './run-flags.ts';
+
+/** `promoteToTicket` → `promote-to-ticket`. */
+export function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** `device-name` → `deviceName`: how commander names the value of `--device-name`. */
+export function flagKey(field: Field): string {
+  return field.path.at(-1) ?? '';
+}
+
+/** The flag of a field: the name of its leaf. */
+export function flagName(field: Field): string {
+  return `--${kebab(flagKey(field))}`;
+}
+
+const credentials: Readonly<Record<Endpoint['auth'], string>> = {
+  bearer: 'Credential: a bearer token (RUNGATE_TOKEN).',
+  jwt: 'Credential: the bearer token of a user session (RUNGATE_TOKEN); an API key cannot do this.',
+  key: 'Credential: an API key (RUNGATE_API_KEY).',
+  either: 'Credential: a bearer token (RUNGATE_TOKEN) or an API key (RUNGATE_API_KEY).',
+};
+
+const placeholders: Readonly<Record<Field['type'], string>> = {
+  string: ' <text>',
+  integer: ' <n>',
+  number: ' <number>',
+  boolean: '',
+  strings: ' <text>',
+  json: ' <json>',
+};
+
+function addField(command: Command, field: Field): void {
+  const [outer] = field.path;
+  const note = field.path.length > 1 ? `in ${outer}` : '';
+  const flags = `${flagName(field)}${placeholders[field.type]}`;
+  if (field.type === 'strings') command.option(flags, `${note}(repeatable)`, collect);
+  else command.option(flags, note);
+  if (field.type === 'boolean') command.addOption(new Option(`--no-${kebab(flagKey(field))}`));
+}
+
+/** What a derived command says and takes, before its own options: for those written by hand as well. */
+export function describeEndpoint(command: Command, endpoint: Endpoint): Command {
+  const danger = endpoint.destructive
+    ? ' It cannot be undone: asked about first, or confirmed with --yes.'
+    : '';
+  command
+    .summary(endpoint.summary.charAt(0).toLowerCase() + endpoint.summary.slice(1))
+    .description(`${endpoint.summary}.${danger}\n${credentials[endpoint.auth]}`);
+  for (const name of pathParams(endpoint.path)) command.argument(`<${name}>`);
+  return command;
+}
+
+function addFlags(command: Command, name: string, endpoint: Endpoint): void {
+  const query = endpoint.query === undefined ? [] : fieldsOf(endpoint.query);
+  const body = endpoint.body === undefined ? [] : fieldsOf(endpoint.body);
+  command.optionsGroup('Options:');
+  if (name === 'observations.search') {
+    command
+      .argument('[text]', 'what to search for')
+      .option('--text-param <name>', 'the query parameter that the text goes out as (default q)')
+      .option('--query <name=value>', 'any other query parameter (repeatable)', collect);
+  } else {
+    for (const field of query) addField(command, field);
+  }
+  for (const field of body) addField(command, field);
+  if (endpoint.paged) command.option('--all', 'every page, one item a line, as they come');
+  if (endpoint.multipart) command.option('--file <file>', 'the file to attach');
+  if (endpoint.body !== undefined && isOpen(endpoint.body)) {
+    command
+      .option('--field <name=value>', 'any other field, as text (repeatable)', collect)
+      .option('--json-field <name=json>', 'any other field, as JSON (repeatable)', collect)
+      .option('--input <file>', 'the body as a JSON file, - for standard input; flags beat it');
+  }
+  if (endpoint.destructive) command.option('-y, --yes', 'do not ask');
+}
+
+/** Writes the options of one command by hand, and ties it to what it does. */
+export type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
+
+/** The group that a dotted name's command belongs to: `env.vars.list` → `env vars`, made when it is not there. */
+function groupOf(group: Command, words: readonly string[]): Command {
+  return words.reduce((parent, word) => {
+    const found = parent.commands.find((command) => command.name() === kebab(word));
+    return (
+      found ?? parent.command(kebab(word)).summary(`${word} of a ${parent.name()}`).enablePositionalOptions()
+    );
+  }, group);
+}
+
+/**
+ * A command for every endpoint: path parameters in path order, shown fields as flags, help from the contract.
+ * `custom` are the workflows, which have options of their own.
+ */
+export function deriveCommands(
+  group: Command,
+  bind: Bind,
+  api: Api,
+  custom: Readonly<Record<string, Custom>> = {},
+): void {
+  for (const [name, endpoint] of Object.entries(api)) {
+    const words = name.split('.').slice(1);
+    const leaf = words.pop() ?? name;
+    const command = describeEndpoint(groupOf(group, words).command(kebab(leaf)), endpoint);
+    const workflow = custom[name];
+    if (workflow !== undefined) {
+      workflow(command, bind, endpoint);
+      continue;
+    }
+    addFlags(command, name, endpoint);
+    bind(command, {
+      run: async (context, args, flags: EndpointFlags) =>
+        (await import('./call-endpoint.ts')).callEndpoint(context, name, endpoint, args, flags),
+    });
+  }
+}

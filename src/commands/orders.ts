@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import { orders } from '../contract/orders.ts';
+import type { Bind } from './bind.ts';
+import { deriveCommands } from './derive.ts';
+
+/** `rungate orders …` */
+export function defineOrders(group: Command, bind: Bind): void {
+  deriveCommands(group, bind, orders, {
+    'orders.summary': (command, tie) => {
+      command.option('--verify', 'add the orders up exactly and compare; exits 1 when they do not add up');
+      tie(command, {
+        run: async (context, _args, flags: { verify?: boolean }) =>
+          (await import('./orders-summary.ts')).summaryCommand(context, flags),
+      });
+    },
+  });
+}

@@ -1,0 +1,69 @@
+import type { Schema } from './endpoint.ts';
+
+/** What a field takes, as far as a command line can say it. */
+export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'json';
+
+/** A field that the contract shows, found in a schema. */
+export interface Field {
+  /** From the outermost object inwards: `['mobileRuntimeOverrides', 'deviceName']`. */
+  readonly path: readonly string[];
+  readonly type: FieldType;
+  readonly required: boolean;
+}
+
+/** The parts of zod's own description of a schema that are read here. */
+interface Definition {
+  readonly type: string;
+  readonly format?: string;
+  readonly innerType?: Schema;
+  readonly element?: Schema;
+  readonly shape?: Readonly<Record<string, Schema>>;
+  readonly catchall?: Schema;
+}
+
+function definition(schema: Schema): Definition {
+  return schema._zod.def as unknown as Definition;
+}
+
+const wrappers = ['optional', 'nullable', 'default'];
+
+/** The schema without what only says that it may be missing. */
+function unwrap(schema: Schema): Schema {
+  const { type, innerType } = definition(schema);
+  return wrappers.includes(type) && innerType !== undefined ? unwrap(innerType) : schema;
+}
+
+function fieldType(def: Definition): FieldType {
+  if (def.type === 'number') return def.format === 'safeint' ? 'integer' : 'number';
+  if (def.type === 'array' && def.element && definition(unwrap(def.element)).type === 'string')
+    return 'strings';
+  return def.type === 'string' || def.type === 'boolean' ? def.type : 'json';
+}
+
+/** The fields of an object schema, the leaves of an object field instead of the field itself. */
+export function fieldsOf(schema: Schema): Field[] {
+  const { shape = {} } = definition(unwrap(schema));
+  return Object.entries(shape).flatMap(([name, field]): Field[] => {
+    const inner = definition(unwrap(field));
+    const required = definition(field).type !== 'optional';
+    if (inner.type === 'object' && Object.keys(inner.shape ?? {}).length > 0) {
+      return fieldsOf(field).map((leaf) => ({ ...leaf, path: [name, ...leaf.path], required: false }));
+    }
+    return [{ path: [name], type: fieldType(inner), required }];
+  });
+}
+
+/** True where fields that are not shown may be there too. */
+export function isOpen(schema: Schema): boolean {
+  const { catchall } = definition(unwrap(schema));
+  return catchall !== undefined && definition(catchall).type === 'unknown';
+}
+
+/** The schema of one item of a list, in any of the shapes that lists have; undefined where it is no list. */
+export function itemSchema(reply: Schema): Schema | undefined {
+  const def = definition(unwrap(reply));
+  if (def.type === 'array') return def.element;
+  if (def.type === 'union') return (def as { options?: Schema[] }).options?.map(itemSchema).find(Boolean);
+  const lists = Object.values(def.shape ?? {}).filter((field) => definition(field).type === 'array');
+  return lists.length === 1 && lists[0] !== undefined ? definition(lists[0]).element : undefined;
+}
