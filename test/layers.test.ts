@@ -20,6 +20,7 @@ const layers: readonly Layer[] = [
   { name: 'http', rank: 2, holds: ['http/'] },
   { name: 'mock', rank: 2, holds: ['mock/'] },
   { name: 'gate', rank: 3, holds: ['gate/'] },
+  { name: 'money', rank: 3, holds: ['money/'], only: ['errors.ts'] },
   { name: 'settings', rank: 4, holds: ['settings.ts'], only: ['errors.ts', 'gate/policy.ts'] },
   { name: 'output', rank: 4, holds: ['output/'], only: ['errors.ts', 'clock.ts', 'duration.ts'] },
   { name: 'commands', rank: 5, holds: ['commands/'] },

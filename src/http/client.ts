@@ -5,6 +5,7 @@ import { type ServiceApi, api as wholeApi } from '../contract/index.ts';
 import { RungateError, UsageError } from '../errors.ts';
 import { call } from './call.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
+import { type ExactOptions, type ExactOrder, listExact } from './orders-exact.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
 import { undiciTransport } from './send.ts';
 import { bindApi, type Tree } from './tree.ts';
@@ -79,6 +80,8 @@ export function createCaller(options: ClientOptions): Caller {
 
 /** Every endpoint as a method under its dotted name: `client.run.trigger(body)`. */
 export type ServiceClient = Tree<ServiceApi> & {
+  /** The list with each total as the decimal text that came over the wire: sums are made of that. */
+  readonly orders: { listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }> };
   /** Ends calls under way and every connection. */
   close(): Promise<void>;
 };
@@ -86,5 +89,7 @@ export type ServiceClient = Tree<ServiceApi> & {
 /** The typed client of the whole service. */
 export function createClient(options: ClientOptions): ServiceClient {
   const caller = createCaller(options);
-  return { ...bindApi(wholeApi, caller), close: () => caller.close() };
+  const tree = bindApi(wholeApi, caller);
+  const orders = { ...tree.orders, listExact: (exact?: ExactOptions) => listExact(caller, exact) };
+  return { ...tree, orders, close: () => caller.close() };
 }

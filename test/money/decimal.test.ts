@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ContractError } from '../../src/errors.ts';
+import { add, compare, formatDecimal, parseDecimal, subtract, zero } from '../../src/money/decimal.ts';
+
+describe('a decimal is read with every digit', () => {
+  it.each([
+    ['0', '0'],
+    ['-0', '0'],
+    ['-0.0', '0.0'],
+    ['0.10', '0.10'],
+    ['10.50', '10.50'],
+    ['-0.05', '-0.05'],
+    ['1e5', '100000'],
+    ['1E+5', '100000'],
+    ['1.5e3', '1500'],
+    ['1.2345e2', '123.45'],
+    ['1e-2', '0.01'],
+    ['-12.5e-3', '-0.0125'],
+    ['1e000000002', '100'],
+    ['12345678901234567890.123', '12345678901234567890.123'],
+    ['9007199254740993', '9007199254740993'],
+    [`1e1000`, `1${'0'.repeat(1000)}`],
+    [`1e-1000`, `0.${'0'.repeat(999)}1`],
+  ])('%s → %s', (text, plain) => expect(formatDecimal(parseDecimal(text))).toBe(plain));
+
+  it.each([
+    '',
+    '1.',
+    '.5',
+    '01',
+    '+1',
+    '1e',
+    '0x10',
+    'NaN',
+    'Infinity',
+    '1,5',
+    ' 1',
+    '1 ',
+    '"1"',
+    '1_000',
+    '١',
+  ])('%j is no number of JSON', (text) => expect(() => parseDecimal(text)).toThrow(ContractError));
+
+  it.each([
+    ['an exponent above the bound', '1e1001'],
+    ['an exponent below it', '1e-1001'],
+    ['an exponent that no number holds', '1e99999999999999999999999999'],
+    ['a zero with one', '0e999999999'],
+    ['more digits than money has', `1.${'0'.repeat(1000)}`],
+    ['a megabyte of digits', '9'.repeat(1_000_000)],
+  ])('%s is refused, shortly and at once', (_what, text) => {
+    const began = performance.now();
+    let caught: unknown;
+    try {
+      parseDecimal(text, 'orders[3].total');
+    } catch (error) {
+      caught = error;
+    }
+    expect(caught).toBeInstanceOf(ContractError);
+    expect((caught as ContractError).field).toBe('orders[3].total');
+    expect((caught as ContractError).message).toMatch(/^orders\[3\]\.total cannot be an amount of money/);
+    expect((caught as ContractError).message.length).toBeLessThan(250);
+    expect(performance.now() - began).toBeLessThan(100);
+  });
+});
+
+/** A number as JSON may write it, and the fraction that it stands for: the reference knows no decimal point. */
+const wireNumber = fc
+  .record({
+    negative: fc.boolean(),
+    whole: fc.bigInt({ min: 0n, max: 10n ** 30n }),
+    fraction: fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 25 }),
+    exponent: fc.option(fc.integer({ min: -60, max: 60 })),
+    e: fc.constantFrom('e', 'E'),
+    plus: fc.boolean(),
+    zeros: fc.integer({ min: 0, max: 3 }),
+  })
+  .map(({ negative, whole, fraction, exponent, e, plus, zeros }) => {
+    const digits = fraction.join('');
+    const power = exponent ?? 0;
+    const sign = power < 0 ? '-' : plus ? '+' : '';
+    const tail = exponent === null ? '' : `${e}${sign}${'0'.repeat(zeros)}${Math.abs(power)}`;
+    const text = `${negative ? '-' : ''}${whole}${digits === '' ? '' : `.${digits}`}${tail}`;
+    const over = 10n ** 100n;
+    // In units of 10^-100, which every number above is a whole number of.
+    const units = (whole * over + BigInt(digits || '0') * 10n ** BigInt(100 - digits.length)) * 10n ** 60n;
+    const scaled = power < 0 ? units / 10n ** BigInt(-power) : units * 10n ** BigInt(power);
+    return { text, value: negative ? -scaled : scaled };
+  });
+
+/** The reference's reading of plain digits. */
+function referenceOf(plain: string): bigint {
+  const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(plain) ?? [];
+  if (whole === '') throw new Error(`not plain digits: ${plain}`);
+  const units = BigInt(whole + fraction) * 10n ** BigInt(160 - fraction.length);
+  return sign === '-' ? -units : units;
+}
+
+describe('for any numbers that the wire can carry', () => {
+  it('what is read is what stands there', () =>
+    fc.assert(
+      fc.property(wireNumber, ({ text, value }) => {
+        JSON.parse(text);
+        expect(referenceOf(formatDecimal(parseDecimal(text)))).toBe(value);
+      }),
+      { numRuns: 500 },
+    ));
+
+  it('a sum is exact, in any order', () =>
+    fc.assert(
+      fc.property(fc.array(wireNumber, { maxLength: 40 }), (numbers) => {
+        const sum = (texts: string[]) => texts.map((text) => parseDecimal(text)).reduce(add, zero);
+        const texts = numbers.map(({ text }) => text);
+        const expected = numbers.reduce((all, { value }) => all + value, 0n);
+        expect(referenceOf(formatDecimal(sum(texts)))).toBe(expected);
+        expect(sum(texts.toReversed())).toEqual(sum(texts));
+      }),
+      { numRuns: 300 },
+    ));
+
+  it('two are compared as numbers, not as texts', () =>
+    fc.assert(
+      fc.property(wireNumber, wireNumber, (a, b) => {
+        const [left, right] = [parseDecimal(a.text), parseDecimal(b.text)];
+        expect(compare(left, right)).toBe(a.value < b.value ? -1 : a.value > b.value ? 1 : 0);
+        expect(compare(left, parseDecimal(formatDecimal(left)))).toBe(0);
+        expect(compare(add(subtract(left, right), right), left)).toBe(0);
+      }),
+      { numRuns: 500 },
+    ));
+
+  it('formatting keeps the decimals that came', () =>
+    fc.assert(
+      fc.property(fc.integer(), fc.integer({ min: 0, max: 9 }), (whole, digit) => {
+        const text = `${whole}.${digit}0`;
+        expect(formatDecimal(parseDecimal(text))).toBe(text === '0.00' ? '0.00' : text);
+      }),
+    ));
+});

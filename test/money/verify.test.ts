@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { ContractError } from '../../src/errors.ts';
+import { verifySummary } from '../../src/money/verify.ts';
+
+const eur = (...totals: string[]) => totals.map((total) => ({ total, currency: 'EUR' }));
+const stated = (orderCount: number, totalRevenue: string) => ({ orderCount, totalRevenue });
+
+describe('a summary adds up', () => {
+  it.each([
+    ['of no orders', [], stated(0, '0')],
+    ['of no orders, with decimals', [], stated(0, '-0.00')],
+    ['where floats would not', eur('0.1', '0.2'), stated(2, '0.3')],
+    ['beyond what a float holds', eur('9007199254740993', '0.01'), stated(2, '9007199254740993.01')],
+    ['written in another way', eur('10.50', '1e2'), stated(2, '1.105E2')],
+    ['with a refund', eur('10.00', '-2.50'), stated(2, '7.5')],
+    ['of more decimals than money has', eur('0.0001', '0.0002'), stated(2, '0.0003')],
+  ])('%s', (_what, orders, summary) => expect(verifySummary(orders, summary).addsUp).toBe(true));
+});
+
+describe('a summary does not add up', () => {
+  it.each([
+    ['one cent too much', eur('10.00', '20.00'), stated(2, '30.01'), '0.01'],
+    ['one cent too little', eur('10.00', '20.00'), stated(2, '29.99'), '-0.01'],
+    ['by what floats make of it', eur('0.1', '0.2'), stated(2, '0.30000000000000004'), '0.00000000000000004'],
+    ['by a difference that floats do not see', eur('9007199254740993'), stated(1, '9007199254740992'), '-1'],
+    ['a count that is wrong beside a sum that is right', eur('10', '20'), stated(3, '30'), '0'],
+    ['an order of nothing that is missing', eur('10'), stated(2, '10'), '0'],
+  ])('%s', (_what, orders, summary, difference) => {
+    const result = verifySummary(orders, summary);
+    expect(result.addsUp).toBe(false);
+    expect(result.totalRevenue.difference).toBe(difference);
+  });
+});
+
+describe('a verification', () => {
+  it('says what is stated, what was counted and summed, and what each currency has', () => {
+    const orders = [
+      { total: '10.50', currency: 'USD' },
+      { total: '1000', currency: 'JPY' },
+      { total: '1.5', currency: 'USD' },
+      { total: '0.25', currency: 'EUR' },
+    ];
+    expect(verifySummary(orders, stated(4, '1012.25'))).toEqual({
+      orderCount: { stated: 4, counted: 4 },
+      totalRevenue: { stated: '1012.25', summed: '1012.25', difference: '0.00' },
+      byCurrency: [
+        { currency: 'EUR', count: 1, total: '0.25' },
+        { currency: 'JPY', count: 1, total: '1000' },
+        { currency: 'USD', count: 2, total: '12.00' },
+      ],
+      addsUp: true,
+    });
+  });
+
+  it('names the amount that cannot be one', () => {
+    const fieldOf = (run: () => unknown) => {
+      try {
+        run();
+      } catch (error) {
+        return (error as ContractError).field;
+      }
+    };
+    expect(fieldOf(() => verifySummary(eur('1', '1e-2000'), stated(2, '1')))).toBe('orders[1].total');
+    expect(fieldOf(() => verifySummary([], stated(0, '1e-2000')))).toBe('totalRevenue');
+    expect(() => verifySummary(eur('x'), stated(1, '1'))).toThrow(ContractError);
+  });
+});
