@@ -2,6 +2,14 @@
 import module from 'node:module';
 import v8 from 'node:v8';
 
+// Whatever goes wrong before main() can say so is a bug: 70, and never Node's own 1, which means "failed" here.
+process.exitCode = 70;
+process.on('uncaughtException', (error) => {
+  console.error('error: this is a bug in rungate; please report it with the lines below');
+  console.error(error);
+  process.exit(70);
+});
+
 // Node 22.1 and later keep compiled code between runs; older ones have no such call.
 module.enableCompileCache?.();
 // Node 20 stays for 60 to 110 ms after its work is done, until V8 has optimised the WebAssembly of the HTTP

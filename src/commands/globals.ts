@@ -16,6 +16,8 @@ export interface GlobalOptions {
 }
 
 export function addGlobals(command: Command): Command {
+  // A group that is a command itself has them from there.
+  if (command.options.some((option) => option.long === '--api-url')) return command;
   return command
     .optionsGroup('Global options:')
     .option('--api-url <url>', 'base URL of the service (RUNGATE_API_URL)')

@@ -10,6 +10,16 @@ interface CreateFlags {
   outputFile?: string;
 }
 
+/** The known scopes, those of one area in a line. */
+function scopeLines(): string[] {
+  const areas = new Map<string, string[]>();
+  for (const scope of knownScopes) {
+    const [area = ''] = scope.split(':');
+    areas.set(area, [...(areas.get(area) ?? []), scope]);
+  }
+  return [...areas.values()].map((scopes) => `  ${scopes.join('  ')}`);
+}
+
 /** `rungate keys …` */
 export function defineKeys(group: Command, bind: Bind): void {
   deriveCommands(group, bind, keys, {
@@ -18,7 +28,7 @@ export function defineKeys(group: Command, bind: Bind): void {
         .option('--name <name>', 'what the key is for')
         .option('--scope <scope>', 'what it may do (repeatable; default: what automation needs)', collect)
         .option('--output-file <file>', 'write the token to a new file that only you can read')
-        .addHelpText('after', `\nKnown scopes, others go through: ${knownScopes.join(', ')}`);
+        .addHelpText('after', `\nKnown scopes, others go through:\n${scopeLines().join('\n')}`);
       tie(command, {
         run: async (context, _args, flags: CreateFlags) =>
           (await import('./keys-create.ts')).createKeyCommand(context, flags),

@@ -62,6 +62,8 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
     .description('Trigger a test run, wait for it, and gate the pipeline on its verdict.')
     .version(version, '--version', 'show the version')
     .enablePositionalOptions()
+    // The longest of our flags leaves 33 columns for what it does.
+    .configureHelp({ minWidthToWrap: 30 })
     .showHelpAfterError(false)
     .addHelpText('after', exitTable)
     .configureOutput({
@@ -73,10 +75,13 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
     .exitOverride();
   addGlobals(program);
   for (const [name, { summary, define }] of Object.entries(groups)) {
-    const group = addGlobals(
-      program.command(name).summary(summary).description(capitalised(summary)).enablePositionalOptions(),
-    );
+    const group = program
+      .command(name)
+      .summary(summary)
+      .description(capitalised(summary))
+      .enablePositionalOptions();
     if (argv.includes(name)) await define(group, bind);
+    addGlobals(group);
   }
   return program;
 }

@@ -41,6 +41,17 @@ describe('the built command', () => {
   });
 });
 
+it.each(['throw new Error("late")', 'Promise.reject(new Error("late"))'])(
+  'what nobody catches is 70: %s',
+  async (code) => {
+    const late = `data:text/javascript,setTimeout(() => { ${code} }, 60)`;
+    const hooked = { ...env, NODE_OPTIONS: `--import "${late.replaceAll('"', '%22')}"` };
+    const ended = await rungate(['run', 'wait', 'nowhere', '--api-url', 'http://127.0.0.1:1'], hooked).ended;
+    expect(ended.code).toBe(70);
+    expect(ended.err).toMatch(/bug in rungate[\s\S]*late/);
+  },
+);
+
 describe('piped output', () => {
   const big = {
     state: 'completed',
