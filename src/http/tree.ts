@@ -10,6 +10,7 @@ import {
 } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
+import { readItems } from './pages.ts';
 
 type Strings<Names extends readonly string[]> = { [Index in keyof Names]: string };
 
@@ -31,7 +32,19 @@ export type CallArgs<E extends Endpoint> = [
   options?: CallOptions | undefined,
 ];
 
-export type EndpointCall<E extends Endpoint> = (...args: CallArgs<E>) => Promise<ReplyOutput<E>>;
+type ItemOf<Reply> = Reply extends { items: readonly (infer Item)[] } ? Item : unknown;
+
+/** What a paged endpoint has besides. */
+export interface WholeList<E extends Endpoint> {
+  /**
+   * Every item of the list, page after page, from the query's `page` on; `pageSize` is passed on. The next page is
+   * read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page.
+   */
+  all(...args: CallArgs<E>): AsyncIterableIterator<ItemOf<ReplyOutput<E>>>;
+}
+
+export type EndpointCall<E extends Endpoint> = ((...args: CallArgs<E>) => Promise<ReplyOutput<E>>) &
+  (E extends { paged: true } ? WholeList<E> : unknown);
 
 type Head<Name> = Name extends `${infer Group}.${string}` ? Group : Name;
 
@@ -98,10 +111,12 @@ export function bindApi<A extends Api>(api: A, caller: Pick<Caller, 'exchange'>)
       group[part] ??= {};
       group = group[part] as Record<string, unknown>;
     }
-    group[leaf] = async (...args: unknown[]) => {
+    const call = async (...args: unknown[]) => {
       const [input, options] = inputOf(name, endpoint, args);
       return (await caller.exchange(name, endpoint, input, options)).value;
     };
+    const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...inputOf(name, endpoint, args));
+    group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;
   }
   return tree as Tree<A>;
 }

@@ -1,0 +1,133 @@
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const space = 0x20;
+
+const stringsAndSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
+
+/** Walks over JSON that JSON.parse has accepted, and takes values out of it as the text that they are. */
+class Scanner {
+  #at = 0;
+
+  constructor(readonly text: string) {}
+
+  /** The code of the next character that is no space; NaN at the end. */
+  #peek(): number {
+    let code = this.text.charCodeAt(this.#at);
+    while (code <= space) {
+      this.#at += 1;
+      code = this.text.charCodeAt(this.#at);
+    }
+    return code;
+  }
+
+  #skipString(): void {
+    const { text } = this;
+    let end = this.#at;
+    let before: number;
+    do {
+      end = text.indexOf('"', end + 1);
+      before = end - 1;
+      while (text.charCodeAt(before) === backslash) before -= 1;
+      // An even number of backslashes escape one another, not the quote.
+    } while ((end - before) % 2 === 0);
+    this.#at = end + 1;
+  }
+
+  /** Takes the value that begins here, in one line; nothing else about its text is changed. */
+  #value(): string {
+    const { text } = this;
+    const start = this.#at;
+    let depth = 0;
+    let spaced = false;
+    for (; this.#at < text.length; this.#at += 1) {
+      const code = text.charCodeAt(this.#at);
+      if (code === quote) {
+        this.#skipString();
+        this.#at -= 1;
+      } else if (code === openBrace || code === openBracket) {
+        depth += 1;
+      } else if (code === closeBrace || code === closeBracket) {
+        if (depth === 0) break;
+        depth -= 1;
+      } else if (code === comma) {
+        if (depth === 0) break;
+      } else if (code <= space) {
+        spaced = true;
+      }
+    }
+    const raw = text.slice(start, this.#at);
+    return spaced ? raw.replace(stringsAndSpace, '$1') : raw;
+  }
+
+  /** Goes on to the next part of what was begun; false, and past it, at its end. */
+  #next(close: number): boolean {
+    const code = this.#peek();
+    if (code === close) {
+      this.#at += 1;
+      return false;
+    }
+    if (code === comma) {
+      this.#at += 1;
+      this.#peek();
+    }
+    return true;
+  }
+
+  /** True, and past its bracket, where such a value begins here. */
+  #begins(open: number): boolean {
+    if (this.#peek() !== open) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  /** The elements of the array that begins here; undefined where none does. */
+  elements(): string[] | undefined {
+    if (!this.#begins(openBracket)) return undefined;
+    const found: string[] = [];
+    while (this.#next(closeBracket)) found.push(this.#value());
+    return found;
+  }
+
+  /** Calls back with the key of each member of the object that begins here, before its value. */
+  members(member: (key: string, value: () => string) => void): void {
+    if (!this.#begins(openBrace)) return;
+    const value = () => this.#value();
+    while (this.#next(closeBrace)) {
+      const start = this.#at;
+      this.#skipString();
+      const key = JSON.parse(this.text.slice(start, this.#at)) as string;
+      this.#peek();
+      this.#at += 1;
+      this.#peek();
+      member(key, value);
+    }
+  }
+}
+
+/**
+ * The items of a list's reply, each as the text that it came as, in one line: no digit passes through a float.
+ * @param text JSON that JSON.parse has accepted, in a shape that `readPage` reads
+ */
+export function itemTexts(text: string): string[] {
+  const scanner = new Scanner(text);
+  let items = scanner.elements();
+  scanner.members((key, value) => {
+    // Of a name that comes twice JSON.parse keeps the last.
+    if (key === 'items') items = scanner.elements() ?? [value()];
+    else value();
+  });
+  if (items === undefined) throw new TypeError('the text holds no list');
+  return items;
+}
+
+/** An object's members by name, each as the text that it came as, in one line; none of what is no object. */
+export function memberTexts(text: string): Map<string, string> {
+  const found = new Map<string, string>();
+  new Scanner(text).members((key, value) => found.set(key, value()));
+  return found;
+}

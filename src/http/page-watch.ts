@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto';
+import { ContractError } from '../errors.ts';
+import type { Page } from './page-shape.ts';
+
+/** More pages than this are no list that somebody wants read to its end. */
+const mostOfAny = 1_000_000;
+
+/** The most pages that are read of a list that does not say how many it has. */
+const mostUncounted = 100_000;
+
+/** A page as it was seen: where, and how long the list was then. */
+interface Seen {
+  page: number;
+  totalCount: number;
+}
+
+/** What becomes of a page that may be delivered. */
+export interface Judgement {
+  /** There is another page to read. */
+  more: boolean;
+  /** What the list ends with once this page's items were delivered. */
+  problem?: ContractError;
+}
+
+const hint =
+  'what came before is not the whole list: read it again; if that fails too, the service pages wrongly';
+
+/** An item's own name, where it has one. */
+function idOf(item: unknown): unknown {
+  const id = typeof item === 'object' && item !== null && 'id' in item ? item.id : undefined;
+  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
+}
+
+/** The same for two pages of the same items: by the ids at both ends, or where there are none by all of it. */
+function fingerprint(items: readonly unknown[]): string {
+  const ends = [idOf(items[0]), idOf(items.at(-1))];
+  if (!ends.includes(undefined)) return JSON.stringify([items.length, ...ends]);
+  return createHash('sha1').update(JSON.stringify(items)).digest('base64');
+}
+
+function smaller(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? b : Math.min(a, b);
+}
+
+function larger(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}
+
+/**
+ * Tells a list that changes while it is read from a server that pages wrongly. It is strict only where items are
+ * surely lost or repeated:
+ *
+ * - another page than the one asked for; the items of an earlier page once more (unless the list grew by as many
+ *   meanwhile); a page size that changes, so that pages no longer join;
+ * - an empty page that says there is more; "there is more" on a page beyond the last, or after more items than
+ *   the list ever said to have; a list without an end;
+ * - an end before as many items came as the list has. A count that fell is believed: things are deleted. One that
+ *   has just grown is not held against the list: what it counts may have come after the page was made.
+ */
+export class PageWatch {
+  #seen = new Map<string, Seen>();
+  #read = 0;
+  /** The position in the list after the last item that came; unknown where the first page's is. */
+  #reached: number | undefined = 0;
+  #pageSize: number | undefined;
+  #mostCount: number | undefined;
+  #mostPages: number | undefined;
+  #cap = mostUncounted;
+  #last: Page | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly start: number,
+    readonly maxPages: number = mostOfAny,
+  ) {}
+
+  /**
+   * @param asked the number of the page that was asked for
+   * @throws ContractError for a page whose items are not those that were asked for
+   */
+  judge(asked: number, page: Page): Judgement {
+    this.#read += 1;
+    if (this.#read === 1) this.#begin(page);
+    this.#checkNumber(asked, page);
+    this.#checkSize(asked, page);
+    this.#checkRepeated(asked, page);
+    const known = smaller(this.#last?.totalCount, page.totalCount);
+    const knownPages = smaller(this.#last?.totalPages, page.totalPages);
+    this.#mostCount = larger(this.#mostCount, page.totalCount);
+    this.#mostPages = larger(this.#mostPages, page.totalPages);
+    if (this.#reached !== undefined) this.#reached += page.items.length;
+    // Its items are not kept.
+    this.#last = { ...page, items: [] };
+    const problem = page.hasNextPage ? this.#endless(asked, page) : this.#lost(asked, known, knownPages);
+    return problem === undefined ? { more: page.hasNextPage } : { more: false, problem };
+  }
+
+  #begin({ pageSize, totalPages }: Page): void {
+    this.#pageSize = pageSize;
+    if (this.start > 1) this.#reached = pageSize === undefined ? undefined : (this.start - 1) * pageSize;
+    const cap = totalPages === undefined ? mostUncounted : 10 * totalPages + 1000;
+    this.#cap = Math.min(cap, this.maxPages);
+  }
+
+  #error(field: string, text: string, expected: string, received: string): ContractError {
+    return new ContractError(`${this.name}: ${text}`, { field, expected, received, hint });
+  }
+
+  #checkNumber(asked: number, { page }: Page): void {
+    if (page === undefined || page === asked) return;
+    throw this.#error('page', `page ${asked} was asked for, and page ${page} came`, `${asked}`, `${page}`);
+  }
+
+  #checkSize(asked: number, page: Page): void {
+    const [before, now] = [this.#pageSize, page.pageSize];
+    // An empty page has no place of its own, and may show the service's default size.
+    if (page.items.length === 0) return;
+    if (before === undefined || now === undefined || before === now) return;
+    // Some services give the number of items as the size of the last page, which then is the end all the same.
+    const reached = (this.#reached ?? 0) + page.items.length;
+    if (!page.hasNextPage && now === page.items.length && reached === page.totalCount) return;
+    const text = `the page size changed from ${before} to ${now} at page ${asked}`;
+    const harm = now > before ? 'items would be left out' : 'items would come twice';
+    throw this.#error('pageSize', `${text}: ${harm}`, `${before}`, `${now}`);
+  }
+
+  #checkRepeated(asked: number, { items, totalCount = 0 }: Page): void {
+    if (items.length === 0) return;
+    const print = fingerprint(items);
+    const earlier = this.#seen.get(print);
+    this.#seen.set(print, { page: asked, totalCount });
+    // As many new items in front of a page push its items to the next one.
+    if (earlier === undefined || totalCount - earlier.totalCount >= items.length) return;
+    const text = `page ${asked} holds the items of page ${earlier.page} once more`;
+    throw this.#error('items', text, 'items that did not come before', `those of page ${earlier.page}`);
+  }
+
+  /** Why a page that says there is more is not believed. */
+  #endless(asked: number, { items }: Page): ContractError | undefined {
+    const problem = (text: string) =>
+      this.#error('hasNextPage', `page ${asked} says that there is more, ${text}`, 'false', 'true');
+    if (items.length === 0) return problem('and is empty');
+    const [pages, count, reached] = [this.#mostPages, this.#mostCount, this.#reached];
+    if (pages !== undefined && asked > pages) return problem(`and the list has ${pages} pages`);
+    if (count !== undefined && reached !== undefined && reached > count) {
+      return problem(`and ${reached} items came of a list of ${count}`);
+    }
+    if (this.#read >= this.#cap) return problem(`after ${this.#read} pages: the list has no end`);
+    return undefined;
+  }
+
+  /** What is missing at the end of the list. */
+  #lost(asked: number, count: number | undefined, pages: number | undefined): ContractError | undefined {
+    if (count !== undefined) {
+      if (this.#reached === undefined || this.#reached >= count) return undefined;
+      const text = `the list ended after ${this.#reached} of ${count} items`;
+      return this.#error('hasNextPage', text, `true, or ${count} items`, `false after ${this.#reached}`);
+    }
+    if (pages === undefined || asked >= pages) return undefined;
+    const text = `the list ended after page ${asked} of ${pages}`;
+    return this.#error('hasNextPage', text, 'true', 'false');
+  }
+}

@@ -1,0 +1,106 @@
+import type { Endpoint } from '../contract/endpoint.ts';
+import { ContractError, RungateError } from '../errors.ts';
+import { received } from './mismatch.ts';
+import type { Caller, CallerInput, CallOptions } from './options.ts';
+import { type Page, readPage } from './page-shape.ts';
+import { PageWatch } from './page-watch.ts';
+
+/** Reads one page. It must end soon after the signal is aborted. */
+export type FetchPage<P extends Page> = (page: number, signal: AbortSignal) => Promise<P>;
+
+export interface PagesOptions {
+  /** The list's name, for messages. */
+  name: string;
+  /** The first page to read; default 1. */
+  start?: number | undefined;
+  /** The most pages that are read of any list. */
+  maxPages?: number | undefined;
+}
+
+/**
+ * The pages of a list, in order. While one is consumed, the next is already read: one and no more. A consumer
+ * that stops early ends that too, and nothing is left running.
+ * @throws ContractError where the list is not what it says (`PageWatch`), after the pages that came before it;
+ * and whatever `fetchPage` throws
+ */
+export async function* iteratePages<P extends Page>(
+  fetchPage: FetchPage<P>,
+  { name, start = 1, maxPages }: PagesOptions,
+): AsyncGenerator<P, void, undefined> {
+  const stop = new AbortController();
+  const watch = new PageWatch(name, start, maxPages);
+  const read = (page: number) => {
+    const reading = (async () => fetchPage(page, stop.signal))();
+    // A page that nobody waits for yet may fail: that is told when its turn comes.
+    reading.catch(() => {});
+    return reading;
+  };
+  let ahead = read(start);
+  try {
+    for (let number = start; ; number += 1) {
+      const page = await ahead;
+      const { more, problem } = watch.judge(number, page);
+      if (more) ahead = read(number + 1);
+      yield page;
+      if (problem !== undefined) throw problem;
+      if (!more) return;
+    }
+  } finally {
+    stop.abort();
+    await ahead.catch(() => {});
+  }
+}
+
+/** A page with the text that it came as, for those who need its digits. */
+export interface TextPage extends Page {
+  readonly text: string;
+}
+
+function noList(name: string, value: unknown): ContractError {
+  const expected = 'a page or an array of items';
+  const came = received(value);
+  const text = `${name}: the reply is not as the contract says: expected ${expected}, received ${came}`;
+  return new ContractError(text, { field: '', expected, received: came });
+}
+
+/** The pages of a paged endpoint's list, from the query's own `page` on. Timeouts and tries are for each page. */
+export async function* readPages(
+  caller: Pick<Caller, 'exchange'>,
+  name: string,
+  endpoint: Endpoint,
+  input: CallerInput,
+  options: CallOptions = {},
+): AsyncGenerator<TextPage, void, undefined> {
+  const fetchPage: FetchPage<TextPage> = async (page, stop) => {
+    const signal = options.signal === undefined ? stop : AbortSignal.any([options.signal, stop]);
+    const query = { ...input.query, page };
+    const { value, text } = await caller.exchange(
+      name,
+      endpoint,
+      { ...input, query },
+      { ...options, signal },
+    );
+    const read = readPage(value, name);
+    if (read === undefined) throw noList(name, value);
+    return { ...read, text };
+  };
+  // What is no page number is refused by the call itself.
+  const start = (input.query?.page ?? 1) as number;
+  try {
+    yield* iteratePages(fetchPage, { name, start });
+  } catch (error) {
+    if (error instanceof RungateError && error.facts.endpoint === undefined) {
+      error.facts = { endpoint: name, method: endpoint.method };
+    }
+    throw error;
+  }
+}
+
+/** The items of a paged endpoint's list, one by one. */
+export async function* readItems(
+  ...args: Parameters<typeof readPages>
+): AsyncGenerator<unknown, void, undefined> {
+  for await (const page of readPages(...args)) {
+    for (const item of page.items) yield item;
+  }
+}
