@@ -15,18 +15,20 @@ export function renderTsv(table: Table): string {
   return table.rows.map((row) => `${row.map(sanitize).join('\t')}\n`).join('');
 }
 
-/** A table for a terminal of a known width; long cells are wrapped, never the whole table broken. */
-export async function renderTable(table: Table, columns: number): Promise<string> {
+/** Rows in columns of known widths, below their head where there is one. */
+async function draw(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  widths: readonly number[],
+): Promise<string> {
   const { default: Table3 } = await import('cli-table3');
-  const rows = table.rows.map((row) => row.map(sanitize));
-  const widths = columnWidths([table.head, ...rows], columns);
   const cells = (row: readonly string[]) =>
-    row.map((cell, index) => wrap(cell, (widths[index] ?? columns) - padding).join('\n'));
+    row.map((cell, index) => wrap(cell, (widths[index] ?? widths[0] ?? 0) - padding).join('\n'));
   const plain = { head: [], border: [] };
   const drawn = new Table3({
-    head: cells(table.head),
+    head: cells(head),
     style: plain,
-    colWidths: widths,
+    colWidths: [...widths],
     chars: {
       top: '',
       'top-mid': '',
@@ -48,6 +50,25 @@ export async function renderTable(table: Table, columns: number): Promise<string
   drawn.push(...rows.map(cells));
   const lines = drawn.toString().split('\n');
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+/**
+ * A table for a terminal of a known width that comes in parts: the first says how wide the columns are, and has the
+ * head. Long cells are wrapped, never the whole table broken.
+ */
+export function tableStream(columns: number): (part: Table) => Promise<string> {
+  let widths: number[] | undefined;
+  return (part) => {
+    const rows = part.rows.map((row) => row.map(sanitize));
+    const head = widths === undefined ? part.head : [];
+    widths ??= columnWidths([part.head, ...rows], columns);
+    return draw(head, rows, widths);
+  };
+}
+
+/** A table for a terminal of a known width. */
+export function renderTable(table: Table, columns: number): Promise<string> {
+  return tableStream(columns)(table);
 }
 
 /** Column widths, padding included, that fit the terminal: the widest columns give way first. */
