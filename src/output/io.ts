@@ -3,6 +3,7 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { lineageChanged, readLineage } from './lineage.ts';
+import { createSecretFile, type SecretFile } from './secret-file.ts';
 
 /** Where text goes. `write` resolves once the text is handed over, so that a slow reader slows us down. */
 export interface Sink {
@@ -33,6 +34,8 @@ export interface Io {
   /** Standard input, whole, as bytes. */
   readStdin(): Promise<Uint8Array>;
   readFile(path: string): Uint8Array;
+  /** Prepares a new file that its owner alone may read. @throws when it cannot be there, `EEXIST` when it is */
+  createSecretFile(path: string): SecretFile;
   /** Asks a person for a line; null where nobody can be asked. */
   ask(question: string): Promise<string | null>;
   /** Calls back for SIGINT, SIGTERM, SIGHUP and for a lost parent; a second one ends the process at once. */
@@ -149,6 +152,7 @@ export const systemIo: Io = {
   random: Math.random,
   readStdin,
   readFile: (path) => readFileSync(path),
+  createSecretFile,
   ask,
   onStop,
   run,

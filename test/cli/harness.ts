@@ -3,6 +3,7 @@ import type { Clock } from '../../src/clock.ts';
 import type { StopSignal } from '../../src/errors.ts';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
 import type { Io, Sink } from '../../src/output/io.ts';
+import { createSecretFile } from '../../src/output/secret-file.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
 export interface Result {
@@ -36,6 +37,8 @@ export interface Settings {
   /** What a person answers; nobody is there where it is left out. */
   answer?: string;
   files?: Record<string, string>;
+  /** Files that are written are real ones, where this does not say otherwise. */
+  createSecretFile?: Io['createSecretFile'];
   /** Called with the function that stops the command, once the command listens for it. */
   onStop?: (stop: (signal: StopSignal) => void) => void;
 }
@@ -57,6 +60,7 @@ export async function cli(argv: readonly string[], settings: Settings = {}): Pro
       if (text === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
       return new TextEncoder().encode(text);
     },
+    createSecretFile: settings.createSecretFile ?? createSecretFile,
     ask: async () => settings.answer ?? null,
     onStop(stop) {
       settings.onStop?.(stop);
