@@ -21,6 +21,7 @@ export interface SettingValues {
   auth: 'bearer' | 'key';
   caFile: string;
   'run.idPointer': string;
+  'env.providerModelField': string;
   apiKey: string;
   token: string;
 }

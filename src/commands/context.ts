@@ -58,6 +58,9 @@ function clientOptions(io: Io, settings: Settings, globals: GlobalOptions, outpu
     ...(settings.token === undefined ? {} : { token: settings.token.value }),
     ...(settings.auth === undefined ? {} : { auth: settings.auth.value }),
     ...(settings.caFile === undefined ? {} : { caPem: readCa(io, settings.caFile.value) }),
+    ...(settings['env.providerModelField'] === undefined
+      ? {}
+      : { providerModelField: settings['env.providerModelField'].value }),
     ...(globals.insecureHttp === true ? { insecureHttp: true } : {}),
     ...(requestTimeout === undefined
       ? {}

@@ -9,6 +9,7 @@ import { type ExactOptions, type ExactOrder, listExact } from './orders-exact.ts
 import { type PreparedRequest, prepareRequest } from './request.ts';
 import { undiciTransport } from './send.ts';
 import { bindApi, type Tree } from './tree.ts';
+import { withVendorField } from './vendor-field.ts';
 
 export type { Exchange, ExchangeEvent } from './exchange.ts';
 export type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
@@ -36,7 +37,9 @@ function timesOf(client: ClientOptions, options: CallOptions) {
 export function createCaller(options: ClientOptions): Caller {
   const { clock = systemClock, random = Math.random, api = wholeApi } = options;
   const own = options.transport === undefined;
-  const transport = options.transport ?? undiciTransport({ caPem: options.caPem });
+  const { providerModelField: vendorField } = options;
+  const wire = options.transport ?? undiciTransport({ caPem: options.caPem });
+  const transport = vendorField === undefined ? wire : withVendorField(wire, vendorField);
   const closing = new AbortController();
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {

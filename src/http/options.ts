@@ -24,6 +24,8 @@ export interface ClientOptions extends Credentials {
   /** Certificates (PEM) to trust besides those that Node trusts (see `trustAlso`). */
   caPem?: string | undefined;
   userAgent?: string | undefined;
+  /** What the service calls an environment's `providerModel`, whose real name carries a vendor's. */
+  providerModelField?: string | undefined;
   /** One event for every HTTP request and for every wait between two. */
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
   /** The endpoints whose paths are reserved; default all. */
