@@ -1,38 +1,44 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, listOf, openBody, paged, pageQuery } from './fields.ts';
+import { anyReply, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
 
 const text = z.optional(z.string());
 
 /** Interface, section 2.8: mobile projects only. */
-const mobileRuntimeOverrides = z.looseObject({
-  deviceName: text,
-  udid: text,
-  androidAppPackage: text,
-  androidAppActivity: text,
-});
+const mobileRuntimeOverrides = z
+  .looseObject({
+    deviceName: text,
+    udid: text,
+    androidAppPackage: text,
+    androidAppActivity: text,
+  })
+  .register(shown, { id: 'MobileRuntimeOverrides' });
 
 /** Interface, section 2.8; other fields exist and are not shown. */
-export const environment = z.looseObject({
-  name: text,
-  key: text,
-  baseUrl: text,
-  providerModel: text,
-  version: text,
-  mobileRuntimeOverrides: z.optional(z.nullable(mobileRuntimeOverrides)),
-});
+export const environment = z
+  .looseObject({
+    name: text,
+    key: text,
+    baseUrl: text,
+    providerModel: text,
+    version: text,
+    mobileRuntimeOverrides: z.optional(z.nullable(mobileRuntimeOverrides)),
+  })
+  .register(shown, { id: 'Environment' });
 
-const environmentBody = z.looseObject({
-  name: text,
-  key: text,
-  baseUrl: text,
-  providerModel: text,
-  version: text,
-  mobileRuntimeOverrides: z.optional(mobileRuntimeOverrides),
-});
+const environmentBody = z
+  .looseObject({
+    name: text,
+    key: text,
+    baseUrl: text,
+    providerModel: text,
+    version: text,
+    mobileRuntimeOverrides: z.optional(mobileRuntimeOverrides),
+  })
+  .register(shown, { id: 'EnvironmentFields' });
 
 /** Interface, section 2.12: no field of a variable is shown. */
-export const variable = z.looseObject({});
+export const variable = z.looseObject({}).register(shown, { id: 'Variable' });
 
 export const env = defineApi({
   'env.overview': {

@@ -1,6 +1,15 @@
 import * as z from 'zod/mini';
 import type { Schema } from './endpoint.ts';
 
+/**
+ * What a JSON schema says of a schema of ours and zod cannot know: `id` makes it a component of the OpenAPI
+ * document, everything else goes in as it stands. It has no effect on what is read or sent.
+ */
+export const shown = z.registry<{ readonly id?: string; readonly [keyword: string]: unknown }>();
+
+/** The JSON schema of a string with known values and room for others. */
+export const knownValues = (known: readonly string[]) => ({ anyOf: [{ enum: known }, { type: 'string' }] });
+
 /** A reply the interface does not show: any JSON, or nothing. */
 export const anyReply: Schema<unknown, unknown> = z.unknown();
 
@@ -12,9 +21,12 @@ export const openBody = z.looseObject({});
  * learn new ones; writers (the mock) may only use those listed.
  */
 export function openEnum<const Known extends string>(
-  _known: readonly Known[],
+  known: readonly Known[],
 ): Schema<Known | (string & Record<never, never>), Known> {
-  return z.string() as unknown as Schema<Known | (string & Record<never, never>), Known>;
+  return z.string().register(shown, knownValues(known)) as unknown as Schema<
+    Known | (string & Record<never, never>),
+    Known
+  >;
 }
 
 /** ISO 8601 date and time, as text. */

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply } from './fields.ts';
+import { anyReply, knownValues, shown } from './fields.ts';
 
 /** Interface, section 2.4: the common scopes; others may exist and go through. */
 export const knownScopes = [
@@ -21,6 +21,8 @@ export const knownScopes = [
   'platform:manage',
 ] as const;
 
+const scope = z.string().check(z.minLength(1)).register(shown, knownValues(knownScopes));
+
 export const keys = defineApi({
   'keys.create': {
     method: 'POST',
@@ -30,7 +32,7 @@ export const keys = defineApi({
     section: '4.2',
     body: z.strictObject({
       name: z.string().check(z.minLength(1)),
-      scopes: z.optional(z.array(z.string().check(z.minLength(1)))),
+      scopes: z.optional(z.array(scope)),
     }),
     reply: z.looseObject({ apiKey: z.string().check(z.minLength(1)) }),
   },

@@ -1,17 +1,19 @@
 import * as z from 'zod/mini';
 import { defineApi, type Schema } from './endpoint.ts';
-import { anyReply, dateTime, listOf, openBody, paged, pageQuery } from './fields.ts';
+import { anyReply, dateTime, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
 
 const text = z.optional(z.string());
 
 /** Interface, section 2.10: the filterable attributes are shown, the rest is not. */
-export const observation = z.looseObject({
-  status: text,
-  discoveredInEnvironmentKey: z.optional(z.nullable(z.string())),
-  discoveredInEnvironmentVersion: z.optional(z.nullable(z.string())),
-  processRunId: z.optional(z.nullable(z.string())),
-  createdByAgentTemplateId: z.optional(z.nullable(z.string())),
-});
+export const observation = z
+  .looseObject({
+    status: text,
+    discoveredInEnvironmentKey: z.optional(z.nullable(z.string())),
+    discoveredInEnvironmentVersion: z.optional(z.nullable(z.string())),
+    processRunId: z.optional(z.nullable(z.string())),
+    createdByAgentTemplateId: z.optional(z.nullable(z.string())),
+  })
+  .register(shown, { id: 'Observation' });
 
 /** Interface, section 4.5: the query of search is not shown; the text goes out as `q`, anything else as given. */
 const searchQuery: Schema<Record<string, unknown>> = z.looseObject({ q: text });

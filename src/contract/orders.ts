@@ -1,28 +1,34 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { dateTime } from './fields.ts';
+import { dateTime, shown } from './fields.ts';
 
 /** ISO 4217: three capital letters. */
 const currency = z.string().check(z.regex(/^[A-Z]{3}$/, 'expected a three-letter ISO 4217 code'));
 
 /** Interface, section 2.1. */
-export const orderListItem = z.looseObject({
-  id: z.string(),
-  customer: z.string(),
-  total: z.number(),
-  currency,
-  placedAt: dateTime,
-});
+export const orderListItem = z
+  .looseObject({
+    id: z.string(),
+    customer: z.string(),
+    total: z.number(),
+    currency,
+    placedAt: dateTime,
+  })
+  .register(shown, { id: 'OrderListItem' });
 
 /** Interface, section 2.2. */
-export const order = z.looseObject({ id: z.string(), customer: z.string(), total: z.number(), currency });
+export const order = z
+  .looseObject({ id: z.string(), customer: z.string(), total: z.number(), currency })
+  .register(shown, { id: 'Order' });
 
 /** Interface, section 2.3: no properties other than these three are allowed. */
-export const orderSummary = z.strictObject({
-  orderCount: z.int(),
-  totalRevenue: z.number(),
-  totalRevenueDisplay: z.string(),
-});
+export const orderSummary = z
+  .strictObject({
+    orderCount: z.int(),
+    totalRevenue: z.number(),
+    totalRevenueDisplay: z.string(),
+  })
+  .register(shown, { id: 'OrderSummary' });
 
 export const orders = defineApi({
   'orders.list': {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi, type Schema } from './endpoint.ts';
-import { anyReply, openEnum } from './fields.ts';
+import { anyReply, openEnum, shown } from './fields.ts';
 
 const text = z.string().check(z.minLength(1));
 
@@ -48,6 +48,10 @@ const triggerBody = z
   .check((ctx) => {
     const problem = selectorProblem(ctx.value);
     if (problem !== null) ctx.issues.push({ code: 'custom', message: problem, input: ctx.value, path: [] });
+  })
+  .register(shown, {
+    id: 'RunRequest',
+    oneOf: [{ required: ['processSlug'] }, { required: ['tags'] }],
   }) as unknown as Schema<TriggerBody, TriggerBody>;
 
 /** Interface, section 2.6. A state that is not listed is not terminal. */
@@ -55,13 +59,15 @@ export const runStates = ['in_progress', 'completed', 'cancelled'] as const;
 export type RunState = (typeof runStates)[number];
 
 /** Interface, section 2.6. Counts are only there to rely on once the run has ended. */
-export const runStatus = z.looseObject({
-  state: openEnum(runStates),
-  failed: z.optional(z.number()),
-  blocked: z.optional(z.number()),
-  appUrl: z.optional(z.nullable(z.string())),
-  retryAfterSeconds: z.optional(z.number()),
-});
+export const runStatus = z
+  .looseObject({
+    state: openEnum(runStates),
+    failed: z.optional(z.number()),
+    blocked: z.optional(z.number()),
+    appUrl: z.optional(z.nullable(z.string())),
+    retryAfterSeconds: z.optional(z.number()),
+  })
+  .register(shown, { id: 'RunStatus' });
 
 export const run = defineApi({
   'run.trigger': {

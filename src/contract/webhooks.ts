@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, listOf, openBody, paged, pageQuery } from './fields.ts';
+import { anyReply, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
 
 /** Interface, section 2.12: no field of a webhook or of a delivery is shown. */
-export const webhook = z.looseObject({});
-export const delivery = z.looseObject({});
+export const webhook = z.looseObject({}).register(shown, { id: 'Webhook' });
+export const delivery = z.looseObject({}).register(shown, { id: 'Delivery' });
 
 export const webhooks = defineApi({
   'webhooks.eventTypes': {
