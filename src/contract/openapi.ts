@@ -1,0 +1,222 @@
+import { type Auth, type Endpoint, pathParams } from './endpoint.ts';
+import { anyReply } from './fields.ts';
+import { api } from './index.ts';
+import { type Json, jsonSchema } from './json-schema.ts';
+
+const description = `Test runs, environments, observations, webhooks and API keys of a test-automation platform, and the read
+contract of its order administration.
+
+Made from rungate's own contract by \`npm run openapi\`. Replies and bodies that the service does not show are open
+here: any JSON, or none. \`x-section\` names the section of the interface that declares an operation.`;
+
+const tags: Record<string, string> = {
+  orders: 'The orders of the current account',
+  keys: 'API keys, managed by a user session alone',
+  run: 'Test runs of a CI pipeline',
+  env: 'Where test sessions run, and the variables they get',
+  observations: 'Exploratory findings and what becomes of them',
+  webhooks: 'Registered receivers of events, and what was delivered to them',
+};
+
+const errors: Record<string, readonly [name: string, description: string]> = {
+  400: ['BadRequest', 'The request cannot be read'],
+  401: ['Unauthorized', 'No credential, or one that is not known'],
+  403: ['Forbidden', 'The credential does not allow this'],
+  404: ['NotFound', 'There is no such thing, or it belongs to another account'],
+  409: [
+    'Conflict',
+    'The request contradicts the present state, or another that is in progress under the same key',
+  ],
+  422: ['Unprocessable', 'The request can be read, and is not valid'],
+  429: ['TooManyRequests', 'More requests a minute than the limit allows'],
+  default: ['Failure', 'Anything else that went wrong'],
+};
+
+const count = (text: string) => ({ description: text, schema: { type: 'integer', minimum: 0 } });
+
+const limitHeaders: Json = {
+  'Retry-After': {
+    description: 'How long to wait: seconds, or the date of an HTTP header',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Limit': count('Requests that the current window allows'),
+  'RateLimit-Remaining': count('Requests that are left in it'),
+  'RateLimit-Reset': count('Seconds until the next window'),
+};
+
+const security: Record<Auth, readonly Json[]> = {
+  bearer: [{ bearer: [] }],
+  jwt: [{ session: [] }],
+  key: [{ apiKey: [] }],
+  either: [{ bearer: [] }, { apiKey: [] }],
+};
+
+const credentials: Record<Auth, string> = {
+  bearer: 'Takes a bearer token.',
+  jwt: "Takes a user session's token; an API key will not do.",
+  key: 'Takes an API key.',
+  either: 'Takes a bearer token or an API key: the interface does not say which.',
+};
+
+const securitySchemes: Json = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'For CI and between servers' },
+  bearer: { type: 'http', scheme: 'bearer', description: "A user session's token" },
+  session: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: "A user session's token; never an API key",
+  },
+};
+
+const idempotencyKey: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'The same key again does not create a second run: a job that is retried sends the one it sent before',
+  schema: { type: 'string', minLength: 1 },
+};
+
+function queryParameters(endpoint: Endpoint, schemas: Json): Json[] {
+  if (endpoint.query === undefined) return [];
+  const { properties, required, additionalProperties } = jsonSchema(endpoint.query, 'input', schemas) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+    additionalProperties?: unknown;
+  };
+  const form = { in: 'query', style: 'form', explode: true };
+  const named = Object.entries(properties ?? {}).map(([name, schema]) => ({
+    name,
+    ...form,
+    required: required?.includes(name) ?? false,
+    schema,
+  }));
+  if (additionalProperties === false) return named;
+  const others = {
+    name: 'others',
+    ...form,
+    required: false,
+    description: 'Any other parameter, under its own name: the interface does not show which there are',
+    schema: { type: 'object', additionalProperties: { type: 'string' } },
+  };
+  return [...named, others];
+}
+
+function parameters(endpoint: Endpoint, schemas: Json): Json[] {
+  const path = pathParams(endpoint.path).map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', minLength: 1 },
+  }));
+  const keyed = endpoint.keyed ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
+  return [...path, ...queryParameters(endpoint, schemas), ...keyed];
+}
+
+const upload = {
+  schema: {
+    type: 'object',
+    properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } },
+    required: ['file'],
+  },
+};
+
+function requestBody(endpoint: Endpoint, schemas: Json): Json | undefined {
+  if (endpoint.body === undefined) return undefined;
+  return {
+    required: endpoint.bodyOptional !== true,
+    content: {
+      'application/json': { schema: jsonSchema(endpoint.body, 'input', schemas) },
+      ...(endpoint.multipart ? { 'multipart/form-data': upload } : {}),
+    },
+  };
+}
+
+function responses(endpoint: Endpoint, schemas: Json): Json {
+  const open = endpoint.reply === anyReply;
+  const content = { 'application/json': { schema: jsonSchema(endpoint.reply, 'output', schemas) } };
+  const detail = open ? ', with any JSON: the interface does not show it' : '';
+  return {
+    200: { description: `Done${detail}`, content },
+    ...(endpoint.method === 'POST' ? { 201: { description: `Created${detail}`, content } } : {}),
+    ...(open ? { 204: { description: 'Done, with nothing to say' } } : {}),
+    ...Object.fromEntries(
+      Object.entries(errors).map(([status, [name]]) => [status, { $ref: `#/components/responses/${name}` }]),
+    ),
+  };
+}
+
+function describe({ auth, keyed, idempotent, destructive }: Endpoint): string {
+  return [
+    credentials[auth],
+    ...(keyed ? ['Repeating it under the same `Idempotency-Key` does not repeat its effect.'] : []),
+    ...(idempotent ? ['Sending it twice has the effect of once.'] : []),
+    ...(destructive ? ['It cannot be undone.'] : []),
+  ].join(' ');
+}
+
+function operation(name: string, endpoint: Endpoint, schemas: Json): Json {
+  const all = parameters(endpoint, schemas);
+  const body = requestBody(endpoint, schemas);
+  return {
+    operationId: name,
+    tags: [name.split('.')[0]],
+    summary: endpoint.summary,
+    description: describe(endpoint),
+    'x-section': endpoint.section,
+    security: security[endpoint.auth],
+    ...(all.length > 0 ? { parameters: all } : {}),
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: responses(endpoint, schemas),
+  };
+}
+
+function errorResponses(): Json {
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
+  return Object.fromEntries(
+    Object.entries(errors).map(([status, [name, text]]) => [
+      name,
+      { description: text, ...(status === '429' ? { headers: limitHeaders } : {}), content },
+    ]),
+  );
+}
+
+/** The interface as an OpenAPI 3.1 document, made from the contract and nothing else. */
+export function createOpenApi(options: { serverUrl?: string } = {}): Record<string, unknown> {
+  const schemas: Json = {
+    // Interface, section 7.
+    Error: {
+      type: 'object',
+      properties: {
+        error: { type: 'string', description: 'What went wrong, for people' },
+        details: { type: 'string' },
+      },
+      required: ['error'],
+    },
+  };
+  const paths: Record<string, Json> = {};
+  for (const [name, endpoint] of Object.entries<Endpoint>(api)) {
+    const path = paths[endpoint.path] ?? {};
+    path[endpoint.method.toLowerCase()] = operation(name, endpoint, schemas);
+    paths[endpoint.path] = path;
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Test automation and order administration',
+      version: '1.0',
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: options.serverUrl ?? '/' }],
+    tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+      parameters: { IdempotencyKey: idempotencyKey },
+      responses: errorResponses(),
+      securitySchemes,
+    },
+  };
+}
