@@ -20,6 +20,38 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
+/** The seed of one of many independent streams. */
+export function streamSeed(seed: number, stream: string): number {
+  return (seed ^ hash(stream)) >>> 0;
+}
+
+/** The seed of one item of a stream. Neighbours have nothing in common (the finalizer of MurmurHash3). */
+export function itemSeed(seed: number, index: number): number {
+  let mixed = (seed ^ Math.imul(index + 1, 0x9e3779b1)) >>> 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/** A whole number below 32^length as `length` characters. */
+export function writeBase32(value: number, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 32))
+    text = base32.charAt(rest % 32) + text;
+  return text;
+}
+
+/** The number that was written, or undefined for other text. */
+export function readBase32(text: string): number | undefined {
+  let value = 0;
+  for (const character of text) {
+    const digit = base32.indexOf(character);
+    if (digit < 0) return undefined;
+    value = value * 32 + digit;
+  }
+  return value;
+}
+
 export interface SeededText {
   /** `length` characters of base32, for ids. */
   id(length: number): string;
@@ -32,7 +64,7 @@ export interface SeededText {
  * the ids of the runs.
  */
 export function seededText(seed: number, stream: string): SeededText {
-  const random = seededRandom((seed ^ hash(stream)) >>> 0);
+  const random = seededRandom(streamSeed(seed, stream));
   const draw = (alphabet: string, length: number) =>
     Array.from({ length }, () => alphabet.charAt(Math.floor(random() * alphabet.length))).join('');
   return { id: (length) => draw(base32, length), token: (length) => draw(base62, length) };

@@ -1,0 +1,50 @@
+import { type ObservationStore, observationStore } from '../observation-store.ts';
+import { type Environment, makeEnvironments } from './environments.ts';
+import { observationSource } from './observations.ts';
+import { makeOrders, type Order } from './orders.ts';
+import { type DataSizes, homeTenant, otherSizes, otherTenant } from './sizes.ts';
+import { makeWebhooks, type Webhook } from './webhooks.ts';
+
+/** Everything that one tenant has but runs and keys. What is not in it is not there for its callers. */
+export interface Account {
+  readonly orders: readonly Order[];
+  readonly environments: Map<string, Environment>;
+  /** By the project's slug, which is its id. */
+  readonly projects: ReadonlyMap<string, ObservationStore>;
+  readonly webhooks: Map<string, Webhook>;
+}
+
+/** The other projects of the mock's tenant, and how many observations they have: one of them has none. */
+const sideProjects: readonly (readonly [slug: string, observations: number])[] = [
+  ['shop-mobile', 24],
+  ['payments-api', 7],
+  ['playground', 0],
+];
+
+function fill(
+  seed: number,
+  sizes: DataSizes,
+  projects: readonly (readonly [string, number])[],
+  until: number,
+) {
+  const { orders, environments, webhooks, deliveries } = sizes;
+  const storeOf = (slug: string, count: number) =>
+    observationStore(observationSource(seed, slug, count, environments, until));
+  return {
+    orders: makeOrders(seed, orders, until),
+    environments: makeEnvironments(seed, environments, until),
+    projects: new Map(projects.map(([slug, count]) => [slug, storeOf(slug, count)])),
+    webhooks: makeWebhooks(seed, webhooks, deliveries, until),
+  };
+}
+
+/** The data set of a tenant. Only two have one; any other starts with nothing. `until` is when it was made. */
+export function createAccount(tenant: string, seed: number, sizes: DataSizes, until: number): Account {
+  if (tenant === homeTenant) {
+    return fill(seed, sizes, [['shop', sizes.observations], ...sideProjects], until);
+  }
+  if (tenant === otherTenant) {
+    return fill(seed ^ 0x5bd1e995, otherSizes, [['warehouse', otherSizes.observations]], until);
+  }
+  return { orders: [], environments: new Map(), projects: new Map(), webhooks: new Map() };
+}

@@ -1,0 +1,110 @@
+import { seededText } from '../random.ts';
+import { type Choices, type Draw, drawer } from './draw.ts';
+import { seededIds } from './ids.ts';
+
+/** What webhooks can be told about. The contract names none. */
+export const eventTypes = [
+  { type: 'run.started', description: 'A run has started' },
+  { type: 'run.completed', description: 'A run has ended, whatever its verdict' },
+  { type: 'run.cancelled', description: 'A run was cancelled' },
+  { type: 'observation.created', description: 'An observation was recorded' },
+  { type: 'observation.promoted', description: 'An observation became a ticket or a wiki page' },
+  { type: 'webhook.test', description: 'Somebody asked for a test delivery' },
+] as const;
+
+/** `not_sent`: recorded, and nothing went over the network. */
+export type DeliveryStatus = 'delivered' | 'failed' | 'not_sent';
+
+export interface Delivery {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly eventType: string;
+  status: DeliveryStatus;
+  /** The receiver's answer to the last attempt; null when there was none. */
+  responseStatus: number | null;
+  attempts: number;
+  readonly createdAt: string;
+  lastAttemptAt: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+export interface Webhook {
+  readonly id: string;
+  readonly url: string;
+  /** Null for a global one. */
+  readonly projectId: string | null;
+  readonly events: readonly string[];
+  readonly createdAt: string;
+  secretRotatedAt: string | null;
+  /** Shown when it is created or rotated, and never again. */
+  secret: string;
+  /** The newest last. */
+  readonly deliveries: Map<string, Delivery>;
+  /** Fields that came with a request and that the contract does not show. */
+  readonly others: Readonly<Record<string, unknown>>;
+}
+
+const receivers: Choices<readonly [url: string, projectId: string | null, events: readonly string[]]> = [
+  ['https://chat.example.test/hooks/qa', null, ['run.completed', 'run.cancelled']],
+  ['https://ci.example.test/rungate', 'shop', ['run.completed']],
+  ['https://tickets.example.test/in?queue=shop', 'shop', ['observation.promoted']],
+  ['https://dashboard.example.test/events', null, eventTypes.map(({ type }) => type)],
+  ['https://ci.example.test/mobile', 'shop-mobile', ['run.started', 'run.completed']],
+];
+
+const hourMs = 3_600_000;
+
+/** A delivery's payload, in the one form that all of the mock's have. */
+export function payloadOf(id: string, type: string, createdAt: string, data: Record<string, unknown>) {
+  return { id, type, createdAt, data };
+}
+
+function makeDelivery(draw: Draw, id: string, webhook: Omit<Webhook, 'deliveries'>, at: number): Delivery {
+  const [first = 'run.completed', ...rest] = webhook.events;
+  const eventType = draw.pick([first, ...rest]);
+  const delivered = draw.chance(0.85);
+  const createdAt = new Date(at).toISOString();
+  const data = { projectSlug: webhook.projectId ?? 'shop', runId: `run_${draw.id(12)}` };
+  return {
+    id,
+    webhookId: webhook.id,
+    eventType,
+    status: delivered ? 'delivered' : 'failed',
+    responseStatus: delivered ? 200 : draw.pick([500, 502, null]),
+    attempts: delivered ? 1 : 5,
+    createdAt,
+    lastAttemptAt: createdAt,
+    payload: payloadOf(id, eventType, createdAt, data),
+  };
+}
+
+/** By id, in the order in which they were registered. */
+export function makeWebhooks(
+  seed: number,
+  count: number,
+  deliveries: number,
+  until: number,
+): Map<string, Webhook> {
+  const ids = seededIds(seed, 'wh');
+  const deliveryIds = seededIds(seed, 'dlv');
+  const drawAt = drawer(seed, 'deliveries');
+  const list = Array.from({ length: count }, (_, index): Webhook => {
+    const [url, projectId, events] = receivers[index % receivers.length] ?? receivers[0];
+    const webhook = {
+      id: ids.at(index),
+      url: index < receivers.length ? url : `${url}${url.includes('?') ? '&' : '?'}copy=${index}`,
+      projectId,
+      events,
+      createdAt: new Date(until - (count - index) * 240 * hourMs).toISOString(),
+      secretRotatedAt: null,
+      secret: `whsec_${seededText(seed, `webhook ${index}`).token(32)}`,
+      others: {},
+    };
+    const made = Array.from({ length: deliveries }, (_, nth) => {
+      const at = index * deliveries + nth;
+      return makeDelivery(drawAt(at), deliveryIds.at(at), webhook, until - (deliveries - nth) * 5 * hourMs);
+    });
+    return { ...webhook, deliveries: new Map(made.map((one) => [one.id, one])) };
+  });
+  return new Map(list.map((one) => [one.id, one]));
+}
