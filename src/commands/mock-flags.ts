@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parseDuration, readDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
-import type { MockOptions } from '../mock/options.ts';
+import { type MockOptions, rateLimits } from '../mock/options.ts';
 import { type Outcome, outcomes } from '../mock/outcomes.ts';
 import { oneOf } from './globals.ts';
 import { collect } from './run-flags.ts';
@@ -13,6 +13,7 @@ export interface MockFlags {
   duration?: string;
   retryAfter?: string;
   seed?: string;
+  rateLimit?: string;
 }
 
 export function addMockFlags(command: Command): Command {
@@ -21,7 +22,8 @@ export function addMockFlags(command: Command): Command {
     .option('--outcome <outcome>', `${outcomes.join(', ')}; repeated: one run after another`, collect)
     .option('--duration <duration>', 'how long a run takes (default 2s)')
     .option('--retry-after <seconds>', 'what the service suggests as the polling interval')
-    .option('--seed <n>', 'ids, key and token follow from it (default 1)');
+    .option('--seed <n>', 'ids, key, token and data follow from it (default 1)')
+    .option('--rate-limit <limits>', `${rateLimits.join(' or ')}: whether limits are enforced (default off)`);
 }
 
 function wholeNumber(option: string, text: string, most: number): number {
@@ -36,7 +38,7 @@ function retryAfterSeconds(text: string): number {
 }
 
 export function mockOptions(flags: MockFlags, defaultPort: number): MockOptions {
-  const { port, outcome, duration, retryAfter, seed } = flags;
+  const { port, outcome, duration, retryAfter, seed, rateLimit } = flags;
   const list = outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word));
   return {
     port: port === undefined ? defaultPort : wholeNumber('--port', port, 65_535),
@@ -44,5 +46,6 @@ export function mockOptions(flags: MockFlags, defaultPort: number): MockOptions 
     ...(duration === undefined ? {} : { duration: parseDuration('--duration', duration) }),
     ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfterSeconds(retryAfter) }),
     ...(seed === undefined ? {} : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
+    ...(rateLimit === undefined ? {} : { rateLimit: oneOf('--rate-limit', rateLimits, rateLimit) }),
   };
 }

@@ -22,6 +22,17 @@ function bearerToken(headers: Headers): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
+/** Whom a request belongs to, whatever it asks for: the owner of its token, else of its key; nobody's is undefined. */
+export function knownCaller(
+  headers: Headers,
+  credentials: ReadonlyMap<string, Credential>,
+): Credential | undefined {
+  const token = credentials.get(bearerToken(headers) ?? '');
+  if (token?.kind === 'token') return token;
+  const key = credentials.get(headers['x-api-key'] ?? '');
+  return key?.kind === 'key' ? key : undefined;
+}
+
 /**
  * Who calls, by the credential that the endpoint takes (interface, section 5), or a MockError: 401 for a missing,
  * unknown or wrong kind of credential, 403 for a good API key where only a user session may act.

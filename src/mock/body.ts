@@ -1,6 +1,6 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { MockError } from './error.ts';
-import { describeProblems } from './problems.ts';
+import { checkBody, invalidBody } from './fields.ts';
 
 /** The part `file` of a multipart body, as handlers get it. */
 export interface Upload {
@@ -8,8 +8,6 @@ export interface Upload {
   type: string;
   bytes: Uint8Array;
 }
-
-const invalid = (details: string) => new MockError(422, 'Invalid request body', details);
 
 async function readUpload(contentType: string, bytes: Uint8Array): Promise<{ file: Upload }> {
   let form: FormData;
@@ -19,7 +17,7 @@ async function readUpload(contentType: string, bytes: Uint8Array): Promise<{ fil
     throw new MockError(400, 'The body is not multipart/form-data', 'body: could not be taken apart');
   }
   const file = form.get('file');
-  if (file === null || typeof file === 'string') throw invalid('body.file: required, as a file part');
+  if (file === null || typeof file === 'string') throw invalidBody('body.file: required, as a file part');
   return { file: { name: file.name, type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) } };
 }
 
@@ -35,19 +33,16 @@ function parseJson(bytes: Uint8Array): unknown {
 export async function readBody(endpoint: Endpoint, contentType: string, bytes: Uint8Array): Promise<unknown> {
   if (endpoint.body === undefined) {
     if (bytes.length === 0) return undefined;
-    throw invalid('body: this endpoint takes none');
+    throw invalidBody('body: this endpoint takes none');
   }
   if (bytes.length === 0) {
     if (endpoint.bodyOptional) return undefined;
-    throw invalid('body: required');
+    throw invalidBody('body: required');
   }
   if (endpoint.multipart && /^multipart\/form-data\b/i.test(contentType))
     return readUpload(contentType, bytes);
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)) {
-    throw invalid(`Content-Type: expected application/json, got ${contentType || 'none'}`);
+    throw invalidBody(`Content-Type: expected application/json, got ${contentType || 'none'}`);
   }
-  const value = parseJson(bytes);
-  const result = endpoint.body.safeParse(value);
-  if (result.success) return result.data;
-  throw invalid(describeProblems('body', value, result.error.issues));
+  return checkBody(endpoint.body, parseJson(bytes));
 }

@@ -13,6 +13,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
   readonly route: Route;
+  /** The IP address it came from. */
+  readonly address: string;
 }
 
 /** What is kept of a request, for whoever wants to know what really came. */
@@ -54,6 +56,7 @@ export async function readExchange(incoming: IncomingMessage): Promise<Exchange>
     headers: joined(incoming.headers),
     bytes: Buffer.concat(chunks),
     route: route(method, path),
+    address: incoming.socket.remoteAddress ?? 'unknown',
   };
 }
 

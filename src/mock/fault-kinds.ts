@@ -1,3 +1,4 @@
+import { parse, stringify } from 'lossless-json';
 import type { Wire, WireReply } from './wire.ts';
 
 /** Each kind of fault with what it takes. */
@@ -23,7 +24,7 @@ export interface FaultKinds {
   'stall-headers': Record<never, never>;
   /** Headers and the first bytes of the body, then nothing more. */
   'stall-body': Record<never, never>;
-  /** The service's JSON reply with top-level fields replaced or taken out. */
+  /** The service's JSON reply with top-level fields replaced or taken out; numbers keep the digits they had. */
   patch: { merge?: Readonly<Record<string, unknown>>; remove?: readonly string[] };
 }
 
@@ -52,9 +53,9 @@ function statusReply({ status, body, headers = {} }: FaultKinds['status']): Wire
 
 function patched(reply: WireReply, { merge = {}, remove = [] }: FaultKinds['patch']): WireReply {
   const text = new TextDecoder().decode(reply.body) || '{}';
-  const merged = Object.entries({ ...(JSON.parse(text) as object), ...merge });
+  const merged = Object.entries({ ...(parse(text) as object), ...merge });
   const kept = Object.fromEntries(merged.filter(([name]) => !remove.includes(name)));
-  return { ...reply, body: bytes(JSON.stringify(kept)) };
+  return { ...reply, body: bytes(stringify(kept) ?? '') };
 }
 
 /** How each kind plays out: one row a kind. */

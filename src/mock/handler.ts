@@ -8,7 +8,6 @@ import type {
   ReplyInput,
 } from '../contract/endpoint.ts';
 import type { ServiceApi } from '../contract/index.ts';
-import { MockError } from './error.ts';
 import type { Credential, State } from './state.ts';
 
 /** A request that was routed, authenticated and validated. */
@@ -28,6 +27,8 @@ interface ReplyParts {
   /** 200 where it is left out, or 204 where there is no body either. */
   status?: number;
   headers?: Record<string, string>;
+  /** The body as JSON text, sent in its place where it has digits that a double cannot hold. */
+  text?: string;
 }
 
 /** The body must fit the contract's reply; where the contract does not show one, anything or nothing. */
@@ -45,14 +46,3 @@ export type HandlersOf<A extends Api> = { readonly [Name in keyof A]: Handler<A[
 
 /** A handler for each of the 37. */
 export type Handlers = HandlersOf<ServiceApi>;
-
-/** Stands in for a handler that is not written yet. */
-export function notYet(name: keyof ServiceApi): () => never {
-  return () => {
-    throw new MockError(
-      501,
-      'Not implemented',
-      `the mock does not answer ${name} yet; the request itself is valid`,
-    );
-  };
-}

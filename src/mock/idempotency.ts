@@ -4,7 +4,8 @@ import type { Credential, KeyedReply, State } from './state.ts';
 /** A reply that is ready to be sent. */
 export interface PlainReply {
   status: number;
-  body: unknown;
+  /** JSON text; undefined where there is no body. */
+  text: string | undefined;
   headers: Readonly<Record<string, string>>;
 }
 
@@ -20,7 +21,7 @@ function replay(first: KeyedReply, bytes: Uint8Array): PlainReply {
       'Idempotency-Key: this key came before with another body; a new request needs a new key',
     );
   }
-  return { status: first.status, body: first.body, headers: { 'idempotency-replayed': 'true' } };
+  return { status: first.status, text: first.text, headers: { 'idempotency-replayed': 'true' } };
 }
 
 /**
@@ -39,6 +40,6 @@ export function once(
   const first = state.keyedReplies.get(index);
   if (first !== undefined) return replay(first, bytes);
   const reply = handle();
-  state.keyedReplies.set(index, { bytes, status: reply.status, body: reply.body });
+  state.keyedReplies.set(index, { bytes, status: reply.status, text: reply.text });
   return reply;
 }

@@ -1,12 +1,18 @@
 import type { Clock } from '../clock.ts';
+import type { DataSizes } from './data/sizes.ts';
 import type { Counts, Outcome } from './outcomes.ts';
+import type { Deliver } from './state.ts';
+
+/** Whether the limits of the interface, section 8, are enforced. */
+export const rateLimits = ['documented', 'off'] as const;
+export type RateLimit = (typeof rateLimits)[number];
 
 export interface MockOptions {
   /** 0, the default, for any that is free. */
   port?: number | undefined;
   /** 127.0.0.1 where it is left out. */
   host?: string | undefined;
-  /** Ids, key and token follow from it; 1 where it is left out. */
+  /** Ids, key, token and the data set follow from it; 1 where it is left out. */
   seed?: number | undefined;
   clock?: Clock | undefined;
   /** One for all runs, or a list: the n-th run created gets the n-th, and the last one repeats. */
@@ -21,4 +27,10 @@ export interface MockOptions {
   counts?: Partial<Counts> | undefined;
   /** What `appUrl` begins with. */
   appUrlBase?: string | undefined;
+  /** How much there is of everything; what is left out is as usual. */
+  data?: Partial<DataSizes> | undefined;
+  /** `off` where it is left out. */
+  rateLimit?: RateLimit | undefined;
+  /** Sends webhook deliveries; where it is left out they are recorded, and nothing is sent. */
+  deliver?: Deliver | undefined;
 }

@@ -4,16 +4,20 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { createApp } from './app.ts';
+import { documentedBudget, noBudget } from './budget.ts';
 import { seededApiKey, seededToken } from './credentials.ts';
+import { homeTenant } from './data/sizes.ts';
 import { MockError } from './error.ts';
 import { type Exchange, type RecordedRequest, readExchange, recordOf } from './exchange.ts';
 import { createFaults, type Faults, playFault } from './faults.ts';
 import { handlers } from './handlers/index.ts';
 import { listen } from './listen.ts';
 import type { MockOptions } from './options.ts';
+import { automationScopes } from './scopes.ts';
 import { createState, type State } from './state.ts';
 import { createWire } from './wire.ts';
 
+export type { DataSizes } from './data/sizes.ts';
 export type { RecordedRequest } from './exchange.ts';
 export type { Fault } from './faults.ts';
 export type { MockOptions } from './options.ts';
@@ -37,19 +41,27 @@ export interface Mock {
 const keptRequests = 10_000;
 
 /** The one tenant that both credentials belong to; tests may add others to `state.credentials`. */
-const tenant = 'tenant_1';
+const tenant = homeTenant;
+
+/** Knows a key from the start, as if somebody had created it. */
+function addKey(state: State, apiKey: string): void {
+  const key = { id: state.nextId('key'), tenant, name: 'Pipeline', scopes: automationScopes, apiKey };
+  state.keys.set(key.id, { ...key, createdAt: new Date(state.clock.now()).toISOString() });
+  state.credentials.set(apiKey, { kind: 'key', tenant, scopes: automationScopes });
+}
 
 function stateFrom(options: MockOptions): State {
   const { outcome = 'passed' } = options;
   const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
   if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
-  return createState(options.seed ?? 1, options.clock ?? systemClock, {
+  const plan = {
     outcomes,
     durationMs: options.duration ?? 2000,
     counts: options.counts,
     retryAfterSeconds: options.retryAfterSeconds,
     appUrlBase: options.appUrlBase ?? 'https://app.example.test',
-  });
+  };
+  return createState(options.seed ?? 1, options.clock ?? systemClock, plan, options);
 }
 
 /** For what fails outside the app: a request that Hono cannot read (one without a host), or a fault of ours. */
@@ -70,9 +82,13 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const state = stateFrom(options);
   const apiKey = options.apiKey ?? seededApiKey(seed);
   const token = options.token ?? seededToken(seed, tenant);
-  state.credentials.set(apiKey, { kind: 'key', tenant });
+  addKey(state, apiKey);
   state.credentials.set(token, { kind: 'token', tenant });
-  const app = createApp(state, handlers);
+  const app = createApp(
+    state,
+    handlers,
+    options.rateLimit === 'documented' ? documentedBudget(state) : noBudget,
+  );
   const faults = createFaults();
   const requests: RecordedRequest[] = [];
 

@@ -1,5 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
+import { type Account, createAccount } from './data/account.ts';
+import { type DataSizes, usualSizes } from './data/sizes.ts';
+import type { Delivery, Webhook } from './data/webhooks.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import { seededText } from './random.ts';
 
@@ -7,6 +10,18 @@ import { seededText } from './random.ts';
 export interface Credential {
   kind: 'key' | 'token';
   tenant: string;
+  /** Of a key; left out: all there are. */
+  scopes?: readonly string[];
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** The full token: shown when it is created, and never again. */
+  readonly apiKey: string;
+  readonly createdAt: string;
 }
 
 export interface Run {
@@ -28,7 +43,8 @@ export interface Run {
 export interface KeyedReply {
   readonly bytes: Uint8Array;
   readonly status: number;
-  readonly body: unknown;
+  /** JSON text, or nothing. */
+  readonly text: string | undefined;
 }
 
 /** How runs are made. May be changed while the mock runs; it holds for runs created from then on. */
@@ -42,30 +58,68 @@ export interface RunPlan {
   appUrlBase: string;
 }
 
+/**
+ * Sends a recorded delivery to its webhook, and writes into the record how that went, at once or later.
+ * The mock's own sends nothing.
+ */
+export type Deliver = (webhook: Webhook, delivery: Delivery) => void;
+
 export interface State {
   readonly clock: Clock;
   readonly plan: RunPlan;
   /** By the secret itself, key or token. */
   readonly credentials: Map<string, Credential>;
+  /** By id. */
+  readonly keys: Map<string, ApiKey>;
   readonly runs: Map<string, Run>;
   /** By tenant, endpoint and `Idempotency-Key`. */
   readonly keyedReplies: Map<string, KeyedReply>;
+  readonly deliver: Deliver;
+  /** What a tenant has. Its data set is made when it is first asked for. */
+  account(tenant: string): Account;
   /** The next id of a kind, `run_5m2v…`: the same sequence for the same seed. */
   nextId(prefix: string): string;
+  /** The next secret of a kind, in the same way. */
+  nextSecret(prefix: string, length: number): string;
 }
 
-export function createState(seed: number, clock: Clock, plan: RunPlan): State {
+/** What a state may be made of besides its plan. */
+export interface StateOptions {
+  data?: Partial<DataSizes> | undefined;
+  deliver?: Deliver | undefined;
+}
+
+const notSent: Deliver = (_webhook, delivery) => {
+  delivery.status = 'not_sent';
+};
+
+const dayMs = 86_400_000;
+
+export function createState(seed: number, clock: Clock, plan: RunPlan, options: StateOptions = {}): State {
   const streams = new Map<string, ReturnType<typeof seededText>>();
+  const stream = (name: string) => {
+    const found = streams.get(name) ?? seededText(seed, name);
+    streams.set(name, found);
+    return found;
+  };
+  const accounts = new Map<string, Account>();
+  const sizes = { ...usualSizes, ...options.data };
+  // The data set ends where the day began: on one day, the same seed gives the same dates.
+  const until = Math.floor(clock.now() / dayMs) * dayMs;
   return {
     clock,
     plan,
     credentials: new Map(),
+    keys: new Map(),
     runs: new Map(),
     keyedReplies: new Map(),
-    nextId(prefix) {
-      const stream = streams.get(prefix) ?? seededText(seed, prefix);
-      streams.set(prefix, stream);
-      return `${prefix}_${stream.id(12)}`;
+    deliver: options.deliver ?? notSent,
+    account(tenant) {
+      const account = accounts.get(tenant) ?? createAccount(tenant, seed, sizes, until);
+      accounts.set(tenant, account);
+      return account;
     },
+    nextId: (prefix) => `${prefix}_${stream(prefix).id(12)}`,
+    nextSecret: (prefix, length) => `${prefix}_${stream(`secret ${prefix}`).token(length)}`,
   };
 }

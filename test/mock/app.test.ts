@@ -27,6 +27,7 @@ async function getSummary(handler: Handlers['orders.summary']) {
     headers: { 'x-api-key': 'k' },
     bytes: new Uint8Array(),
     route: route('GET', path),
+    address: '127.0.0.1',
   };
   const app = createApp(state, { ...handlers, 'orders.summary': handler });
   const response = await app.fetch(new Request(`http://mock.test${path}`), { exchange });

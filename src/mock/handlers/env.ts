@@ -1,14 +1,6 @@
 import type { env } from '../../contract/env.ts';
-import { type HandlersOf, notYet } from '../handler.ts';
+import type { HandlersOf } from '../handler.ts';
+import { environmentHandlers } from './environments.ts';
+import { variableHandlers } from './variables.ts';
 
-export const envHandlers: HandlersOf<typeof env> = {
-  'env.overview': notYet('env.overview'),
-  'env.list': notYet('env.list'),
-  'env.create': notYet('env.create'),
-  'env.update': notYet('env.update'),
-  'env.delete': notYet('env.delete'),
-  'env.vars.list': notYet('env.vars.list'),
-  'env.vars.create': notYet('env.vars.create'),
-  'env.vars.update': notYet('env.vars.update'),
-  'env.vars.delete': notYet('env.vars.delete'),
-};
+export const envHandlers: HandlersOf<typeof env> = { ...environmentHandlers, ...variableHandlers };

@@ -1,8 +1,64 @@
+import { LosslessNumber, stringify } from 'lossless-json';
 import type { orders } from '../../contract/orders.ts';
-import { type HandlersOf, notYet } from '../handler.ts';
+import type { Order } from '../data/orders.ts';
+import { addDecimals } from '../decimal.ts';
+import { MockError } from '../error.ts';
+import type { HandlersOf } from '../handler.ts';
+
+/** What the account reckons in where its orders are in several currencies. */
+const accountCurrency = 'EUR';
+
+/** `€12,345.60`: symbol, thousands separators and two decimals, made from the text and no double. */
+export function displayMoney(total: string, currency: string): string {
+  const format = new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  return format.format(total as Intl.StringNumericLiteral);
+}
+
+function currencyOf(orders: readonly Order[]): string {
+  const [first = accountCurrency, ...more] = new Set(orders.map(({ currency }) => currency));
+  return more.length === 0 ? first : accountCurrency;
+}
+
+/** The JSON text of a body whose money is in decimal texts: on the wire they are numbers, digit by digit. */
+function exactText(body: unknown): string {
+  const money = ['total', 'totalRevenue'];
+  const numbers = (name: string, value: unknown) =>
+    money.includes(name) ? new LosslessNumber(String(value)) : value;
+  return stringify(body, numbers) ?? '';
+}
+
+const rounded = (order: Order) => ({ ...order, total: Number(order.total) });
 
 export const ordersHandlers: HandlersOf<typeof orders> = {
-  'orders.list': notYet('orders.list'),
-  'orders.summary': notYet('orders.summary'),
-  'orders.get': notYet('orders.get'),
+  'orders.list': ({ auth, state }) => {
+    const { orders } = state.account(auth.tenant);
+    return { body: { orders: orders.map(rounded) }, text: exactText({ orders }) };
+  },
+
+  'orders.summary': ({ auth, state }) => {
+    const { orders } = state.account(auth.tenant);
+    const totalRevenue = addDecimals(orders.map(({ total }) => total));
+    const rest = {
+      orderCount: orders.length,
+      totalRevenueDisplay: displayMoney(totalRevenue, currencyOf(orders)),
+    };
+    return {
+      body: { ...rest, totalRevenue: Number(totalRevenue) },
+      text: exactText({ ...rest, totalRevenue }),
+    };
+  },
+
+  'orders.get': ({ params, auth, state }) => {
+    const order = state.account(auth.tenant).orders.find(({ id }) => id === params.id);
+    // Word for word the same for an order of somebody else's as for one that nobody has.
+    if (order === undefined) {
+      throw new MockError(404, 'Order not found', 'the account has no order with this id');
+    }
+    return { body: rounded(order), text: exactText(order) };
+  },
 };

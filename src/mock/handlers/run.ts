@@ -1,16 +1,15 @@
 import type { run } from '../../contract/run.ts';
-import { MockError } from '../error.ts';
 import type { HandlersOf, MockReply } from '../handler.ts';
 import { finalCounts, type Progress, progress } from '../outcomes.ts';
 import type { Run, State } from '../state.ts';
+import { known } from './find.ts';
 
 type Status = MockReply<(typeof run)['run.status']>['body'];
 
 /** The run of that id, if the caller's tenant has one. */
 function findRun(state: State, tenant: string, id: string): Run {
   const found = state.runs.get(id);
-  if (found?.tenant === tenant) return found;
-  throw new MockError(404, 'Run not found', `there is no run ${JSON.stringify(id)}`);
+  return known(found?.tenant === tenant ? found : undefined, 'Run', id);
 }
 
 function progressNow(state: State, found: Run): Progress {

@@ -1,0 +1,103 @@
+import * as z from 'zod/mini';
+import type { env } from '../../contract/env.ts';
+import type { Environment } from '../data/environments.ts';
+import { checkBody, invalidBody, without } from '../fields.ts';
+import type { HandlersOf } from '../handler.ts';
+import { listed, pageOf } from '../page.ts';
+import { known } from './find.ts';
+
+const filled = z.optional(z.string().check(z.minLength(1)));
+/** Narrower than the contract: neither may be empty. */
+const named = z.looseObject({ name: filled, key: filled });
+
+/** Fields that a body has no say in, or that are taken out of it by name. */
+const own = ['id', 'createdAt', 'updatedAt', 'variables'];
+const shown = ['name', 'key', 'baseUrl', 'providerModel', 'version', 'mobileRuntimeOverrides'];
+
+/** As it is sent: variables have replies of their own. */
+function sent({ variables: _variables, others, ...environment }: Environment) {
+  return { ...others, ...environment };
+}
+
+/** `Développement 2` → `developpement-2`. */
+function keyFrom(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{Mark}/gu, '');
+  return plain
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+function refuseTaken(environments: Iterable<Environment>, key: string, id?: string): void {
+  for (const other of environments) {
+    if (other.key === key && other.id !== id)
+      throw invalidBody(`body.key: another environment has the key ${key}`);
+  }
+}
+
+type EnvironmentApi = Pick<
+  typeof env,
+  'env.overview' | 'env.list' | 'env.create' | 'env.update' | 'env.delete'
+>;
+
+export const environmentHandlers: HandlersOf<EnvironmentApi> = {
+  'env.overview': ({ auth, state }) => {
+    const all = [...state.account(auth.tenant).environments.values()];
+    return {
+      body: all.map(({ id, name, key, baseUrl, version, variables }) => ({
+        ...{ id, name, key, baseUrl, version },
+        variableCount: variables.size,
+      })),
+    };
+  },
+
+  'env.list': ({ query, auth, state }) => {
+    const all = [...state.account(auth.tenant).environments.values()];
+    return { body: pageOf(listed(all), query, sent) };
+  },
+
+  'env.create': ({ body, auth, state, clock }) => {
+    const { environments } = state.account(auth.tenant);
+    const { name, key = keyFrom(name ?? '') } = checkBody(named, body);
+    if (key === '') throw invalidBody('body.key: required where no key can be made from the name');
+    refuseTaken(environments.values(), key);
+    const at = new Date(clock.now()).toISOString();
+    const environment: Environment = {
+      id: state.nextId('env'),
+      name: name ?? key,
+      key,
+      baseUrl: body.baseUrl,
+      providerModel: body.providerModel,
+      version: body.version,
+      mobileRuntimeOverrides: body.mobileRuntimeOverrides ?? null,
+      createdAt: at,
+      updatedAt: at,
+      variables: new Map(),
+      others: without(body, [...own, ...shown]),
+    };
+    environments.set(environment.id, environment);
+    return { status: 201, body: sent(environment) };
+  },
+
+  'env.update': ({ params, body, auth, state, clock }) => {
+    const { environments } = state.account(auth.tenant);
+    const before = known(environments.get(params.id), 'Environment', params.id);
+    checkBody(named, body);
+    if (body.key !== undefined) refuseTaken(environments.values(), body.key, before.id);
+    const given = without(body, own);
+    const environment: Environment = {
+      ...before,
+      ...Object.fromEntries(Object.entries(given).filter(([name]) => shown.includes(name))),
+      updatedAt: new Date(clock.now()).toISOString(),
+      others: { ...before.others, ...without(given, shown) },
+    };
+    environments.set(environment.id, environment);
+    return { body: sent(environment) };
+  },
+
+  'env.delete': ({ params, auth, state }) => {
+    const { environments } = state.account(auth.tenant);
+    environments.delete(known(environments.get(params.id), 'Environment', params.id).id);
+    return {};
+  },
+};

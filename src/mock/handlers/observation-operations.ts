@@ -1,0 +1,69 @@
+import type { observations } from '../../contract/observations.ts';
+import type { Observation } from '../data/observations.ts';
+import { MockError } from '../error.ts';
+import { checkBody, invalidBody } from '../fields.ts';
+import type { HandlersOf, MockReply, MockRequest } from '../handler.ts';
+import type { ObservationStore } from '../observation-store.ts';
+import type { Credential, State } from '../state.ts';
+import { nextStatus, type Operation } from '../transitions.ts';
+import { known } from './find.ts';
+import { superseding } from './observation-bodies.ts';
+
+type OperationApi = Pick<typeof observations, `observations.${Operation}`>;
+type OperationRequest = MockRequest<OperationApi[keyof OperationApi]>;
+
+export function projectOf(state: State, auth: Credential, id: string): ObservationStore {
+  return known(state.account(auth.tenant).projects.get(id), 'Project', id);
+}
+
+export function observationIn(state: State, auth: Credential, params: OperationRequest['params']) {
+  const store = projectOf(state, auth, params.projectId);
+  return { store, found: known(store.find(params.observationId), 'Observation', params.observationId) };
+}
+
+const done: Record<Operation, string> = {
+  confirm: 'confirmed',
+  archive: 'archived',
+  supersede: 'superseded',
+  promoteToTicket: 'promoted to a ticket',
+  promoteToWiki: 'promoted to the wiki',
+};
+
+/** Carries out an operation and answers with the observation as it is then; 409 where it makes no sense. */
+function operate(
+  { params, auth, state, clock }: OperationRequest,
+  operation: Operation,
+  trace: (found: Observation, store: ObservationStore) => Partial<Observation> = () => ({}),
+): MockReply<OperationApi[keyof OperationApi]> {
+  const { store, found } = observationIn(state, auth, params);
+  const status = nextStatus(found.status, operation);
+  if (status === undefined) {
+    const details = `observation ${found.id} is ${found.status}, and cannot be ${done[operation]}`;
+    throw new MockError(409, 'Conflict', details);
+  }
+  const updatedAt = new Date(clock.now()).toISOString();
+  const observation = { ...found, ...trace(found, store), status, updatedAt };
+  store.replace(observation);
+  return { body: observation };
+}
+
+/** The observation that takes the place of another: one of the same project, and not itself. */
+function successor(body: unknown, found: Observation, store: ObservationStore): Partial<Observation> {
+  const { supersededBy } = checkBody(superseding, body ?? {});
+  if (supersededBy === undefined) return {};
+  if (supersededBy === found.id)
+    throw invalidBody('body.supersededBy: an observation does not supersede itself');
+  if (store.find(supersededBy) !== undefined) return { supersededBy };
+  throw invalidBody(`body.supersededBy: the project has no observation ${JSON.stringify(supersededBy)}`);
+}
+
+export const operationHandlers: HandlersOf<OperationApi> = {
+  'observations.confirm': (request) => operate(request, 'confirm'),
+  'observations.archive': (request) => operate(request, 'archive'),
+  'observations.supersede': (request) =>
+    operate(request, 'supersede', (found, store) => successor(request.body, found, store)),
+  'observations.promoteToTicket': (request) =>
+    operate(request, 'promoteToTicket', () => ({ ticketId: request.state.nextId('tck') })),
+  'observations.promoteToWiki': (request) =>
+    operate(request, 'promoteToWiki', () => ({ wikiPageId: request.state.nextId('wiki') })),
+};

@@ -1,0 +1,67 @@
+/** Which of the service's limits a request falls under, besides the one for all. */
+export type RequestKind = 'read' | 'create' | 'other';
+
+export type Limits = Readonly<Record<'all' | 'read' | 'create', number>>;
+
+/** Interface, section 8: requests per minute. */
+export const documentedLimits: Limits = { all: 100, read: 60, create: 20 };
+export const windowMs = 60_000;
+
+/** A request that was let through. */
+export interface Spent {
+  readonly at: number;
+  readonly kind: RequestKind;
+}
+
+export interface Decision {
+  readonly allowed: boolean;
+  /** The limit that is nearest, or that was hit; how much it is, and how much of it is left. */
+  readonly name: keyof Limits;
+  readonly limit: number;
+  readonly remaining: number;
+  /** Until that limit allows one request more. */
+  readonly resetMs: number;
+  /** What to decide the next request by: the requests of the last minute, this one included where it is allowed. */
+  readonly log: readonly Spent[];
+}
+
+interface Budget {
+  name: keyof Limits;
+  limit: number;
+  used: number;
+  resetMs: number;
+}
+
+/**
+ * Decides one request by those of the sliding minute before it, oldest first. A refused request is not counted:
+ * who waits as long as told gets through, however often they knocked.
+ */
+export function decide(
+  log: readonly Spent[],
+  kind: RequestKind,
+  now: number,
+  limits: Limits = documentedLimits,
+): Decision {
+  const recent = log.filter(({ at }) => now - at < windowMs);
+  const budget = (name: keyof Limits): Budget => {
+    const counted = name === 'all' ? recent : recent.filter((spent) => spent.kind === name);
+    const oldest = counted[0]?.at ?? now;
+    return { name, limit: limits[name], used: counted.length, resetMs: oldest + windowMs - now };
+  };
+  const budgets = kind === 'other' ? [budget('all')] : [budget('all'), budget(kind)];
+  const spentUp = budgets.filter(({ used, limit }) => used >= limit);
+  const allowed = spentUp.length === 0;
+  // Of two limits that were hit, the one to wait longer for; of two that were not, the one that is nearer.
+  const told = allowed
+    ? budgets.toSorted((a, b) => a.limit - a.used - (b.limit - b.used))[0]
+    : spentUp.toSorted((a, b) => b.resetMs - a.resetMs)[0];
+  const { name, limit, used, resetMs } = told as Budget;
+  return {
+    allowed,
+    name,
+    limit,
+    remaining: allowed ? limit - used - 1 : 0,
+    resetMs,
+    log: allowed ? [...recent, { at: now, kind }] : recent,
+  };
+}
