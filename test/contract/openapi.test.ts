@@ -34,9 +34,9 @@ const named = (operation: Operation, place: string) =>
     .map((parameter) => parameter.name);
 
 /**
- * Redocly's linter, in its strictest ruleset: new releases every few weeks, OpenAPI 3.1 throughout, and no more
- * than its core. Spectral, which finds no errors here either, brings four times as many packages; swagger-parser
- * and openapi-schema-validator compare with the specification's JSON schema and know no rules beyond it.
+ * Redocly's linter, in its strictest ruleset: it runs on our Node 20, knows OpenAPI 3.1 and is 21 packages with
+ * its core alone. Spectral, which finds no errors here either, is 234; swagger-parser and
+ * openapi-schema-validator compare with the specification's JSON schema and know no rules beyond it.
  */
 async function lint(source: unknown): Promise<string[]> {
   const config = await createConfig({ extends: ['recommended-strict'] });
