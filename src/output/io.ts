@@ -69,7 +69,11 @@ function sink(stream: NodeJS.WriteStream): Sink {
     write: (text) =>
       open && text !== ''
         ? new Promise((resolve) => {
-            stream.write(text, () => resolve());
+            stream.write(text, (error) => {
+              // Known here before the stream says so: what was written did not arrive.
+              if (error) open = false;
+              resolve();
+            });
           })
         : Promise.resolve(),
   };

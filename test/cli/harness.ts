@@ -16,14 +16,14 @@ interface MemorySink extends Sink {
   text: string;
 }
 
-function memorySink(isTTY: boolean): MemorySink {
+function memorySink(isTTY: boolean, open = true): MemorySink {
   return {
     text: '',
     isTTY,
     columns: isTTY ? 80 : undefined,
-    open: true,
+    open,
     async write(text) {
-      this.text += text;
+      if (open) this.text += text;
     },
   };
 }
@@ -34,6 +34,8 @@ export interface Settings {
   random?: () => number;
   isTTY?: boolean;
   stdin?: string;
+  /** The reader of stdout has gone away. */
+  closed?: boolean;
   /** What a person answers; nobody is there where it is left out. */
   answer?: string;
   files?: Record<string, string>;
@@ -45,7 +47,7 @@ export interface Settings {
 
 /** Runs `main(argv, io)` in this process and returns what it did. */
 export async function cli(argv: readonly string[], settings: Settings = {}): Promise<Result> {
-  const out = memorySink(settings.isTTY ?? false);
+  const out = memorySink(settings.isTTY ?? false, settings.closed !== true);
   const err = memorySink(settings.isTTY ?? false);
   const io: Io = {
     out,

@@ -77,6 +77,15 @@ describe('keys create prints the token once, on stdout alone', () => {
     expect(out).toBe(`${token}\n`);
   });
 
+  it('or says that it is lost, where nobody reads stdout', async () => {
+    const { code, out, err } = await created({ closed: true });
+    expect({ code, out }).toEqual({ code: 78, out: '' });
+    expect(err).toContain(
+      'the API key "ci" (id key_7) was created, but standard output did not take its token',
+    );
+    expect(err).not.toContain(token);
+  });
+
   it('as JSON where the reply has a field twice: it is not lost', async () => {
     replyIs(`{"apiKey":"${token}","a":1,"a":2}`);
     const { code, out } = await on.rungate(...create, '--json');
@@ -219,7 +228,9 @@ describe('--output-file', () => {
     };
     const { code, out, err } = await withFile({ createSecretFile: racing });
     expect({ code, out }).toEqual({ code: 78, out: `${token}\n` });
-    expect(err).toContain('the key was created, but --output-file could not be written (EEXIST)');
+    expect(err).toContain(
+      'the API key "ci" (id key_7) was created, but --output-file could not be written (EEXIST)',
+    );
     expect(readFileSync(path(), 'utf8')).toBe('theirs');
     expect(readdirSync(folder)).toEqual(['token']);
   });
