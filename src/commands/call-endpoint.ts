@@ -8,8 +8,9 @@ import { attachmentOf } from './attachment.ts';
 import { bodyOf, fieldValue, type OpenFlags, splitPair } from './body-input.ts';
 import { confirm } from './confirm.ts';
 import type { Context } from './context.ts';
-import { flagKey, flagName } from './derive.ts';
+
 import { fieldTable } from './field-table.ts';
+import { flagKey, flagName } from './flag-name.ts';
 import { itemTable } from './item-table.ts';
 
 export interface EndpointFlags extends OpenFlags {

@@ -3,22 +3,8 @@ import { type Api, type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { type Field, fieldsOf, isOpen } from '../contract/shape.ts';
 import type { Bind } from './bind.ts';
 import type { EndpointFlags } from './call-endpoint.ts';
+import { flagKey, flagName, kebab } from './flag-name.ts';
 import { collect } from './run-flags.ts';
-
-/** `promoteToTicket` → `promote-to-ticket`. */
-export function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-/** `device-name` → `deviceName`: how commander names the value of `--device-name`. */
-export function flagKey(field: Field): string {
-  return field.path.at(-1) ?? '';
-}
-
-/** The flag of a field: the name of its leaf. */
-export function flagName(field: Field): string {
-  return `--${kebab(flagKey(field))}`;
-}
 
 const credentials: Readonly<Record<Endpoint['auth'], string>> = {
   bearer: 'Credential: a bearer token (RUNGATE_TOKEN).',

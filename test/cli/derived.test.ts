@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kebab } from '../../src/commands/derive.ts';
+import { kebab } from '../../src/commands/flag-name.ts';
 import { api } from '../../src/contract/index.ts';
 import { cli, type Stage, stage } from './harness.ts';
 

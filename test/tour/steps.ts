@@ -28,18 +28,33 @@ const at = (ids: Ids, name: string): string => {
 };
 
 const note = { title: 'Cart forgets the voucher', severity: 2, flags: ['cart'] };
-const noteFlags = ['--field', `title=${note.title}`, '--json-field', 'severity=2', '--json-field', 'flags=["cart"]'];
+const noteFlags = [
+  '--field',
+  `title=${note.title}`,
+  '--json-field',
+  'severity=2',
+  '--json-field',
+  'flags=["cart"]',
+];
 const observation = (ids: Ids) => ({ projectId: project, observationId: at(ids, 'observation') });
 const words = (ids: Ids) => [project, at(ids, 'observation')];
 
 /** A step of an observation that has its id in the path and may go without a body. */
-function move(name: EndpointName, made: string, library: Step['library'], body?: Record<string, string>): Step {
+function move(
+  name: EndpointName,
+  made: string,
+  library: Step['library'],
+  body?: Record<string, string>,
+): Step {
   const flags = Object.entries(body ?? {}).flatMap(([field, value]) => ['--field', `${field}=${value}`]);
   return {
     name,
     library,
     argv: (ids) => [project, at(ids, made), ...flags],
-    wire: (ids) => ({ params: { projectId: project, observationId: at(ids, made) }, ...(body ? { body } : {}) }),
+    wire: (ids) => ({
+      params: { projectId: project, observationId: at(ids, made) },
+      ...(body ? { body } : {}),
+    }),
   };
 }
 
@@ -217,13 +232,15 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'observations.update',
-    library: (client, ids) => client.observations.update(project, at(ids, 'observation'), { title: 'Voucher lost' }),
+    library: (client, ids) =>
+      client.observations.update(project, at(ids, 'observation'), { title: 'Voucher lost' }),
     argv: (ids) => [...words(ids), '--field', 'title=Voucher lost'],
     wire: (ids) => ({ params: observation(ids), body: { title: 'Voucher lost' } }),
   },
   {
     name: 'observations.attach',
-    library: (client, ids) => client.observations.attach(project, at(ids, 'observation'), { note: 'see log' }),
+    library: (client, ids) =>
+      client.observations.attach(project, at(ids, 'observation'), { note: 'see log' }),
     argv: (ids) => [...words(ids), '--field', 'note=see log'],
     wire: (ids) => ({ params: observation(ids), body: { note: 'see log' } }),
   },
@@ -231,7 +248,9 @@ export const steps: readonly Step[] = [
     client.observations.confirm(project, at(ids, 'observation')),
   ),
   fresh('archived'),
-  move('observations.archive', 'archived', (client, ids) => client.observations.archive(project, at(ids, 'archived'))),
+  move('observations.archive', 'archived', (client, ids) =>
+    client.observations.archive(project, at(ids, 'archived')),
+  ),
   fresh('superseded'),
   move(
     'observations.supersede',
@@ -252,7 +271,12 @@ export const steps: readonly Step[] = [
   move('observations.promoteToWiki', 'known', (client, ids) =>
     client.observations.promoteToWiki(project, at(ids, 'known')),
   ),
-  { name: 'webhooks.eventTypes', library: (client) => client.webhooks.eventTypes(), argv: () => [], wire: () => ({}) },
+  {
+    name: 'webhooks.eventTypes',
+    library: (client) => client.webhooks.eventTypes(),
+    argv: () => [],
+    wire: () => ({}),
+  },
   {
     name: 'webhooks.list',
     library: (client) => client.webhooks.list({ projectId: project, includeGlobal: false, page: 1 }),

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kebab } from '../../src/commands/derive.ts';
-import { type EndpointName, api } from '../../src/contract/index.ts';
+import { kebab } from '../../src/commands/flag-name.ts';
+import { api, type EndpointName } from '../../src/contract/index.ts';
 import { createClient } from '../../src/index.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { cli, type Result } from '../cli/harness.ts';
@@ -17,7 +17,10 @@ afterEach(async () => {
 async function set() {
   const mock = await startMock({ duration: 60_000 });
   const validator = await startValidator(mock.url);
-  closing.push(() => mock.close(), () => validator.close());
+  closing.push(
+    () => mock.close(),
+    () => validator.close(),
+  );
   const env = { RUNGATE_API_URL: validator.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
   return { mock, validator, env };
 }
@@ -27,9 +30,13 @@ function checkWire(mock: Mock, step: Step, ids: Ids): void {
   const request = mock.requests.at(-1);
   const endpoint = api[step.name];
   const { params = {}, query = {}, body } = step.wire(ids);
-  const path = endpoint.path.replace(/\{([^}]+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? '?'));
+  const path = endpoint.path.replace(/\{([^}]+)\}/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? '?'),
+  );
   expect(request).toMatchObject({ endpoint: step.name, method: endpoint.method, path });
-  const sent = Object.fromEntries(Object.entries(request?.query ?? {}).map(([name, value]) => [name, String(value)]));
+  const sent = Object.fromEntries(
+    Object.entries(request?.query ?? {}).map(([name, value]) => [name, String(value)]),
+  );
   expect(sent).toEqual(query);
   if (body === undefined) expect(request?.body).toBe('');
   else expect(JSON.parse(request?.body ?? '')).toEqual(body);
