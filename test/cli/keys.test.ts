@@ -335,3 +335,12 @@ describe('a key that may exist although its token did not come', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 });
+
+it('a key of the mock works as soon as it is created, and no longer once it is deleted', async () => {
+  const made = await on.rungate(...create, '--scope', 'ci:trigger', '--scope', 'ci:status', '--json');
+  const { apiKey, id } = JSON.parse(made.out);
+  const withKey = on.with({ env: { RUNGATE_API_KEY: apiKey } });
+  expect((await withKey('run', 'trigger', '--project', 'shop', '--process', 'checkout')).code).toBe(0);
+  expect((await on.rungate('keys', 'delete', id, '--yes')).code).toBe(0);
+  expect((await withKey('run', 'trigger', '--project', 'shop', '--process', 'checkout')).code).toBe(6);
+});

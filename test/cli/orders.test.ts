@@ -243,3 +243,15 @@ describe('client.orders.listExact', () => {
     await one.close();
   });
 });
+
+describe("the mock's own orders", () => {
+  it.each([1, 2, 3])('add up, with seed %i', async (seed) => {
+    await on.close();
+    on = await stage({ seed });
+    const { code, out } = await verify('--json');
+    expect(code).toBe(0);
+    const report = JSON.parse(out);
+    expect(report.orderCount.counted).toBeGreaterThan(0);
+    expect(report.addsUp).toBe(true);
+  });
+});
