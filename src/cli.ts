@@ -1,7 +1,7 @@
 import { formatAtFirstSight, refuseSecrets } from './commands/argv.ts';
 import { createBind } from './commands/bind.ts';
 import { createProgram, parse, type Spoken } from './commands/program.ts';
-import { type ErrorReport, RungateError, reportError } from './errors.ts';
+import { ConfigError, type ErrorReport, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './output/io.ts';
 import { createOutput } from './output/output.ts';
@@ -21,11 +21,20 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const program = await createProgram(argv, bind, spoken);
     await parse(program, argv, spoken);
     if (spoken.text !== '') await io.out.write(spoken.text);
+    // A result that nobody got is no success, whatever it said.
+    if (code === exitCodes.ok && io.out.failure !== null) throw unwritten(io.out.failure);
     return code;
   } catch (error) {
     await tell(error, argv, io);
     return exitCodeOf(error);
   }
+}
+
+function unwritten(cause: Error): ConfigError {
+  return new ConfigError(`the result could not be written to standard output: ${cause.message}`, {
+    hint: 'is the disk full, or the file not writable?',
+    cause,
+  });
 }
 
 async function tell(error: unknown, argv: readonly string[], io: Io): Promise<void> {

@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import type { Exchange } from '../http/client.ts';
 import { readPage } from '../http/page-shape.ts';
+import { parseExact } from '../output/exact.ts';
 import { attachmentOf } from './attachment.ts';
 import { bodyOf, fieldValue, type OpenFlags, splitPair } from './body-input.ts';
 import { confirm } from './confirm.ts';
@@ -89,6 +90,13 @@ export async function callEndpoint(
   return exitCodes.ok;
 }
 
+/** The items of a list in any of its shapes, orders included. */
+function itemsOf(list: unknown): readonly unknown[] {
+  if (Array.isArray(list)) return list;
+  const { items, orders } = list as { items?: unknown[]; orders?: unknown[] };
+  return items ?? orders ?? [];
+}
+
 async function printReply(
   context: Context,
   name: string,
@@ -98,9 +106,9 @@ async function printReply(
   const { output } = context;
   if (reply.text.trim() === '') return output.note(`${name}: done`);
   const item = itemSchema(endpoint.reply);
-  if (item === undefined) return output.reply(reply.text, fieldTable(reply.value));
+  if (item === undefined) return output.reply(reply.text, fieldTable(reply.text));
   const page = readPage(reply.value);
-  const items = page?.items ?? (reply.value as { orders?: unknown[] }).orders ?? [];
+  const items = itemsOf(parseExact(reply.text));
   await output.reply(reply.text, itemTable(items, fieldsOf(item)));
   if (items.length === 0) await output.note('nothing found');
   else if (page?.hasNextPage) {

@@ -1,4 +1,5 @@
 import type { Field } from '../contract/shape.ts';
+import { isScalar } from '../output/exact.ts';
 import type { Table } from '../output/table.ts';
 import { cell } from './field-table.ts';
 
@@ -7,10 +8,6 @@ const mostColumns = 6;
 
 /** What tells items apart, and what people look for first. */
 const first = ['id', 'name', 'key', 'title', 'status', 'state'];
-
-function isScalar(value: unknown): boolean {
-  return value === null || typeof value !== 'object';
-}
 
 /** The columns of a list: what identifies an item, then the fields the contract shows, then what else is there. */
 export function pickColumns(items: readonly unknown[], shown: readonly Field[]): string[] {
@@ -26,7 +23,7 @@ export function pickColumns(items: readonly unknown[], shown: readonly Field[]):
 
 /** One item's cells. An item that is no object fills the first cell. */
 export function itemRow(item: unknown, columns: readonly string[]): string[] {
-  if (typeof item !== 'object' || item === null) return [cell(item)];
+  if (isScalar(item)) return [cell(item)];
   const fields = item as Record<string, unknown>;
   return columns.map((name) => cell(fields[name]));
 }

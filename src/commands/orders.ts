@@ -7,7 +7,10 @@ import { deriveCommands } from './derive.ts';
 export function defineOrders(group: Command, bind: Bind): void {
   deriveCommands(group, bind, orders, {
     'orders.summary': (command, tie) => {
-      command.option('--verify', 'add the orders up exactly and compare; exits 1 when they do not add up');
+      command.option(
+        '--verify',
+        'add the orders up exactly and compare: exit 1 when they do not add up, 3 when they keep changing',
+      );
       tie(command, {
         run: async (context, _args, flags: { verify?: boolean }) =>
           (await import('./orders-summary.ts')).summaryCommand(context, flags),

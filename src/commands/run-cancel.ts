@@ -15,7 +15,7 @@ export async function cancelCommand(
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };
   const reply = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
-  if (reply.text.trim() !== '') await context.output.reply(reply.text, fieldTable(reply.value));
+  if (reply.text.trim() !== '') await context.output.reply(reply.text, fieldTable(reply.text));
   await context.output.note(`asked the service to cancel run ${excerpt(runId, 80)}`);
   return exitCodes.ok;
 }

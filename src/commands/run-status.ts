@@ -7,6 +7,6 @@ import { fieldTable } from './field-table.ts';
 export async function statusCommand(context: Context, runId: string): Promise<number> {
   const caller = await context.connect();
   const reply = await caller.exchange('run.status', run['run.status'], { params: { runId } });
-  await context.output.reply(reply.text, fieldTable(reply.value));
+  await context.output.reply(reply.text, fieldTable(reply.text));
   return exitCodes.ok;
 }

@@ -4,18 +4,9 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { lineageChanged, readLineage } from './lineage.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
+import { type Sink, streamSink } from './sink.ts';
 
-/** Where text goes. `write` resolves once the text is handed over, so that a slow reader slows us down. */
-export interface Sink {
-  readonly isTTY: boolean;
-  /** Width in columns, where it is a terminal. */
-  readonly columns: number | undefined;
-  /** False once the reader has gone away: there is no use in writing more. */
-  readonly open: boolean;
-  write(text: string): Promise<void>;
-  /** The stream itself, for the libraries that draw on a terminal. */
-  readonly stream?: NodeJS.WriteStream;
-}
+export type { Sink } from './sink.ts';
 
 export interface ChildResult {
   code: number | null;
@@ -49,35 +40,6 @@ const lineageInterval = 400;
 
 const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
-
-function sink(stream: NodeJS.WriteStream): Sink {
-  let open = true;
-  // A reader that closes the pipe has what it wanted: `rungate … | head` is no error.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    open = false;
-    if (error.code !== 'EPIPE' && error.code !== 'EOF') process.exitCode = 70;
-  });
-  return {
-    isTTY: Boolean(stream.isTTY),
-    get columns() {
-      return stream.columns;
-    },
-    get open() {
-      return open;
-    },
-    stream,
-    write: (text) =>
-      open && text !== ''
-        ? new Promise((resolve) => {
-            stream.write(text, (error) => {
-              // Known here before the stream says so: what was written did not arrive.
-              if (error) open = false;
-              resolve();
-            });
-          })
-        : Promise.resolve(),
-  };
-}
 
 function onStop(stop: (signal: StopSignal) => void): () => void {
   let stopping = false;
@@ -148,8 +110,8 @@ function run(
 }
 
 export const systemIo: Io = {
-  out: sink(process.stdout),
-  err: sink(process.stderr),
+  out: streamSink(process.stdout),
+  err: streamSink(process.stderr),
   env: process.env,
   cwd: process.cwd(),
   clock: systemClock,

@@ -10,6 +10,6 @@ export function renderJson(value: unknown, indent: 0 | 2): string {
  * no digit of a long id is lost.
  */
 export async function renderReply(text: string, indent: 0 | 2): Promise<string> {
-  const { parse, stringify } = await import('lossless-json');
-  return `${escapeJson(stringify(parse(text), null, indent) ?? 'null')}\n`;
+  const { parseExact, stringifyExact } = await import('./exact.ts');
+  return `${escapeJson(stringifyExact(parseExact(text), indent))}\n`;
 }

@@ -22,6 +22,7 @@ function memorySink(isTTY: boolean, open = true): MemorySink {
     isTTY,
     columns: isTTY ? 80 : undefined,
     open,
+    failure: null,
     async write(text) {
       if (open) this.text += text;
     },

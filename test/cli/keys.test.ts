@@ -264,7 +264,7 @@ describe('the token is masked first, where the CI has a mask', () => {
   it('before it is printed', async () => {
     const order: string[] = [];
     const { maskSecret } = await import('../../src/output/mask.ts');
-    const sink = { isTTY: false, columns: undefined, open: true };
+    const sink = { isTTY: false, columns: undefined, failure: null, open: true };
     const err = { ...sink, write: async (text: string) => void order.push(text) };
     await maskSecret({ env: { GITHUB_ACTIONS: 'true' }, err }, 'a%\r\nb');
     expect(order).toEqual(['::add-mask::a%25%0D%0Ab\n']);

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -85,6 +85,14 @@ describe('piped output', () => {
       expect(ended.out).toBe('{\n');
       expect(ended.err).toBe('code 0\n');
     }));
+
+  it.skipIf(!existsSync('/dev/full'))('a result that cannot be written is no success', async () => {
+    const script = `"${process.execPath}" "${bin}" run status "$1" --json > /dev/full`;
+    const id = (await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended).out.trim();
+    const ended = await start('sh', ['-c', script, 'sh', id], env).ended;
+    expect(ended.code).toBe(78);
+    expect(ended.err).toMatch(/could not be written to standard output/);
+  });
 
   it('a closed pipe does not make a red gate green', async () => {
     const script = `{ sleep 0.2; "${process.execPath}" "${bin}" run wait nowhere --json; echo "code $?" >&2; } | true`;

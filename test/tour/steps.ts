@@ -27,12 +27,12 @@ const at = (ids: Ids, name: string): string => {
   return id;
 };
 
-const note = { title: 'Cart forgets the voucher', severity: 2, flags: ['cart'] };
+const note = { title: 'Cart forgets the voucher', weight: 2, flags: ['cart'] };
 const noteFlags = [
   '--field',
   `title=${note.title}`,
   '--json-field',
-  'severity=2',
+  'weight=2',
   '--json-field',
   'flags=["cart"]',
 ];

@@ -1,0 +1,48 @@
+/** Where text goes. `write` resolves once the text is handed over, so that a slow reader slows us down. */
+export interface Sink {
+  readonly isTTY: boolean;
+  /** Width in columns, where it is a terminal. */
+  readonly columns: number | undefined;
+  /** False once the reader has gone away: there is no use in writing more. */
+  readonly open: boolean;
+  /** Why the text could not be handed over, where it is not simply that the reader has gone away. */
+  readonly failure: Error | null;
+  write(text: string): Promise<void>;
+  /** The stream itself, for the libraries that draw on a terminal. */
+  readonly stream?: NodeJS.WriteStream;
+}
+
+/** A sink over a stream of the process. */
+export function streamSink(stream: NodeJS.WriteStream): Sink {
+  let open = true;
+  let failure: Error | null = null;
+  const fail = (error: NodeJS.ErrnoException) => {
+    open = false;
+    // A reader that closes the pipe has what it wanted: `rungate … | head` is no error.
+    if (error.code !== 'EPIPE' && error.code !== 'EOF') failure ??= error;
+  };
+  stream.on('error', fail);
+  return {
+    isTTY: Boolean(stream.isTTY),
+    get columns() {
+      return stream.columns;
+    },
+    get open() {
+      return open;
+    },
+    get failure() {
+      return failure;
+    },
+    stream,
+    write: (text) =>
+      open && text !== ''
+        ? new Promise((resolve) => {
+            stream.write(text, (error) => {
+              // Known here before the stream says so: what was written did not arrive.
+              if (error) fail(error);
+              resolve();
+            });
+          })
+        : Promise.resolve(),
+  };
+}

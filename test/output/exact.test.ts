@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { fieldTable } from '../../src/commands/field-table.ts';
+import { renderReply } from '../../src/output/json.ts';
+
+describe('what the service wrote is printed with its own digits', () => {
+  it.each(['10.50', '12345678901234567890', '1e400', '-0', '0.1000'])(
+    '%s, in JSON and in a cell',
+    async (digits) => {
+      expect(await renderReply(`{"total":${digits}}`, 0)).toBe(`{"total":${digits}}\n`);
+      expect(fieldTable(`{"total":${digits},"inner":{"n":${digits}}}`).rows).toEqual([
+        ['total', digits],
+        ['inner', `{"n":${digits}}`],
+      ]);
+    },
+  );
+
+  it('a key that comes twice is no bug: the last one counts', async () => {
+    expect(await renderReply('{"a":1,"a":2.0}', 0)).toBe('{"a":2.0}\n');
+  });
+});
