@@ -13,6 +13,8 @@ export interface ValidRequest {
 const bodies: Partial<Record<EndpointName, unknown>> = {
   'run.trigger': { projectSlug: 'shop', processSlug: 'checkout' },
   'keys.create': { name: 'ci' },
+  'env.create': { name: 'Night build' },
+  'webhooks.create': { url: 'https://receiver.example.test/' },
 };
 
 /** A request that the contract finds nothing wrong with; path parameters are `x`. */
@@ -21,4 +23,11 @@ export function validRequest(name: EndpointName): ValidRequest {
   const path = endpoint.path.replace(/\{[^}]+\}/g, 'x');
   const needed = endpoint.body !== undefined && !endpoint.bodyOptional;
   return { method: endpoint.method, path, body: needed ? JSON.stringify(bodies[name] ?? {}) : undefined };
+}
+
+/** What the mock answers such a request with, once somebody may ask it: nothing has the id `x`. */
+export function validStatus(name: EndpointName): number {
+  const endpoint: Endpoint = api[name];
+  if (endpoint.path.includes('{')) return 404;
+  return endpoint.method === 'POST' ? 201 : 200;
 }

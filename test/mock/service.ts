@@ -21,6 +21,10 @@ export interface Service {
   ): Promise<Answer>;
   /** Sends a JSON body, as text or as a value. */
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Sends a request with the token, or with one of another tenant, and a JSON body if there is one. */
+  asUser(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  /** Lets another tenant in, and returns the token to call with. */
+  addTenant(tenant: string): string;
   /** Creates a run and returns its id. */
   trigger(): Promise<string>;
 }
@@ -51,9 +55,32 @@ export async function startService(options: MockOptions = {}): Promise<Service> 
       headers: { 'content-type': 'application/json', 'x-api-key': mock.apiKey, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
+  const asUser: Service['asUser'] = (method, path, body, token = mock.token) =>
+    call(method, path, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const addTenant = (tenant: string) => {
+    const token = `token.of.${tenant}`;
+    mock.state.credentials.set(token, { kind: 'token', tenant });
+    return token;
+  };
   const trigger = async () => String((await post('/api/ci/runs', byProcess)).json().runId);
-  return { mock, clock, call, post, trigger };
+  return { mock, clock, call, post, asUser, addTenant, trigger };
 }
 
 export const byProcess = { projectSlug: 'shop', processSlug: 'checkout' };
 export const byTags = { projectSlug: 'shop', tags: ['smoke'] };
+
+/** The items of a reply in the paged shape, or of any other with `items`. */
+export function itemsOf(answer: Answer): Record<string, unknown>[] {
+  return answer.json().items as Record<string, unknown>[];
+}
+
+/** The id in a reply. */
+export function idOf(answer: Answer): string {
+  return String(answer.json().id);
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { createAccount } from '../../../src/mock/data/account.ts';
+import { homeTenant, otherTenant, usualSizes } from '../../../src/mock/data/sizes.ts';
+
+const until = Date.UTC(2026, 0, 1);
+const account = (seed: number, tenant = homeTenant) => createAccount(tenant, seed, usualSizes, until);
+const told = (seed: number) => {
+  const { orders, environments, projects, webhooks } = account(seed);
+  const observations = [...projects].map(([slug, store]) => [slug, [...store]]);
+  return { orders, environments, webhooks, observations };
+};
+
+describe('the data set', () => {
+  it('is the same for the same seed, and another for another', () => {
+    const [first, again, other] = [told(7), told(7), told(8)];
+    expect(again).toEqual(first);
+    for (const part of ['orders', 'environments', 'webhooks', 'observations'] as const) {
+      expect(other[part]).not.toEqual(first[part]);
+    }
+  });
+
+  it('does not depend on its sizes: the first ten of many are the ten of few, but for their dates', () => {
+    const few = createAccount(homeTenant, 1, { ...usualSizes, orders: 10 }, until).orders;
+    const undated = ({ placedAt: _placedAt, ...order }: (typeof few)[number]) => order;
+    expect(account(1).orders.slice(0, 10).map(undated)).toEqual(few.map(undated));
+  });
+
+  it('has orders of the last months in several currencies, the yen without minor units', () => {
+    const { orders } = account(1);
+    expect(orders).toHaveLength(137);
+    expect(new Set(orders.map(({ currency }) => currency))).toEqual(new Set(['EUR', 'USD', 'GBP', 'JPY']));
+    for (const { total, currency } of orders) {
+      expect(total).toMatch(currency === 'JPY' ? /^[1-9]\d*$/ : /^\d+\.\d\d$/);
+    }
+    const dates = orders.map(({ placedAt }) => placedAt);
+    expect(dates).toEqual([...dates].sort().reverse());
+    expect(dates[0]?.startsWith('2025-12-')).toBe(true);
+    expect(dates.at(-1)?.startsWith('2025-08-')).toBe(true);
+    expect(orders.some(({ customer }) => /[^\p{ASCII}]/u.test(customer))).toBe(true);
+  });
+
+  it('has environments with keys of their own, a few of them mobile, each with variables, some secret', () => {
+    const environments = [...account(1).environments.values()];
+    expect(environments).toHaveLength(47);
+    expect(new Set(environments.map(({ key }) => key)).size).toBe(47);
+    expect(environments.slice(0, 2).map(({ key }) => key)).toEqual(['staging', 'production-eu']);
+    expect(environments.filter((one) => one.mobileRuntimeOverrides !== null)).toHaveLength(3);
+    for (const { variables } of environments) expect(variables.size).toBeGreaterThanOrEqual(2);
+    const secret = environments
+      .flatMap(({ variables }) => [...variables.values()])
+      .filter((one) => one.secret);
+    expect(secret.length).toBeGreaterThan(10);
+  });
+
+  it('has projects with many observations, few and none, in every status and the newest first', () => {
+    const { projects, environments } = account(1);
+    expect([...projects].map(([slug, { size }]) => [slug, size])).toEqual([
+      ['shop', 230],
+      ['shop-mobile', 24],
+      ['payments-api', 7],
+      ['playground', 0],
+    ]);
+    const all = [...(projects.get('shop') ?? [])];
+    expect(new Set(all.map(({ status }) => status)).size).toBe(6);
+    const dates = all.map(({ createdAt }) => createdAt);
+    expect(dates).toEqual([...dates].sort().reverse());
+    const tags = new Set([...environments.values()].map(({ key, version }) => `${key} ${version}`));
+    for (const one of all) {
+      expect(one.updatedAt >= one.createdAt && one.updatedAt <= new Date(until).toISOString()).toBe(true);
+      expect(one.status === 'superseded').toBe(one.supersededBy !== null);
+      expect(one.status === 'promoted_to_ticket').toBe(one.ticketId !== null);
+      const { discoveredInEnvironmentKey: key, discoveredInEnvironmentVersion: version } = one;
+      expect(key === null ? version === null : tags.has(`${key} ${version}`)).toBe(true);
+      if (one.supersededBy !== null) {
+        const newer = projects.get('shop')?.find(one.supersededBy);
+        expect(newer && newer.createdAt >= one.createdAt).toBe(true);
+      }
+    }
+  });
+
+  it('of another tenant has nothing of ours in it, and one of a third has nothing at all', () => {
+    const ids = (tenant: string) => {
+      const { orders, environments, webhooks } = account(1, tenant);
+      return [...orders.map(({ id }) => id), ...environments.keys(), ...webhooks.keys()];
+    };
+    const [ours, theirs] = [ids(homeTenant), ids(otherTenant)];
+    expect(theirs.length).toBeGreaterThan(10);
+    expect(theirs.filter((id) => ours.includes(id))).toEqual([]);
+    expect([...account(1, otherTenant).projects.keys()]).toEqual(['warehouse']);
+    expect(ids('tenant_3')).toEqual([]);
+  });
+
+  it('takes orders as they are given, and makes up what they do not say', () => {
+    const given = [
+      { total: '12.340', currency: 'KWD' },
+      { id: 'mine', total: '7' },
+    ];
+    const { orders } = createAccount(homeTenant, 1, { ...usualSizes, orders: given }, until);
+    expect(orders).toMatchObject([
+      { total: '12.340', currency: 'KWD' },
+      { id: 'mine', total: '7' },
+    ]);
+    expect(orders[0]).toMatchObject({ id: expect.stringMatching(/^ord_/), customer: expect.any(String) });
+    const wrong = () => createAccount(homeTenant, 1, { ...usualSizes, orders: [{ total: '1e3' }] }, until);
+    expect(wrong).toThrow('the total "1e3" is not decimal text');
+  });
+});

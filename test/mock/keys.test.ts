@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { byProcess, idOf, startService } from './service.ts';
+
+const path = '/api/settings/api-keys';
+
+async function keyService() {
+  const service = await startService();
+  const create = async (body: unknown) => service.asUser('POST', path, body);
+  const triggerWith = (apiKey: unknown) =>
+    service.post('/api/ci/runs', byProcess, { 'x-api-key': String(apiKey) });
+  return { ...service, create, triggerWith };
+}
+
+describe('a created key', () => {
+  it('comes with the full token, this once', async () => {
+    const { create, clock } = await keyService();
+    clock.advance(1000);
+    const answer = await create({ name: 'Nightly', scopes: ['ci:trigger', 'ci:status', 'ci:trigger'] });
+    expect([answer.status, answer.json()]).toEqual([
+      201,
+      {
+        id: expect.stringMatching(/^key_/),
+        name: 'Nightly',
+        scopes: ['ci:trigger', 'ci:status'],
+        apiKey: expect.stringMatching(/^rg_[0-9A-Za-z]{40}$/),
+        createdAt: '2026-01-01T00:00:01.000Z',
+      },
+    ]);
+  });
+
+  it('works at once, for the tenant of the user who created it', async () => {
+    const { mock, asUser, addTenant, triggerWith } = await keyService();
+    const answer = await asUser('POST', path, { name: 'a' }, addTenant('tenant_2'));
+    const run = await triggerWith(answer.json().apiKey);
+    expect(run.status).toBe(201);
+    expect(mock.state.runs.get(String(run.json().runId))?.tenant).toBe('tenant_2');
+  });
+
+  it('can do what an automation needs when no scopes are given, and nothing when none are', async () => {
+    const { create, triggerWith } = await keyService();
+    const usual = (await create({ name: 'a' })).json();
+    expect(usual.scopes).toEqual(expect.arrayContaining(['ci:trigger', 'ci:status', 'ci:cancel']));
+    expect(usual.scopes).not.toContain('platform:manage');
+    expect((await triggerWith(usual.apiKey)).status).toBe(201);
+    const none = await triggerWith((await create({ name: 'b', scopes: [] })).json().apiKey);
+    expect([none.status, none.json().details]).toEqual([
+      403,
+      'run.trigger needs the scope ci:trigger; this API key has none',
+    ]);
+  });
+
+  it('keeps scopes that the contract does not list', async () => {
+    const { create } = await keyService();
+    expect((await create({ name: 'a', scopes: ['moon:land'] })).json().scopes).toEqual(['moon:land']);
+  });
+
+  it.each([
+    ['ci:trigger', 'POST', '/api/ci/runs'],
+    ['ci:status', 'GET', '/api/ci/runs/RUN'],
+    ['ci:cancel', 'POST', '/api/ci/runs/RUN/cancel'],
+  ])(
+    'without the scope %s is refused by %s %s, by name, and with it alone is not',
+    async (scope, method, to) => {
+      const { call, trigger, create } = await keyService();
+      const run = await trigger();
+      const body = to === '/api/ci/runs' ? { body: JSON.stringify(byProcess) } : {};
+      const send = async (scopes: string[]) => {
+        const { apiKey } = (await create({ name: 'a', scopes })).json();
+        const headers = { 'x-api-key': String(apiKey), 'content-type': 'application/json' };
+        return call(method, to.replace('RUN', run), { headers, ...body });
+      };
+      const refused = await send(['ci:trigger', 'ci:status', 'ci:cancel'].filter((one) => one !== scope));
+      expect([refused.status, refused.json()]).toEqual([
+        403,
+        { error: 'Forbidden', details: expect.stringContaining(`needs the scope ${scope};`) },
+      ]);
+      expect((await send([scope])).status).toBeLessThan(300);
+    },
+  );
+
+  it('reads orders whatever its scopes: none of the known ones is for them', async () => {
+    const { call, create } = await keyService();
+    const { apiKey } = (await create({ name: 'a', scopes: [] })).json();
+    expect((await call('GET', '/api/orders.json', { headers: { 'x-api-key': String(apiKey) } })).status).toBe(
+      200,
+    );
+  });
+});
+
+describe('a deleted key', () => {
+  it('stops working at once, and is gone', async () => {
+    const { create, asUser, triggerWith } = await keyService();
+    const created = await create({ name: 'a' });
+    const target = `${path}/${idOf(created)}`;
+    const answer = await asUser('DELETE', target);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect((await triggerWith(created.json().apiKey)).status).toBe(401);
+    expect((await asUser('DELETE', target)).status).toBe(404);
+  });
+
+  it('may be the one that the mock began with', async () => {
+    const { mock, asUser, triggerWith } = await keyService();
+    const [first] = mock.state.keys.values();
+    expect(first).toMatchObject({ tenant: 'tenant_1', apiKey: mock.apiKey });
+    await asUser('DELETE', `${path}/${first?.id}`);
+    expect((await triggerWith(mock.apiKey)).status).toBe(401);
+  });
+
+  it('is never another tenant’s', async () => {
+    const { create, asUser, addTenant, triggerWith } = await keyService();
+    const created = await create({ name: 'a' });
+    const answer = await asUser('DELETE', `${path}/${idOf(created)}`, undefined, addTenant('tenant_2'));
+    expect([answer.status, answer.json().error]).toEqual([404, 'API key not found']);
+    expect((await triggerWith(created.json().apiKey)).status).toBe(201);
+  });
+});
+
+describe('key management', () => {
+  it('is for users: an API key is 403, none at all 401', async () => {
+    const { mock, call } = await keyService();
+    const { size } = mock.state.keys;
+    const send = async (headers: Record<string, string>) =>
+      (
+        await call('POST', path, {
+          headers: { 'content-type': 'application/json', ...headers },
+          body: '{"name":"a"}',
+        })
+      ).status;
+    expect([await send({ 'x-api-key': mock.apiKey }), await send({ 'x-api-key': '' })]).toEqual([403, 401]);
+    expect(mock.state.keys.size).toBe(size);
+  });
+});

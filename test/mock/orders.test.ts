@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { isLosslessNumber, parse } from 'lossless-json';
+import { describe, expect, it } from 'vitest';
+import { displayMoney } from '../../src/mock/handlers/orders.ts';
+import { startService } from './service.ts';
+
+interface Row {
+  id: string;
+  total: unknown;
+  currency: string;
+}
+
+/** The digits as they were on the wire. */
+function digits(value: unknown): string {
+  expect(isLosslessNumber(value)).toBe(true);
+  return String(value);
+}
+
+/** Adds decimal texts by columns of 1/10^9, as little like the mock's own way as can be. */
+function sum(texts: readonly string[]): bigint {
+  return texts.reduce((all, text) => {
+    const [whole = '', fraction = ''] = text.split('.');
+    return all + BigInt(whole + fraction.padEnd(9, '0'));
+  }, 0n);
+}
+
+async function orderService(orders?: { total: string; currency?: string }[]) {
+  const service = await startService(orders === undefined ? {} : { data: { orders } });
+  const list = async () =>
+    (parse((await service.call('GET', '/api/orders.json')).text) as { orders: Row[] }).orders;
+  const summary = async () => (await service.call('GET', '/api/orders/summary.json')).text;
+  return { ...service, list, summary };
+}
+
+describe('the order list', () => {
+  it('has every order of the account, with the required fields', async () => {
+    const { call, list } = await orderService();
+    expect(await list()).toHaveLength(137);
+    for (const order of (await call('GET', '/api/orders.json')).json().orders as unknown[]) {
+      expect(order).toEqual({
+        id: expect.stringMatching(/^ord_/),
+        customer: expect.stringMatching(/./),
+        total: expect.any(Number),
+        currency: expect.stringMatching(/^(EUR|USD|GBP|JPY)$/),
+        placedAt: expect.stringMatching(/^2025-.*Z$/),
+      });
+    }
+  });
+
+  it('is the same by key and by token', async () => {
+    const { call, asUser } = await orderService();
+    expect((await asUser('GET', '/api/orders.json')).text).toBe((await call('GET', '/api/orders.json')).text);
+  });
+
+  it('sends totals with the digits they have, as JSON numbers', async () => {
+    const totals = ['1234.50', '800', '0.10', '-5.00', '9007199254740993.07', '0.123456789012345678'];
+    const { list } = await orderService(totals.map((total) => ({ total })));
+    expect((await list()).map(({ total }) => digits(total))).toEqual(totals);
+  });
+});
+
+describe('the order summary', () => {
+  it('adds up exactly what the list has', async () => {
+    const { list, summary } = await orderService();
+    const text = await summary();
+    const { orderCount, totalRevenue } = parse(text) as Record<string, unknown>;
+    const totals = (await list()).map(({ total }) => digits(total));
+    expect(digits(orderCount)).toBe(String(totals.length));
+    expect(sum([digits(totalRevenue)])).toBe(sum(totals));
+  });
+
+  it('adds up exactly for any totals, also where a double could not', async () => {
+    const money = fc
+      .tuple(fc.bigInt({ min: 0n, max: 10n ** 24n }), fc.nat({ max: 999 }), fc.nat({ max: 3 }))
+      .map(([whole, part, scale]) =>
+        scale === 0 ? `${whole}` : `${whole}.${String(part).padStart(3, '0').slice(0, scale)}`,
+      );
+    await fc.assert(
+      fc.asyncProperty(fc.array(money, { maxLength: 20 }), async (totals) => {
+        const { mock, list, summary } = await orderService(totals.map((total) => ({ total })));
+        const { totalRevenue } = parse(await summary()) as Record<string, unknown>;
+        const listed = (await list()).map(({ total }) => digits(total));
+        await mock.close();
+        expect(listed).toEqual(totals);
+        expect(sum([digits(totalRevenue)])).toBe(sum(totals));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('has three fields and no other, also for an account without orders', async () => {
+    const { asUser, addTenant } = await orderService();
+    const reply = await asUser('GET', '/api/orders/summary.json', undefined, addTenant('nobody'));
+    expect(reply.json()).toEqual({ orderCount: 0, totalRevenue: 0, totalRevenueDisplay: '€0.00' });
+  });
+
+  it('shows the sum in the currency of the orders, or in the account’s where they have several', async () => {
+    const display = async (orders: { total: string; currency: string }[]) =>
+      JSON.parse(await (await orderService(orders)).summary()).totalRevenueDisplay;
+    const dollars = { total: '1234567.8', currency: 'USD' };
+    expect(await display([dollars])).toBe('$1,234,567.80');
+    expect(await display([dollars, { total: '1', currency: 'GBP' }])).toBe('€1,234,568.80');
+  });
+
+  it.each([
+    ['90071992547409930123.45', 'EUR', '€90,071,992,547,409,930,123.45'],
+    ['1234', 'JPY', '¥1,234.00'],
+    ['-0.5', 'GBP', '-£0.50'],
+  ])('writes %s %s as %s', (total, currency, display) => expect(displayMoney(total, currency)).toBe(display));
+});
+
+describe('a single order', () => {
+  it('is what the list says of it', async () => {
+    const { call, list } = await orderService();
+    for (const { id, total } of (await list()).slice(0, 5)) {
+      const { text } = await call('GET', `/api/orders/${id}.json`);
+      expect(text).toContain(`"total":${digits(total)}`);
+      expect(JSON.parse(text)).toMatchObject({ id });
+    }
+  });
+
+  it('that is another account’s is word for word as unknown as one that nobody has', async () => {
+    const { call, asUser, addTenant, mock } = await orderService();
+    const theirs = mock.state.account('tenant_2').orders[0]?.id;
+    const token = addTenant('tenant_2');
+    expect((await asUser('GET', `/api/orders/${theirs}.json`, undefined, token)).status).toBe(200);
+    const [other, unknown] = [
+      await call('GET', `/api/orders/${theirs}.json`),
+      await call('GET', '/api/orders/no.json'),
+    ];
+    expect([other.status, unknown.status]).toEqual([404, 404]);
+    expect(other.text).toBe(unknown.text);
+  });
+});
