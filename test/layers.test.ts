@@ -17,6 +17,7 @@ interface Layer {
 const layers: readonly Layer[] = [
   { name: 'leaf', rank: 0, holds: ['errors.ts', 'clock.ts', 'duration.ts', 'exit.ts', 'version.ts'] },
   { name: 'contract', rank: 1, holds: ['contract/'] },
+  { name: 'webhook', rank: 1, holds: ['webhook/'], only: [] },
   { name: 'http', rank: 2, holds: ['http/'] },
   { name: 'mock', rank: 2, holds: ['mock/'] },
   { name: 'gate', rank: 3, holds: ['gate/'] },
