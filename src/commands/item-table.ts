@@ -36,5 +36,5 @@ function heading(name: string): string {
 export function itemTable(items: readonly unknown[], shown: readonly Field[]): Table {
   const columns = pickColumns(items, shown);
   const head = columns.length === 0 ? ['VALUE'] : columns.map(heading);
-  return { head, rows: items.map((item) => itemRow(item, columns)) };
+  return { head, rows: items.map((item) => itemRow(item, columns)), optional: Math.max(0, head.length - 2) };
 }

@@ -9,12 +9,31 @@ import { renderTsv, type Table, tableStream } from '../output/table.ts';
 import type { Context } from './context.ts';
 import { itemTable, pickColumns } from './item-table.ts';
 
-/** The lines that show one page. */
-type RenderPage = (page: TextPage) => string | Promise<string>;
+/** What shows one page, in pieces to be written one after the other. */
+type RenderPage = (page: TextPage) => Iterable<string | Promise<string>>;
 
-/** One item a line, as it came. A whole page is made harmless at once: it is all JSON. */
-function renderLines(page: TextPage): string {
-  return escapeJson([...itemTexts(page.text), ''].join('\n'));
+/** Pieces of this size are quickest to make, and are garbage that is cheap to collect. */
+const pieceSize = 32 * 1024;
+
+/** `escapeJson`, quicker for what most pages are: ASCII, in which it escapes no more than these two. */
+function escapeLines(json: string): string {
+  if (Buffer.byteLength(json) !== json.length) return escapeJson(json);
+  return json.replaceAll('#', '\\u0023').replaceAll('\u007f', '\\u007f');
+}
+
+/** One item a line, as it came. */
+function* renderLines({ text }: TextPage): Iterable<string> {
+  let lines: string[] = [];
+  let size = 0;
+  for (const item of itemTexts(text)) {
+    lines.push(item);
+    size += item.length;
+    if (size < pieceSize) continue;
+    yield escapeLines(`${lines.join('\n')}\n`);
+    lines = [];
+    size = 0;
+  }
+  if (lines.length > 0) yield escapeLines(`${lines.join('\n')}\n`);
 }
 
 /** A member's text in a cell: a string as it is, a number with the digits it came with. */
@@ -36,11 +55,11 @@ function rowRenderer(context: Context, endpoint: Endpoint): RenderPage {
   const schema = itemSchema(endpoint.reply);
   const shown = schema === undefined ? [] : fieldsOf(schema);
   const asTable = output.format === 'table' ? tableStream(io.out.columns ?? 80) : renderTsv;
-  let known: { columns: string[]; head: Table['head'] } | undefined;
-  return ({ items, text }) => {
-    known ??= { columns: pickColumns(items, shown), head: itemTable(items, shown).head };
-    const { columns, head } = known;
-    return asTable({ head, rows: itemTexts(text).map((item) => rowOf(item, columns)) });
+  let known: { columns: string[]; table: Table } | undefined;
+  return function* ({ items, text }) {
+    known ??= { columns: pickColumns(items, shown), table: itemTable(items, shown) };
+    const { columns, table } = known;
+    yield asTable({ ...table, rows: itemTexts(text).map((item) => rowOf(item, columns)) });
   };
 }
 
@@ -62,8 +81,10 @@ export async function listAll(
   for await (const page of readPages(caller, name, endpoint, input)) {
     if (page.items.length === 0) continue;
     empty = false;
-    await output.result(await render(page));
-    if (!io.out.open) return exitCodes.ok;
+    for (const piece of render(page)) {
+      await output.result(await piece);
+      if (!io.out.open) return exitCodes.ok;
+    }
   }
   if (empty) await output.note('nothing found');
   return exitCodes.ok;

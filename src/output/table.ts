@@ -5,6 +5,8 @@ import { columnsOf, wrap } from './wrap.ts';
 export interface Table {
   head: readonly string[];
   rows: readonly (readonly string[])[];
+  /** How many of the last columns are left out rather than that others become too narrow to read. */
+  optional?: number;
 }
 
 /** Columns of space around a cell's text. */
@@ -59,10 +61,12 @@ async function draw(
 export function tableStream(columns: number): (part: Table) => Promise<string> {
   let widths: number[] | undefined;
   return (part) => {
-    const rows = part.rows.map((row) => row.map(sanitize));
-    const head = widths === undefined ? part.head : [];
-    widths ??= columnWidths([part.head, ...rows], columns);
-    return draw(head, rows, widths);
+    const clean = part.rows.map((row) => row.map(sanitize));
+    const first = widths === undefined;
+    widths ??= columnWidths([part.head, ...clean], columns, part.optional ?? 0);
+    const kept = widths.length;
+    const rows = clean.map((row) => row.slice(0, kept));
+    return draw(first ? part.head.slice(0, kept) : [], rows, widths);
   };
 }
 
@@ -71,16 +75,32 @@ export function renderTable(table: Table, columns: number): Promise<string> {
   return tableStream(columns)(table);
 }
 
-/** Column widths, padding included, that fit the terminal: the widest columns give way first. */
-function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] {
-  const count = rows[0]?.length ?? 0;
-  const widths = Array.from(
-    { length: count },
-    (_, index) => rows.reduce((most, row) => Math.max(most, columnsOf(row[index] ?? '')), 0) + padding,
-  );
-  const gaps = count - 1;
+/** A column that is wider than this is one that can be wrapped. */
+const wrapped = 30;
+
+/** Natural column widths, padding included. */
+function naturalWidths(rows: readonly (readonly string[])[]): number[] {
+  const widest = (index: number) =>
+    rows.reduce((most, row) => Math.max(most, columnsOf(row[index] ?? '')), 0);
+  return Array.from({ length: rows[0]?.length ?? 0 }, (_, index) => widest(index) + padding);
+}
+
+/** How much wider than the terminal the columns are, with a column of space between two. */
+function excess(widths: readonly number[], columns: number): number {
+  return widths.reduce((sum, width) => sum + width, widths.length - 1) - columns;
+}
+
+/** Column widths that fit the terminal: the last columns are left out first, then the widest give way. */
+function columnWidths(rows: readonly (readonly string[])[], columns: number, optional: number): number[] {
+  const widths = naturalWidths(rows);
+  const needed = () =>
+    excess(
+      widths.map((width) => Math.min(width, wrapped)),
+      columns,
+    );
+  for (let left = optional; left > 0 && needed() > 0; left -= 1) widths.pop();
   const least = 6;
-  let over = widths.reduce((sum, width) => sum + width, gaps) - columns;
+  let over = excess(widths, columns);
   while (over > 0) {
     const widest = widths.indexOf(Math.max(...widths));
     const width = widths[widest] ?? least;

@@ -159,3 +159,23 @@ describe('tab-separated values', () => {
     );
   });
 });
+
+describe('columns that may be left out', () => {
+  const table = {
+    head: ['ID', 'NAME', 'STATUS', 'URL', 'MORE'],
+    rows: [['obs_0123456789ab', 'A name that is longer than others are', 'open', 'https://example.test/a/b/c', 'x']],
+    optional: 3,
+  };
+
+  test('are, the last ones first, before an id would be broken', async () => {
+    const narrow = await renderTable(table, 60);
+    expect(narrow).toContain('obs_0123456789ab');
+    expect(narrow).toMatch(/ID\s+NAME\s+STATUS\n/);
+    const wide = await renderTable(table, 200);
+    expect(wide).toMatch(/ID\s+NAME\s+STATUS\s+URL\s+MORE/);
+  });
+
+  test('the others are there at any width', async () => {
+    expect(await renderTable(table, 20)).toMatch(/ID\s+NAME/);
+  });
+});
