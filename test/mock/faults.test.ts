@@ -191,6 +191,14 @@ describe('the fault', () => {
     expect((await sent).broke).toBe('ECONNRESET');
   });
 
+  shows('patch', 'leaves numbers the digits they had', async () => {
+    const { mock, call } = await startService({ data: { orders: [{ total: '9007199254740993.10' }] } });
+    mock.faults.add({ kind: 'patch', merge: { orderCount: 2 } });
+    const { text } = await call('GET', '/api/orders/summary.json');
+    expect(text).toContain('"totalRevenue":9007199254740993.10');
+    expect(JSON.parse(text).orderCount).toBe(2);
+  });
+
   shows('patch', 'replaces and removes fields of the reply', async () => {
     const { mock, status, good } = await started();
     const { appUrl } = JSON.parse(good);

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { idOf, itemsOf, type Service, startService } from './service.ts';
+
+const path = '/api/environments';
+
+async function all(service: Service, token?: string): Promise<Record<string, unknown>[]> {
+  return itemsOf(await service.asUser('GET', `${path}?pageSize=100`, undefined, token));
+}
+
+const shown = {
+  name: 'Night build',
+  key: 'night',
+  baseUrl: 'https://night.example.test',
+  providerModel: 'small-3',
+  version: '2.1',
+  mobileRuntimeOverrides: { deviceName: 'Pixel 8', udid: 'x' },
+};
+
+describe('the overview', () => {
+  it('has all environments at a glance', async () => {
+    const { asUser } = await startService();
+    const list = (await asUser('GET', `${path}/overview`)).json() as unknown as Record<string, unknown>[];
+    expect(list).toHaveLength(47);
+    expect(list[0]).toEqual({
+      id: expect.stringMatching(/^env_/),
+      name: 'Staging',
+      key: 'staging',
+      baseUrl: 'https://staging.shop.example.test',
+      version: expect.stringMatching(/^2\.\d+\.\d+$/),
+      variableCount: expect.any(Number),
+    });
+  });
+});
+
+describe('the list', () => {
+  it('has overrides for mobile environments, and a base URL for the others', async () => {
+    for (const one of await all(await startService())) {
+      const mobile = /^(android|ios)-/.test(String(one.key));
+      expect([mobile, one.mobileRuntimeOverrides !== null, 'baseUrl' in one]).toEqual([
+        mobile,
+        mobile,
+        !mobile,
+      ]);
+      expect(Object.keys(one)).not.toContain('variables');
+    }
+  });
+});
+
+describe('a created environment', () => {
+  it('has every field of the contract, an id, and those fields that the contract does not show', async () => {
+    const service = await startService();
+    const answer = await service.asUser('POST', path, { ...shown, vendorModel: 'm', id: 'mine' });
+    const created = {
+      ...shown,
+      id: expect.stringMatching(/^env_/),
+      vendorModel: 'm',
+      createdAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: '2026-01-01T00:00:00.000Z',
+    };
+    expect([answer.status, answer.json()]).toEqual([201, created]);
+    expect((await all(service)).at(-1)).toEqual(created);
+  });
+
+  it.each([
+    [{ name: 'Überprüfung Nr. 2' }, { name: 'Überprüfung Nr. 2', key: 'uberprufung-nr-2' }],
+    [{ key: 'k' }, { name: 'k', key: 'k' }],
+  ])('of %j is made up to %j', async (body, made) => {
+    const { asUser } = await startService();
+    expect((await asUser('POST', path, body)).json()).toMatchObject(made);
+  });
+
+  it.each([
+    [{}, 'body.key: required where no key can be made from the name'],
+    [{ name: '日本' }, 'body.key: required where no key can be made from the name'],
+    [{ name: '', key: 'k' }, 'body.name: must not be empty'],
+    [{ key: '' }, 'body.key: must not be empty'],
+    [{ key: 'staging' }, 'body.key: another environment has the key staging'],
+    [{ name: 'QA' }, 'body.key: another environment has the key qa'],
+  ])('of %j is refused: %s', async (body, details) => {
+    const { asUser } = await startService();
+    const answer = await asUser('POST', path, body);
+    expect([answer.status, answer.json()]).toEqual([422, { error: 'Invalid request body', details }]);
+  });
+});
+
+describe('a changed environment', () => {
+  it('has the new fields, and keeps those that did not come', async () => {
+    const service = await startService();
+    const before = idOf(await service.asUser('POST', path, { ...shown, vendorModel: 'm' }));
+    service.clock.advance(60_000);
+    const answer = await service.asUser('PUT', `${path}/${before}`, {
+      version: '2.2',
+      vendorModel: 'n',
+      id: 'mine',
+    });
+    const changed = {
+      ...shown,
+      id: before,
+      version: '2.2',
+      vendorModel: 'n',
+      updatedAt: '2026-01-01T00:01:00.000Z',
+    };
+    expect([answer.status, answer.json()]).toMatchObject([200, changed]);
+    expect((await all(service)).at(-1)).toEqual(answer.json());
+  });
+
+  it('may keep its key, and not take that of another', async () => {
+    const { asUser } = await startService();
+    const id = idOf(await asUser('POST', path, shown));
+    expect((await asUser('PUT', `${path}/${id}`, { key: 'night' })).status).toBe(200);
+    expect((await asUser('PUT', `${path}/${id}`, { key: 'qa' })).status).toBe(422);
+  });
+});
+
+describe('a deleted environment', () => {
+  it('is gone, with its variables, and its key is free', async () => {
+    const service = await startService();
+    const { asUser } = service;
+    const id = idOf(await asUser('POST', path, shown));
+    const answer = await asUser('DELETE', `${path}/${id}`);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(await all(service)).toHaveLength(47);
+    expect((await asUser('DELETE', `${path}/${id}`)).status).toBe(404);
+    expect((await asUser('PUT', `${path}/${id}`, {})).status).toBe(404);
+    expect((await asUser('GET', `${path}/${id}/variables`)).status).toBe(404);
+    expect((await asUser('POST', path, shown)).status).toBe(201);
+  });
+});
+
+describe('the variables of an environment', () => {
+  const variable = { name: 'LOCALE', value: 'de-DE' };
+  const staged = async () => {
+    const service = await startService();
+    const variables = `${path}/${idOf(await service.asUser('POST', path, shown))}/variables`;
+    const list = async () =>
+      (await service.asUser('GET', variables)).json() as unknown as Record<string, unknown>[];
+    return { ...service, variables, list };
+  };
+
+  it('can be created, listed, changed and deleted', async () => {
+    const { asUser, variables, list, clock } = await staged();
+    expect(await list()).toEqual([]);
+    const created = await asUser('POST', variables, variable);
+    const record = { id: idOf(created), ...variable, secret: false };
+    expect([created.status, created.json()]).toMatchObject([201, record]);
+    expect(await list()).toEqual([created.json()]);
+    clock.advance(1000);
+    const changed = await asUser('PUT', `${variables}/${record.id}`, { value: 'fr-FR' });
+    expect(changed.json()).toMatchObject({
+      ...record,
+      value: 'fr-FR',
+      updatedAt: '2026-01-01T00:00:01.000Z',
+    });
+    expect((await asUser('DELETE', `${variables}/${record.id}`)).status).toBe(204);
+    expect((await asUser('DELETE', `${variables}/${record.id}`)).status).toBe(404);
+    expect(await list()).toEqual([]);
+  });
+
+  it('are masked where they are secret, in every reply, and kept in full', async () => {
+    const { mock, asUser, variables, list } = await staged();
+    const secret = { name: 'PASSWORD', value: 'hunter2', secret: true };
+    const created = await asUser('POST', variables, secret);
+    const changed = await asUser('PUT', `${variables}/${idOf(created)}`, { value: 'hunter3' });
+    for (const text of [created.text, changed.text, JSON.stringify(await list())]) {
+      expect(text).toContain('"value":"********"');
+      expect(text).not.toContain('hunter');
+    }
+    const environments = [...mock.state.account('tenant_1').environments.values()];
+    expect(environments.at(-1)?.variables.get(idOf(created))?.value).toBe('hunter3');
+    const opened = await asUser('PUT', `${variables}/${idOf(created)}`, { secret: false });
+    expect(opened.json()).toMatchObject({ value: 'hunter3', secret: false });
+  });
+
+  it('of the data set that are secret are masked too', async () => {
+    const service = await startService();
+    const [first] = await all(service);
+    const list = (await service.asUser('GET', `${path}/${first?.id}/variables`)).json();
+    for (const { secret, value } of Object.values(list) as Record<string, unknown>[]) {
+      expect(value === '********').toBe(secret);
+    }
+  });
+
+  it.each([
+    [{}, 'body.name: required; body.value: required'],
+    [{ name: '', value: '' }, 'body.name: must not be empty'],
+    [{ name: 'A', value: 1 }, 'body.value: expected string, got number'],
+    [{ name: 'A', value: '', secret: 'yes' }, 'body.secret: expected boolean, got string'],
+    [variable, 'body.name: another variable of the environment has the name LOCALE'],
+  ])('cannot be %j: %s', async (body, details) => {
+    const { asUser, variables } = await staged();
+    await asUser('POST', variables, variable);
+    const other = await asUser('POST', variables, { name: 'OTHER', value: '' });
+    const answer = await asUser('POST', variables, body);
+    expect([answer.status, answer.json().details]).toEqual([422, details]);
+    const { name, ...rest } = body as { name?: string };
+    if (name === undefined) return;
+    expect((await asUser('PUT', `${variables}/${idOf(other)}`, { name, ...rest })).status).toBe(422);
+  });
+});
+
+describe('another tenant', () => {
+  it('sees its own environments and none of ours', async () => {
+    const service = await startService();
+    const { asUser, addTenant } = service;
+    const token = addTenant('tenant_2');
+    const [ours] = await all(service);
+    const theirs = await all(service, token);
+    expect(theirs).toHaveLength(3);
+    for (const [method, target, body] of [
+      ['PUT', `${path}/${ours?.id}`, {}],
+      ['DELETE', `${path}/${ours?.id}`, undefined],
+      ['GET', `${path}/${ours?.id}/variables`, undefined],
+      ['POST', `${path}/${ours?.id}/variables`, { name: 'A', value: '' }],
+    ] as const) {
+      const answer = await asUser(method, target, body, token);
+      expect([answer.status, answer.json().error]).toEqual([404, 'Environment not found']);
+    }
+    expect((await asUser('POST', path, { key: 'production-us-2' }, token)).status).toBe(201);
+    expect(await all(service)).toHaveLength(47);
+  });
+});

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  decide,
+  documentedLimits,
+  type Limits,
+  type RequestKind,
+  type Spent,
+  windowMs,
+} from '../../src/mock/limits.ts';
+
+const spent = (kind: RequestKind, count: number, at = 0): Spent[] =>
+  Array.from({ length: count }, () => ({ kind, at }));
+
+describe('one request', () => {
+  it.each([
+    [
+      'the first read',
+      [],
+      'read',
+      0,
+      { allowed: true, name: 'read', limit: 60, remaining: 59, resetMs: 60_000 },
+    ],
+    ['the first create', [], 'create', 0, { allowed: true, name: 'create', remaining: 19 }],
+    ['the first other', [], 'other', 0, { allowed: true, name: 'all', limit: 100, remaining: 99 }],
+    ['the 60th read', spent('read', 59), 'read', 10, { allowed: true, remaining: 0, resetMs: 59_990 }],
+    ['the 61st read', spent('read', 60), 'read', 10, { allowed: false, name: 'read', resetMs: 59_990 }],
+    ['the 21st create', spent('create', 20), 'create', 0, { allowed: false, name: 'create', limit: 20 }],
+    [
+      'a create after 60 reads',
+      spent('read', 60),
+      'create',
+      0,
+      { allowed: true, name: 'create', remaining: 19 },
+    ],
+    [
+      'the 101st',
+      [...spent('read', 60), ...spent('other', 40)],
+      'create',
+      0,
+      { allowed: false, name: 'all' },
+    ],
+    ['a minute later', spent('read', 60), 'read', 60_000, { allowed: true, remaining: 59 }],
+    ['just before', spent('read', 60), 'read', 59_999, { allowed: false, resetMs: 1 }],
+    [
+      'one that falls under two limits that were hit, for which it waits longer',
+      [...spent('other', 80, 0), ...spent('create', 20, 30_000)],
+      'create',
+      40_000,
+      { allowed: false, name: 'create', resetMs: 50_000 },
+    ],
+    [
+      'one that is nearer to the limit for all',
+      spent('other', 95),
+      'read',
+      0,
+      { allowed: true, name: 'all', limit: 100, remaining: 4 },
+    ],
+  ] as const)('%s', (_what, log, kind, now, expected) => {
+    expect(decide(log, kind, now)).toMatchObject(expected);
+  });
+
+  it('that is refused is not counted', () => {
+    const log = spent('read', 60);
+    expect(decide(log, 'read', 10).log).toEqual(log);
+  });
+});
+
+const request = fc.record({
+  kind: fc.constantFrom<RequestKind>('read', 'create', 'other'),
+  after: fc.nat({ max: 9000 }),
+});
+const small: Limits = { all: 9, read: 5, create: 2 };
+
+describe('any sequence of requests', () => {
+  it('never gets more through in a minute than the limits allow, and no fewer', () => {
+    fc.assert(
+      fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
+        let now = 0;
+        let log: readonly Spent[] = [];
+        const through: Spent[] = [];
+        for (const { kind, after } of requests) {
+          now += after;
+          const minute = through.filter(({ at }) => at > now - windowMs);
+          const room = minute.length < small.all;
+          const ofKind = minute.filter((one) => one.kind === kind).length;
+          const decision = decide(log, kind, now, small);
+          expect(decision.allowed).toBe(room && (kind === 'other' || ofKind < small[kind]));
+          if (decision.allowed) through.push({ at: now, kind });
+          log = decision.log;
+        }
+      }),
+    );
+  });
+
+  it('gets a refused request through after the time it was told, and not a millisecond before', () => {
+    fc.assert(
+      fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
+        let now = 0;
+        let log: readonly Spent[] = [];
+        for (const { kind, after } of requests) {
+          now += after;
+          const decision = decide(log, kind, now, small);
+          log = decision.log;
+          if (decision.allowed) continue;
+          expect(decide(log, kind, now + decision.resetMs, small).allowed).toBe(true);
+          expect(decide(log, kind, now + decision.resetMs - 1, small).allowed).toBe(false);
+        }
+      }),
+    );
+  });
+
+  it('is remembered no longer than it matters', () => {
+    let log: readonly Spent[] = [];
+    for (let now = 0; now < 1_000_000; now += 100) log = decide(log, 'other', now).log;
+    expect(log.length).toBeLessThanOrEqual(documentedLimits.all);
+  });
+});

@@ -1,0 +1,274 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { idOf, itemsOf, startService } from './service.ts';
+
+const path = '/api/projects/shop/observations';
+const fields = {
+  title: 'Basket: loses an item',
+  description: 'After the second reload.',
+  severity: 'high',
+  discoveredInEnvironmentKey: 'staging',
+  discoveredInEnvironmentVersion: '9.9.9',
+  processRunId: 'run_1',
+  createdByAgentTemplateId: 'agt_mine',
+};
+
+async function staged() {
+  const service = await startService();
+  const list = async (query = '') => itemsOf(await service.asUser('GET', `${path}?pageSize=100${query}`));
+  const create = (body: unknown = fields) => service.asUser('POST', path, body);
+  return { ...service, list, create };
+}
+
+describe('a recorded observation', () => {
+  it('is open, the newest of the list, and can be read', async () => {
+    const { create, list, asUser } = await staged();
+    const answer = await create({ ...fields, customField: [1] });
+    const record = {
+      ...fields,
+      customField: [1],
+      id: expect.stringMatching(/^obs_/),
+      projectId: 'shop',
+      status: 'open',
+      ...{ supersededBy: null, ticketId: null, wikiPageId: null, attachments: [] },
+      ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+    };
+    expect([answer.status, answer.json()]).toEqual([201, record]);
+    expect((await list())[0]).toEqual(answer.json());
+    expect((await asUser('GET', `${path}/${idOf(answer)}`)).json()).toEqual(answer.json());
+    expect((await asUser('GET', path)).json().totalCount).toBe(231);
+  });
+
+  it.each([
+    [{}, 'body.title: required'],
+    [{ title: '' }, 'body.title: must not be empty'],
+    [{ title: 'a', severity: 'huge' }, 'body.severity: expected one of low, medium, high, critical'],
+    [{ title: 'a', processRunId: 1 }, 'body.processRunId: expected string, got number'],
+    [{ title: 'a', status: 'archived' }, 'body.status: is open, and changes by confirm,'],
+  ])('cannot be %j: %s', async (body, details) => {
+    const { create } = await staged();
+    const answer = await create(body);
+    expect([answer.status, answer.json().details]).toEqual([422, expect.stringContaining(details)]);
+  });
+});
+
+describe('a changed observation', () => {
+  it('has the new fields and keeps the others; what only the service writes stays as it is', async () => {
+    const { create, asUser, clock } = await staged();
+    const before = (await create()).json();
+    clock.advance(1000);
+    const own = { id: 'x', createdAt: 'x', projectId: 'x', attachments: 'x', ticketId: 'x' };
+    const answer = await asUser('PUT', `${path}/${before.id}`, {
+      title: 'Other',
+      ...own,
+      processRunId: null,
+    });
+    const after = { ...before, title: 'Other', processRunId: null, updatedAt: '2026-01-01T00:00:01.000Z' };
+    expect([answer.status, answer.json()]).toEqual([200, after]);
+    expect((await asUser('GET', `${path}/${before.id}`)).json()).toEqual(after);
+  });
+
+  it('may be sent back whole, and does not change its status by that', async () => {
+    const { list, asUser } = await staged();
+    const [first] = await list('&status=confirmed');
+    expect((await asUser('PUT', `${path}/${first?.id}`, first)).status).toBe(200);
+    const answer = await asUser('PUT', `${path}/${first?.id}`, { ...first, status: 'open' });
+    expect([answer.status, answer.json().details]).toEqual([422, expect.stringContaining('is confirmed')]);
+  });
+
+  it('of the data set stays where it was in the list', async () => {
+    const { list, asUser } = await staged();
+    const before = await list();
+    await asUser('PUT', `${path}/${before[7]?.id}`, { title: 'Other' });
+    const after = await list();
+    expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(after[7]?.title).toBe('Other');
+  });
+});
+
+describe('the list', () => {
+  it.each([
+    'status',
+    'discoveredInEnvironmentKey',
+    'discoveredInEnvironmentVersion',
+    'processRunId',
+    'createdByAgentTemplateId',
+  ])('can be filtered by %s', async (name) => {
+    const { mock, asUser } = await staged();
+    const all = [...(mock.state.account('tenant_1').projects.get('shop') ?? [])] as unknown as Record<
+      string,
+      unknown
+    >[];
+    const value = all.find((one) => one[name] !== null)?.[name];
+    const expected = all.filter((one) => one[name] === value);
+    const answer = await asUser('GET', `${path}?pageSize=100&${name}=${value}`);
+    expect(answer.json()).toMatchObject({ items: expected.slice(0, 100), totalCount: expected.length });
+    expect((await asUser('GET', `${path}?${name}=nonsense`)).json()).toMatchObject({
+      items: [],
+      totalCount: 0,
+    });
+  });
+
+  it('can be filtered by several at once, page by page', async () => {
+    const { mock, asUser } = await staged();
+    const all = [...(mock.state.account('tenant_1').projects.get('shop') ?? [])];
+    const expected = all.filter(
+      (one) => one.status === 'open' && one.createdByAgentTemplateId === 'agt_explorer',
+    );
+    const query = 'status=open&createdByAgentTemplateId=agt_explorer&pageSize=10';
+    const second = (await asUser('GET', `${path}?${query}&page=2`)).json();
+    expect(second).toMatchObject({ items: expected.slice(10, 20), totalCount: expected.length });
+  });
+
+  it.each([
+    ['Z', 'Z'],
+    ['', 'Z'],
+    ['%2B02:00', '+02:00'],
+  ])('has what was created after a time, not at it, also with the zone "%s"', async (sent, meant) => {
+    const { mock, asUser } = await staged();
+    const all = [...(mock.state.account('tenant_1').projects.get('shop') ?? [])];
+    const time = '2025-12-01T00:00:00';
+    const expected = all.filter((one) => Date.parse(one.createdAt) > Date.parse(time + meant));
+    const answer = await asUser('GET', `${path}?createdAfter=${time}${sent}`);
+    expect(answer.json().totalCount).toBe(expected.length);
+    expect(expected.length).toBeGreaterThan(10);
+    const at = (await asUser('GET', `${path}?createdAfter=${expected.at(-1)?.createdAt}`)).json();
+    expect(at.totalCount).toBe(expected.length - 1);
+  });
+
+  it('of a project without observations is empty', async () => {
+    const { asUser } = await staged();
+    const answer = await asUser('GET', '/api/projects/playground/observations');
+    expect(answer.json()).toMatchObject({ items: [], totalCount: 0, totalPages: 0, hasNextPage: false });
+  });
+});
+
+describe('a search', () => {
+  const search = '/api/projects/shop/observations/search';
+
+  it('finds those that have each word in title or description, whatever the case', async () => {
+    const { create, asUser } = await staged();
+    const made = (await create({ title: 'Zoë’s BASKET', description: 'is empty at night' })).json();
+    const found = async (q: string) => itemsOf(await asUser('GET', `${search}?q=${encodeURIComponent(q)}`));
+    expect(await found('night basket ZOË')).toEqual([made]);
+    expect(await found('Zoe\u0308')).toEqual([made]);
+    expect(await found('night morning')).toEqual([]);
+    expect((await found('apostrophe')).length).toBeGreaterThan(3);
+  });
+
+  it('finds the newest fifty where nothing is said, and ignores what it does not know', async () => {
+    const { asUser, list } = await staged();
+    const answer = await asUser('GET', `${search}?limit=3`);
+    expect(itemsOf(answer)).toEqual((await list()).slice(0, 50));
+  });
+});
+
+describe('an attachment', () => {
+  const attach = async (body: FormData | Uint8Array | string, type?: string) => {
+    const { mock, call, asUser, create } = await staged();
+    const target = `${path}/${idOf(await create())}`;
+    const headers = {
+      authorization: `Bearer ${mock.token}`,
+      ...(type === undefined ? {} : { 'content-type': type }),
+    };
+    const answer = await call('POST', `${target}/attachments`, { headers, body });
+    return { answer, after: (await asUser('GET', target)).json() };
+  };
+
+  it('can be a file, and comes whole', async () => {
+    const bytes = Uint8Array.from({ length: 300 }, (_, index) => index % 256);
+    const form = new FormData();
+    form.set('file', new Blob([bytes], { type: 'image/png' }), 'Bildschirm ä.png');
+    const { answer, after } = await attach(form);
+    const record = {
+      id: expect.stringMatching(/^att_/),
+      name: 'Bildschirm ä.png',
+      type: 'image/png',
+      size: 300,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      createdAt: '2026-01-01T00:00:00.000Z',
+    };
+    expect([answer.status, answer.json()]).toEqual([201, record]);
+    expect(after.attachments).toEqual([answer.json()]);
+  });
+
+  it('can be JSON of any fields', async () => {
+    const { answer, after } = await attach(
+      '{"url":"https://a.example.test","id":"mine"}',
+      'application/json',
+    );
+    expect([answer.status, answer.json()]).toMatchObject([201, { url: 'https://a.example.test' }]);
+    expect(idOf(answer)).toMatch(/^att_/);
+    expect(after.attachments).toEqual([answer.json()]);
+  });
+});
+
+describe('an operation', () => {
+  const operate = async (operation: string, body?: unknown) => {
+    const { asUser, create } = await staged();
+    const target = `${path}/${idOf(await create())}`;
+    return (await asUser('POST', `${target}/${operation}`, body)).json();
+  };
+
+  it('takes a body of any fields, and does not keep them', async () => {
+    expect(await operate('confirm', { comment: 'seen it' })).toMatchObject({ status: 'confirmed' });
+    expect(await operate('archive', { comment: 'old' })).not.toHaveProperty('comment');
+  });
+
+  it('that promotes names what it made', async () => {
+    expect(await operate('promote-to-ticket')).toMatchObject({
+      ticketId: expect.stringMatching(/^tck_/),
+      wikiPageId: null,
+    });
+    expect(await operate('promote-to-wiki')).toMatchObject({
+      wikiPageId: expect.stringMatching(/^wiki_/),
+      ticketId: null,
+    });
+  });
+
+  it('that supersedes may name the successor: another one of the project', async () => {
+    const { asUser, create, list } = await staged();
+    const id = idOf(await create());
+    const successor = (await list())[3]?.id;
+    const supersede = (body: unknown) => asUser('POST', `${path}/${id}/supersede`, body);
+    const refused = await Promise.all(['obs_no', id, 7].map((supersededBy) => supersede({ supersededBy })));
+    expect(refused.map((answer) => [answer.status, answer.json().details])).toEqual([
+      [422, 'body.supersededBy: the project has no observation "obs_no"'],
+      [422, 'body.supersededBy: an observation does not supersede itself'],
+      [422, 'body.supersededBy: expected string, got number'],
+    ]);
+    const answer = await supersede({ supersededBy: successor });
+    expect(answer.json()).toMatchObject({ status: 'superseded', supersededBy: successor });
+  });
+});
+
+describe('what is not there', () => {
+  it('is 404: an unknown project, another tenant’s, an observation of another project', async () => {
+    const { asUser, addTenant, list } = await staged();
+    const [first] = await list();
+    const token = addTenant('tenant_2');
+    const rows: [string, string | undefined, number, string?][] = [
+      ['/api/projects/nowhere/observations', undefined, 404, 'Project not found'],
+      ['/api/projects/warehouse/observations', undefined, 404, 'Project not found'],
+      ['/api/projects/warehouse/observations', token, 200],
+      [path, token, 404, 'Project not found'],
+      [`${path}/${first?.id}`, token, 404, 'Project not found'],
+      [`${path}/obs_no`, undefined, 404, 'Observation not found'],
+      [`/api/projects/shop-mobile/observations/${first?.id}`, undefined, 404, 'Observation not found'],
+    ];
+    for (const [target, by, status, error] of rows) {
+      const answer = await asUser('GET', target, undefined, by);
+      expect([target, answer.status, answer.json().error]).toEqual([target, status, error]);
+    }
+  });
+});
+
+describe('a million observations', () => {
+  it('can be asked for, and read from the end', async () => {
+    const { asUser } = await startService({ data: { observations: 1_000_000 } });
+    const answer = await asUser('GET', `${path}?page=10000&pageSize=100`);
+    expect(answer.json()).toMatchObject({ totalCount: 1_000_000, totalPages: 10_000, hasNextPage: false });
+    const last = itemsOf(answer).at(-1);
+    expect((await asUser('GET', `${path}/${last?.id}`)).json()).toEqual(last);
+  });
+});

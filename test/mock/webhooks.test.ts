@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { idOf, itemsOf, startService } from './service.ts';
+
+const path = '/api/webhooks';
+const url = 'https://receiver.example.test/in';
+
+describe('event types', () => {
+  it('are a list of names with descriptions', async () => {
+    const { asUser } = await startService();
+    const list = (await asUser('GET', `${path}/event-types`)).json() as unknown as Record<string, unknown>[];
+    expect(list.map(({ type }) => type)).toContain('run.completed');
+    for (const one of list)
+      expect(one).toEqual({ type: expect.any(String), description: expect.any(String) });
+  });
+});
+
+describe('the list of webhooks', () => {
+  const projects = async (query: string) => {
+    const { asUser } = await startService();
+    const items = itemsOf(await asUser('GET', `${path}?pageSize=100${query}`));
+    return [...new Set(items.map(({ projectId }) => projectId))].sort();
+  };
+
+  it.each([
+    ['', ['shop', 'shop-mobile', null].sort()],
+    ['&projectId=shop', ['shop', null].sort()],
+    ['&projectId=shop&includeGlobal=true', ['shop', null].sort()],
+    ['&projectId=shop&includeGlobal=false', ['shop']],
+    ['&includeGlobal=false', ['shop', 'shop-mobile']],
+    ['&projectId=nowhere', [null]],
+    ['&projectId=nowhere&includeGlobal=false', []],
+  ])('with "%s" has those of %j', async (query, expected) => expect(await projects(query)).toEqual(expected));
+
+  it('never shows a secret', async () => {
+    const { mock, asUser } = await startService();
+    const { text } = await asUser('GET', path);
+    const webhooks = [...mock.state.account('tenant_1').webhooks.values()];
+    expect(webhooks).toHaveLength(9);
+    for (const { secret } of webhooks) expect(text).not.toContain(secret);
+    expect(text).not.toContain('"secret"');
+  });
+});
+
+describe('a registered webhook', () => {
+  it('comes with its secret, this once', async () => {
+    const { asUser } = await startService();
+    const answer = await asUser('POST', path, {
+      url,
+      projectId: 'shop',
+      events: ['run.completed'],
+      note: 'mine',
+    });
+    const { secret, ...record } = answer.json();
+    expect(secret).toMatch(/^whsec_[0-9A-Za-z]{32}$/);
+    expect([answer.status, record]).toEqual([
+      201,
+      {
+        id: expect.stringMatching(/^wh_/),
+        ...{ url, projectId: 'shop', events: ['run.completed'], note: 'mine' },
+        ...{ createdAt: '2026-01-01T00:00:00.000Z', secretRotatedAt: null },
+      },
+    ]);
+    expect(itemsOf(await asUser('GET', path)).at(-1)).toEqual(record);
+  });
+
+  it('is global and hears everything unless it says otherwise', async () => {
+    const { asUser } = await startService();
+    const { projectId, events } = (await asUser('POST', path, { url })).json();
+    expect([projectId, (events as string[]).length]).toEqual([null, 6]);
+  });
+
+  it.each([
+    [{}, 'body.url: required'],
+    [{ url: 'receiver' }, 'body.url: expected the format url'],
+    [{ url: 'ftp://a.example.test' }, 'body.url: expected the format url'],
+    [{ url, events: [] }, 'body.events: expected at least 1 item'],
+    [{ url, events: ['run.ended'] }, 'body.events[0]: expected one of run.started, run.completed'],
+    [{ url, projectId: 'nowhere' }, 'body.projectId: there is no project "nowhere"'],
+    [{ url, projectId: 'warehouse' }, 'body.projectId: there is no project "warehouse"'],
+  ])('cannot be %j: %s', async (body, details) => {
+    const { asUser } = await startService();
+    const answer = await asUser('POST', path, body);
+    expect([answer.status, answer.json().details]).toEqual([422, expect.stringContaining(details)]);
+  });
+
+  it('gets another secret by rotation, shown once, and its time', async () => {
+    const { mock, asUser, clock } = await startService();
+    const created = (await asUser('POST', path, { url })).json();
+    clock.advance(1000);
+    const { secret, ...record } = (await asUser('POST', `${path}/${created.id}/secret/rotate`)).json();
+    expect(secret).toMatch(/^whsec_/);
+    expect(secret).not.toBe(created.secret);
+    expect(mock.state.account('tenant_1').webhooks.get(String(created.id))?.secret).toBe(secret);
+    expect(record.secretRotatedAt).toBe('2026-01-01T00:00:01.000Z');
+    expect(itemsOf(await asUser('GET', path)).at(-1)).toEqual(record);
+  });
+
+  it('is gone once deleted, with its deliveries', async () => {
+    const { asUser } = await startService();
+    const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
+    expect((await asUser('DELETE', target)).status).toBe(204);
+    expect((await asUser('DELETE', target)).status).toBe(404);
+    expect((await asUser('GET', `${target}/deliveries`)).status).toBe(404);
+    expect((await asUser('POST', `${target}/test`)).status).toBe(404);
+    expect((await asUser('POST', `${target}/secret/rotate`)).status).toBe(404);
+  });
+});
+
+describe('deliveries', () => {
+  it('of the data set can be listed, the newest first, and read with their payload', async () => {
+    const { asUser } = await startService();
+    const [webhook] = itemsOf(await asUser('GET', path));
+    const list = itemsOf(await asUser('GET', `${path}/${webhook?.id}/deliveries`));
+    expect(list).toHaveLength(14);
+    const dates = list.map(({ createdAt }) => createdAt);
+    expect(dates).toEqual([...dates].sort().reverse());
+    const one = (await asUser('GET', `${path}/${webhook?.id}/deliveries/${list[0]?.id}`)).json();
+    expect(one).toEqual({
+      ...list[0],
+      payload: {
+        id: list[0]?.id,
+        type: list[0]?.eventType,
+        createdAt: list[0]?.createdAt,
+        data: { projectSlug: 'shop', runId: expect.stringMatching(/^run_/) },
+      },
+    });
+    expect(webhook?.events).toContain(one.eventType);
+  });
+
+  it('are recorded by a test and not sent', async () => {
+    const { asUser } = await startService();
+    const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
+    const answer = await asUser('POST', `${target}/test`);
+    expect([answer.status, answer.json()]).toMatchObject([
+      201,
+      {
+        eventType: 'webhook.test',
+        status: 'not_sent',
+        responseStatus: null,
+        attempts: 1,
+        payload: { type: 'webhook.test' },
+      },
+    ]);
+    const { payload: _payload, ...glance } = answer.json();
+    expect(itemsOf(await asUser('GET', `${target}/deliveries`))).toEqual([glance]);
+  });
+
+  it('can be tried again, which counts', async () => {
+    const { asUser, clock } = await startService();
+    const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
+    const delivery = (await asUser('POST', `${target}/test`)).json();
+    clock.advance(5000);
+    const answer = await asUser('POST', `${target}/deliveries/${delivery.id}/retry`);
+    const after = { ...delivery, attempts: 2, lastAttemptAt: '2026-01-01T00:00:05.000Z' };
+    expect([answer.status, answer.json()]).toEqual([200, after]);
+    expect((await asUser('GET', `${target}/deliveries/${delivery.id}`)).json()).toEqual(after);
+    expect((await asUser('POST', `${target}/deliveries/dlv_no/retry`)).status).toBe(404);
+    expect((await asUser('GET', `${target}/deliveries/dlv_no`)).status).toBe(404);
+  });
+
+  it('go through the function that sends them, which writes down how that went, at once or later', async () => {
+    const later: (() => void)[] = [];
+    const { asUser } = await startService({
+      deliver: (webhook, delivery) => {
+        expect(webhook.url).toBe(url);
+        later.push(() => Object.assign(delivery, { status: 'delivered', responseStatus: 200 }));
+      },
+    });
+    const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
+    const delivery = (await asUser('POST', `${target}/test`)).json();
+    expect(delivery.status).toBe('not_sent');
+    for (const finish of later) finish();
+    const after = (await asUser('GET', `${target}/deliveries/${delivery.id}`)).json();
+    expect(after).toEqual({ ...delivery, status: 'delivered', responseStatus: 200 });
+    expect(later).toHaveLength(1);
+  });
+});
+
+describe('another tenant', () => {
+  it('has its own webhooks and none of ours', async () => {
+    const { asUser, addTenant } = await startService();
+    const token = addTenant('tenant_2');
+    const [ours] = itemsOf(await asUser('GET', path));
+    const theirs = itemsOf(await asUser('GET', path, undefined, token));
+    expect(theirs).toHaveLength(1);
+    expect((await asUser('DELETE', `${path}/${ours?.id}`, undefined, token)).status).toBe(404);
+    const [delivery] = itemsOf(await asUser('GET', `${path}/${theirs[0]?.id}/deliveries`, undefined, token));
+    const crossed = await asUser('GET', `${path}/${ours?.id}/deliveries/${delivery?.id}`);
+    expect([crossed.status, crossed.json().error]).toEqual([404, 'Delivery not found']);
+  });
+});
