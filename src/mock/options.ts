@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { DataSizes } from './data/sizes.ts';
 import type { Counts, Outcome } from './outcomes.ts';
+import type { DeliveryScope } from './sender.ts';
 import type { Deliver } from './state.ts';
 
 /** Whether the limits of the interface, section 8, are enforced. */
@@ -31,6 +32,10 @@ export interface MockOptions {
   data?: Partial<DataSizes> | undefined;
   /** `off` where it is left out. */
   rateLimit?: RateLimit | undefined;
-  /** Sends webhook deliveries; where it is left out they are recorded, and nothing is sent. */
+  /** Where webhook deliveries are sent; `off` where it is left out: they are recorded only. */
+  deliveries?: DeliveryScope | undefined;
+  /** Signs deliveries in place of the webhook's own secret. */
+  tenantSecret?: string | undefined;
+  /** Takes the place of the mock's own sender. */
   deliver?: Deliver | undefined;
 }

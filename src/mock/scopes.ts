@@ -22,9 +22,9 @@ const needed: Partial<Record<EndpointName, string>> = {
 };
 
 /** 403 for a key without the scope of the endpoint. */
-export function requireScope(name: EndpointName, { kind, scopes }: Credential): void {
+export function requireScope(name: EndpointName, { scopes }: Credential): void {
   const scope = needed[name];
-  if (kind !== 'key' || scope === undefined || scopes === undefined || scopes.includes(scope)) return;
+  if (scope === undefined || scopes === undefined || scopes.includes(scope)) return;
   const has = scopes.length === 0 ? 'none' : scopes.join(', ');
   throw new MockError(403, 'Forbidden', `${name} needs the scope ${scope}; this API key has ${has}`);
 }

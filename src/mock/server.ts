@@ -13,7 +13,9 @@ import { createFaults, type Faults, playFault } from './faults.ts';
 import { handlers } from './handlers/index.ts';
 import { listen } from './listen.ts';
 import type { MockOptions } from './options.ts';
+import { announceEnd } from './run-events.ts';
 import { automationScopes } from './scopes.ts';
+import { createSender, type Sender } from './sender.ts';
 import { createState, type State } from './state.ts';
 import { createWire } from './wire.ts';
 
@@ -34,6 +36,8 @@ export interface Mock {
   /** What came over the wire, oldest first; the last 10,000. */
   readonly requests: readonly RecordedRequest[];
   readonly faults: Faults;
+  /** Resolves once no webhook delivery is under way. */
+  deliveriesSent(): Promise<void>;
   /** Stops listening and breaks what is still open, so that it never waits for a client. */
   close(): Promise<void>;
 }
@@ -50,7 +54,7 @@ function addKey(state: State, apiKey: string): void {
   state.credentials.set(apiKey, { kind: 'key', tenant, scopes: automationScopes });
 }
 
-function stateFrom(options: MockOptions): State {
+function stateFrom(options: MockOptions): { state: State; sender: Sender; stop(): void } {
   const { outcome = 'passed' } = options;
   const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
   if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
@@ -61,7 +65,27 @@ function stateFrom(options: MockOptions): State {
     retryAfterSeconds: options.retryAfterSeconds,
     appUrlBase: options.appUrlBase ?? 'https://app.example.test',
   };
-  return createState(options.seed ?? 1, options.clock ?? systemClock, plan, options);
+  const clock = options.clock ?? systemClock;
+  const scope = options.deliveries ?? 'off';
+  const sender = createSender(scope, clock, options.tenantSecret);
+  const ending = new AbortController();
+  const state = createState(options.seed ?? 1, clock, plan, {
+    data: options.data,
+    deliver: options.deliver ?? sender.deliver,
+    watchRun(run) {
+      // Without anybody to tell, the end of a run is found by whoever asks: no time needs to pass here.
+      if (scope === 'off' || run.outcome === 'stuck') return;
+      clock.sleep(run.durationMs, ending.signal).then(
+        () => announceEnd(state, run),
+        () => {},
+      );
+    },
+  });
+  const stop = () => {
+    ending.abort();
+    sender.close();
+  };
+  return { state, sender, stop };
 }
 
 /** For what fails outside the app: a request that Hono cannot read (one without a host), or a fault of ours. */
@@ -79,7 +103,7 @@ function refuse(error: unknown): Response {
 /** Starts the service on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const { host = '127.0.0.1', port = 0, seed = 1 } = options;
-  const state = stateFrom(options);
+  const { state, sender, stop } = stateFrom(options);
   const apiKey = options.apiKey ?? seededApiKey(seed);
   const token = options.token ?? seededToken(seed, tenant);
   addKey(state, apiKey);
@@ -131,5 +155,9 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     host,
     port,
   );
-  return { ...listening, apiKey, token, state, requests, faults };
+  const close = () => {
+    stop();
+    return listening.close();
+  };
+  return { ...listening, close, apiKey, token, state, requests, faults, deliveriesSent: sender.idle };
 }

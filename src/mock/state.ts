@@ -37,6 +37,8 @@ export interface Run {
   readonly appUrl: string;
   /** Set once somebody cancelled it in time. */
   cancelled?: { at: number; reason: string | undefined };
+  /** Its end was told to the webhooks. */
+  announced?: boolean;
 }
 
 /** The first reply to a keyed request, kept to be sent again. */
@@ -75,6 +77,8 @@ export interface State {
   /** By tenant, endpoint and `Idempotency-Key`. */
   readonly keyedReplies: Map<string, KeyedReply>;
   readonly deliver: Deliver;
+  /** Called with each run that is created: whoever sends deliveries wants to know when it ends. */
+  readonly watchRun: (run: Run) => void;
   /** What a tenant has. Its data set is made when it is first asked for. */
   account(tenant: string): Account;
   /** The next id of a kind, `run_5m2v…`: the same sequence for the same seed. */
@@ -87,6 +91,7 @@ export interface State {
 export interface StateOptions {
   data?: Partial<DataSizes> | undefined;
   deliver?: Deliver | undefined;
+  watchRun?: ((run: Run) => void) | undefined;
 }
 
 const notSent: Deliver = (_webhook, delivery) => {
@@ -114,6 +119,7 @@ export function createState(seed: number, clock: Clock, plan: RunPlan, options: 
     runs: new Map(),
     keyedReplies: new Map(),
     deliver: options.deliver ?? notSent,
+    watchRun: options.watchRun ?? (() => {}),
     account(tenant) {
       const account = accounts.get(tenant) ?? createAccount(tenant, seed, sizes, until);
       accounts.set(tenant, account);

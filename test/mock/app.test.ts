@@ -31,7 +31,7 @@ async function getSummary(handler: Handlers['orders.summary']) {
   };
   const app = createApp(state, { ...handlers, 'orders.summary': handler });
   const response = await app.fetch(new Request(`http://mock.test${path}`), { exchange });
-  return [response.status, await response.json()];
+  return [response.status, (await response.json()) as Record<string, unknown>] as const;
 }
 
 describe('the app', () => {
@@ -43,6 +43,16 @@ describe('the app', () => {
     expect(await getSummary(() => ({ body: { ...summary, currency: 'USD' } }))).toEqual([
       500,
       { error: 'The mock broke the contract', details: 'orders.summary: reply.currency: unknown field' },
+    ]);
+  });
+
+  it('checks the text where one is sent in place of the body', async () => {
+    const exact = '{"orderCount":1,"totalRevenue":2.50,"totalRevenueDisplay":"$2.50"}';
+    expect(await getSummary(() => ({ body: summary, text: exact }))).toEqual([200, summary]);
+    const [status, body] = await getSummary(() => ({ body: summary, text: exact.replace('2.50', '"2.50"') }));
+    expect([status, body.details]).toEqual([
+      500,
+      'orders.summary: reply.totalRevenue: expected number, got string',
     ]);
   });
 

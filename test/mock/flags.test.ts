@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { mockOptions } from '../../src/commands/mock-flags.ts';
+import { memoryIo } from '../cli/harness.ts';
 
 describe('the flags of the mock', () => {
-  it('have the limits off unless they are asked for', () => {
-    expect(mockOptions({}, 1)).toEqual({ port: 1 });
-    expect(mockOptions({ rateLimit: 'documented' }, 1).rateLimit).toBe('documented');
-    expect(mockOptions({ rateLimit: 'off' }, 1).rateLimit).toBe('off');
-    expect(() => mockOptions({ rateLimit: 'on' }, 1)).toThrow('--rate-limit');
+  const { io } = memoryIo();
+
+  it('have the limits off, and deliveries to this machine only, unless they are asked for otherwise', () => {
+    const usual = { port: 1, clock: io.clock, deliveries: 'loopback', tenantSecret: undefined };
+    expect(mockOptions({}, 1, io)).toEqual(usual);
+    expect(mockOptions({ rateLimit: 'documented' }, 1, io).rateLimit).toBe('documented');
+    expect(mockOptions({ rateLimit: 'off' }, 1, io).rateLimit).toBe('off');
+    expect(() => mockOptions({ rateLimit: 'on' }, 1, io)).toThrow('--rate-limit');
+    expect(mockOptions({ deliver: 'any' }, 1, io).deliveries).toBe('any');
+    expect(() => mockOptions({ deliver: 'everywhere' }, 1, io)).toThrow('--deliver');
+  });
+
+  it('sign with the tenant secret of the environment', () => {
+    const { io: set } = memoryIo({ env: { RUNGATE_TENANT_SECRET: 't0p' } });
+    expect(mockOptions({}, 1, set).tenantSecret).toBe('t0p');
   });
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { idOf, itemsOf, startService } from './service.ts';
 
 const path = '/api/projects/shop/observations';
@@ -134,6 +134,17 @@ describe('the list', () => {
     expect(expected.length).toBeGreaterThan(10);
     const at = (await asUser('GET', `${path}?createdAfter=${expected.at(-1)?.createdAt}`)).json();
     expect(at.totalCount).toBe(expected.length - 1);
+  });
+
+  it('takes a time without a zone as UTC wherever the mock runs', async () => {
+    const { asUser } = await staged();
+    const count = async () =>
+      (await asUser('GET', `${path}?createdAfter=2025-12-01T00:00:00`)).json().totalCount;
+    const here = await count();
+    vi.stubEnv('TZ', 'Pacific/Kiritimati');
+    expect(new Date().getTimezoneOffset()).toBe(-14 * 60);
+    expect(await count()).toBe(here);
+    vi.unstubAllEnvs();
   });
 
   it('of a project without observations is empty', async () => {

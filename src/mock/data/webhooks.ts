@@ -8,12 +8,18 @@ export const eventTypes = [
   { type: 'run.completed', description: 'A run has ended, whatever its verdict' },
   { type: 'run.cancelled', description: 'A run was cancelled' },
   { type: 'observation.created', description: 'An observation was recorded' },
+  { type: 'observation.changed', description: 'An observation was confirmed, archived or superseded' },
   { type: 'observation.promoted', description: 'An observation became a ticket or a wiki page' },
+  { type: 'environment.created', description: 'An environment was created' },
+  { type: 'environment.updated', description: 'Fields of an environment have changed' },
+  { type: 'environment.deleted', description: 'An environment was deleted' },
   { type: 'webhook.test', description: 'Somebody asked for a test delivery' },
 ] as const;
 
-/** `not_sent`: recorded, and nothing went over the network. */
-export type DeliveryStatus = 'delivered' | 'failed' | 'not_sent';
+export type EventType = (typeof eventTypes)[number]['type'];
+
+/** `pending`: under way; `not_sent`: recorded, and nothing went over the network. */
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'not_sent';
 
 export interface Delivery {
   readonly id: string;

@@ -1,5 +1,6 @@
 import type { webhooks } from '../../contract/webhooks.ts';
-import { type Delivery, payloadOf, type Webhook } from '../data/webhooks.ts';
+import type { Delivery, Webhook } from '../data/webhooks.ts';
+import { deliverTo } from '../events.ts';
 import type { HandlersOf } from '../handler.ts';
 import type { Credential, State } from '../state.ts';
 import { known } from './find.ts';
@@ -26,23 +27,9 @@ function atAGlance({ payload: _payload, ...delivery }: Delivery) {
 const testEvent = 'webhook.test';
 
 export const deliveryHandlers: HandlersOf<DeliveryApi> = {
-  'webhooks.test': ({ params, auth, state, clock }) => {
+  'webhooks.test': ({ params, auth, state }) => {
     const webhook = webhookOf(state, auth, params.id);
-    const id = state.nextId('dlv');
-    const createdAt = new Date(clock.now()).toISOString();
-    const delivery: Delivery = {
-      id,
-      webhookId: webhook.id,
-      eventType: testEvent,
-      status: 'not_sent',
-      responseStatus: null,
-      attempts: 1,
-      createdAt,
-      lastAttemptAt: createdAt,
-      payload: payloadOf(id, testEvent, createdAt, { webhookId: webhook.id }),
-    };
-    webhook.deliveries.set(id, delivery);
-    state.deliver(webhook, delivery);
+    const delivery = deliverTo(state, webhook, testEvent, { webhookId: webhook.id });
     return { status: 201, body: { ...delivery } };
   },
 

@@ -1,9 +1,12 @@
 import * as z from 'zod/mini';
 import type { env } from '../../contract/env.ts';
 import type { Environment } from '../data/environments.ts';
+import type { EventType } from '../data/webhooks.ts';
+import { announce } from '../events.ts';
 import { checkBody, invalidBody, without } from '../fields.ts';
 import type { HandlersOf } from '../handler.ts';
 import { listed, pageOf } from '../page.ts';
+import type { Credential, State } from '../state.ts';
 import { known } from './find.ts';
 
 const filled = z.optional(z.string().check(z.minLength(1)));
@@ -39,6 +42,11 @@ type EnvironmentApi = Pick<
   typeof env,
   'env.overview' | 'env.list' | 'env.create' | 'env.update' | 'env.delete'
 >;
+
+/** An environment belongs to no project here: only global webhooks are told. */
+function tell(state: State, auth: Credential, type: EventType, { id, key }: Environment): void {
+  announce(state, auth.tenant, { type, projectId: null, data: { id, key } });
+}
 
 export const environmentHandlers: HandlersOf<EnvironmentApi> = {
   'env.overview': ({ auth, state }) => {
@@ -76,6 +84,7 @@ export const environmentHandlers: HandlersOf<EnvironmentApi> = {
       others: without(body, [...own, ...shown]),
     };
     environments.set(environment.id, environment);
+    tell(state, auth, 'environment.created', environment);
     return { status: 201, body: sent(environment) };
   },
 
@@ -92,12 +101,15 @@ export const environmentHandlers: HandlersOf<EnvironmentApi> = {
       others: { ...before.others, ...without(given, shown) },
     };
     environments.set(environment.id, environment);
+    tell(state, auth, 'environment.updated', environment);
     return { body: sent(environment) };
   },
 
   'env.delete': ({ params, auth, state }) => {
     const { environments } = state.account(auth.tenant);
-    environments.delete(known(environments.get(params.id), 'Environment', params.id).id);
+    const gone = known(environments.get(params.id), 'Environment', params.id);
+    environments.delete(gone.id);
+    tell(state, auth, 'environment.deleted', gone);
     return {};
   },
 };

@@ -1,6 +1,8 @@
 import type { observations } from '../../contract/observations.ts';
 import type { Observation } from '../data/observations.ts';
+import type { EventType } from '../data/webhooks.ts';
 import { MockError } from '../error.ts';
+import { announce } from '../events.ts';
 import { checkBody, invalidBody } from '../fields.ts';
 import type { HandlersOf, MockReply, MockRequest } from '../handler.ts';
 import type { ObservationStore } from '../observation-store.ts';
@@ -19,6 +21,11 @@ export function projectOf(state: State, auth: Credential, id: string): Observati
 export function observationIn(state: State, auth: Credential, params: OperationRequest['params']) {
   const store = projectOf(state, auth, params.projectId);
   return { store, found: known(store.find(params.observationId), 'Observation', params.observationId) };
+}
+
+export function tellOf(state: State, auth: Credential, type: EventType, observation: Observation): void {
+  const { id, projectId, title, status } = observation;
+  announce(state, auth.tenant, { type, projectId, data: { id, projectId, title, status } });
 }
 
 const done: Record<Operation, string> = {
@@ -44,6 +51,8 @@ function operate(
   const updatedAt = new Date(clock.now()).toISOString();
   const observation = { ...found, ...trace(found, store), status, updatedAt };
   store.replace(observation);
+  const promoted = operation === 'promoteToTicket' || operation === 'promoteToWiki';
+  tellOf(state, auth, promoted ? 'observation.promoted' : 'observation.changed', observation);
   return { body: observation };
 }
 

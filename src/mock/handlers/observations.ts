@@ -6,7 +6,7 @@ import { pageOf } from '../page.ts';
 import { attachmentFrom } from './attachment.ts';
 import { newObservation, observationChanges, writable } from './observation-bodies.ts';
 import { filterOf, searchOf } from './observation-filter.ts';
-import { observationIn, operationHandlers, projectOf } from './observation-operations.ts';
+import { observationIn, operationHandlers, projectOf, tellOf } from './observation-operations.ts';
 
 /** A search answers with the best: here, the newest that match. */
 const mostFound = 50;
@@ -72,6 +72,7 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
       updatedAt: at,
     };
     store.add(observation);
+    tellOf(state, auth, 'observation.created', observation);
     return { status: 201, body: observation };
   },
 

@@ -1,6 +1,7 @@
 import type { run } from '../../contract/run.ts';
 import type { HandlersOf, MockReply } from '../handler.ts';
-import { finalCounts, type Progress, progress } from '../outcomes.ts';
+import { finalCounts } from '../outcomes.ts';
+import { announceEnd, announceRun, progressNow } from '../run-events.ts';
 import type { Run, State } from '../state.ts';
 import { known } from './find.ts';
 
@@ -10,12 +11,6 @@ type Status = MockReply<(typeof run)['run.status']>['body'];
 function findRun(state: State, tenant: string, id: string): Run {
   const found = state.runs.get(id);
   return known(found?.tenant === tenant ? found : undefined, 'Run', id);
-}
-
-function progressNow(state: State, found: Run): Progress {
-  const until = found.cancelled?.at ?? state.clock.monotonic();
-  const reached = progress(found.outcome, until - found.startedAt, found.durationMs, found.counts);
-  return found.cancelled === undefined ? reached : { ...reached, state: 'cancelled' };
 }
 
 /** Interface, section 2.6. An interval is suggested only while there is something to wait for. */
@@ -34,7 +29,7 @@ export const runHandlers: HandlersOf<typeof run> = {
     const outcome = plan.outcomes[Math.min(runs.size, plan.outcomes.length - 1)] ?? 'stuck';
     const id = state.nextId('run');
     const appUrl = `${plan.appUrlBase}/projects/${encodeURIComponent(body.projectSlug)}/runs/${id}`;
-    runs.set(id, {
+    const created: Run = {
       id,
       tenant: auth.tenant,
       request: body,
@@ -43,7 +38,10 @@ export const runHandlers: HandlersOf<typeof run> = {
       durationMs: plan.durationMs,
       counts: finalCounts(outcome, plan.counts),
       appUrl,
-    });
+    };
+    runs.set(id, created);
+    announceRun(state, created, 'run.started', progressNow(state, created));
+    state.watchRun(created);
     return { status: 201, body: { runId: id, state: 'in_progress', appUrl } };
   },
 
@@ -56,6 +54,7 @@ export const runHandlers: HandlersOf<typeof run> = {
     // A run that has ended stays as it is: cancelling again, or too late, changes nothing and is no error.
     if (progressNow(state, found).state === 'in_progress') {
       found.cancelled = { at: clock.monotonic(), reason: body?.reason };
+      announceEnd(state, found);
     }
     return { body: { runId: found.id, ...statusOf(state, found) } };
   },

@@ -1,0 +1,83 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Clock } from '../clock.ts';
+import { defaultHeaderNames, signSync } from '../webhook/node.ts';
+import type { Deliver } from './state.ts';
+
+/** Where deliveries may go: nowhere, to this machine only, or to any address that a webhook names. */
+export const deliveryScopes = ['off', 'loopback', 'any'] as const;
+export type DeliveryScope = (typeof deliveryScopes)[number];
+
+export interface Sender {
+  readonly deliver: Deliver;
+  /** Resolves once no delivery is under way. */
+  idle(): Promise<void>;
+  /** Breaks off what is under way. */
+  close(): void;
+}
+
+/** How long a receiver may take to answer, in milliseconds. */
+const answerMs = 10_000;
+
+function isLoopback(hostname: string): boolean {
+  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+/** The status a receiver answers with, or null when there was no answer. Redirects are answers like any other. */
+function post(
+  url: URL,
+  headers: Record<string, string>,
+  body: string,
+  stop: AbortSignal,
+): Promise<number | null> {
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(answerMs)]);
+  return new Promise((resolve) => {
+    const outgoing = send(url, { method: 'POST', headers, signal, agent: false }, (reply) => {
+      reply.resume();
+      reply.once('error', () => resolve(null));
+      reply.once('end', () => resolve(reply.statusCode ?? null));
+    });
+    outgoing.once('error', () => resolve(null));
+    outgoing.end(body);
+  });
+}
+
+/**
+ * Sends deliveries as the service does: signed with the webhook's secret of that moment, or with the tenant's where
+ * one is set (interface, section 6). There is no retry but the one that is asked for.
+ */
+export function createSender(scope: DeliveryScope, clock: Clock, tenantSecret: string | undefined): Sender {
+  const stop = new AbortController();
+  const underWay = new Set<Promise<void>>();
+  return {
+    deliver(webhook, delivery) {
+      const url = new URL(webhook.url);
+      if (stop.signal.aborted || scope === 'off' || (scope === 'loopback' && !isLoopback(url.hostname))) {
+        delivery.status = 'not_sent';
+        return;
+      }
+      delivery.status = 'pending';
+      const body = JSON.stringify(delivery.payload);
+      const timestamp = new Date(clock.now()).toISOString();
+      const { signature } = signSync({ body, timestamp, secret: tenantSecret ?? webhook.secret });
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+        'user-agent': 'rungate-mock',
+        [defaultHeaderNames.timestamp]: timestamp,
+        [defaultHeaderNames.signature]: signature,
+      };
+      const sending = post(url, headers, body, stop.signal).then((status) => {
+        delivery.responseStatus = status;
+        delivery.status = status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed';
+        underWay.delete(sending);
+      });
+      underWay.add(sending);
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+    close: () => stop.abort(),
+  };
+}

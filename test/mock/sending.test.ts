@@ -1,0 +1,230 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClient, type ServiceClient } from '../../src/index.ts';
+import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { verify } from '../../src/webhook/node.ts';
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  json: { type: string; data: Record<string, unknown> };
+}
+
+let receiver: Server;
+let received: Received[];
+let answer: number;
+let url: string;
+let mock: Mock;
+let client: ServiceClient;
+
+beforeEach(async () => {
+  received = [];
+  answer = 204;
+  receiver = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    received.push({ headers: request.headers, body, json: JSON.parse(body.toString()) });
+    response.writeHead(answer, { location: 'http://127.0.0.1:1/' }).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook?a=1`;
+});
+
+afterEach(async () => {
+  await client.close();
+  await mock.close();
+  receiver.close();
+});
+
+async function serve(options: MockOptions = {}) {
+  mock = await startMock({ deliveries: 'loopback', duration: 30, ...options });
+  client = createClient({ apiUrl: mock.url, apiKey: mock.apiKey, token: mock.token });
+}
+
+interface Hook {
+  id: string;
+  secret: string;
+}
+
+const register = async (fields: Record<string, unknown> = {}) =>
+  (await client.webhooks.create({ url, ...fields })) as Hook;
+
+const check = (one: Received | undefined, secret: string) =>
+  verify({ body: one?.body ?? '', headers: one?.headers ?? {}, secrets: [secret] });
+
+async function eventually(count: number) {
+  while (received.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  await mock.deliveriesSent();
+}
+
+describe('the mock delivers for real', () => {
+  it('a test delivery, signed with the secret of the webhook, and records what the receiver said', async () => {
+    await serve();
+    const { id, secret } = await register();
+    const made = (await client.webhooks.test(id)) as { id: string; status: string };
+    expect(made.status).toBe('pending');
+    await eventually(1);
+    expect(received[0]?.json.type).toBe('webhook.test');
+    await expect(check(received[0], secret)).resolves.toMatchObject({ secretIndex: 0 });
+    const recorded = await client.webhooks.deliveries.get(id, made.id);
+    expect(recorded).toMatchObject({ status: 'delivered', responseStatus: 204, attempts: 1 });
+  });
+
+  it('rotation changes the key: from then on only the new secret verifies', async () => {
+    await serve();
+    const { id, secret } = await register();
+    const { secret: next } = (await client.webhooks.rotateSecret(id)) as Hook;
+    await client.webhooks.test(id);
+    await eventually(1);
+    await expect(check(received[0], secret)).rejects.toMatchObject({ code: 'mismatch' });
+    await expect(check(received[0], next)).resolves.toBeDefined();
+  });
+
+  it('the tenant secret takes precedence where one is set', async () => {
+    await serve({ tenantSecret: 'tenant-wide' });
+    const { id, secret } = await register();
+    await client.webhooks.test(id);
+    await eventually(1);
+    await expect(check(received[0], secret)).rejects.toMatchObject({ code: 'mismatch' });
+    await expect(check(received[0], 'tenant-wide')).resolves.toBeDefined();
+  });
+
+  it.each([
+    ['passed', 'run.completed', 'completed'],
+    ['failed', 'run.completed', 'completed'],
+    ['cancelled', 'run.cancelled', 'cancelled'],
+  ] as const)('a run that ends as %s: run.started, then %s, each once', async (outcome, type, state) => {
+    await serve({ outcome });
+    await register({ projectId: 'shop', events: ['run.started', 'run.completed', 'run.cancelled'] });
+    await client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' });
+    await eventually(2);
+    expect(received.map((one) => one.json.type)).toEqual(['run.started', type]);
+    expect(received[1]?.json.data).toMatchObject({ state, projectId: 'shop' });
+  });
+
+  it('a run that somebody cancels is told of at once, and once', async () => {
+    await serve({ outcome: 'stuck' });
+    await register({ events: ['run.cancelled'] });
+    const { runId } = (await client.run.trigger({ projectSlug: 'shop', processSlug: 'x' })) as {
+      runId: string;
+    };
+    await client.run.cancel(runId);
+    await client.run.cancel(runId);
+    await eventually(1);
+    expect(received).toHaveLength(1);
+  });
+
+  it('observation and environment events', async () => {
+    await serve();
+    await register({
+      events: [
+        'observation.created',
+        'observation.changed',
+        'observation.promoted',
+        'environment.created',
+        'environment.updated',
+        'environment.deleted',
+      ],
+    });
+    const { id } = (await client.observations.create('shop', { title: 'x' })) as Hook;
+    await client.observations.confirm('shop', id);
+    await client.observations.promoteToTicket('shop', id);
+    const made = (await client.env.create({ key: 'fresh', name: 'Fresh' })) as Hook;
+    await client.env.update(made.id, { version: '2' });
+    await client.env.delete(made.id);
+    await eventually(6);
+    expect(received.map((one) => one.json.type).sort()).toEqual(
+      [
+        'observation.created',
+        'observation.changed',
+        'observation.promoted',
+        'environment.created',
+        'environment.updated',
+        'environment.deleted',
+      ].sort(),
+    );
+  });
+
+  it('only to those registered for the event and the project', async () => {
+    await serve({ outcome: 'stuck' });
+    await register({ projectId: 'shop-mobile', events: ['run.started'] });
+    await register({ projectId: 'shop', events: ['run.completed'] });
+    await client.run.trigger({ projectSlug: 'shop', processSlug: 'x' });
+    const { id } = await register();
+    await client.webhooks.test(id);
+    await eventually(1);
+    expect(received.map((one) => one.json.type)).toEqual(['webhook.test']);
+  });
+
+  it.each([
+    [500, 'failed', 500],
+    [302, 'failed', 302],
+    [200, 'delivered', 200],
+  ])('a receiver that answers %i: %s', async (status, outcome, responseStatus) => {
+    await serve();
+    answer = status;
+    const { id } = await register();
+    const made = (await client.webhooks.test(id)) as Hook;
+    await eventually(1);
+    expect(await client.webhooks.deliveries.get(id, made.id)).toMatchObject({
+      status: outcome,
+      responseStatus,
+    });
+    expect(received).toHaveLength(1);
+  });
+
+  it('a receiver that is not there: failed, without a status; a retry that finds it delivers the same body', async () => {
+    await serve();
+    const { id, secret } = await register();
+    receiver.close();
+    const made = (await client.webhooks.test(id)) as Hook;
+    await mock.deliveriesSent();
+    expect(await client.webhooks.deliveries.get(id, made.id)).toMatchObject({
+      status: 'failed',
+      responseStatus: null,
+    });
+    await new Promise<void>((resolve) => receiver.listen(Number(new URL(url).port), '127.0.0.1', resolve));
+    await client.webhooks.deliveries.retry(id, made.id);
+    await eventually(1);
+    const recorded = await client.webhooks.deliveries.get(id, made.id);
+    expect(recorded).toMatchObject({ status: 'delivered', attempts: 2 });
+    expect(received[0]?.json).toEqual(recorded.payload);
+    await expect(check(received[0], secret)).resolves.toBeDefined();
+  });
+
+  it('never to another machine unless it is told to', async () => {
+    await serve();
+    const { id } = await register({ url: 'http://192.0.2.1:9/hook' });
+    expect(await client.webhooks.test(id)).toMatchObject({ status: 'not_sent' });
+  });
+
+  it('closing does not wait for a receiver that does not answer', async () => {
+    await serve();
+    receiver.removeAllListeners('request');
+    const { id } = await register();
+    await client.webhooks.test(id);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const began = performance.now();
+    await mock.close();
+    expect(performance.now() - began).toBeLessThan(1000);
+    receiver.closeAllConnections();
+  });
+});
+
+const openssl = spawnSync('openssl', ['version']).status === 0;
+
+it.skipIf(!openssl)('a delivery is verified by openssl alone (skipped where it is missing)', async () => {
+  await serve();
+  const { id, secret } = await register();
+  await client.webhooks.test(id);
+  await eventually(1);
+  const { headers, body } = received[0] as Received;
+  const signedText = Buffer.concat([Buffer.from(`${headers['x-service-timestamp']}.`), body]);
+  const printed = execFileSync('openssl', ['dgst', '-sha256', '-hmac', secret], {
+    input: signedText,
+  }).toString();
+  expect(headers['x-service-signature']).toBe(`sha256=${printed.trim().split(' ').at(-1)}`);
+});
