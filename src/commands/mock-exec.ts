@@ -21,7 +21,7 @@ export async function execCommand(
   const { io, output } = context;
   if (command.length === 0)
     throw new UsageError('no command to run', { hint: 'write: rungate mock exec -- <command>' });
-  const mock = await startMock({ ...mockOptions(flags, 0), clock: io.clock });
+  const mock = await startMock(mockOptions(flags, 0, io));
   try {
     const { code, signal } = await io.run(command, { ...io.env, ...withoutFiles, ...mockEnvironment(mock) });
     return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));

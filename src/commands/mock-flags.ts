@@ -3,6 +3,9 @@ import { parseDuration, readDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { type MockOptions, rateLimits } from '../mock/options.ts';
 import { type Outcome, outcomes } from '../mock/outcomes.ts';
+import { deliveryScopes } from '../mock/sender.ts';
+import type { Io } from '../output/io.ts';
+import { readSecret } from '../settings.ts';
 import { oneOf } from './globals.ts';
 import { collect } from './run-flags.ts';
 
@@ -14,6 +17,7 @@ export interface MockFlags {
   retryAfter?: string;
   seed?: string;
   rateLimit?: string;
+  deliver?: string;
 }
 
 export function addMockFlags(command: Command): Command {
@@ -23,6 +27,10 @@ export function addMockFlags(command: Command): Command {
     .option('--duration <duration>', 'how long a run takes (default 2s)')
     .option('--retry-after <seconds>', 'what the service suggests as the polling interval')
     .option('--seed <n>', 'ids, key, token and data follow from it (default 1)')
+    .option(
+      '--deliver <scope>',
+      `where webhook deliveries are sent: ${deliveryScopes.join(', ')} (default loopback)`,
+    )
     .option('--rate-limit <limits>', `${rateLimits.join(' or ')}: whether limits are enforced (default off)`);
 }
 
@@ -37,10 +45,13 @@ function retryAfterSeconds(text: string): number {
   return (readDuration(text) ?? parseDuration('--retry-after', text)) / 1000;
 }
 
-export function mockOptions(flags: MockFlags, defaultPort: number): MockOptions {
-  const { port, outcome, duration, retryAfter, seed, rateLimit } = flags;
+export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): MockOptions {
+  const { port, outcome, duration, retryAfter, seed, rateLimit, deliver = 'loopback' } = flags;
   const list = outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word));
   return {
+    clock: io.clock,
+    deliveries: oneOf('--deliver', deliveryScopes, deliver),
+    tenantSecret: readSecret(io.env, 'RUNGATE_TENANT_SECRET', io.readFile),
     port: port === undefined ? defaultPort : wholeNumber('--port', port, 65_535),
     ...(list === undefined ? {} : { outcome: list }),
     ...(duration === undefined ? {} : { duration: parseDuration('--duration', duration) }),

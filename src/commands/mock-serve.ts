@@ -15,7 +15,7 @@ const usualPort = 4010;
 /** `rungate mock serve`: serves until it is stopped. */
 export async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
   const { io, output } = context;
-  const mock = await startMock({ ...mockOptions(flags, usualPort), clock: io.clock });
+  const mock = await startMock(mockOptions(flags, usualPort, io));
   const settings = mockEnvironment(mock);
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
   if (output.format === 'json' || output.format === 'ndjson') {

@@ -2,7 +2,7 @@ import { main } from '../../src/cli.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { StopSignal } from '../../src/errors.ts';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
-import type { Io, Sink } from '../../src/output/io.ts';
+import { type Io, type Sink, systemIo } from '../../src/output/io.ts';
 import { createSecretFile } from '../../src/output/secret-file.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
@@ -34,22 +34,36 @@ export interface Settings {
   clock?: Clock;
   random?: () => number;
   isTTY?: boolean;
-  stdin?: string;
+  stdin?: string | Uint8Array;
   /** The reader of stdout has gone away. */
   closed?: boolean;
   /** What a person answers; nobody is there where it is left out. */
   answer?: string;
-  files?: Record<string, string>;
+  files?: Record<string, string | Uint8Array>;
   /** Files that are written are real ones, where this does not say otherwise. */
   createSecretFile?: Io['createSecretFile'];
   /** Called with the function that stops the command, once the command listens for it. */
   onStop?: (stop: (signal: StopSignal) => void) => void;
 }
 
-/** Runs `main(argv, io)` in this process and returns what it did. */
-export async function cli(argv: readonly string[], settings: Settings = {}): Promise<Result> {
+const bytesOf = (content: string | Uint8Array) =>
+  typeof content === 'string' ? new TextEncoder().encode(content) : content;
+
+/** In parts that end in the middle of everything: lines, headers, characters. */
+async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  const size = bytes.length > 10_000 ? 4093 : 7;
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** A world of its own for a command, with what it prints kept. */
+export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: string; err: string } } {
   const out = memorySink(settings.isTTY ?? false, settings.closed !== true);
   const err = memorySink(settings.isTTY ?? false);
+  const readFile = (path: string) => {
+    const content = settings.files?.[path];
+    if (content === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+    return bytesOf(content);
+  };
   const io: Io = {
     out,
     err,
@@ -57,12 +71,14 @@ export async function cli(argv: readonly string[], settings: Settings = {}): Pro
     cwd: '/nowhere',
     clock: settings.clock ?? fakeClock(),
     random: settings.random ?? (() => 0.5),
-    readStdin: async () => new TextEncoder().encode(settings.stdin ?? ''),
-    readFile(path) {
-      const text = settings.files?.[path];
-      if (text === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
-      return new TextEncoder().encode(text);
+    readStdin: async () => bytesOf(settings.stdin ?? ''),
+    streamStdin: () => inParts(bytesOf(settings.stdin ?? '')),
+    readFile,
+    async *streamFile(path) {
+      yield* inParts(readFile(path));
     },
+    makeFolder: systemIo.makeFolder,
+    writeNewFile: systemIo.writeNewFile,
     createSecretFile: settings.createSecretFile ?? createSecretFile,
     ask: async () => settings.answer ?? null,
     onStop(stop) {
@@ -71,8 +87,14 @@ export async function cli(argv: readonly string[], settings: Settings = {}): Pro
     },
     run: async () => ({ code: 0, signal: null }),
   };
+  return { io, printed: () => ({ out: out.text, err: err.text }) };
+}
+
+/** Runs `main(argv, io)` in this process and returns what it did. */
+export async function cli(argv: readonly string[], settings: Settings = {}): Promise<Result> {
+  const { io, printed } = memoryIo(settings);
   const code = await main(argv, io);
-  return { code, out: out.text, err: err.text };
+  return { code, ...printed() };
 }
 
 export interface Stage {
