@@ -22,8 +22,13 @@ export interface SettingValues {
   caFile: string;
   'run.idPointer': string;
   'env.providerModelField': string;
+  'webhook.timestampHeader': string;
+  'webhook.signatureHeader': string;
   apiKey: string;
   token: string;
+  /** Several during rotation; each is tried. */
+  webhookSecrets: readonly string[];
+  tenantSecret: string;
 }
 
 export type SettingName = keyof SettingValues;
@@ -93,7 +98,12 @@ const variables = {
 } as const;
 
 /** Secrets: by value, or by the path of a file. */
-const secretVariables = { apiKey: 'RUNGATE_API_KEY', token: 'RUNGATE_TOKEN' } as const;
+const secretVariables = {
+  apiKey: 'RUNGATE_API_KEY',
+  token: 'RUNGATE_TOKEN',
+  webhookSecrets: 'RUNGATE_WEBHOOK_SECRET',
+  tenantSecret: 'RUNGATE_TENANT_SECRET',
+} as const;
 
 /** An empty variable is an unset one. */
 function given(env: Env, name: string): string | undefined {
@@ -136,6 +146,12 @@ export function readSecret(
   return text;
 }
 
+/** Several secrets, one in a line, as they are: white space around one may be a mistake, and may be meant. */
+function lines(text: string | undefined): string[] | undefined {
+  const filled = text?.split(/\r?\n/).filter((line) => line.trim() !== '');
+  return filled?.length === 0 ? undefined : filled;
+}
+
 /** The settings that the environment gives. */
 export function environmentSettings(env: Env, readFile: (path: string) => Uint8Array): Source {
   const values: Partial<Record<SettingName, unknown>> = {};
@@ -149,7 +165,8 @@ export function environmentSettings(env: Env, readFile: (path: string) => Uint8A
     add(name as SettingName, variable, given(env, variable)?.trim());
   }
   for (const [name, variable] of Object.entries(secretVariables)) {
-    add(name as SettingName, variable, readSecret(env, variable, readFile));
+    const secret = readSecret(env, variable, readFile);
+    add(name as SettingName, variable, name === 'webhookSecrets' ? lines(secret) : secret);
   }
   add('strict', 'RUNGATE_STRICT', flagVariable(env, 'RUNGATE_STRICT'));
   return { origin: 'environment', values: values as Partial<SettingValues>, details };
@@ -164,5 +181,8 @@ export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): s
       return [given(env, name)];
     }
   });
-  return found.filter((secret) => secret !== undefined);
+  // Of several secrets in one variable, each is one.
+  return found
+    .filter((secret) => secret !== undefined)
+    .flatMap((secret) => [secret, ...(lines(secret) ?? [])]);
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { lineageChanged, readLineage } from './lineage.ts';
@@ -24,7 +24,15 @@ export interface Io {
   random(): number;
   /** Standard input, whole, as bytes. */
   readStdin(): Promise<Uint8Array>;
+  /** Standard input as it comes, in parts of any size. */
+  streamStdin(): AsyncIterable<Uint8Array>;
   readFile(path: string): Uint8Array;
+  /** A file in parts, in constant memory. What the file system says is thrown while it is read. */
+  streamFile(path: string): AsyncIterable<Uint8Array>;
+  /** Makes a folder that its owner alone may enter, and those above it, where they are not there. */
+  makeFolder(path: string): void;
+  /** Writes a new file that its owner alone may read. @throws `EEXIST` when something is there */
+  writeNewFile(path: string, bytes: Uint8Array): void;
   /** Prepares a new file that its owner alone may read. @throws when it cannot be there, `EEXIST` when it is */
   createSecretFile(path: string): SecretFile;
   /** Asks a person for a line; null where nobody can be asked. */
@@ -61,10 +69,16 @@ function onStop(stop: (signal: StopSignal) => void): () => void {
   };
 }
 
+/** Four times Node's own: a large file is read at the rate of its disk, and the memory is still next to nothing. */
+const highWaterMark = 256 * 1024;
+
+function streamStdin(): AsyncIterable<Uint8Array> {
+  return createReadStream('', { fd: 0, autoClose: false, highWaterMark });
+}
+
 async function readStdin(): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of createReadStream('', { fd: 0, autoClose: false }))
-    chunks.push(chunk as Uint8Array);
+  for await (const chunk of streamStdin()) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -117,7 +131,11 @@ export const systemIo: Io = {
   clock: systemClock,
   random: Math.random,
   readStdin,
+  streamStdin,
   readFile: (path) => readFileSync(path),
+  streamFile: (path) => createReadStream(path, { highWaterMark }),
+  makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: 0o700 }),
+  writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
   createSecretFile,
   ask,
   onStop,
