@@ -18,7 +18,7 @@ const pieceSize = 32 * 1024;
 /** `escapeJson`, quicker for what most pages are: ASCII, in which it escapes no more than these two. */
 function escapeLines(json: string): string {
   if (Buffer.byteLength(json) !== json.length) return escapeJson(json);
-  return json.replaceAll('#', '\\u0023').replaceAll('\u007f', '\\u007f');
+  return json.split('#').join('\\u0023').replaceAll('\u007f', '\\u007f');
 }
 
 /** One item a line, as it came. */
@@ -29,11 +29,11 @@ function* renderLines({ text }: TextPage): Iterable<string> {
     lines.push(item);
     size += item.length;
     if (size < pieceSize) continue;
-    yield escapeLines(`${lines.join('\n')}\n`);
+    yield escapeLines([...lines, ''].join('\n'));
     lines = [];
     size = 0;
   }
-  if (lines.length > 0) yield escapeLines(`${lines.join('\n')}\n`);
+  yield escapeLines([...lines, ''].join('\n'));
 }
 
 /** A member's text in a cell: a string as it is, a number with the digits it came with. */

@@ -4,6 +4,7 @@ import { type Endpoint, reservedValues } from '../contract/endpoint.ts';
 import { type ServiceApi, api as wholeApi } from '../contract/index.ts';
 import { RungateError, UsageError } from '../errors.ts';
 import { call } from './call.ts';
+import { eitherSignal } from './either-signal.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 import { type ExactOptions, type ExactOrder, listExact } from './orders-exact.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
@@ -51,9 +52,10 @@ export function createCaller(options: ClientOptions): Caller {
   return {
     async exchange(name, endpoint, input, callOptions = {}) {
       callOptions.signal?.throwIfAborted();
+      const either = eitherSignal(callOptions.signal ?? closing.signal, closing.signal);
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
-        const { signal = closing.signal, check = true, idempotencyKey, onRetry } = callOptions;
+        const { check = true, idempotencyKey, onRetry } = callOptions;
         const times = timesOf(options, callOptions);
         const request = prepare(name, endpoint, input, idempotencyKey);
         return await call(request, endpoint, {
@@ -62,7 +64,7 @@ export function createCaller(options: ClientOptions): Caller {
           clock,
           random,
           check,
-          signal: AbortSignal.any([signal, closing.signal]),
+          signal: either.signal,
           onExchange: options.onExchange,
           onRetry,
         });
@@ -72,6 +74,8 @@ export function createCaller(options: ClientOptions): Caller {
           error.facts = { endpoint: name, method: endpoint.method, attempts: 0, elapsedMs: 0 };
         }
         throw error;
+      } finally {
+        either.release();
       }
     },
     async close() {

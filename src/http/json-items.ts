@@ -25,9 +25,10 @@ class Scanner {
     return code;
   }
 
-  #skipString(): void {
+  /** The place after the string that begins there. */
+  #stringEnd(start: number): number {
     const { text } = this;
-    let end = this.#at;
+    let end = start;
     let before: number;
     do {
       end = text.indexOf('"', end + 1);
@@ -35,21 +36,23 @@ class Scanner {
       while (text.charCodeAt(before) === backslash) before -= 1;
       // An even number of backslashes escape one another, not the quote.
     } while ((end - before) % 2 === 0);
-    this.#at = end + 1;
+    return end + 1;
   }
 
   /** Takes the value that begins here, in one line; nothing else about its text is changed. */
   #value(): string {
     const { text } = this;
     const start = this.#at;
+    let at = start;
     let depth = 0;
     let spaced = false;
-    for (; this.#at < text.length; this.#at += 1) {
-      const code = text.charCodeAt(this.#at);
+    while (at < text.length) {
+      const code = text.charCodeAt(at);
       if (code === quote) {
-        this.#skipString();
-        this.#at -= 1;
-      } else if (code === openBrace || code === openBracket) {
+        at = this.#stringEnd(at);
+        continue;
+      }
+      if (code === openBrace || code === openBracket) {
         depth += 1;
       } else if (code === closeBrace || code === closeBracket) {
         if (depth === 0) break;
@@ -59,8 +62,10 @@ class Scanner {
       } else if (code <= space) {
         spaced = true;
       }
+      at += 1;
     }
-    const raw = text.slice(start, this.#at);
+    this.#at = at;
+    const raw = text.slice(start, at);
     return spaced ? raw.replace(stringsAndSpace, '$1') : raw;
   }
 
@@ -99,7 +104,7 @@ class Scanner {
     const value = () => this.#value();
     while (this.#next(closeBrace)) {
       const start = this.#at;
-      this.#skipString();
+      this.#at = this.#stringEnd(start);
       const key = JSON.parse(this.text.slice(start, this.#at)) as string;
       this.#peek();
       this.#at += 1;

@@ -8,12 +8,6 @@ const mostOfAny = 1_000_000;
 /** The most pages that are read of a list that does not say how many it has. */
 const mostUncounted = 100_000;
 
-/** A page as it was seen: where, and how long the list was then. */
-interface Seen {
-  page: number;
-  totalCount: number;
-}
-
 /** What becomes of a page that may be delivered. */
 export interface Judgement {
   /** There is another page to read. */
@@ -34,8 +28,8 @@ function idOf(item: unknown): unknown {
 /** The same for two pages of the same items: by the ids at both ends, or where there are none by all of it. */
 function fingerprint(items: readonly unknown[]): string {
   const ends = [idOf(items[0]), idOf(items.at(-1))];
-  if (!ends.includes(undefined)) return JSON.stringify([items.length, ...ends]);
-  return createHash('sha1').update(JSON.stringify(items)).digest('base64');
+  const text = JSON.stringify(ends.includes(undefined) ? items : [items.length, ...ends]);
+  return createHash('sha1').update(text).digest('base64');
 }
 
 function smaller(a: number | undefined, b: number | undefined): number | undefined {
@@ -58,11 +52,13 @@ function larger(a: number | undefined, b: number | undefined): number | undefine
  *   has just grown is not held against the list: what it counts may have come after the page was made.
  */
 export class PageWatch {
-  #seen = new Map<string, Seen>();
+  /** The pages that came, by fingerprint: all that is kept of them. */
+  #seen = new Map<string, number>();
   #read = 0;
   /** The position in the list after the last item that came; unknown where the first page's is. */
   #reached: number | undefined = 0;
   #pageSize: number | undefined;
+  #firstCount = 0;
   #mostCount: number | undefined;
   #mostPages: number | undefined;
   #cap = mostUncounted;
@@ -95,8 +91,9 @@ export class PageWatch {
     return problem === undefined ? { more: page.hasNextPage } : { more: false, problem };
   }
 
-  #begin({ pageSize, totalPages }: Page): void {
+  #begin({ pageSize, totalPages, totalCount = 0 }: Page): void {
     this.#pageSize = pageSize;
+    this.#firstCount = totalCount;
     if (this.start > 1) this.#reached = pageSize === undefined ? undefined : (this.start - 1) * pageSize;
     const cap = totalPages === undefined ? mostUncounted : 10 * totalPages + 1000;
     this.#cap = Math.min(cap, this.maxPages);
@@ -128,11 +125,11 @@ export class PageWatch {
     if (items.length === 0) return;
     const print = fingerprint(items);
     const earlier = this.#seen.get(print);
-    this.#seen.set(print, { page: asked, totalCount });
+    this.#seen.set(print, asked);
     // As many new items in front of a page push its items to the next one.
-    if (earlier === undefined || totalCount - earlier.totalCount >= items.length) return;
-    const text = `page ${asked} holds the items of page ${earlier.page} once more`;
-    throw this.#error('items', text, 'items that did not come before', `those of page ${earlier.page}`);
+    if (earlier === undefined || totalCount - this.#firstCount >= items.length) return;
+    const text = `page ${asked} holds the items of page ${earlier} once more`;
+    throw this.#error('items', text, 'items that did not come before', `those of page ${earlier}`);
   }
 
   /** Why a page that says there is more is not believed. */

@@ -1,9 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError, RungateError } from '../errors.ts';
+import { eitherSignal } from './either-signal.ts';
 import { received } from './mismatch.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
 import { type Page, readPage } from './page-shape.ts';
 import { PageWatch } from './page-watch.ts';
+import { quickCheck } from './quick-check.ts';
 
 /** Reads one page. It must end soon after the signal is aborted. */
 export type FetchPage<P extends Page> = (page: number, signal: AbortSignal) => Promise<P>;
@@ -15,6 +18,15 @@ export interface PagesOptions {
   start?: number | undefined;
   /** The most pages that are read of any list. */
   maxPages?: number | undefined;
+}
+
+/**
+ * Waits until a request that was just made is on its way: undici hands a connection on in the next turn of the event
+ * loop and looks whether it is still alive in the one after. A consumer that is busy would keep them from coming.
+ */
+async function settingOut(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }
 
 /**
@@ -40,7 +52,10 @@ export async function* iteratePages<P extends Page>(
     for (let number = start; ; number += 1) {
       const page = await ahead;
       const { more, problem } = watch.judge(number, page);
-      if (more) ahead = read(number + 1);
+      if (more) {
+        ahead = read(number + 1);
+        await settingOut();
+      }
       yield page;
       if (problem !== undefined) throw problem;
       if (!more) return;
@@ -71,18 +86,21 @@ export async function* readPages(
   input: CallerInput,
   options: CallOptions = {},
 ): AsyncGenerator<TextPage, void, undefined> {
+  const quick = { ...endpoint, reply: quickCheck(endpoint.reply) };
   const fetchPage: FetchPage<TextPage> = async (page, stop) => {
-    const signal = options.signal === undefined ? stop : AbortSignal.any([options.signal, stop]);
-    const query = { ...input.query, page };
-    const { value, text } = await caller.exchange(
-      name,
-      endpoint,
-      { ...input, query },
-      { ...options, signal },
-    );
-    const read = readPage(value, name);
-    if (read === undefined) throw noList(name, value);
-    return { ...read, text };
+    const either = eitherSignal(options.signal ?? stop, stop);
+    const given = { ...input, query: { ...input.query, page } };
+    try {
+      const { value, text } = await caller.exchange(name, quick, given, {
+        ...options,
+        signal: either.signal,
+      });
+      const read = readPage(value, name);
+      if (read === undefined) throw noList(name, value);
+      return { ...read, text };
+    } finally {
+      either.release();
+    }
   };
   // What is no page number is refused by the call itself.
   const start = (input.query?.page ?? 1) as number;

@@ -1,0 +1,24 @@
+/** A signal that follows two others, until it is let go. */
+export interface EitherSignal {
+  readonly signal: AbortSignal;
+  /** Leaves no trace of it in the two: they may live for a million calls. */
+  release(): void;
+}
+
+/** `AbortSignal.any` without what that leaves behind in a signal that lives long. */
+export function eitherSignal(one: AbortSignal, other: AbortSignal): EitherSignal {
+  const both = new AbortController();
+  const onOne = () => both.abort(one.reason);
+  const onOther = () => both.abort(other.reason);
+  if (one.aborted) onOne();
+  else if (other.aborted) onOther();
+  one.addEventListener('abort', onOne, { once: true });
+  other.addEventListener('abort', onOther, { once: true });
+  return {
+    signal: both.signal,
+    release() {
+      one.removeEventListener('abort', onOne);
+      other.removeEventListener('abort', onOther);
+    },
+  };
+}
