@@ -26,10 +26,30 @@ export class WebhookVerificationError extends Error {
   readonly code: WebhookErrorCode;
   /** What to do about it, as a sentence to a person. */
   readonly hint: string | undefined;
+  readonly #ours = true;
 
-  constructor(code: WebhookErrorCode, message: string, hint?: string) {
-    super(message);
+  constructor(code: WebhookErrorCode, message: string, hint?: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
     this.hint = hint;
   }
+
+  /** Whether a value is of this class, by a question that runs no code of the value's. */
+  static is(value: unknown): value is WebhookVerificationError {
+    return typeof value === 'object' && value !== null && #ours in value;
+  }
+}
+
+/**
+ * What a catch has in hand, as the one class. Anything else was thrown by the caller's own objects (a getter, a proxy)
+ * or by the runtime's crypto.
+ */
+export function asWebhookError(error: unknown): WebhookVerificationError {
+  if (WebhookVerificationError.is(error)) return error;
+  return new WebhookVerificationError(
+    'bad_option',
+    'an option cannot be read, or the runtime refused it',
+    'the cause says what was thrown',
+    { cause: error },
+  );
 }

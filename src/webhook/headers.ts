@@ -29,35 +29,69 @@ function fail(
   throw new WebhookVerificationError(code, message, hint);
 }
 
+/** Adds what a header holds: one value, a list of them (Node's record), or none. */
+function collect(values: unknown[], held: unknown): void {
+  if (Array.isArray(held)) values.push(...held.slice(0, 2));
+  else if (held !== undefined && held !== null) values.push(held);
+}
+
+/** Whether a name that was given is the wanted one, which is in lower case. */
+function isSame(given: string, wanted: string): boolean {
+  return given === wanted || (given.length === wanted.length && given.toLowerCase() === wanted);
+}
+
+/** `Name, value, name, value` (Node's rawHeaders), or `[name, value]` pairs. */
+function fromList(list: readonly unknown[], wanted: string): unknown[] {
+  const values: unknown[] = [];
+  const flat = typeof list[0] === 'string';
+  for (let index = 0; index < list.length; index += flat ? 2 : 1) {
+    const entry = flat ? [list[index], list[index + 1]] : list[index];
+    if (!Array.isArray(entry) || typeof entry[0] !== 'string' || entry[1] === undefined) {
+      fail('bad_option', 'headers as a list must be names and values in turn, or pairs of them');
+    }
+    if (isSame(entry[0], wanted)) collect(values, entry[1]);
+  }
+  return values;
+}
+
+function fromRecord(record: object, wanted: string): unknown[] {
+  const values: unknown[] = [];
+  for (const key of Object.keys(record)) {
+    if (isSame(key, wanted)) collect(values, (record as Record<string, unknown>)[key]);
+  }
+  return values;
+}
+
 /** Every value that a name has, in any of the forms that headers come in. */
-function valuesOf(headers: HeadersInput, name: string): unknown[] {
+function valuesOf(headers: unknown, name: string): unknown[] {
   if (typeof headers !== 'object' || headers === null) {
     fail('bad_option', 'headers must be Headers, a record or a list', 'pass request.headers');
   }
   const wanted = name.toLowerCase();
-  const same = (given: unknown) => typeof given === 'string' && given.toLowerCase() === wanted;
-  if (Array.isArray(headers)) {
-    if (headers.every((entry) => typeof entry === 'string')) {
-      return headers.filter((_value, index) => index % 2 === 1 && same(headers[index - 1]));
-    }
-    return headers
-      .filter((entry) => Array.isArray(entry) && same(entry[0]))
-      .map((entry) => (entry as unknown[])[1]);
-  }
-  const { get } = headers as { get?: unknown };
-  // A plain record may have a header of the name "get"; only Headers has it as a function.
-  if (typeof get === 'function') {
-    const value: unknown = get.call(headers, name);
-    return value === null || value === undefined ? [] : [value];
-  }
-  return Object.entries(headers)
-    .filter(([given]) => same(given))
-    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
-    .filter((value) => value !== undefined);
+  if (Array.isArray(headers)) return fromList(headers, wanted);
+  const { get, then } = headers as { get?: unknown; then?: unknown };
+  if (typeof then === 'function') fail('bad_option', 'headers is a promise', 'await it');
+  // A plain record may have a header of the name "get"; only Headers and Map have it as a function.
+  if (typeof get !== 'function') return fromRecord(headers, wanted);
+  if (headers instanceof Map) return fromList([...headers], wanted);
+  const values: unknown[] = [];
+  collect(values, get.call(headers, name));
+  return values;
 }
 
-/** The one value of a header, without the white space around it that HTTP allows. */
-function single(headers: HeadersInput, name: string): string {
+const isBlank = (code: number) => code === 32 || code === 9;
+
+/** Without the white space around it that HTTP allows. By hand: `/[ \t]+$/` takes quadratic time on hostile input. */
+function trim(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end -= 1;
+  return value.slice(start, end);
+}
+
+/** The one value of a header. */
+function single(headers: unknown, name: string): string {
   const values = valuesOf(headers, name);
   if (values.length === 0) {
     fail(
@@ -72,17 +106,24 @@ function single(headers: HeadersInput, name: string): string {
     fail('duplicate_header', `the header ${name} came more than once`);
   }
   if (typeof value !== 'string') fail('bad_option', `the header ${name} is not text`);
-  return value.replace(/^[ \t]+|[ \t]+$/g, '');
+  return trim(value);
 }
 
-function headerName(names: Partial<HeaderNames> | undefined, which: keyof HeaderNames): string {
-  const name: unknown = names?.[which] ?? defaultHeaderNames[which];
+function headerName(names: Partial<HeaderNames>, which: keyof HeaderNames): string {
+  const name: unknown = names[which];
+  if (name === undefined) return defaultHeaderNames[which];
   if (typeof name === 'string' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return name;
   fail('bad_option', `headerNames.${which} is not a header's name`);
 }
 
 /** The timestamp and the signature of a delivery, as text. */
 export function readHeaders(headers: HeadersInput, names?: Partial<HeaderNames>): HeaderNames {
-  const [timestamp, signature] = [headerName(names, 'timestamp'), headerName(names, 'signature')];
+  if (names !== undefined && (typeof names !== 'object' || names === null)) {
+    fail('bad_option', 'headerNames must be an object: { timestamp, signature }');
+  }
+  const { timestamp, signature } =
+    names === undefined
+      ? defaultHeaderNames
+      : { timestamp: headerName(names, 'timestamp'), signature: headerName(names, 'signature') };
   return { timestamp: single(headers, timestamp), signature: single(headers, signature) };
 }

@@ -4,9 +4,12 @@ import type { HeaderNames, HeadersInput } from './headers.ts';
 /** A secret as text, or as the bytes of the key. */
 export type Secret = string | Uint8Array;
 
+/** A body as bytes, or as text that is sent in UTF-8. */
+export type Body = Uint8Array | ArrayBuffer | string;
+
 export interface VerifyOptions {
   /** The body exactly as it came: bytes, or text that was never parsed. */
-  body: Uint8Array | string;
+  body: Body;
   headers: HeadersInput;
   /** The webhook's secrets: several during rotation, each is tried. */
   secrets?: Secret | readonly Secret[] | undefined;
@@ -24,14 +27,14 @@ export interface VerifyOptions {
 export interface Verified {
   /** As it was received. */
   timestamp: string;
-  /** Which of the secrets signed; 0 for the tenant's. */
+  /** Which of the given secrets signed, counted from 0; 0 for the tenant's. */
   secretIndex: number;
   /** Seconds since the timestamp, below 0 when it is ahead. */
   ageSeconds: number;
 }
 
 export interface SignOptions {
-  body: Uint8Array | string;
+  body: Body;
   secret: Secret;
   /** RFC 3339 with a zone; default now. */
   timestamp?: string | undefined;
@@ -47,51 +50,101 @@ function bad(message: string, hint?: string): never {
   throw new WebhookVerificationError('bad_option', message, hint);
 }
 
-/** The message that is signed: `<timestamp>.` and the body, both as bytes. */
-export interface Message {
-  prefix: Uint8Array;
-  body: Uint8Array;
+/** Text as UTF-8. */
+export const encoder = new TextEncoder();
+const { prototype: typedArray } = Object.getPrototypeOf(Uint8Array) as { prototype: object };
+
+/** A getter that looks at the bytes themselves: `instanceof` and `.length` believe proxies and redefined properties. */
+function intrinsic(name: 'length' | typeof Symbol.toStringTag): (value: unknown) => unknown {
+  const get = Object.getOwnPropertyDescriptor(typedArray, name)?.get as () => unknown;
+  return (value) => get.call(value);
 }
 
-const encoder = new TextEncoder();
+const tagOf = intrinsic(Symbol.toStringTag);
+/** How many bytes there really are. */
+export const lengthOf = intrinsic('length') as (bytes: Uint8Array) => number;
+
+/** Of this realm or another (Jest, vm); not a proxy, not a prototype without bytes. */
+function isBytes(value: unknown): value is Uint8Array {
+  return tagOf(value) === 'Uint8Array';
+}
+
+/** `Object`, `Promise`, `Undefined`: what the caller has in hand, for the message. */
+function kindOf(value: unknown): string {
+  try {
+    return /^\w{1,32}$/.exec(Object.prototype.toString.call(value).slice(8, -1))?.[0] ?? typeof value;
+  } catch {
+    return typeof value;
+  }
+}
+
+/** A view of an ArrayBuffer, or null: whether it is one is known only by trying. */
+function viewOf(value: unknown): Uint8Array | null {
+  try {
+    // The getter throws for all but an ArrayBuffer, and the view for one that was transferred away.
+    Reflect.get(ArrayBuffer.prototype, 'byteLength', value);
+    return new Uint8Array(value as ArrayBuffer);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the bytes were transferred away, which leaves an empty view that cannot be copied. */
+function isGone(bytes: Uint8Array): boolean {
+  try {
+    return lengthOf(bytes) === 0 && new Uint8Array(bytes).length > 0;
+  } catch {
+    return true;
+  }
+}
 
 /** The body as bytes. An object is a body that somebody parsed: its bytes are gone. */
 export function bodyBytes(body: unknown): Uint8Array {
   if (typeof body === 'string') return encoder.encode(body);
-  if (body instanceof Uint8Array) return body;
-  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  const bytes = isBytes(body) ? body : viewOf(body);
+  if (bytes !== null && !isGone(bytes)) return bytes;
+  const kind = kindOf(body);
   throw new WebhookVerificationError(
     'body_not_raw',
-    `the body is not raw: ${body === null ? 'null' : typeof body} instead of bytes or text`,
-    'verify before anything parses the body: a parsed and re-written body has other bytes than the signed one',
+    bytes === null
+      ? `the body is not raw: it is of the kind ${kind} instead of bytes or text`
+      : 'the bytes of the body were transferred away',
+    kind === 'Promise'
+      ? 'await it before it is verified'
+      : 'verify before anything parses the body: a parsed and re-written body has other bytes than the signed one',
   );
 }
 
-export function messageOf(timestamp: string, body: unknown): Message {
-  return { prefix: encoder.encode(`${timestamp}.`), body: bodyBytes(body) };
+/** An empty secret is a variable that was not set: with it, anybody could sign. */
+function noSecret(message: string): never {
+  throw new WebhookVerificationError(
+    'no_secret',
+    message,
+    'pass the secret of the webhook: is its environment variable set?',
+  );
 }
 
-function isSecret(value: unknown): value is Secret {
-  return typeof value === 'string' || value instanceof Uint8Array;
+/** A key: text that is not empty, or a copy of bytes that the caller may change while they are in use. */
+export type Key = string | Uint8Array<ArrayBuffer>;
+
+export function keyOf(secret: unknown): Key {
+  if (secret === undefined || secret === '') noSecret('a secret is empty');
+  if (typeof secret === 'string') return secret;
+  if (!isBytes(secret)) bad('a secret must be text or bytes');
+  const key = new Uint8Array(secret);
+  if (key.length === 0) noSecret('a secret is empty');
+  return key;
 }
 
-/** The keys to try, in the order of the secrets; the tenant's alone where there is one. */
-export function keysOf(options: Pick<VerifyOptions, 'secrets' | 'tenantSecret'>): Uint8Array[] {
-  const { secrets, tenantSecret } = options;
-  const webhook: unknown[] = Array.isArray(secrets) ? secrets : [secrets];
-  const given = (tenantSecret === undefined ? webhook : [tenantSecret]).filter((one) => one !== undefined);
-  const keys = given.map((secret) => {
-    if (!isSecret(secret)) bad('a secret must be text or bytes');
-    return typeof secret === 'string' ? encoder.encode(secret) : secret;
-  });
-  // An empty secret is a variable that was not set: with it, anybody could sign.
-  if (keys.length === 0 || keys.some((key) => key.length === 0)) {
-    throw new WebhookVerificationError(
-      'no_secret',
-      keys.length === 0 ? 'there is no secret to verify with' : 'a secret is empty',
-      'pass the secret of the webhook: is its environment variable set?',
-    );
-  }
+/** The keys to try, each at the index of its secret; the tenant's alone where there is one. */
+export function keysOf(secrets: unknown, tenantSecret?: unknown): Key[] {
+  if (tenantSecret !== undefined) return [keyOf(tenantSecret)];
+  if (secrets === undefined) noSecret('there is no secret to verify with');
+  if (!Array.isArray(secrets)) return [keyOf(secrets)];
+  const keys: Key[] = [];
+  // By index, for a gap in the list to be seen as the secret that was not set.
+  for (let index = 0; index < secrets.length; index += 1) keys.push(keyOf(secrets[index]));
+  if (keys.length === 0) noSecret('there is no secret to verify with');
   return keys;
 }
 
@@ -103,6 +156,20 @@ function limit(name: 'maxAge' | 'maxFuture', value: unknown, usual: number): num
   bad(`${name} must be a number of seconds above 0`, 'null turns the check off');
 }
 
+const getTime = Date.prototype.getTime;
+
+function timeOf(now: unknown): number {
+  if (now === undefined) return Date.now();
+  let time = Number.NaN;
+  try {
+    time = getTime.call(now as Date);
+  } catch {
+    // Not a Date, of whatever realm.
+  }
+  if (Number.isNaN(time)) bad('now must be a valid Date');
+  return time;
+}
+
 export interface Limits {
   maxAge: number;
   maxFuture: number;
@@ -110,11 +177,9 @@ export interface Limits {
 }
 
 export function limitsOf(options: Pick<VerifyOptions, 'maxAge' | 'maxFuture' | 'now'>): Limits {
-  const now: unknown = options.now ?? new Date();
-  if (!(now instanceof Date) || Number.isNaN(now.getTime())) bad('now must be a valid Date');
   return {
     maxAge: limit('maxAge', options.maxAge, 300),
     maxFuture: limit('maxFuture', options.maxFuture, 60),
-    now: now.getTime(),
+    now: timeOf(options.now),
   };
 }

@@ -1,3 +1,3 @@
 export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
 export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
-export type { Secret, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
+export type { Body, Secret, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';

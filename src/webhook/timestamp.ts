@@ -1,10 +1,34 @@
-const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
+const pattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-function offsetMinutes(zone: string): number | null {
-  if (/^[Zz]$/.test(zone)) return 0;
-  const [hours = 99, minutes = 99] = zone.slice(1).split(':').map(Number);
+/** The Gregorian calendar repeats after 400 years; `Date.UTC` reads the years 0 to 99 as 1900 to 1999. */
+const cycle = { years: 400, milliseconds: 146_097 * 86_400_000 };
+
+function digit(text: string, at: number): number {
+  return text.charCodeAt(at) - 48;
+}
+
+function twoDigits(text: string, at: number): number {
+  return digit(text, at) * 10 + digit(text, at + 1);
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** Milliseconds of the fraction, which ends where `end` is; finer digits are cut off. */
+function fraction(text: string, end: number): number {
+  let milliseconds = 0;
+  for (let at = 20; at < 23; at += 1) milliseconds = milliseconds * 10 + (at < end ? digit(text, at) : 0);
+  return milliseconds;
+}
+
+/** Minutes ahead of UTC by a zone `+hh:mm` that begins where `at` is, or null. */
+function offsetMinutes(text: string, at: number): number | null {
+  const hours = twoDigits(text, at + 1);
+  const minutes = twoDigits(text, at + 4);
   if (hours > 23 || minutes > 59) return null;
-  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+  return (text[at] === '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
 /**
@@ -13,15 +37,22 @@ function offsetMinutes(zone: string): number | null {
  * beginning of the body change places under one MAC.
  */
 export function parseTimestamp(text: string): number | null {
-  const match = pattern.exec(text);
-  if (match === null) return null;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
-  const offset = offsetMinutes(match[8] ?? '');
+  // The pattern fixes where everything stands: what follows reads digits by their place.
+  if (!pattern.test(text)) return null;
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
+  const month = twoDigits(text, 5);
+  const day = twoDigits(text, 8);
+  const hour = twoDigits(text, 11);
+  const minute = twoDigits(text, 14);
+  const second = twoDigits(text, 17);
   // RFC 3339 knows the leap second 60; Date.UTC carries it over into the next minute.
-  if (offset === null || hour > 23 || minute > 59 || second > 60) return null;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
-  date.setUTCHours(hour, minute - offset, second, Number((match[7] ?? '').padEnd(3, '0').slice(0, 3)));
-  return date.getTime();
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
+  if (hour > 23 || minute > 59 || second > 60) return null;
+  const utc = (text.charCodeAt(text.length - 1) | 32) === 122;
+  const zoneAt = text.length - (utc ? 1 : 6);
+  const offset = utc ? 0 : offsetMinutes(text, zoneAt);
+  if (offset === null) return null;
+  const milliseconds = fraction(text, zoneAt);
+  const at = Date.UTC(year + cycle.years, month - 1, day, hour, minute - offset, second, milliseconds);
+  return at - cycle.milliseconds;
 }

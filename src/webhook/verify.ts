@@ -1,17 +1,18 @@
 import { WebhookVerificationError } from './error.ts';
 import { readHeaders } from './headers.ts';
 import {
+  bodyBytes,
+  type Key,
+  keyOf,
   keysOf,
   type Limits,
   limitsOf,
-  type Message,
-  messageOf,
   type Signed,
   type SignOptions,
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { equalMacs, formatSignature, parseSignature } from './signature.ts';
+import { equalHex, parseSignature } from './signature.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 /** A delivery that is well formed, and not yet known to be authentic. */
@@ -19,8 +20,9 @@ export interface Candidate {
   timestamp: string;
   /** Milliseconds since the epoch. */
   at: number;
-  mac: Uint8Array;
-  keys: readonly Uint8Array[];
+  /** Lower-case hex. */
+  mac: string;
+  keys: readonly Key[];
   limits: Limits;
 }
 
@@ -30,7 +32,7 @@ export function readCandidate(options: Omit<VerifyOptions, 'body'>): Candidate {
     throw new WebhookVerificationError('bad_option', 'verify takes one object: { body, headers, secrets }');
   }
   const limits = limitsOf(options);
-  const keys = keysOf(options);
+  const keys = keysOf(options.secrets, options.tenantSecret);
   const { timestamp, signature } = readHeaders(options.headers, options.headerNames);
   const at = parseTimestamp(timestamp);
   if (at === null) {
@@ -81,35 +83,38 @@ export function judge(candidate: Candidate, secretIndex: number): Verified {
   return { timestamp, secretIndex, ageSeconds };
 }
 
-/** Which of the MACs is the one that was sent. All are compared, so that the time taken says nothing. */
-export function matching(sent: Uint8Array, macs: readonly Uint8Array[]): number {
+/**
+ * Which of the MACs (in lower-case hex) is the one that was sent, or -1. All are compared, each in constant time, so that the time taken
+ * says nothing.
+ */
+export function matching(sent: string, macs: readonly string[], equal = equalHex): number {
   let found = -1;
-  for (const [index, mac] of macs.entries()) if (equalMacs(mac, sent) && found < 0) found = index;
+  for (let index = macs.length - 1; index >= 0; index -= 1) {
+    const mac = macs[index];
+    if (mac !== undefined && equal(mac, sent)) found = index;
+  }
   return found;
 }
 
 /** What is signed and when, checked. */
 export function readSignOptions(options: SignOptions): {
   timestamp: string;
-  key: Uint8Array;
-  message: Message;
+  key: Key;
+  body: Uint8Array;
 } {
   if (typeof options !== 'object' || options === null) {
     throw new WebhookVerificationError('bad_option', 'sign takes one object: { body, secret }');
   }
-  const timestamp: unknown = options.timestamp ?? new Date().toISOString();
+  const { timestamp = new Date().toISOString(), secret, body } = options;
   if (typeof timestamp !== 'string' || parseTimestamp(timestamp) === null) {
     throw new WebhookVerificationError(
       'malformed_timestamp',
       'the timestamp is not an RFC 3339 date-time with a zone',
     );
   }
-  const [key = new Uint8Array()] = keysOf({ secrets: [options.secret] });
-  return { timestamp, key, message: messageOf(timestamp, options.body) };
+  return { timestamp, key: keyOf(secret), body: bodyBytes(body) };
 }
 
-export function signed(timestamp: string, mac: Uint8Array): Signed {
-  return { timestamp, signature: formatSignature(mac) };
+export function signed(timestamp: string, mac: string): Signed {
+  return { timestamp, signature: `sha256=${mac}` };
 }
-
-export { messageOf };

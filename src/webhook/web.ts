@@ -1,33 +1,52 @@
-import type { Message, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
-import { judge, matching, messageOf, readCandidate, readSignOptions, signed } from './verify.ts';
+import { asWebhookError } from './error.ts';
+import {
+  bodyBytes,
+  encoder,
+  type Key,
+  lengthOf,
+  type Signed,
+  type SignOptions,
+  type Verified,
+  type VerifyOptions,
+} from './options.ts';
+import { toHex } from './signature.ts';
+import { judge, matching, readCandidate, readSignOptions, signed } from './verify.ts';
 
 export * from './public.ts';
 
 type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** Keys that were imported already: importing costs more than signing. */
+/** Keys that were imported already, the latest used last: importing costs more than signing. */
 const keys = new Map<string, Promise<CryptoKey>>();
-/** A rotation has two secrets or three; more would be a leak of memory and of secrets. */
-const mostKeys = 16;
+/** Enough for the rotations of many webhooks; without an end it would be a leak of memory and of secrets. */
+const mostKeys = 64;
 
-function importKey(raw: Uint8Array): Promise<CryptoKey> {
-  const name = raw.join();
+function importKey(secret: Key): Promise<CryptoKey> {
+  const raw = typeof secret === 'string' ? encoder.encode(secret) : secret;
+  const name = `${typeof secret} ${typeof secret === 'string' ? secret : raw.join()}`;
   const known = keys.get(name);
-  if (known !== undefined) return known;
-  const [oldest] = keys.keys();
-  if (keys.size >= mostKeys && oldest !== undefined) keys.delete(oldest);
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  // A copy: the caller's bytes may change, and may lie in memory that is shared.
-  const key = crypto.subtle.importKey('raw', new Uint8Array(raw), algorithm, false, ['sign']);
+  const key =
+    known ?? crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  // What failed once is tried again.
+  if (known === undefined) key.catch(() => keys.delete(name));
+  keys.delete(name);
   keys.set(name, key);
+  const [oldest] = keys.keys();
+  if (keys.size > mostKeys && oldest !== undefined) keys.delete(oldest);
   return key;
 }
 
-async function hmac(key: Uint8Array, { prefix, body }: Message): Promise<Uint8Array> {
-  const bytes = new Uint8Array(prefix.length + body.length);
-  bytes.set(prefix);
-  bytes.set(body, prefix.length);
-  return new Uint8Array(await crypto.subtle.sign('HMAC', await importKey(key), bytes));
+/** A copy of what is signed: the caller's bytes may change while the runtime works on them. */
+function messageOf(timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const prefix = encoder.encode(`${timestamp}.`);
+  const message = new Uint8Array(prefix.length + lengthOf(body));
+  message.set(prefix);
+  message.set(body, prefix.length);
+  return message;
+}
+
+async function hmac(key: Key, message: Uint8Array<ArrayBuffer>): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', await importKey(key), message)));
 }
 
 /**
@@ -35,8 +54,12 @@ async function hmac(key: Uint8Array, { prefix, body }: Message): Promise<Uint8Ar
  * @throws WebhookVerificationError and nothing else
  */
 export async function sign(options: SignOptions): Promise<Signed> {
-  const { timestamp, key, message } = readSignOptions(options);
-  return signed(timestamp, await hmac(key, message));
+  try {
+    const { timestamp, key, body } = readSignOptions(options);
+    return signed(timestamp, await hmac(key, messageOf(timestamp, body)));
+  } catch (error) {
+    throw asWebhookError(error);
+  }
 }
 
 /**
@@ -44,8 +67,12 @@ export async function sign(options: SignOptions): Promise<Signed> {
  * @throws WebhookVerificationError and nothing else
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
-  const candidate = readCandidate(options);
-  const message = messageOf(candidate.timestamp, options.body);
-  const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
-  return judge(candidate, matching(candidate.mac, macs));
+  try {
+    const candidate = readCandidate(options);
+    const message = messageOf(candidate.timestamp, bodyBytes(options.body));
+    const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
+    return judge(candidate, matching(candidate.mac, macs));
+  } catch (error) {
+    throw asWebhookError(error);
+  }
 }
