@@ -12,13 +12,38 @@ const shared: Options = {
   },
 };
 
+/** `rungate/webhook`, which runs in every runtime: its files import nothing of Node but what they name themselves. */
+const { banner: _ofNode, ...webhook } = shared;
+const webhookEntries = {
+  index: 'src/webhook/web.ts',
+  node: 'src/webhook/node.ts',
+};
+
 export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli.ts', index: 'src/index.ts' },
     splitting: true,
     minify: true,
+    // The two builds that write code run side by side, and each cleans its own folder.
+    clean: ['!webhook/**'],
+  },
+  {
+    ...webhook,
+    entry: webhookEntries,
+    outDir: 'dist/webhook',
+    // Deno and Workers know `node:crypto`, not `crypto`.
+    removeNodeProtocol: false,
+    splitting: true,
+    minify: true,
     clean: true,
   },
-  { ...shared, entry: { index: 'src/index.ts' }, dts: { only: true } },
+  {
+    ...shared,
+    entry: {
+      index: 'src/index.ts',
+      ...Object.fromEntries(Object.entries(webhookEntries).map(([name, file]) => [`webhook/${name}`, file])),
+    },
+    dts: { only: true },
+  },
 ]);
