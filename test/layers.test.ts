@@ -15,7 +15,11 @@ interface Layer {
 }
 
 const layers: readonly Layer[] = [
-  { name: 'leaf', rank: 0, holds: ['errors.ts', 'clock.ts', 'duration.ts', 'exit.ts', 'version.ts'] },
+  {
+    name: 'leaf',
+    rank: 0,
+    holds: ['errors.ts', 'clock.ts', 'duration.ts', 'exit.ts', 'sanitize.ts', 'version.ts'],
+  },
   { name: 'contract', rank: 1, holds: ['contract/'] },
   { name: 'webhook', rank: 1, holds: ['webhook/'], only: [] },
   { name: 'http', rank: 2, holds: ['http/'] },
@@ -31,13 +35,19 @@ const layers: readonly Layer[] = [
       'exit.ts',
       'duration.ts',
       'clock.ts',
+      'sanitize.ts',
       'gate/report.ts',
       'gate/verdict.ts',
       'gate/policy.ts',
     ],
   },
   { name: 'settings', rank: 4, holds: ['settings.ts'], only: ['errors.ts', 'gate/policy.ts'] },
-  { name: 'output', rank: 4, holds: ['output/'], only: ['errors.ts', 'clock.ts', 'duration.ts'] },
+  {
+    name: 'output',
+    rank: 4,
+    holds: ['output/'],
+    only: ['errors.ts', 'clock.ts', 'duration.ts', 'sanitize.ts'],
+  },
   { name: 'commands', rank: 5, holds: ['commands/'] },
   { name: 'entry', rank: 6, holds: ['cli.ts', 'index.ts', 'action.ts'] },
 ];

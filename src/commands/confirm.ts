@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { excerpt } from '../output/sanitize.ts';
+import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 
 /** Asks before something is removed; where nobody can be asked, `--yes` must have been given. */

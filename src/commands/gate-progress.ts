@@ -4,8 +4,8 @@ import type { GateObserver } from '../gate/gate.ts';
 import type { WatchedRun } from '../gate/wait.ts';
 import type { Io } from '../output/io.ts';
 import type { Output } from '../output/output.ts';
-import { excerpt } from '../output/sanitize.ts';
 import { createSpinner } from '../output/spinner.ts';
+import { excerpt } from '../sanitize.ts';
 
 /** How often a log without news is told that we are still there. */
 const heartbeatMs = 60_000;

@@ -1,8 +1,8 @@
 import { formatDuration } from '../duration.ts';
 import type { GateReport, RunReport } from '../gate/report.ts';
 import type { Output, Tone } from '../output/output.ts';
-import { excerpt } from '../output/sanitize.ts';
 import type { Table } from '../output/table.ts';
+import { excerpt } from '../sanitize.ts';
 
 const unknown = '-';
 

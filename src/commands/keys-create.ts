@@ -10,8 +10,8 @@ import {
 import { exitCodes } from '../exit.ts';
 import type { Exchange } from '../http/client.ts';
 import type { Io } from '../output/io.ts';
-import { excerpt } from '../output/sanitize.ts';
 import type { SecretFile } from '../output/secret-file.ts';
+import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
 import { handOver } from './keys-token.ts';

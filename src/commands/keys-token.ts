@@ -2,8 +2,8 @@ import { ConfigError, ContractError } from '../errors.ts';
 import type { Exchange } from '../http/client.ts';
 import { renderReply } from '../output/json.ts';
 import { maskSecret } from '../output/mask.ts';
-import { escapeJson, excerpt, redact, sanitize } from '../output/sanitize.ts';
 import type { SecretFile } from '../output/secret-file.ts';
+import { escapeJson, excerpt, redact, sanitize } from '../sanitize.ts';
 import type { Context } from './context.ts';
 
 /** What can be sent as a header and printed as it is. */

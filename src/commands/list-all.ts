@@ -4,8 +4,8 @@ import { exitCodes } from '../exit.ts';
 import type { CallerInput } from '../http/client.ts';
 import { itemTexts, memberTexts } from '../http/json-items.ts';
 import { readPages, type TextPage } from '../http/pages.ts';
-import { escapeJson } from '../output/sanitize.ts';
 import { renderTsv, type Table, tableStream } from '../output/table.ts';
+import { escapeJson } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { itemTable, pickColumns } from './item-table.ts';
 

@@ -3,8 +3,8 @@ import type { Caller, Exchange } from '../http/client.ts';
 import { type ExactSummary, listExact, readExactSummary } from '../http/orders-exact.ts';
 import { compare, parseDecimal } from '../money/decimal.ts';
 import { type Verification, verifySummary } from '../money/verify.ts';
-import { excerpt } from '../output/sanitize.ts';
 import type { Table } from '../output/table.ts';
+import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 
 /** How often summary and list are read, while orders come in between the two. */

@@ -1,6 +1,6 @@
 import { run } from '../contract/run.ts';
 import { exitCodes } from '../exit.ts';
-import { excerpt } from '../output/sanitize.ts';
+import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { fieldTable } from './field-table.ts';
 import { filled } from './globals.ts';

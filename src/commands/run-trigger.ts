@@ -4,7 +4,7 @@ import { StoppedError, type StopSignal, UsageError } from '../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../exit.ts';
 import { type CreatedRun, createRun, type Start } from '../gate/create.ts';
 import { runService } from '../gate/service.ts';
-import { excerpt } from '../output/sanitize.ts';
+import { excerpt } from '../sanitize.ts';
 import type { Settings, SettingValues } from '../settings.ts';
 import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';

@@ -1,6 +1,6 @@
 import { formatDuration } from '../duration.ts';
 import type { ExchangeEvent } from '../http/client.ts';
-import { excerpt } from '../output/sanitize.ts';
+import { excerpt } from '../sanitize.ts';
 
 /** One line for `--verbose`: what went over the wire, without headers or bodies, which may hold secrets. */
 export function traceExchange(event: ExchangeEvent): string {

@@ -1,4 +1,4 @@
-import { escapeJson } from './sanitize.ts';
+import { escapeJson } from '../sanitize.ts';
 
 /** A value as JSON text with a newline: indented for people, or in one line. */
 export function renderJson(value: unknown, indent: 0 | 2): string {

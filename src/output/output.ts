@@ -1,7 +1,7 @@
 import type { ErrorReport } from '../errors.ts';
+import { redact, sanitize } from '../sanitize.ts';
 import type { Io } from './io.ts';
 import { renderJson, renderReply } from './json.ts';
-import { redact, sanitize } from './sanitize.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
 
 /** `plain` is what a pipe or a log gets when no format was asked for. */

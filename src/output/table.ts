@@ -1,4 +1,4 @@
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '../sanitize.ts';
 import { columnsOf, wrap } from './wrap.ts';
 
 /** What a table is made of: text as it came; it is made harmless here. */
