@@ -41,7 +41,7 @@ const layers: readonly Layer[] = [
       'gate/policy.ts',
     ],
   },
-  { name: 'settings', rank: 4, holds: ['settings.ts'], only: ['errors.ts', 'gate/policy.ts'] },
+  { name: 'settings', rank: 4, holds: ['settings.ts', 'settings/'], only: ['errors.ts', 'gate/policy.ts'] },
   {
     name: 'output',
     rank: 4,

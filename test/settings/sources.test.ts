@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, UsageError } from '../src/errors.ts';
-import { type Action, actions } from '../src/gate/policy.ts';
-import { verdicts } from '../src/gate/verdict.ts';
+import { ConfigError, UsageError } from '../../src/errors.ts';
+import { type Action, actions } from '../../src/gate/policy.ts';
+import { verdicts } from '../../src/gate/verdict.ts';
 import {
   defaultSettings,
   environmentSettings,
@@ -13,7 +13,7 @@ import {
   readSecrets,
   type SettingValues,
   type Source,
-} from '../src/settings.ts';
+} from '../../src/settings.ts';
 
 const source = (origin: Origin, values: Partial<SettingValues>, details?: Source['details']): Source =>
   details === undefined ? { origin, values } : { origin, values, details };

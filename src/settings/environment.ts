@@ -1,0 +1,101 @@
+import { ConfigError } from '../errors.ts';
+import type { SettingName, SettingValues, Source } from './names.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The environment variables that stand for a setting as it is. */
+const variables = {
+  apiUrl: 'RUNGATE_API_URL',
+  project: 'RUNGATE_PROJECT',
+  environment: 'RUNGATE_ENVIRONMENT',
+} as const;
+
+/** Secrets: by value, or by the path of a file. */
+const secretVariables = {
+  apiKey: 'RUNGATE_API_KEY',
+  token: 'RUNGATE_TOKEN',
+  webhookSecrets: 'RUNGATE_WEBHOOK_SECRET',
+  tenantSecret: 'RUNGATE_TENANT_SECRET',
+} as const;
+
+/** An empty variable is an unset one. */
+function given(env: Env, name: string): string | undefined {
+  const value = env[name];
+  return value === undefined || value.trim() === '' ? undefined : value;
+}
+
+function flagVariable(env: Env, name: string): boolean | undefined {
+  const value = given(env, name)?.trim().toLowerCase();
+  if (value === undefined) return undefined;
+  if (['1', 'true', 'yes', 'on'].includes(value)) return true;
+  if (['0', 'false', 'no', 'off'].includes(value)) return false;
+  throw new ConfigError(`${name} is "${value}", which is neither true nor false`, {
+    hint: `set ${name} to true or false, or unset it`,
+  });
+}
+
+/** A secret from `NAME` or from the file that `NAME_FILE` names, which loses one trailing newline. */
+export function readSecret(
+  env: Env,
+  name: string,
+  readFile: (path: string) => Uint8Array,
+): string | undefined {
+  const value = given(env, name);
+  const path = given(env, `${name}_FILE`);
+  if (value !== undefined && path !== undefined) {
+    throw new ConfigError(`${name} and ${name}_FILE are both set`, { hint: 'unset one of them' });
+  }
+  if (path === undefined) return value;
+  let text: string;
+  try {
+    text = new TextDecoder().decode(readFile(path)).replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new ConfigError(`the file that ${name}_FILE names cannot be read: ${path}`, {
+      hint: 'check the path and the permissions',
+      cause,
+    });
+  }
+  if (text === '') throw new ConfigError(`the file that ${name}_FILE names is empty: ${path}`);
+  return text;
+}
+
+/** Several secrets, one in a line, as they are: white space around one may be a mistake, and may be meant. */
+function lines(text: string | undefined): string[] | undefined {
+  const filled = text?.split(/\r?\n/).filter((line) => line.trim() !== '');
+  return filled?.length === 0 ? undefined : filled;
+}
+
+/** The settings that the environment gives. */
+export function environmentSettings(env: Env, readFile: (path: string) => Uint8Array): Source {
+  const values: Partial<Record<SettingName, unknown>> = {};
+  const details: Partial<Record<SettingName, string>> = {};
+  const add = (name: SettingName, variable: string, value: unknown) => {
+    if (value === undefined) return;
+    values[name] = value;
+    details[name] = variable;
+  };
+  for (const [name, variable] of Object.entries(variables)) {
+    add(name as SettingName, variable, given(env, variable)?.trim());
+  }
+  for (const [name, variable] of Object.entries(secretVariables)) {
+    const secret = readSecret(env, variable, readFile);
+    add(name as SettingName, variable, name === 'webhookSecrets' ? lines(secret) : secret);
+  }
+  add('strict', 'RUNGATE_STRICT', flagVariable(env, 'RUNGATE_STRICT'));
+  return { origin: 'environment', values: values as Partial<SettingValues>, details };
+}
+
+/** Every secret that the environment holds, readable or not as a setting: for taking them out of messages. */
+export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): string[] {
+  const found = Object.values(secretVariables).flatMap((name) => {
+    try {
+      return [readSecret(env, name, readFile), given(env, name)];
+    } catch {
+      return [given(env, name)];
+    }
+  });
+  // Of several secrets in one variable, each is one.
+  return found
+    .filter((secret) => secret !== undefined)
+    .flatMap((secret) => [secret, ...(lines(secret) ?? [])]);
+}

@@ -1,0 +1,43 @@
+import { ConfigError, UsageError } from '../errors.ts';
+import type { Overrides } from '../gate/policy.ts';
+import { origins, type Setting, type SettingName, type Settings, type Source } from './names.ts';
+
+/** What to run is one setting with two spellings: a higher source that gives either replaces both. */
+const selectors = ['process', 'tags'] as const;
+
+export const defaultSettings: Source = {
+  origin: 'default',
+  values: { interval: 10_000, maxAttempts: 60, timeout: 60 * 60_000 },
+};
+
+function refuseBoth(source: Source): void {
+  if (source.values.process === undefined || source.values.tags === undefined) return;
+  const message = 'a process and tags exclude each other: give exactly one of them';
+  const parts = { hint: 'write --process <slug>, or --tag <tag> once or more' };
+  throw source.origin === 'flag' ? new UsageError(message, parts) : new ConfigError(message, parts);
+}
+
+/** Merges sources given in any order; each value keeps its origin. `on` is merged verdict by verdict. */
+export function mergeSettings(sources: readonly Source[]): Settings {
+  const strongestFirst = sources.toSorted((a, b) => origins.indexOf(a.origin) - origins.indexOf(b.origin));
+  const merged: Partial<Record<SettingName, Setting<unknown>>> = {};
+  for (const source of strongestFirst) {
+    refuseBoth(source);
+    const selected = selectors.some((name) => merged[name] !== undefined);
+    for (const name of Object.keys(source.values) as SettingName[]) {
+      const value = source.values[name];
+      if (value === undefined) continue;
+      const detail = source.details?.[name];
+      if (name === 'on') {
+        const stronger = merged.on ?? { value: {}, origin: source.origin, detail };
+        merged.on = { ...stronger, value: { ...(value as Overrides), ...(stronger.value as Overrides) } };
+      } else if (
+        merged[name] === undefined &&
+        !(selected && (selectors as readonly string[]).includes(name))
+      ) {
+        merged[name] = { value, origin: source.origin, detail };
+      }
+    }
+  }
+  return merged as Settings;
+}

@@ -1,0 +1,48 @@
+import type { Overrides } from '../gate/policy.ts';
+
+/** Where a setting's value came from, the strongest first. */
+export const origins = ['flag', 'environment', 'project file', 'profile', 'default'] as const;
+export type Origin = (typeof origins)[number];
+
+/** The settings by the names that files and `config` use. Durations in milliseconds. */
+export interface SettingValues {
+  apiUrl: string;
+  project: string;
+  process: string;
+  tags: readonly string[];
+  environment: string;
+  strict: boolean;
+  on: Overrides;
+  interval: number;
+  maxAttempts: number;
+  timeout: number;
+  format: 'table' | 'json' | 'ndjson';
+  auth: 'bearer' | 'key';
+  caFile: string;
+  'run.idPointer': string;
+  'env.providerModelField': string;
+  'webhook.timestampHeader': string;
+  'webhook.signatureHeader': string;
+  apiKey: string;
+  token: string;
+  /** Several during rotation; each is tried. */
+  webhookSecrets: readonly string[];
+  tenantSecret: string;
+}
+
+export type SettingName = keyof SettingValues;
+
+/** Some settings, as one source gives them. `detail` says where exactly: a variable's name, a file's path. */
+export interface Source {
+  readonly origin: Origin;
+  readonly values: Readonly<Partial<SettingValues>>;
+  readonly details?: Readonly<Partial<Record<SettingName, string>>>;
+}
+
+export interface Setting<Value> {
+  readonly value: Value;
+  readonly origin: Origin;
+  readonly detail: string | undefined;
+}
+
+export type Settings = { readonly [Name in SettingName]?: Setting<SettingValues[Name]> };
