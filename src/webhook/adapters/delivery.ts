@@ -1,0 +1,103 @@
+import { WebhookVerificationError } from '../error.ts';
+import { type HeadersInput, readHeaders } from '../headers.ts';
+import type { Verified, VerifyOptions } from '../options.ts';
+import { WebhookReceiveError } from './error.ts';
+
+/** What every adapter hands out, and only for a delivery that is authentic. */
+export interface Delivery {
+  readonly verified: Verified;
+  /** `sha256=<hex>` in lower case, whatever case it came in. */
+  readonly signature: string;
+  /** The body as it came. */
+  readonly bytes: Uint8Array;
+  /** The body as UTF-8 text. */
+  text(): string;
+  /** The body parsed; throws `invalid_json`. This is the first time that anything decodes it. */
+  json(): unknown;
+}
+
+export interface ReceiveOptions extends Omit<VerifyOptions, 'body' | 'headers' | 'now'> {
+  /** Bytes that a body may have; default 1 MiB. */
+  maxBytes?: number | undefined;
+  /** The clock; default the system's. */
+  now?: (() => Date) | undefined;
+}
+
+const usualMaxBytes = 1024 * 1024;
+
+/** How many bytes are allowed. The options are looked at for the first time here. */
+export function maxBytesOf(options: ReceiveOptions): number {
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null) {
+    throw new WebhookVerificationError('bad_option', 'a receiver takes options: { secrets }');
+  }
+  const { maxBytes = usualMaxBytes } = options;
+  if (typeof maxBytes === 'number' && maxBytes > 0) return maxBytes;
+  throw new WebhookVerificationError('bad_option', 'maxBytes must be a number of bytes above 0');
+}
+
+export function tooLarge(maxBytes: number): WebhookReceiveError {
+  return new WebhookReceiveError('body_too_large', `the body has more than ${maxBytes} bytes: see maxBytes`);
+}
+
+/** Refuses by what the sender says of the size, before anything is read. */
+export function refuseDeclared(length: unknown, maxBytes: number): void {
+  if (typeof length === 'string' && Number(length) > maxBytes) throw tooLarge(maxBytes);
+}
+
+/** The mistake that everybody makes once, and how to mend it in this framework. */
+export function notRaw(how: string): WebhookVerificationError {
+  return new WebhookVerificationError(
+    'body_not_raw',
+    `the body was consumed before it could be verified: ${how}`,
+    how,
+  );
+}
+
+/** Bytes of this realm or another (Jest runs tests in one of their own). */
+export const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
+
+export function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    // The reason that JSON.parse gives quotes the body.
+    throw new WebhookVerificationError('invalid_json', 'the delivery is authentic, but its body is not JSON');
+  }
+}
+
+/** Verifies what an adapter has read. */
+export async function deliver(
+  verify: (options: VerifyOptions) => Promise<Verified>,
+  headers: HeadersInput,
+  bytes: Uint8Array,
+  options: ReceiveOptions,
+): Promise<Delivery> {
+  const maxBytes = maxBytesOf(options);
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes);
+  const verified = await verify({ ...options, now: options.now?.(), headers, body: bytes });
+  return {
+    verified,
+    signature: readHeaders(headers, options.headerNames).signature.toLowerCase(),
+    bytes,
+    text: () => new TextDecoder().decode(bytes),
+    json: () => parse(bytes),
+  };
+}
+
+/** The delivery that a middleware left on a request; throws where none was verified. */
+export function deliveryOf(request: object): Delivery {
+  const { webhook } = request as { webhook?: unknown };
+  if (typeof webhook === 'object' && webhook !== null) return webhook as Delivery;
+  throw new WebhookVerificationError('bad_option', 'no delivery was verified on this route: mount webhook()');
+}

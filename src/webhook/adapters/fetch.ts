@@ -1,0 +1,61 @@
+import { verify } from '../web.ts';
+import {
+  concat,
+  type Delivery,
+  deliver,
+  maxBytesOf,
+  notRaw,
+  type ReceiveOptions,
+  refuseDeclared,
+  tooLarge,
+} from './delivery.ts';
+import { WebhookReceiveError } from './error.ts';
+
+export * from './public.ts';
+
+/** What is used of a `Request`. */
+export interface FetchRequest {
+  readonly headers: { get(name: string): string | null; forEach: unknown };
+  readonly bodyUsed: boolean;
+  readonly body: { readonly locked: boolean; getReader(): BodyReader } | null;
+}
+
+interface BodyReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<unknown>;
+}
+
+const how =
+  'hand over the request before anything calls json(), text() or formData() on it; in Hono, c.req.raw before c.req.json() or a validator';
+
+async function readAll(reader: BodyReader, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      throw new WebhookReceiveError('body_incomplete', 'the body ended before it was whole', error);
+    });
+    if (done || value === undefined) return concat(chunks, size);
+    size += value.length;
+    if (size > maxBytes) {
+      // The sender may go on sending: nobody waits for that.
+      reader.cancel().catch(() => undefined);
+      throw tooLarge(maxBytes);
+    }
+    chunks.push(value);
+  }
+}
+
+/**
+ * Reads and verifies a `Request` of the Fetch API: Workers, Deno, Bun, Hono (`c.req.raw`), route handlers of Next.
+ * The body is read once and not cloned; afterwards it is in the delivery alone.
+ * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
+ */
+export async function receive(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
+  const maxBytes = maxBytesOf(options);
+  const { body, bodyUsed, headers } = request;
+  if (bodyUsed || body?.locked) throw notRaw(how);
+  refuseDeclared(headers.get('content-length'), maxBytes);
+  const bytes = body === null ? new Uint8Array() : await readAll(body.getReader(), maxBytes);
+  return deliver(verify, headers, bytes, options);
+}

@@ -1,0 +1,44 @@
+import { WebhookVerificationError } from '../error.ts';
+import { verify } from '../node.ts';
+import { type Delivery, deliver, notRaw, type ReceiveOptions } from './delivery.ts';
+
+export * from './public.ts';
+
+type Headers<Value> = Readonly<Record<string, Value | undefined>>;
+
+/** What is used of an event of API Gateway (payload 1.0 and 2.0), a function URL, or a load balancer. */
+export interface LambdaEvent {
+  readonly headers?: Headers<string> | null | undefined;
+  readonly multiValueHeaders?: Headers<readonly string[]> | null | undefined;
+  readonly body?: string | null | undefined;
+  readonly isBase64Encoded?: boolean | undefined;
+}
+
+const how =
+  'verify the event as Lambda hands it over: before a body parser (in middy, http-json-body-parser), and with a proxy integration, which passes the body as text';
+
+/** `headers` of payload 1.0 keeps the last value of a name only; `multiValueHeaders` has them all. */
+function headersOf(event: LambdaEvent): Record<string, string | readonly string[] | undefined> {
+  const all = event.multiValueHeaders ?? {};
+  const known = new Set(Object.keys(all).map((name) => name.toLowerCase()));
+  const rest = Object.entries(event.headers ?? {}).filter(([name]) => !known.has(name.toLowerCase()));
+  return Object.fromEntries([...rest, ...Object.entries(all)]);
+}
+
+function bytesOf({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
+  const given: unknown = body ?? '';
+  if (typeof given !== 'string') throw notRaw(how);
+  return Buffer.from(given, isBase64Encoded === true ? 'base64' : 'utf8');
+}
+
+/**
+ * Verifies an event that Lambda got over HTTP.
+ * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
+ */
+export async function receive(event: LambdaEvent, options: ReceiveOptions): Promise<Delivery> {
+  const given: unknown = event;
+  if (typeof given !== 'object' || given === null) {
+    throw new WebhookVerificationError('bad_option', 'receive takes the event that the handler got');
+  }
+  return deliver(verify, headersOf(event), bytesOf(event), options);
+}
