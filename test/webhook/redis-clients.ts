@@ -1,0 +1,36 @@
+import { createClient } from '@redis/client';
+import { Redis } from 'ioredis';
+import { createClient as createClient4 } from 'redis4';
+import type { RedisClient } from '../../src/webhook/replay.ts';
+
+interface Connected {
+  client: RedisClient;
+  close(): Promise<unknown>;
+}
+
+/** The clients that users have; `@redis/client` is what the package `redis` is made of. */
+const kinds = {
+  async 'node-redis 4'(port: number): Promise<Connected> {
+    const client = createClient4({ socket: { host: '127.0.0.1', port } });
+    client.on('error', () => undefined);
+    await client.connect();
+    return { client, close: () => client.quit() };
+  },
+  async 'node-redis 6'(port: number): Promise<Connected> {
+    const client = createClient({ socket: { host: '127.0.0.1', port } });
+    client.on('error', () => undefined);
+    await client.connect();
+    return { client, close: () => client.close() };
+  },
+  async ioredis(port: number): Promise<Connected> {
+    const client = new Redis({ host: '127.0.0.1', port, lazyConnect: true });
+    client.on('error', () => undefined);
+    await client.connect();
+    return { client, close: () => client.quit() };
+  },
+};
+
+export type ClientKind = keyof typeof kinds;
+export const clientKinds = Object.keys(kinds) as ClientKind[];
+export const isClientKind = (kind: string): kind is ClientKind => Object.hasOwn(kinds, kind);
+export const connectRedis = (kind: ClientKind, port: number): Promise<Connected> => kinds[kind](port);

@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Redis } from 'ioredis';
+import { build } from 'tsup';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createReplayGuard, redisStore } from '../../src/webhook/replay.ts';
+import { clientKinds, connectRedis } from './redis-clients.ts';
+
+const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) {
+    await new Promise((resolve) => child.once('exit', resolve));
+  }
+}
+
+/** A Redis of our own, which keeps nothing. */
+async function startRedis() {
+  const directory = mkdtempSync(join(tmpdir(), 'rungate-redis-'));
+  const port = await freePort();
+  const child = spawn(
+    'redis-server',
+    ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--save', '', '--appendonly', 'no'],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`redis-server ended with ${code}`)));
+    child.stdout.on('data', (text: Buffer) => {
+      if (text.includes('Ready to accept connections')) resolve();
+    });
+  });
+  return {
+    port,
+    directory,
+    async stop() {
+      child.kill();
+      await ended(child);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The racer as one file that plain Node runs. */
+async function buildRacer(outDir: string): Promise<string> {
+  await build({
+    config: false,
+    silent: true,
+    entry: { racer: fileURLToPath(new URL('./replay-racer.ts', import.meta.url)) },
+    outDir,
+    outExtension: () => ({ js: '.mjs' }),
+    format: 'esm',
+    target: 'node20.18',
+    platform: 'node',
+    noExternal: [/.*/],
+    banner: {
+      js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);",
+    },
+  });
+  return join(outDir, 'racer.mjs');
+}
+
+/** A receiver in a process of its own. */
+async function startRacer(file: string, kind: string, port: number) {
+  const child = spawn(process.execPath, [file, kind, String(port)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => String((await lines.next()).value);
+  expect(await next()).toBe('ready');
+  return {
+    ask: (round: number) => child.stdin.write(`${round}\n`),
+    next,
+    async stop() {
+      child.stdin.end();
+      await ended(child);
+      return child.exitCode;
+    },
+  };
+}
+
+const signature = (round: number) => `sha256=${round.toString(16).padStart(64, '0')}`;
+const verified = { timestamp: '2026-01-15T12:00:00.000Z', secretIndex: 0, ageSeconds: 0 };
+
+describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is not installed)', () => {
+  let redis: Awaited<ReturnType<typeof startRedis>>;
+  let racer: string;
+  beforeAll(async () => {
+    redis = await startRedis();
+    racer = await buildRacer(redis.directory);
+  }, 60_000);
+  afterAll(() => redis?.stop());
+
+  describe.each(clientKinds)('with %s', (kind) => {
+    test('the key is set once, with its time to live, and released', async () => {
+      const { client, close } = await connectRedis(kind, redis.port);
+      const prefix = `${kind}:`;
+      const guard = createReplayGuard({ store: redisStore(client), prefix });
+      expect(await guard.check(verified, signature(1))).toBe('first');
+      expect(await guard.check(verified, signature(1))).toBe('replay');
+      const look = await connectRedis('ioredis', redis.port);
+      const plain = look.client as unknown as Redis;
+      const [key = ''] = await plain.keys(`${prefix}*`);
+      const left = await plain.pttl(key);
+      expect(left).toBeGreaterThan(410_000);
+      expect(left).toBeLessThanOrEqual(420_000);
+      await guard.release(verified, signature(1));
+      expect(await plain.keys(`${prefix}*`)).toEqual([]);
+      expect(await guard.check(verified, signature(1))).toBe('first');
+      await look.close();
+      await close();
+    });
+
+    test('a key is gone when its time is over, and a fraction of a millisecond is no error', async () => {
+      const { client, close } = await connectRedis(kind, redis.port);
+      const store = redisStore(client);
+      expect(await store.setIfAbsent(`${kind}-short`, 49.5)).toBe(true);
+      expect(await store.setIfAbsent(`${kind}-short`, 49.5)).toBe(false);
+      await sleep(80);
+      expect(await store.setIfAbsent(`${kind}-short`, 49.5)).toBe(true);
+      await close();
+    });
+
+    test('a command that was sent twice, its first reply lost, is still the first', async () => {
+      const { client, close } = await connectRedis(kind, redis.port);
+      const plain = client as unknown as Record<
+        'set' | 'get' | 'del',
+        (...args: unknown[]) => Promise<unknown>
+      >;
+      const twice = {
+        get: (key: string) => plain.get(key),
+        del: (key: string) => plain.del(key),
+        async set(...args: unknown[]) {
+          await plain.set(...args);
+          return plain.set(...args);
+        },
+        [kind === 'ioredis' ? 'call' : 'sendCommand']: () => undefined,
+      };
+      const store = redisStore(twice);
+      expect(await store.setIfAbsent(`${kind}-twice`, 1000)).toBe(true);
+      expect(await store.setIfAbsent(`${kind}-twice`, 1000)).toBe(false);
+      await close();
+    });
+  });
+
+  test.each([
+    ['node-redis 6', 'ioredis'],
+    ['node-redis 4', 'node-redis 6'],
+  ])('of two processes (%s, %s) that race on one delivery exactly one wins, 50 times', async (one, two) => {
+    const flush = await connectRedis('ioredis', redis.port);
+    await (flush.client as unknown as Redis).flushall();
+    const racers = await Promise.all([
+      startRacer(racer, one, redis.port),
+      startRacer(racer, two, redis.port),
+    ]);
+    const rounds: string[][] = [];
+    for (let round = 0; round < 50; round += 1) {
+      // Who is asked first takes turns.
+      const order = round % 2 === 0 ? racers : racers.toReversed();
+      for (const racer of order) racer.ask(round);
+      rounds.push((await Promise.all(racers.map((racer) => racer.next()))).toSorted());
+    }
+    expect(await Promise.all(racers.map((racer) => racer.stop()))).toEqual([0, 0]);
+    await flush.close();
+    expect(rounds).toHaveLength(50);
+    expect(rounds.filter((pair) => pair.join() !== 'first,replay')).toEqual([]);
+  });
+});
+
+describe('a Redis client that is not known', () => {
+  test.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['an object', {}],
+    [
+      'one whose options have other names',
+      { set: async () => 'OK', get: async () => null, del: async () => 1 },
+    ],
+  ])('is refused: %s', (_what, client) => {
+    expect(() => redisStore(client as never)).toThrow(expect.objectContaining({ code: 'bad_option' }));
+  });
+});

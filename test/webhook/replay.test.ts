@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import type { Verified } from '../../src/webhook/options.ts';
+import { createReplayGuard, memoryStore, type ReplayStore } from '../../src/webhook/replay.ts';
+
+const verified: Verified = { timestamp: '2026-01-15T12:00:00.000Z', secretIndex: 0, ageSeconds: 1 };
+const signature = `sha256=${'ab'.repeat(32)}`;
+const other = `sha256=${'cd'.repeat(32)}`;
+
+/** A store whose calls can be looked at. */
+function recorded(store = memoryStore()) {
+  const keys: [string, number][] = [];
+  const deleted: string[] = [];
+  const seen: ReplayStore = {
+    setIfAbsent: (key, ttlMs) => {
+      keys.push([key, ttlMs]);
+      return store.setIfAbsent(key, ttlMs);
+    },
+    delete: (key) => {
+      deleted.push(key);
+      return store.delete(key);
+    },
+  };
+  return { store: seen, keys, deleted };
+}
+
+describe('a replay guard', () => {
+  test('lets each delivery pass once', async () => {
+    const guard = createReplayGuard();
+    expect(await guard.check(verified, signature)).toBe('first');
+    expect(await guard.check(verified, signature)).toBe('replay');
+    expect(await guard.check(verified, other)).toBe('first');
+    expect(await guard.check({ ...verified, timestamp: '2026-01-15T12:00:01.000Z' }, signature)).toBe(
+      'first',
+    );
+  });
+
+  test('is not deceived by the case of the digits, by the secret that matched, or by the age', async () => {
+    const guard = createReplayGuard();
+    await guard.check(verified, signature);
+    const shouted = signature.toUpperCase().replace('SHA256', 'sha256');
+    expect(await guard.check({ ...verified, secretIndex: 1, ageSeconds: 200 }, shouted)).toBe('replay');
+  });
+
+  test('tells deliveries by their bytes too', async () => {
+    const guard = createReplayGuard();
+    const bytes = new TextEncoder().encode('{}');
+    expect(await guard.check(verified, bytes)).toBe('first');
+    expect(await guard.check(verified, Buffer.from('{}'))).toBe('replay');
+    expect(await guard.check(verified, new TextEncoder().encode('{ }'))).toBe('first');
+    expect(await guard.check(verified, new Uint8Array())).toBe('first');
+  });
+
+  test.each(['', 'abc', 'sha256=00', null, undefined, {}])('refuses %j as a proof', async (proof) => {
+    await expect(createReplayGuard().check(verified, proof as never)).rejects.toMatchObject({
+      code: 'bad_option',
+    });
+  });
+
+  test('of a hundred at once, one is the first', async () => {
+    const guard = createReplayGuard();
+    const verdicts = await Promise.all(Array.from({ length: 100 }, () => guard.check(verified, signature)));
+    expect(verdicts.filter((verdict) => verdict === 'first')).toHaveLength(1);
+  });
+
+  test('keeps a hash, and remembers for longer than verify would accept', async () => {
+    const { store, keys } = recorded();
+    await createReplayGuard({ store }).check(verified, signature);
+    await createReplayGuard({ store, maxAge: 3600, maxFuture: 10, prefix: 'b:' }).check(verified, signature);
+    await createReplayGuard({ store, ttlSeconds: 500 }).check(verified, other);
+    await createReplayGuard({ store, ttlSeconds: 500, maxAge: null, prefix: 'c:' }).check(verified, other);
+    expect(keys.map(([, ttlMs]) => ttlMs)).toEqual([420_000, 3_670_000, 500_000, 500_000]);
+    expect(keys[0]?.[0]).toMatch(/^rungate:replay:[0-9a-f]{64}$/);
+    expect(keys[1]?.[0]).toMatch(/^b:[0-9a-f]{64}$/);
+    expect(keys[0]?.[0]).not.toContain('abab');
+  });
+
+  test.each([
+    { ttlSeconds: 359 },
+    { maxAge: 0 },
+    { maxFuture: -1 },
+    { maxAge: null },
+    { maxFuture: null },
+    { ttlSeconds: null as never, maxAge: null },
+    { ttlSeconds: Number.NaN },
+    { ttlSeconds: Number.POSITIVE_INFINITY, maxAge: null },
+    { maxAge: '300' as never },
+  ])('does not begin with %j', (options) => {
+    expect(() => createReplayGuard(options)).toThrow(expect.objectContaining({ code: 'bad_option' }));
+  });
+
+  test.each([301, -61, Number.NaN])(
+    'an age of %d s, which its window does not hold, is a mistake and no first',
+    async (ageSeconds) => {
+      await expect(createReplayGuard().check({ ...verified, ageSeconds }, signature)).rejects.toMatchObject({
+        code: 'bad_option',
+      });
+    },
+  );
+
+  test('remembers to the end of the window, from the earliest moment to the latest', async () => {
+    let time = 0;
+    const guard = createReplayGuard({ store: memoryStore({ now: () => time }) });
+    expect(await guard.check({ ...verified, ageSeconds: -60 }, signature)).toBe('first');
+    time = 360_000;
+    expect(await guard.check({ ...verified, ageSeconds: 300 }, signature)).toBe('replay');
+  });
+
+  test('a store that fails is no first', async () => {
+    const store: ReplayStore = {
+      setIfAbsent: () => Promise.reject(new Error('connection lost')),
+      delete: async () => undefined,
+    };
+    const guard = createReplayGuard({ store });
+    let handled = 0;
+    await expect(guard.once({ verified, signature }, () => (handled += 1))).rejects.toThrow(
+      'connection lost',
+    );
+    expect(handled).toBe(0);
+  });
+});
+
+describe('once', () => {
+  const delivery = { verified, signature, bytes: new Uint8Array() };
+
+  test('handles the first, and passes the replay over', async () => {
+    const guard = createReplayGuard();
+    expect(await guard.once(delivery, ({ bytes }) => bytes.length)).toEqual({ replay: false, result: 0 });
+    expect(await guard.once(delivery, () => 1)).toEqual({ replay: true });
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('database down');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('database down'))],
+  ])('a handler that %s leaves the delivery to the sender’s next attempt', async (_how, fails) => {
+    const guard = createReplayGuard();
+    await expect(guard.once(delivery, fails)).rejects.toThrow('database down');
+    expect(await guard.once(delivery, () => 'done')).toEqual({ replay: false, result: 'done' });
+    expect(await guard.once(delivery, () => 'done')).toEqual({ replay: true });
+  });
+
+  test('what comes while the first is in hand is a replay', async () => {
+    const guard = createReplayGuard();
+    const inner: unknown[] = [];
+    await guard.once(delivery, async () => {
+      inner.push(await guard.once(delivery, () => 'twice'));
+    });
+    expect(inner).toEqual([{ replay: true }]);
+  });
+
+  test('when the release fails too, both errors are told', async () => {
+    const { setIfAbsent } = memoryStore();
+    const guard = createReplayGuard({
+      store: { setIfAbsent, delete: () => Promise.reject(new Error('gone')) },
+    });
+    const error = await guard
+      .once(delivery, () => Promise.reject(new Error('database down')))
+      .catch((e) => e);
+    expect(error).toBeInstanceOf(AggregateError);
+    expect(error.errors.map(String)).toEqual(['Error: database down', 'Error: gone']);
+  });
+
+  test('release is for those who call check themselves', async () => {
+    const { store, keys, deleted } = recorded();
+    const guard = createReplayGuard({ store });
+    await guard.check(verified, signature);
+    await guard.release(verified, signature);
+    expect(deleted).toEqual([keys[0]?.[0]]);
+    expect(await guard.check(verified, signature)).toBe('first');
+  });
+});
+
+describe('the memory store', () => {
+  test('forgets when the time is over, not before', async () => {
+    let time = 5;
+    const store = memoryStore({ now: () => time });
+    expect(await store.setIfAbsent('a', 100)).toBe(true);
+    time = 104;
+    expect(await store.setIfAbsent('a', 100)).toBe(false);
+    time = 105;
+    expect(await store.setIfAbsent('a', 100)).toBe(true);
+    time = 204;
+    expect(await store.setIfAbsent('a', 100)).toBe(false);
+  });
+
+  test('is bounded: it refuses rather than forget, and has room again when entries expire', async () => {
+    let time = 0;
+    const store = memoryStore({ now: () => time, maxEntries: 2 });
+    await store.setIfAbsent('long', 1000);
+    await store.setIfAbsent('short', 10);
+    await expect(store.setIfAbsent('c', 10)).rejects.toMatchObject({ code: 'bad_option' });
+    expect(await store.setIfAbsent('long', 10)).toBe(false);
+    time = 10;
+    expect(await store.setIfAbsent('c', 10)).toBe(true);
+    expect(await store.setIfAbsent('long', 10)).toBe(false);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('maxEntries cannot be %d', (maxEntries) => {
+    expect(() => memoryStore({ maxEntries })).toThrow(expect.objectContaining({ code: 'bad_option' }));
+  });
+});
