@@ -17,6 +17,12 @@ const { banner: _ofNode, ...webhook } = shared;
 const webhookEntries = {
   index: 'src/webhook/web.ts',
   node: 'src/webhook/node.ts',
+  fetch: 'src/webhook/adapters/fetch.ts',
+  'node-http': 'src/webhook/adapters/node-http.ts',
+  express: 'src/webhook/adapters/express.ts',
+  fastify: 'src/webhook/adapters/fastify.ts',
+  lambda: 'src/webhook/adapters/lambda.ts',
+  replay: 'src/webhook/replay.ts',
 };
 
 export default defineConfig([
