@@ -1,0 +1,59 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import * as node from '../../src/webhook/node.ts';
+import * as web from '../../src/webhook/web.ts';
+import { bodyOf, refused, secretOf, vectors } from './vectors.ts';
+
+const folder = fileURLToPath(new URL('../../fixtures/webhooks', import.meta.url));
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+test.skipIf(!hasOpenssl)('make.sh makes the vectors again, the same to the byte', () => {
+  const again = mkdtempSync(join(tmpdir(), 'vectors-'));
+  try {
+    execFileSync('bash', [join(folder, 'make.sh'), again]);
+    const files = ['vectors.json', ...readdirSync(join(folder, 'bodies')).map((name) => `bodies/${name}`)];
+    expect(files).toHaveLength(14);
+    for (const file of files) {
+      expect(readFileSync(join(again, file)).equals(readFileSync(join(folder, file))), file).toBe(true);
+    }
+  } finally {
+    rmSync(again, { recursive: true });
+  }
+});
+
+describe.each(vectors)('openssl’s $name', (vector) => {
+  const options = { body: bodyOf(vector.body), secret: secretOf(vector), timestamp: vector.timestamp };
+  const { timestamp, signature } = vector;
+  const delivery = {
+    body: options.body,
+    headers: { 'x-service-timestamp': timestamp, 'x-service-signature': signature },
+    secrets: [options.secret],
+    maxAge: null,
+    maxFuture: null,
+  };
+
+  if (refused.includes(vector.name)) {
+    test('has a timestamp that is neither signed nor accepted', async () => {
+      const code = { code: 'malformed_timestamp' };
+      expect(() => node.signSync(options)).toThrow(expect.objectContaining(code));
+      await expect(node.sign(options)).rejects.toMatchObject(code);
+      await expect(web.sign(options)).rejects.toMatchObject(code);
+      await expect(node.verify(delivery)).rejects.toMatchObject(code);
+      await expect(web.verify(delivery)).rejects.toMatchObject(code);
+    });
+    return;
+  }
+
+  test('is what we sign, and we accept it', async () => {
+    expect(node.signSync(options)).toEqual({ timestamp, signature });
+    expect(await node.sign(options)).toEqual({ timestamp, signature });
+    expect(await web.sign(options)).toEqual({ timestamp, signature });
+    expect(node.verifySync(delivery)).toMatchObject({ timestamp, secretIndex: 0 });
+    expect(await node.verify(delivery)).toMatchObject({ timestamp, secretIndex: 0 });
+    expect(await web.verify(delivery)).toMatchObject({ timestamp, secretIndex: 0 });
+  });
+});
