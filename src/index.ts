@@ -13,5 +13,5 @@ export {
   StoppedError,
   UsageError,
 } from './errors.ts';
-export type { ExactOptions, ExactOrder } from './http/orders-exact.ts';
 export { type CallOptions, type ClientOptions, createClient, type ServiceClient } from './http/client.ts';
+export type { ExactOptions, ExactOrder } from './http/orders-exact.ts';

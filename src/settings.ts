@@ -3,9 +3,12 @@ export { defaultSettings, mergeSettings } from './settings/merge.ts';
 export {
   type Origin,
   origins,
+  type PlainName,
+  type SecretName,
   type Setting,
   type SettingName,
   type Settings,
   type SettingValues,
   type Source,
+  secretNames,
 } from './settings/names.ts';

@@ -39,6 +39,7 @@ const layers: readonly Layer[] = [
       'gate/report.ts',
       'gate/verdict.ts',
       'gate/policy.ts',
+      'gate/start.ts',
     ],
   },
   { name: 'settings', rank: 4, holds: ['settings.ts', 'settings/'], only: ['errors.ts', 'gate/policy.ts'] },
@@ -49,7 +50,11 @@ const layers: readonly Layer[] = [
     only: ['errors.ts', 'clock.ts', 'duration.ts', 'sanitize.ts'],
   },
   { name: 'commands', rank: 5, holds: ['commands/'] },
-  { name: 'entry', rank: 6, holds: ['cli.ts', 'index.ts', 'action.ts'] },
+  {
+    name: 'entry',
+    rank: 6,
+    holds: ['cli.ts', 'index.ts', 'action.ts', 'action-inputs.ts', 'action-toolkit.ts'],
+  },
 ];
 
 /** Who alone may name what. */

@@ -58,10 +58,10 @@ export async function gateProgress(io: Io, output: Output, maxAttempts: number):
 
   return {
     stop: () => spinner?.stop(),
-    onCreated(run) {
+    onCreated(run, reattached) {
       const url = run.appUrl === null ? '' : ` ${excerpt(run.appUrl, 500)}`;
       say(
-        `${run.reattached ? 'found the run that this key has created' : 'created run'}: ${name(run)}${url}`,
+        `${reattached ? 'attached to the run that was started before' : 'created run'}: ${name(run)}${url}`,
       );
     },
     onCreateRetry: (error, waitMs) =>

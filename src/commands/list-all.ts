@@ -22,10 +22,10 @@ function escapeLines(json: string): string {
 }
 
 /** One item a line, as it came. */
-function* renderLines({ text }: TextPage): Iterable<string> {
+function* renderLines({ items, text }: TextPage): Iterable<string> {
   let lines: string[] = [];
   let size = 0;
-  for (const item of itemTexts(text)) {
+  for (const item of itemTexts(text, items)) {
     lines.push(item);
     size += item.length;
     if (size < pieceSize) continue;
@@ -59,7 +59,7 @@ function rowRenderer(context: Context, endpoint: Endpoint): RenderPage {
   return function* ({ items, text }) {
     known ??= { columns: pickColumns(items, shown), table: itemTable(items, shown) };
     const { columns, table } = known;
-    yield asTable({ ...table, rows: itemTexts(text).map((item) => rowOf(item, columns)) });
+    yield asTable({ ...table, rows: itemTexts(text, items).map((item) => rowOf(item, columns)) });
   };
 }
 

@@ -43,6 +43,10 @@ const groups: Readonly<Record<string, Group>> = {
     summary: 'a mock of the service, for trying and testing',
     define: async (group, bind) => (await import('./mock.ts')).defineMock(group, bind),
   },
+  selftest: {
+    summary: 'run a pipeline step against every outcome: does red turn it red?',
+    define: async (group, bind) => (await import('./selftest.ts')).defineSelftest(group, bind),
+  },
 };
 
 const exitTable = `

@@ -3,9 +3,10 @@ import { parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { type Overrides, parseOverride, resolvePolicy } from '../gate/policy.ts';
 import type { Settings, SettingValues } from '../settings.ts';
+import { addReportFlags, checkReportFlags, type ReportFlags } from './report-flags.ts';
 
 /** The options of a wait, as they were given. */
-export interface WaitFlags {
+export interface WaitFlags extends ReportFlags {
   interval?: string;
   maxAttempts?: string;
   timeout?: string;
@@ -20,7 +21,7 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
 }
 
 export function addWaitFlags(command: Command, owned: boolean): Command {
-  return command
+  command
     .optionsGroup('Wait options:')
     .option('--interval <duration>', 'between polls, unless the service says otherwise (default 10s)')
     .option('--max-attempts <n>', 'status reads at most (default 60; lifted by --timeout)')
@@ -34,6 +35,7 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       '--no-cancel-on-interrupt',
       `leave the run going when we are stopped${owned ? '' : ' (default)'}`,
     );
+  return addReportFlags(command);
 }
 
 function parseAttempts(text: string): number {
@@ -46,6 +48,7 @@ function parseAttempts(text: string): number {
 
 /** The settings that the wait options give. */
 export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
+  checkReportFlags(flags);
   const on: Overrides | undefined = flags.on && Object.fromEntries(flags.on.map(parseOverride));
   return {
     ...(flags.interval === undefined ? {} : { interval: parseDuration('--interval', flags.interval) }),
@@ -66,6 +69,9 @@ export function givenWaitFlags(flags: WaitFlags): string[] {
     on: '--on',
     cancelOnTimeout: '--cancel-on-timeout',
     cancelOnInterrupt: '--cancel-on-interrupt',
+    junit: '--junit',
+    report: '--report',
+    ciReport: '--no-ci-report',
   };
   return Object.entries(names)
     .filter(([key]) => flags[key as keyof WaitFlags] !== undefined)

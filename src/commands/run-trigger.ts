@@ -1,18 +1,17 @@
-import { randomUUID } from 'node:crypto';
+import type { CiContext } from '../ci/context.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { StoppedError, type StopSignal, UsageError } from '../errors.ts';
-import { exitCodeOfSignal, exitCodes } from '../exit.ts';
-import { type CreatedRun, createRun, type Start } from '../gate/create.ts';
-import { runService } from '../gate/service.ts';
-import { excerpt } from '../sanitize.ts';
+import { UsageError } from '../errors.ts';
+import type { Start } from '../gate/start.ts';
 import type { Settings, SettingValues } from '../settings.ts';
+import { ciContext } from './ci-context.ts';
 import type { Context } from './context.ts';
-import { gateProgress } from './gate-progress.ts';
 import { filled } from './globals.ts';
 import { givenWaitFlags, type WaitFlags, waitSettings } from './run-flags.ts';
+import { type KeyFlags, planKeys } from './run-key.ts';
+import { startOnly } from './run-start.ts';
 import { runWait } from './run-wait.ts';
 
-export interface TriggerFlags extends WaitFlags {
+export interface TriggerFlags extends WaitFlags, KeyFlags {
   project?: string;
   process?: string;
   tag?: string[];
@@ -23,8 +22,6 @@ export interface TriggerFlags extends WaitFlags {
   event?: string;
   externalUrl?: string;
   wait?: boolean;
-  idempotencyKey?: string;
-  explainKey?: boolean;
 }
 
 /** The settings that the options of `run trigger` give. */
@@ -50,7 +47,7 @@ function selector(settings: Settings): { processSlug: string } | { tags: [string
 }
 
 /** The create request (interface, section 2.5) that flags and settings make. */
-export function triggerBody(flags: TriggerFlags, settings: Settings): TriggerBody {
+export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiContext): TriggerBody {
   if (settings.project === undefined) {
     throw new UsageError('nothing says which project to run', {
       hint: 'give --project <slug>, or set RUNGATE_PROJECT',
@@ -58,21 +55,16 @@ export function triggerBody(flags: TriggerFlags, settings: Settings): TriggerBod
   }
   const optional = {
     environmentKey: settings.environment?.value,
-    repository: filled('--repository', flags.repository),
-    ref: filled('--ref', flags.ref),
-    commitSha: filled('--commit-sha', flags.commitSha),
-    event: filled('--event', flags.event),
-    externalUrl: filled('--external-url', flags.externalUrl),
+    repository: filled('--repository', flags.repository) ?? ci.repository,
+    ref: filled('--ref', flags.ref) ?? ci.ref,
+    commitSha: filled('--commit-sha', flags.commitSha) ?? ci.commitSha,
+    event: filled('--event', flags.event) ?? ci.rawEvent ?? ci.event,
+    externalUrl: filled('--external-url', flags.externalUrl) ?? ci.buildUrl,
   };
-  const present = Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined));
+  const present = Object.fromEntries(
+    Object.entries(optional).filter(([, value]) => value !== undefined && value !== null),
+  );
   return { projectSlug: settings.project.value, ...selector(settings), ...present };
-}
-
-/** The key of this command: the one given, or a random one that all its tries share. */
-function idempotencyKey(flags: TriggerFlags): { key: string; how: string } {
-  const given = filled('--idempotency-key', flags.idempotencyKey);
-  if (given !== undefined && given !== 'auto') return { key: given, how: 'given with --idempotency-key' };
-  return { key: randomUUID(), how: 'random: each command starts a run of its own' };
 }
 
 /** `rungate run trigger` */
@@ -83,52 +75,12 @@ export async function triggerCommand(context: Context, flags: TriggerFlags): Pro
       hint: 'add --wait',
     });
   }
-  const body = triggerBody(flags, context.settings);
-  const { key, how } = idempotencyKey(flags);
-  if (flags.explainKey === true) await context.output.alert(`idempotency key ${excerpt(key)} (${how})`);
+  const ci = await ciContext(context);
+  const body = triggerBody(flags, context.settings, ci);
+  const { keys, journal } = await planKeys(context, flags, body, ci);
   const idPointer = context.settings['run.idPointer']?.value;
-  const start: Start = { body, idempotencyKey: key, idPointer };
-  return flags.wait === true ? runWait(context, { start }, flags) : triggerOnly(context, start);
-}
-
-/** Creates a run and prints its id. Stopped on the way, it still finds out and prints which run it has created. */
-async function triggerOnly(context: Context, start: Start): Promise<number> {
-  const { io, output } = context;
-  const service = runService(await context.connect(), io.clock.now);
-  const progress = await gateProgress(io, output, Number.POSITIVE_INFINITY);
-  const stop = new AbortController();
-  let stoppedBy: StopSignal | null = null;
-  const unsubscribe = io.onStop((signal) => {
-    stoppedBy = signal;
-    progress.onStopping?.(signal);
-    stop.abort(new StoppedError(signal));
-  });
-  try {
-    const timeoutMs = context.settings.timeout?.value ?? 3_600_000;
-    const tools = { service, clock: io.clock, stop: stop.signal, onRetry: progress.onCreateRetry };
-    const creation = await createRun(start, timeoutMs, tools);
-    const signal = stoppedBy as StopSignal | null;
-    if (creation.kind === 'created') await printCreated(context, creation, start.idempotencyKey);
-    else if (creation.kind === 'unknown') {
-      await output.alert(
-        `a run may have been created, with the idempotency key ${excerpt(start.idempotencyKey)}`,
-      );
-    }
-    return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
-  } finally {
-    unsubscribe();
-    progress.stop();
-  }
-}
-
-async function printCreated(context: Context, run: CreatedRun, key: string): Promise<void> {
-  const { output } = context;
-  const { runId, appUrl, response } = run;
-  if (output.format === 'json' || output.format === 'ndjson') {
-    const report = { schemaVersion: 1, runId, appUrl, idempotencyKey: key, response: response ?? null };
-    await output.data(report, { head: [], rows: [] });
-  } else {
-    await output.result(`${excerpt(runId, 1000)}\n`);
-  }
-  if (appUrl !== null) await output.note(`created run ${excerpt(runId, 80)}: ${excerpt(appUrl, 500)}`);
+  const start: Start = { body, keys, idPointer };
+  return flags.wait === true
+    ? runWait(context, { start, journal }, flags)
+    : startOnly(context, start, journal);
 }

@@ -1,22 +1,38 @@
-import type { Start } from '../gate/create.ts';
 import { runGate } from '../gate/gate.ts';
+import type { GateReport } from '../gate/report.ts';
 import { checkRunId, runService } from '../gate/service.ts';
+import type { RunJournal, Start } from '../gate/start.ts';
 import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';
+import { writeReports, writeUnstarted } from './gate-reports.ts';
 import { printGate } from './gate-result.ts';
 import { type WaitFlags, waitRules } from './run-flags.ts';
 
 /** What is waited for: runs that are there, or one that is created first and then is ours. */
-export type Watched = { runIds: readonly string[] } | { start: Start };
+export type Watched = { runIds: readonly string[] } | { start: Start; journal?: RunJournal | undefined };
 
 /** Waits, prints the gate and returns its exit code: the one path of `run wait` and `run trigger --wait`. */
 export async function runWait(context: Context, watched: Watched, flags: WaitFlags): Promise<number> {
+  const facts = { startedAt: context.io.clock.now(), created: 'start' in watched };
+  let report: GateReport;
+  try {
+    report = await waitForGate(context, watched, flags);
+  } catch (error) {
+    const runIds = 'runIds' in watched ? watched.runIds : [];
+    await writeUnstarted(context, error, runIds, flags, facts);
+    throw error;
+  }
+  await printGate(report, context.output);
+  return writeReports(context, report, flags, facts);
+}
+
+async function waitForGate(context: Context, watched: Watched, flags: WaitFlags): Promise<GateReport> {
   const { io, output, settings } = context;
   const rules = waitRules(settings);
   const caller = await context.connect();
   const progress = await gateProgress(io, output, rules.maxAttempts);
   try {
-    const report = await runGate(
+    return await runGate(
       {
         ...watched,
         ...rules,
@@ -31,11 +47,9 @@ export async function runWait(context: Context, watched: Watched, flags: WaitFla
         random: io.random,
         onStop: io.onStop,
         observer: progress,
+        journal: 'journal' in watched ? watched.journal : undefined,
       },
     );
-    progress.stop();
-    await printGate(report, output);
-    return report.exitCode;
   } finally {
     progress.stop();
   }

@@ -23,6 +23,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .optionsGroup('How:')
     .option('--wait', 'wait for the run and exit by its verdict')
     .option('--idempotency-key <key>', 'the same key never starts a second run (default: auto)')
+    .option('--idempotency-salt <text>', 'tells apart what the CI does not, such as matrix cells')
     .option('--explain-key', 'say on stderr how the key was made');
   addWaitFlags(trigger, true);
   bind(trigger, {

@@ -5,7 +5,7 @@ import type { Exchange } from '../http/client.ts';
 import { appUrlOf, runIdOf } from './run-id.ts';
 import type { RunService } from './service.ts';
 
-export interface Start {
+export interface CreateRequest {
   body: TriggerBody;
   idempotencyKey: string;
   /** The setting `run.idPointer`: where the create reply has the run's id. */
@@ -16,8 +16,11 @@ export interface CreatedRun {
   kind: 'created';
   runId: string;
   appUrl: string | null;
-  /** The service answered with a run that an earlier request with this key had created. */
-  reattached: boolean;
+  /**
+   * The service answered with the reply to an earlier request that had this key: `null` where it does not say, or where
+   * the earlier request may have been a try of our own.
+   */
+  replayed: boolean | null;
   response: unknown;
   text: string;
 }
@@ -45,13 +48,18 @@ function surelyRefused(error: unknown): boolean {
   return error instanceof HttpError && error.status < 500 && error.status !== 408 && error.status !== 409;
 }
 
-function understand(reply: Exchange, start: Start): CreatedRun {
+/** The header that services of this kind send with a replay; the interface names none. */
+function replayedHeader({ headers }: Exchange): boolean | null {
+  const value = headers['idempotency-replayed']?.trim().toLowerCase();
+  return value === 'true' ? true : value === 'false' ? false : null;
+}
+
+function understand(reply: Exchange, start: CreateRequest): CreatedRun {
   return {
     kind: 'created',
     runId: runIdOf(reply.value, reply.headers.location, start.idPointer),
     appUrl: appUrlOf(reply.value),
-    // After a lost reply of our own the replay is ours: nothing was there before us.
-    reattached: reply.attempts === 1 && reply.headers['idempotency-replayed'] === 'true',
+    replayed: reply.attempts === 1 ? replayedHeader(reply) : null,
     response: reply.value,
     text: reply.text,
   };
@@ -68,7 +76,11 @@ function aborted(signal: AbortSignal): Promise<'stopped'> {
  * Creates a run. Stopped while the create is under way, it finds out what became of it: waits for the reply a
  * little, then sends the same key and bytes once more, so that no run is left behind unknown.
  */
-export async function createRun(start: Start, timeoutMs: number, tools: CreateTools): Promise<Creation> {
+export async function createRun(
+  start: CreateRequest,
+  timeoutMs: number,
+  tools: CreateTools,
+): Promise<Creation> {
   const { service, clock, stop } = tools;
   if (stop.aborted) return { kind: 'none' };
   const abandon = new AbortController();
@@ -113,13 +125,13 @@ export async function createRun(start: Start, timeoutMs: number, tools: CreateTo
   return understand(first.reply, start);
 }
 
-async function askAgain(start: Start, service: RunService): Promise<Creation> {
+async function askAgain(start: CreateRequest, service: RunService): Promise<Creation> {
   try {
     const reply = await service.trigger(start.body, {
       idempotencyKey: start.idempotencyKey,
       timeoutMs: askAgainMs,
     });
-    return { ...understand(reply, start), reattached: false };
+    return { ...understand(reply, start), replayed: null };
   } catch {
     return { kind: 'unknown' };
   }

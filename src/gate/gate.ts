@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { RungateError, StoppedError, type StopSignal } from '../errors.ts';
-import { type CreatedRun, createRun, type Start } from './create.ts';
+import type { CreatedRun } from './create.ts';
 import type { Policy } from './policy.ts';
 import {
   type Cancellation,
@@ -11,6 +11,7 @@ import {
   reportStop,
 } from './report.ts';
 import type { RunService } from './service.ts';
+import { type RunJournal, type Start, startRun } from './start.ts';
 import { type WaitObserver, type WatchedRun, waitForRuns, watch } from './wait.ts';
 
 export interface GateOptions {
@@ -28,7 +29,7 @@ export interface GateOptions {
 }
 
 export interface GateObserver extends WaitObserver {
-  onCreated?(run: CreatedRun): void;
+  onCreated?(run: CreatedRun, reattached: boolean): void;
   onCreateRetry?(error: unknown, waitMs: number): void;
   onStopping?(signal: StopSignal): void;
   onCancelled?(runId: string, error: RungateError | null): void;
@@ -40,6 +41,7 @@ export interface GateTools {
   random: () => number;
   observer?: GateObserver;
   onStop(stop: (signal: StopSignal) => void): () => void;
+  journal?: RunJournal | undefined;
 }
 
 /** A stop takes 5 s at most; what is over is for noticing it (a lost parent shows late) and for the report. */
@@ -64,24 +66,27 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     let lost: RunReport | null = null;
 
     if (options.start !== undefined) {
-      const { start } = options;
-      const creation = await createRun(start, options.timeoutMs, {
+      const started = await startRun(options.start, options.timeoutMs, {
         ...tools,
         stop: stop.signal,
         onRetry: observer?.onCreateRetry,
       });
-      if (creation.kind === 'created') {
-        observer?.onCreated?.(creation);
-        const run = watch(creation.runId, clock.monotonic(), creation.appUrl);
+      const idempotencyKey = started.step.key;
+      if (started.kind === 'started') {
+        const { reattached, run: created } = started;
+        observer?.onCreated?.(created, reattached);
+        const run = watch(created.runId, clock.monotonic(), created.appUrl);
         runs.push({ ...run, startedAt });
-        origins.set(run.runId, { idempotencyKey: start.idempotencyKey, reattached: creation.reattached });
-      } else if (creation.kind === 'unknown') {
-        lost = unknownRun(start.idempotencyKey, clock.monotonic() - startedAt);
+        origins.set(run.runId, { idempotencyKey, reattached });
+      } else if (started.kind === 'unknown') {
+        lost = unknownRun(idempotencyKey, clock.monotonic() - startedAt);
       }
     }
 
     const rules = { ...options, deadline, triggered: options.start !== undefined };
     await waitForRuns(runs, rules, { ...tools, signal: stop.signal });
+    for (const { runId, progress } of runs)
+      if (progress.seen?.kind === 'ended') tools.journal?.settled(runId);
 
     const report = () => reportGate(runs, origins, options.policy, clock.monotonic());
     const unfinished = runs.filter((run) => run.outcome === null);
@@ -91,6 +96,8 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
       const asked = options.cancelOnInterrupt
         ? await cancelAll(unfinished, options.cancelReason(by.signal), left, tools)
         : 'none';
+      // Cancelled as asked: whoever reads the journal need not do it again.
+      if (asked === 'requested') for (const { runId } of unfinished) tools.journal?.settled(runId);
       const stopReport = reportStop(report(), by.signal, lost === null ? asked : 'failed');
       return lost === null ? stopReport : { ...stopReport, runs: [lost] };
     }

@@ -1,5 +1,5 @@
 import { run } from '../contract/run.ts';
-import { ContractError } from '../errors.ts';
+import { ContractError, HttpError } from '../errors.ts';
 import { fillPath } from '../http/address.ts';
 import type { Caller, Exchange } from '../http/client.ts';
 import { parseRetryAfter } from '../http/retry.ts';
@@ -15,6 +15,8 @@ export interface RunService {
     runId: string,
     options: { signal: AbortSignal; timeoutMs: number },
   ): Promise<Exclude<ReadResult, { error: unknown }>>;
+  /** Whether a run has ended, whatever its counts; with the HTTP layer's retries. A run that is not visible yet has not. */
+  hasEnded(runId: string, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean>;
   cancel(runId: string, reason: string, options: { timeoutMs: number }): Promise<Exchange>;
 }
 
@@ -70,6 +72,21 @@ export function runService(caller: Caller, now: () => number, requestTimeoutMs =
           hint: 'see what the service answers: rungate run status --json',
         },
       );
+    },
+
+    async hasEnded(runId, options) {
+      try {
+        const input = { params: { runId } };
+        const reply = await caller.exchange('run.status', run['run.status'], input, {
+          ...options,
+          check: false,
+        });
+        const reading = readStatus(reply.value);
+        return reading.kind === 'ended' || (reading.kind === 'broken' && reading.ended);
+      } catch (error) {
+        if (error instanceof HttpError && error.status === 404) return false;
+        throw error;
+      }
     },
 
     cancel: (runId, reason, { timeoutMs }) =>

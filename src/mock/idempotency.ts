@@ -41,5 +41,6 @@ export function once(
   if (first !== undefined) return replay(first, bytes);
   const reply = handle();
   state.keyedReplies.set(index, { bytes, status: reply.status, text: reply.text });
-  return reply;
+  // Said of the first reply too, so that a client need not guess from a header that is not there.
+  return { ...reply, headers: { ...reply.headers, 'idempotency-replayed': 'false' } };
 }

@@ -1,10 +1,21 @@
-import { spawn } from 'node:child_process';
-import { createReadStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { lineageChanged, readLineage } from './lineage.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 export type { Sink } from './sink.ts';
 
@@ -13,12 +24,40 @@ export interface ChildResult {
   signal: NodeJS.Signals | null;
 }
 
+export interface GroupOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  /** The command and all that it has started are stopped after this many milliseconds. */
+  limitMs: number;
+  /** Stops them at once. */
+  signal: AbortSignal;
+  /** What they print, standard output and standard error as they come. */
+  onOutput(bytes: Uint8Array): void;
+}
+
+export interface GroupResult extends ChildResult {
+  /** It did not end by itself, within the limit and before the signal. */
+  stopped: boolean;
+  /** Processes that it had started were still there when it had ended; they have been stopped. */
+  leftBehind: boolean;
+}
+
+/** A folder for this process alone, gone at the latest when the process ends. */
+export interface TemporaryFolder {
+  readonly path: string;
+  /** Writes a file below it, with the folders above it, and returns its path. */
+  write(name: string, text: string, mode?: number): string;
+  /** False when something in it could not be removed. */
+  remove(): boolean;
+}
+
 /** Everything a command may touch of the world. Tests pass their own. */
 export interface Io {
   readonly out: Sink;
   readonly err: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The command that starts this program. */
+  readonly program: readonly string[];
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
@@ -33,14 +72,22 @@ export interface Io {
   makeFolder(path: string): void;
   /** Writes a new file that its owner alone may read. @throws `EEXIST` when something is there */
   writeNewFile(path: string, bytes: Uint8Array): void;
+  /** Writes a file in one step, in place of what is there, with the folders above it. */
+  writeFile(path: string, text: string): void;
+  appendFile(path: string, text: string): void;
   /** Prepares a new file that its owner alone may read. @throws when it cannot be there, `EEXIST` when it is */
   createSecretFile(path: string): SecretFile;
   /** Asks a person for a line; null where nobody can be asked. */
   ask(question: string): Promise<string | null>;
   /** Calls back for SIGINT, SIGTERM, SIGHUP and for a lost parent; a second one ends the process at once. */
   onStop(stop: (signal: StopSignal) => void): () => void;
+  /** What a quick command prints, or null when it failed or took more than 2 s. */
+  capture(command: readonly string[]): string | null;
   /** Runs a command with this process's own streams; stop signals are passed on to it. */
   run(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<ChildResult>;
+  /** Runs a command without input, in a process group of its own, of which nothing is left when it returns. */
+  runGroup(command: readonly string[], options: GroupOptions): Promise<GroupResult>;
+  temporaryFolder(): TemporaryFolder;
 }
 
 /** How often the parent process is looked at: well within the 5 s that a stop may take. */
@@ -100,6 +147,11 @@ async function ask(question: string): Promise<string | null> {
   }
 }
 
+function capture([file = '', ...args]: readonly string[]): string | null {
+  const { status, stdout } = spawnSync(file, args, { timeout: 2000, stdio: ['ignore', 'pipe', 'ignore'] });
+  return status === 0 ? stdout.toString() : null;
+}
+
 function run(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -123,11 +175,107 @@ function run(
   });
 }
 
+const windows = process.platform === 'win32';
+/** How long what a command has started may still take when it has ended: a `tee` that writes its last lines. */
+const settleMs = 300;
+/** How long what was asked to stop may take to do so. */
+const stopMs = 2_000;
+
+/** False when nobody is there to get the signal; 0 only asks. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  // Windows has no groups: there the command alone is stopped.
+  if (windows || child.pid === undefined) return child.exitCode === null && child.kill(signal);
+  try {
+    return process.kill(-child.pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether nothing is left of the group, now or within that time. */
+async function groupEnds(child: ChildProcess, withinMs: number): Promise<boolean> {
+  for (const until = performance.now() + withinMs; signalGroup(child, 0); await systemClock.sleep(20)) {
+    if (performance.now() >= until) return false;
+  }
+  return true;
+}
+
+async function stopGroup(child: ChildProcess): Promise<void> {
+  signalGroup(child, 'SIGTERM');
+  if (await groupEnds(child, stopMs)) return;
+  signalGroup(child, 'SIGKILL');
+  await groupEnds(child, settleMs);
+}
+
+async function runGroup(command: readonly string[], options: GroupOptions): Promise<GroupResult> {
+  const { env, limitMs, signal, onOutput } = options;
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+    detached: !windows,
+    shell: windows,
+  });
+  child.stdout.on('data', onOutput);
+  child.stderr.on('data', onOutput);
+  const ended = new Promise<ChildResult>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, by) => resolve({ code, signal: by }));
+  });
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const killAll = () => void signalGroup(child, 'SIGKILL');
+  process.on('exit', killAll);
+  const over = new AbortController();
+  const timeUp = systemClock.sleep(limitMs, AbortSignal.any([over.signal, signal])).then(
+    () => null,
+    () => null,
+  );
+  try {
+    const result = await Promise.race([ended, timeUp]);
+    const stopped = result === null;
+    const leftBehind = !stopped && !(await groupEnds(child, settleMs));
+    if (stopped || leftBehind) await stopGroup(child);
+    // What has left the group (setsid) may hold the streams open for ever.
+    await Promise.race([closed, systemClock.sleep(settleMs, over.signal)]);
+    return { ...(result ?? (await ended)), stopped, leftBehind };
+  } finally {
+    over.abort();
+    process.off('exit', killAll);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}
+
+function temporaryFolder(): TemporaryFolder {
+  const path = mkdtempSync(join(tmpdir(), 'rungate-'));
+  const remove = () => {
+    process.off('exit', remove);
+    try {
+      rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  process.on('exit', remove);
+  return {
+    path,
+    remove,
+    write(name, text, mode = 0o600) {
+      const file = join(path, name);
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      writeFileSync(file, text, { mode });
+      return file;
+    },
+  };
+}
+
 export const systemIo: Io = {
   out: streamSink(process.stdout),
   err: streamSink(process.stderr),
   env: process.env,
   cwd: process.cwd(),
+  program: [process.execPath, process.argv[1] ?? ''],
   clock: systemClock,
   random: Math.random,
   readStdin,
@@ -136,8 +284,13 @@ export const systemIo: Io = {
   streamFile: (path) => createReadStream(path, { highWaterMark }),
   makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: 0o700 }),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
+  writeFile: writeWholeFile,
+  appendFile: (path, text) => appendFileSync(path, text),
   createSecretFile,
   ask,
   onStop,
+  capture,
   run,
+  runGroup,
+  temporaryFolder,
 };

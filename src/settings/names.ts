@@ -16,6 +16,8 @@ export interface SettingValues {
   interval: number;
   maxAttempts: number;
   timeout: number;
+  /** How many gates share the service's limits. */
+  fleetSize: number;
   format: 'table' | 'json' | 'ndjson';
   auth: 'bearer' | 'key';
   caFile: string;
@@ -31,6 +33,13 @@ export interface SettingValues {
 }
 
 export type SettingName = keyof SettingValues;
+
+/** What is never written to a project file, never taken from the command line and never shown. */
+export const secretNames = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'] as const;
+export type SecretName = (typeof secretNames)[number];
+/** What files and `config set` may give. */
+export type PlainName = Exclude<SettingName, SecretName>;
+export type PlainValues = Pick<SettingValues, PlainName>;
 
 /** Some settings, as one source gives them. `detail` says where exactly: a variable's name, a file's path. */
 export interface Source {

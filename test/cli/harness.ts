@@ -2,7 +2,7 @@ import { main } from '../../src/cli.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { StopSignal } from '../../src/errors.ts';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
-import { type Io, type Sink, systemIo } from '../../src/output/io.ts';
+import { type GroupOptions, type GroupResult, type Io, type Sink, systemIo } from '../../src/output/io.ts';
 import { createSecretFile } from '../../src/output/secret-file.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
@@ -37,11 +37,15 @@ export interface Settings {
   stdin?: string | Uint8Array;
   /** The reader of stdout has gone away. */
   closed?: boolean;
+  /** What a quick command prints. */
+  captured?: (command: readonly string[]) => string | null;
   /** What a person answers; nobody is there where it is left out. */
   answer?: string;
   files?: Record<string, string | Uint8Array>;
   /** Files that are written are real ones, where this does not say otherwise. */
   createSecretFile?: Io['createSecretFile'];
+  /** Plays a command in a process group of its own; what is left out went well. */
+  group?: (command: readonly string[], options: GroupOptions) => Promise<Partial<GroupResult>>;
   /** Called with the function that stops the command, once the command listens for it. */
   onStop?: (stop: (signal: StopSignal) => void) => void;
 }
@@ -69,6 +73,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     err,
     env: settings.env ?? {},
     cwd: '/nowhere',
+    program: ['rungate'],
     clock: settings.clock ?? fakeClock(),
     random: settings.random ?? (() => 0.5),
     readStdin: async () => bytesOf(settings.stdin ?? ''),
@@ -85,7 +90,16 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
       settings.onStop?.(stop);
       return () => {};
     },
+    capture: (command) => settings.captured?.(command) ?? null,
     run: async () => ({ code: 0, signal: null }),
+    runGroup: async (command, options) => ({
+      code: 0,
+      signal: null,
+      stopped: false,
+      leftBehind: false,
+      ...(await settings.group?.(command, options)),
+    }),
+    temporaryFolder: systemIo.temporaryFolder,
   };
   return { io, printed: () => ({ out: out.text, err: err.text }) };
 }

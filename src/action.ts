@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { argvOf } from './action-inputs.ts';
+import { parseJournal, runsOf } from './ci/journal.ts';
+import { main } from './cli.ts';
+import { createContext } from './commands/context.ts';
+import { cancelLeftBehind } from './commands/left-behind.ts';
+import { ConfigError, RungateError, reportError } from './errors.ts';
+import { exitCodeOf, exitCodes } from './exit.ts';
+import type { Io } from './output/io.ts';
+
+export { systemIo } from './output/io.ts';
+
+/** What is used of the runner's toolkit. */
+export interface Toolkit {
+  getInput(name: string): string;
+  getState(name: string): string;
+  saveState(name: string, value: string): void;
+  setSecret(secret: string): void;
+}
+
+/** The command line's environment: the key from the input, and where to remember what was started. */
+function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
+  const key = toolkit.getInput('api-key');
+  if (key === '')
+    throw new ConfigError('the input api-key is empty', { hint: 'is the secret set, and named right?' });
+  toolkit.setSecret(key);
+  return { ...io.env, RUNGATE_API_KEY: key, RUNGATE_API_KEY_FILE: undefined, RUNGATE_JOURNAL: journal };
+}
+
+async function tell(io: Io, error: RungateError): Promise<number> {
+  const { message, hint } = reportError(error);
+  const escaped = `${message}${hint === null ? '' : `; ${hint}`}`
+    .replaceAll('%', '%25')
+    .replaceAll('\n', '%0A');
+  await io.err.write(`::error title=rungate::${escaped}\n`);
+  return exitCodeOf(error);
+}
+
+const stopped: readonly number[] = [exitCodes.SIGHUP, exitCodes.SIGINT, exitCodes.SIGTERM];
+
+/** The main step: inputs → the same gate as `rungate run trigger --wait`. Returns its exit code. */
+export async function runMain(toolkit: Toolkit, io: Io): Promise<number> {
+  try {
+    const journal = join(io.env.RUNNER_TEMP ?? tmpdir(), `rungate-action-${randomUUID()}.journal`);
+    // Before anything is started: the post step must find it even when this one is killed in the middle.
+    toolkit.saveState('journal', journal);
+    const env = environment(toolkit, io, journal);
+    const code = await main(
+      argvOf((name) => toolkit.getInput(name)),
+      { ...io, env },
+    );
+    if (!stopped.includes(code)) toolkit.saveState('ended', 'true');
+    return code;
+  } catch (error) {
+    if (error instanceof RungateError) return tell(io, error);
+    throw error;
+  }
+}
+
+/** The post step: cancels what the main step has left going because it was cancelled or killed. */
+export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
+  const journal = toolkit.getState('journal');
+  if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
+  try {
+    const left = runsOf(parseJournal(readJournal(journal)) ?? []).filter((run) => !run.settled);
+    if (left.length === 0) return exitCodes.ok;
+    const apiUrl = toolkit.getInput('api-url');
+    const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, { apiUrl });
+    try {
+      return await cancelLeftBehind(context, left);
+    } finally {
+      await context.close();
+    }
+  } catch (error) {
+    if (error instanceof RungateError) return tell(io, error);
+    throw error;
+  }
+}
+
+/** Nothing was started where there is no journal. */
+function readJournal(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

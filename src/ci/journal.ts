@@ -1,0 +1,146 @@
+import { appendFileSync, lstatSync, readFileSync, renameSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import type { KeyStep, RunJournal } from '../gate/start.ts';
+import type { Remembered } from './idempotency.ts';
+
+/** One line of a journal. Lines are only ever added, so that processes can write at once and none can tear a file. */
+export type JournalEvent =
+  | { event: 'triggering'; key: string; round: number; body?: unknown }
+  | { event: 'created'; key: string; runId: string; appUrl: string | null }
+  | { event: 'settled'; runId: string };
+
+/** A run that the journal knows of. */
+export interface JournalRun extends Remembered {
+  /** Null while the create was not answered. */
+  runId: string | null;
+  /** What was sent, so that a create without an answer can be sent again; null where the journal does not say. */
+  body: unknown;
+}
+
+function isEvent(value: unknown): value is JournalEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  const { event, key, round, runId } = value as Record<string, unknown>;
+  if (event === 'triggering') return typeof key === 'string' && Number.isInteger(round);
+  if (event === 'created') return typeof key === 'string' && typeof runId === 'string';
+  return event === 'settled' && typeof runId === 'string';
+}
+
+const beginning = '{"event":"';
+
+/** A line that was cut off while it was written: kill -9 may come at any byte, and is no fault of the file. */
+function isTorn(line: string): boolean {
+  return line.startsWith(beginning.slice(0, line.length)) && !line.endsWith('}');
+}
+
+/** The events of a journal's text, or null when it is not one. */
+export function parseJournal(text: string): JournalEvent[] | null {
+  const events: JournalEvent[] = [];
+  for (const line of text.split('\n')) {
+    if (line === '' || isTorn(line)) continue;
+    let event: unknown;
+    try {
+      event = JSON.parse(line);
+    } catch {
+      return null;
+    }
+    if (!isEvent(event)) return null;
+    events.push(event);
+  }
+  return events;
+}
+
+/** What the events come to: the runs in the order in which they were started. */
+export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
+  const byKey = new Map<string, JournalRun>();
+  for (const entry of events) {
+    if (entry.event === 'triggering') {
+      const known = byKey.get(entry.key);
+      if (known === undefined) {
+        byKey.set(entry.key, {
+          key: entry.key,
+          round: entry.round,
+          runId: null,
+          body: entry.body ?? null,
+          settled: false,
+        });
+      }
+    } else if (entry.event === 'created') {
+      const run = byKey.get(entry.key);
+      if (run !== undefined) run.runId = entry.runId;
+    } else {
+      for (const run of byKey.values()) if (run.runId === entry.runId) run.settled = true;
+    }
+  }
+  return [...byKey.values()];
+}
+
+/** A file of ours that nobody else can have planted: in a shared folder for temporary files names can be guessed. */
+function isOurs(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const { uid } = userInfo();
+  return stat?.isFile() === true && (uid < 0 || stat.uid === uid);
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+export interface Journal extends RunJournal {
+  /** What was started before, by this process or another one. */
+  readonly runs: readonly JournalRun[];
+}
+
+/**
+ * Opens the journal of a job. What cannot be read is set aside and said, never silently started anew; a journal that
+ * cannot be written is said too, and the gate goes on without it.
+ */
+export function openJournal(path: string, now: Date, tell: (problem: string) => void): Journal {
+  let usable = true;
+  const give = (problem: string) => {
+    usable = false;
+    tell(`${problem}; a retry loop in this job may find a run again that has ended, and starts another then`);
+  };
+  let events: JournalEvent[] = [];
+  if (exists(path)) {
+    try {
+      if (!isOurs(path)) throw new Error('it belongs to somebody else');
+      const read = parseJournal(readFileSync(path, 'utf8'));
+      if (read === null) {
+        const aside = `${path}.corrupt-${now.getTime()}`;
+        renameSync(path, aside);
+        tell(`the journal ${path} could not be read, and is kept as ${aside}`);
+      } else {
+        events = read;
+      }
+    } catch (error) {
+      give(`the journal ${path} cannot be used: ${(error as Error).message}`);
+    }
+  }
+  const runs = runsOf(events);
+  const round = runs.reduce((next, run) => (run.settled ? Math.max(next, run.round + 1) : next), 0);
+  const open = runs.filter((run) => !run.settled).at(-1);
+
+  const add = (event: JournalEvent) => {
+    if (!usable) return;
+    try {
+      // A line break before it, so that a line that was cut off does not spoil this one.
+      appendFileSync(path, `\n${JSON.stringify(event)}\n`, { mode: 0o600 });
+    } catch (error) {
+      give(`the journal ${path} cannot be written: ${(error as Error).message}`);
+    }
+  };
+  return {
+    runs,
+    triggering({ key }: KeyStep, body) {
+      const known = runs.find((run) => run.key === key);
+      add({
+        event: 'triggering',
+        key,
+        round: known?.round ?? (open === undefined ? round : open.round + 1),
+        body,
+      });
+    },
+    created: ({ key }, { runId, appUrl }) => add({ event: 'created', key, runId, appUrl }),
+    settled: (runId) => add({ event: 'settled', runId }),
+  };
+}

@@ -1,0 +1,104 @@
+import type { GateReport, RunReport } from '../../gate/report.ts';
+import { headline, paragraph, story, title } from './words.ts';
+import { element, xmlText } from './xml.ts';
+
+/** What is known of the runs beside the gate's result. */
+export interface JunitFacts {
+  /** What was run: `shop.checkout`; `rungate` where it is not known. */
+  className?: string | undefined;
+  /** When the wait began, in milliseconds since the epoch. */
+  startedAt?: number | undefined;
+}
+
+type Result = 'passed' | 'failure' | 'error' | 'skipped';
+
+/**
+ * What the run did, whatever the gate makes of it; only of a cancelled one, which has tested nothing, the gate says
+ * whether that is a failure. What is not known is an error.
+ */
+function resultOf(run: RunReport): Result {
+  switch (run.verdict) {
+    case 'passed':
+      return 'passed';
+    case 'failed':
+    case 'blocked':
+      return 'failure';
+    case 'cancelled':
+      return run.gate === 'fail' ? 'failure' : 'skipped';
+    case 'timeout':
+    case 'unobserved':
+    case null:
+      return 'error';
+  }
+}
+
+/** Seconds with three decimals, never with an exponent. */
+function seconds(value: number): string {
+  return Number.isFinite(value) && value > 0 && value < 1e15 ? value.toFixed(3) : '0.000';
+}
+
+function testcase(run: RunReport, className: string): string {
+  const result = resultOf(run);
+  const told = paragraph(run).join('\n');
+  const attributes = { type: run.verdict ?? 'stopped', message: story(run) };
+  const outcome = result === 'passed' ? [] : [element(result, attributes, xmlText(told))];
+  return element(
+    'testcase',
+    {
+      name: title(run),
+      classname: className,
+      time: seconds(run.elapsedSeconds),
+    },
+    `\n${[...outcome, element('system-out', {}, xmlText(told))].map((line) => `      ${line}\n`).join('')}    `,
+  );
+}
+
+const runFacts = [
+  'runId',
+  'state',
+  'verdict',
+  'gate',
+  'failed',
+  'blocked',
+  'appUrl',
+  'attempts',
+  'idempotencyKey',
+  'reattached',
+] as const;
+
+/** The schema has no properties below a test case: they stand above, numbered as the cases are. */
+function properties(report: GateReport): string {
+  const gate = {
+    gate: report.gate,
+    exitCode: report.exitCode,
+    interruptedBy: report.interruptedBy,
+    cancellation: report.cancellation,
+  };
+  const runs = report.runs.flatMap((run, index) =>
+    runFacts.map((name) => [`run.${index + 1}.${name}`, run[name]] as const),
+  );
+  return [...Object.entries(gate), ...runs]
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => `      ${element('property', { name, value: String(value) })}\n`)
+    .join('');
+}
+
+/** JUnit XML, by the schema that Jenkins' xUnit plugin publishes (junit-10.xsd): a case per run. */
+export function junitReport(report: GateReport, facts: JunitFacts = {}): string {
+  const { runs } = report;
+  const tally = (result: Result) => runs.filter((run) => resultOf(run) === result).length;
+  const attributes = {
+    name: 'rungate',
+    tests: runs.length,
+    failures: tally('failure'),
+    errors: tally('error'),
+    skipped: tally('skipped'),
+    time: seconds(Math.max(0, ...runs.map((run) => run.elapsedSeconds))),
+    timestamp:
+      facts.startedAt === undefined ? undefined : new Date(facts.startedAt).toISOString().slice(0, 19),
+  };
+  const className = facts.className ?? 'rungate';
+  const cases = runs.map((run) => `    ${testcase(run, className)}\n`).join('');
+  const suite = `\n    ${element('properties', {}, `\n${properties(report)}    `)}\n${cases}    ${element('system-out', {}, xmlText(headline(report)))}\n  `;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  ${element('testsuite', attributes, suite)}\n</testsuites>\n`;
+}

@@ -1,0 +1,100 @@
+import type { GateReport, RunReport } from '../../gate/report.ts';
+import { excerpt } from '../../sanitize.ts';
+import { advice, count, headline, nameOf, story } from './words.ts';
+
+/** What GitHub takes as a step's summary, and Buildkite as an annotation, in bytes of UTF-8. */
+export const markdownLimit = 1024 * 1024;
+
+const longestUrl = 2000;
+const marks = { pass: '✅', warn: '⚠️', fail: '❌' } as const;
+const urgency = { fail: 0, warn: 1, pass: 2 } as const;
+
+/**
+ * Text that is not ours as a code span: there no markup, no HTML, no mention, no reference and no link is read. A pipe would
+ * end a table's cell even there, so it is shown as an escape.
+ */
+function code(text: string, limit: number): string {
+  const line = excerpt(text, limit).replaceAll('|', '\\u007c');
+  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((ticks) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return line.trim() === '' ? '–' : `${fence} ${line} ${fence}`;
+}
+
+/** A link's address that can be nothing else; null for what is no web address. */
+function destination(text: string): string | null {
+  if (text.length > longestUrl || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  if (!['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') return null;
+  // An IPv6 address cannot be told from a link's text.
+  if (url.hostname.startsWith('[')) return null;
+  const plain = url.href.replace(
+    /[^\w.~:/?#%=+,;@&-]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+  return plain.replaceAll('&', '&amp;');
+}
+
+function link(run: RunReport): string {
+  if (run.appUrl === null) return '–';
+  const address = destination(run.appUrl);
+  return address === null ? code(run.appUrl, 200) : `[open](${address})`;
+}
+
+function row(run: RunReport): string {
+  const cells = [
+    marks[run.gate],
+    run.runId === null ? '–' : code(run.runId, 80),
+    run.verdict ?? 'stopped',
+    run.state === null ? '–' : code(run.state, 40),
+    String(run.failed ?? '–'),
+    String(run.blocked ?? '–'),
+    link(run),
+  ];
+  return `| ${cells.join(' | ')} |\n`;
+}
+
+function note(run: RunReport): string {
+  const hint = advice(run);
+  const next = hint === null ? '' : ` → ${code(hint, 400)}`;
+  return `- ${nameOf(run, code)} ${story(run, code)}${next}\n`;
+}
+
+const head = '| | Run | Verdict | State | Failed | Blocked | |\n|---|---|---|---|---:|---:|---|\n';
+
+const cancellations = {
+  requested: 'What was still going has been told to stop.',
+  failed: 'What was still going could not be told to stop: it may go on.',
+  none: 'What was still going goes on.',
+} as const;
+
+function render(report: GateReport, runs: readonly RunReport[], shown: number): string {
+  const some = runs.slice(0, shown);
+  const notable = some.filter((run) => run.verdict !== 'passed');
+  const missing = runs.length - shown;
+  return [
+    `### ${marks[report.gate]} rungate: ${headline(report)}\n`,
+    ...(some.length === 0 ? [] : [head + some.map(row).join('')]),
+    ...(missing === 0
+      ? []
+      : [`${count(missing, 'run')} more had no room here: the whole result is in the log.\n`]),
+    ...(notable.length === 0 ? [] : [notable.map(note).join('')]),
+    ...(report.cancellation === undefined ? [] : [`${cancellations[report.cancellation]}\n`]),
+  ].join('\n');
+}
+
+function bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** The gate for a job's summary page: the verdict first, what is wrong before what is right, within `limit` bytes. */
+export function markdownReport(report: GateReport, limit = markdownLimit): string {
+  const runs = report.runs.toSorted((a, b) => urgency[a.gate] - urgency[b.gate]);
+  let shown = runs.length;
+  let text = render(report, runs, shown);
+  for (let size = bytes(text); size > limit; size = bytes(text)) {
+    if (shown === 0) return '';
+    shown = Math.max(0, Math.min(shown - 1, Math.floor((shown * limit) / size)));
+    text = render(report, runs, shown);
+  }
+  return text;
+}

@@ -1,0 +1,48 @@
+import type { GateReport, RunReport } from '../../gate/report.ts';
+import type { Verdict } from '../../gate/verdict.ts';
+
+/** What a later step asks for, as text; empty where it is not known. A count is digits or empty. */
+export interface GateOutputs {
+  runId: string;
+  verdict: string;
+  gate: string;
+  exitCode: string;
+  failed: string;
+  blocked: string;
+  appUrl: string;
+}
+
+const verdictsByCode: Readonly<Record<number, Verdict>> = {
+  1: 'failed',
+  2: 'blocked',
+  3: 'timeout',
+  4: 'cancelled',
+  5: 'unobserved',
+  6: 'unobserved',
+  7: 'unobserved',
+};
+
+/** The run that the gate came out by: of several, the first that asks for what the gate has done. */
+export function decidingRun(report: GateReport): RunReport | undefined {
+  const alike = report.runs.filter((run) => run.gate === report.gate);
+  const verdict = report.interruptedBy === undefined ? verdictsByCode[report.exitCode] : null;
+  return alike.find((run) => run.verdict === verdict) ?? alike[0] ?? report.runs[0];
+}
+
+/** A count that the service gave, or nothing. */
+function digits(value: number | null | undefined): string {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : '';
+}
+
+export function gateOutputs(report: GateReport): GateOutputs {
+  const run = decidingRun(report);
+  return {
+    runId: run?.runId ?? '',
+    verdict: run?.verdict ?? '',
+    gate: report.gate,
+    exitCode: digits(report.exitCode),
+    failed: digits(run?.failed),
+    blocked: digits(run?.blocked),
+    appUrl: run?.appUrl ?? '',
+  };
+}

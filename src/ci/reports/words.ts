@@ -1,0 +1,77 @@
+import { formatDuration } from '../../duration.ts';
+import type { GateReport, RunReport } from '../../gate/report.ts';
+import { excerpt } from '../../sanitize.ts';
+
+/** Makes text that is not ours harmless where it will stand, and no longer than that. */
+export type Quote = (text: string, limit: number) => string;
+
+/** What became of one run, in words; `unobserved` is told apart from what the run itself did. */
+export function story(run: RunReport, quote: Quote = excerpt): string {
+  const { failed, blocked } = run;
+  switch (run.verdict) {
+    case 'passed':
+      return 'passed: 0 failed, 0 blocked';
+    case 'failed':
+      return `failed: ${failed} failed, ${blocked} blocked`;
+    case 'blocked':
+      return `blocked: 0 failed, ${blocked} blocked`;
+    case 'cancelled':
+      return 'was cancelled and has tested nothing to its end';
+    case 'timeout': {
+      const after = `after ${formatDuration(run.elapsedSeconds * 1000)} and ${run.attempts} reads`;
+      return `had not ended ${after} (state ${quote(run.state ?? '-', 40)})`;
+    }
+    case 'unobserved': {
+      const what = run.runId === null ? 'could not be started' : 'could not be observed';
+      return `${what}: ${quote(run.error?.message ?? '', 400)}`;
+    }
+    case null:
+      return run.runId === null
+        ? `may have been created; find it by its idempotency key ${quote(run.idempotencyKey ?? '-', 200)}`
+        : 'had not ended when we were stopped';
+  }
+}
+
+/** What to do about it; text that may not be ours. */
+export function advice(run: RunReport): string | null {
+  if (run.verdict === 'unobserved') return run.error?.hint ?? null;
+  if (run.verdict === 'timeout')
+    return 'allow more with --timeout, or cancel what is late with --cancel-on-timeout';
+  if (run.verdict === 'cancelled' && run.gate === 'warn')
+    return 'the gate lets it pass; --strict makes it fail';
+  return null;
+}
+
+/** All that there is to say of a run, in harmless lines: its story, what to do, where to look. */
+export function paragraph(run: RunReport): string[] {
+  const hint = advice(run);
+  return [
+    `${nameOf(run)} ${story(run)}`,
+    ...(hint === null ? [] : [excerpt(hint, 400)]),
+    ...(run.appUrl === null ? [] : [excerpt(run.appUrl, 2000)]),
+  ];
+}
+
+/** What a report calls a run that may have no id. */
+export function title(run: RunReport): string {
+  if (run.runId !== null) return excerpt(run.runId, 200);
+  return run.idempotencyKey === null ? 'run' : `run with the key ${excerpt(run.idempotencyKey, 200)}`;
+}
+
+/** A run by its name, as the subject of its story. */
+export function nameOf(run: RunReport, quote: Quote = excerpt): string {
+  return run.runId === null ? 'a run' : `run ${quote(run.runId, 80)}`;
+}
+
+/** The gate in a few words, all of them ours. */
+export function headline(report: GateReport): string {
+  const { interruptedBy, runs } = report;
+  if (interruptedBy !== undefined) return `stopped by ${interruptedBy} (exit ${report.exitCode})`;
+  if (report.gate === 'fail') return `gate failed (exit ${report.exitCode})`;
+  const warned = runs.filter((run) => run.gate === 'warn').length;
+  return report.gate === 'pass' ? 'gate passed' : `gate passed with ${count(warned, 'warning')}`;
+}
+
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,28 @@
+/** What XML 1.0 cannot hold, not even as a reference: controls, halves of pairs, two non-characters. */
+const forbidden =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** Also what a parser would make something else of (line ends, tabs in attributes) and what it may read as C1. */
+const special = /[&<>"'\t\n\r\u007f-\u009f\u2028\u2029]/g;
+
+const names: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+/** Text as character data or an attribute's value: comes back as it was, but for what XML cannot hold. */
+export function xmlText(text: string): string {
+  return text.replace(forbidden, '').replace(special, (char) => names[char] ?? `&#${char.charCodeAt(0)};`);
+}
+
+export type Attributes = Readonly<Record<string, string | number | undefined>>;
+
+/** An element in a line of its own: with text, with elements, or empty. `inside` is XML already. */
+export function element(name: string, attributes: Attributes, inside = ''): string {
+  const given = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  const list = given.map(([key, value]) => ` ${key}="${xmlText(String(value))}"`).join('');
+  return inside === '' ? `<${name}${list}/>` : `<${name}${list}>${inside}</${name}>`;
+}

@@ -1,0 +1,141 @@
+import { type ClientRequest, type IncomingMessage, request as plain, type RequestOptions } from 'node:http';
+import type { SecureContext } from 'node:tls';
+import { UsageError } from '../errors.ts';
+import type { Received } from './webhooks-capture.ts';
+import type { Answer } from './webhooks-server.ts';
+
+/** Those of one connection, which the next one makes for itself (RFC 9110, 7.6.1). */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'content-length',
+];
+
+/** Raw headers in their order and spelling, without those of the connection and the ones it names. */
+export function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []): string[] {
+  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, index) =>
+    rawHeaders.slice(index * 2, index * 2 + 2),
+  );
+  const named = pairs
+    .filter(([name]) => name?.toLowerCase() === 'connection')
+    .flatMap(([, value = '']) => value.split(',').map((one) => one.trim().toLowerCase()));
+  const left = new Set([...hopByHop, ...named, ...without]);
+  return pairs.filter(([name = '']) => !left.has(name.toLowerCase())).flat();
+}
+
+/** Where deliveries are sent on to. */
+export function parseTarget(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new UsageError('--forward-to is not a URL', { hint: 'write it whole: http://localhost:3000/hook' });
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new UsageError(`--forward-to: ${url.protocol} is not http: or https:`, {
+      hint: 'write it whole: http://localhost:3000/hook',
+    });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UsageError('--forward-to has a password in it, which every process can read', {
+      hint: 'deliveries are known by their signature: let the target verify it',
+    });
+  }
+  return url;
+}
+
+export interface Forwarded {
+  answer: Answer;
+  /** The target's status; null when there was none. */
+  status: number | null;
+  /** Why there was none. */
+  fault: string | null;
+}
+
+export interface ForwardOptions {
+  target: URL;
+  timeoutMs: number;
+  mostBytes: number;
+  signal: AbortSignal;
+  secureContext?: SecureContext | undefined;
+}
+
+const faults: Record<string, string> = {
+  ECONNREFUSED: 'refused',
+  ENOTFOUND: 'no such host',
+  ECONNRESET: 'broken off',
+};
+
+function noAnswer(status: number, fault: string): Forwarded {
+  const body = new TextEncoder().encode(`rungate: the forward target could not be asked: ${fault}\n`);
+  const headers = ['Content-Type', 'text/plain; charset=utf-8'];
+  return { answer: { status, headers, body }, status: null, fault };
+}
+
+async function open(
+  options: RequestOptions,
+  { target, secureContext }: ForwardOptions,
+): Promise<ClientRequest> {
+  if (target.protocol === 'http:') return plain(target, options);
+  const { request } = await import('node:https');
+  return request(target, { ...options, ...(secureContext === undefined ? {} : { secureContext }) });
+}
+
+async function readAnswer(response: IncomingMessage, most: number): Promise<Forwarded> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    size += chunk.length;
+    if (size > most) return noAnswer(502, 'its answer is too large');
+    chunks.push(chunk);
+  }
+  const { statusCode: status = 502, rawHeaders } = response;
+  return {
+    answer: { status, headers: endToEnd(rawHeaders), body: Buffer.concat(chunks) },
+    status,
+    fault: null,
+  };
+}
+
+/**
+ * Sends a delivery on: the same bytes and headers, but for those of the connection and `Host`, which is the
+ * target's. Redirects are an answer like any other. Without an answer the sender gets 502, or 504 when it took too
+ * long.
+ */
+export async function forward(received: Received, options: ForwardOptions): Promise<Forwarded> {
+  const { target, timeoutMs, mostBytes, signal } = options;
+  const late = AbortSignal.timeout(timeoutMs);
+  const headers = [
+    'Host',
+    target.host,
+    ...endToEnd(received.rawHeaders, ['host']),
+    'Content-Length',
+    String(received.body.length),
+    'Connection',
+    'close',
+  ];
+  try {
+    const request = await open(
+      { method: received.method, headers, agent: false, signal: AbortSignal.any([signal, late]) },
+      options,
+    );
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve);
+      request.on('error', reject);
+      request.end(received.body);
+    });
+    return await readAnswer(response, mostBytes);
+  } catch (error) {
+    if (late.aborted && !signal.aborted) return noAnswer(504, 'no answer in time');
+    const { code } = error as NodeJS.ErrnoException;
+    return noAnswer(502, faults[code ?? ''] ?? code ?? 'unknown');
+  }
+}

@@ -1,0 +1,39 @@
+import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
+
+/** Hashes a body as it comes, once for each key, and keeps its first bytes where they are wanted. */
+export interface Hashed {
+  macs: readonly Uint8Array[];
+  bytes: number;
+  /** The body, unless it is longer than what was to be kept. */
+  kept: Uint8Array | null;
+}
+
+/** HMAC-SHA256 over `<timestamp>.<body>` with each key, in constant memory but for what is kept. */
+export async function hashBody(
+  timestamp: string,
+  body: AsyncIterable<Uint8Array>,
+  keys: readonly string[],
+  keep = 0,
+): Promise<Hashed> {
+  const hmacs: Hmac[] = keys.map((key) => createHmac('sha256', key).update(`${timestamp}.`));
+  const kept: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    for (const hmac of hmacs) hmac.update(chunk);
+    if (bytes <= keep) kept.push(chunk);
+    else kept.length = 0;
+  }
+  return {
+    macs: hmacs.map((hmac) => hmac.digest()),
+    bytes,
+    kept: bytes <= keep ? Buffer.concat(kept) : null,
+  };
+}
+
+/** Which of the MACs is the one that a well-formed signature says, or -1. All are compared, in constant time. */
+export function matchOf(signature: string, macs: readonly Uint8Array[]): number {
+  const sent = Buffer.from(signature.slice('sha256='.length), 'hex');
+  const equal = macs.map((mac) => mac.length === sent.length && timingSafeEqual(mac, sent));
+  return equal.indexOf(true);
+}

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/**
+ * Puts a file in its place in one step, with the folders above it: whoever reads it sees the one before or this one, whole.
+ * A link stays one; what is no file (`/dev/stderr`, a named pipe) is written to as it is.
+ * @throws what the file system says
+ */
+export function writeWholeFile(path: string, text: string): void {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there !== undefined && !there.isFile()) return writeFileSync(path, text);
+  const place = there === undefined ? resolve(path) : realpathSync(path);
+  mkdirSync(dirname(place), { recursive: true });
+  const draft = join(dirname(place), `.${basename(place).slice(0, 32)}.${randomUUID()}`);
+  try {
+    writeFileSync(draft, text, {
+      flag: 'wx',
+      mode: there === undefined ? 0o666 : there.mode & 0o777,
+      flush: true,
+    });
+    renameSync(draft, place);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}

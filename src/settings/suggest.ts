@@ -1,0 +1,37 @@
+/** How many letters must be changed, put in, left out or swapped. */
+function distance(a: string, b: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const changed = (above[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let least = Math.min(changed, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, (before[j - 2] ?? 0) + 1);
+      }
+      row.push(least);
+    }
+    before = above;
+    above = row;
+  }
+  return above[b.length] ?? 0;
+}
+
+/** `api-url`, `API_URL` and `apiUrl` are one name to a person. */
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
+
+/** The name that was probably meant, or null when none is near. */
+export function nearest(name: string, names: readonly string[]): string | null {
+  const given = plain(name).slice(0, 40);
+  const ranked = names
+    .map((one) => ({ one, far: Math.min(distance(given, plain(one)), distance(given, lastPart(one))) }))
+    .toSorted((a, b) => a.far - b.far);
+  const [best] = ranked;
+  return best !== undefined && best.far <= Math.max(1, Math.floor(given.length / 3)) ? best.one : null;
+}
+
+/** `timestampHeader` alone is meant as `webhook.timestampHeader`. */
+function lastPart(name: string): string {
+  return plain(name.slice(name.lastIndexOf('.') + 1));
+}

@@ -1,0 +1,62 @@
+import {
+  address,
+  count,
+  duration,
+  flag,
+  headerName,
+  type Kind,
+  overrides,
+  pointer,
+  text,
+  texts,
+  wordOf,
+} from './kinds.ts';
+import type { PlainName, PlainValues } from './names.ts';
+
+export interface Entry<Value> {
+  readonly kind: Kind<Value>;
+  /** What the setting is for, in a line. */
+  readonly about: string;
+}
+
+type Table = { readonly [Name in PlainName]: Entry<PlainValues[Name]> };
+
+/** Every setting that a file may give: `.rungate.json`, profiles, `config set` and the JSON schema follow from it. */
+export const settingsTable: Table = {
+  apiUrl: { kind: address, about: 'Base URL of the service.' },
+  project: { kind: text, about: 'The project, by its slug.' },
+  process: { kind: text, about: 'The process to run, by its slug; or else tags.' },
+  tags: { kind: texts, about: 'Run every process with these tags; or else a process.' },
+  environment: { kind: text, about: "The environment, by its key; without it the project's own." },
+  strict: { kind: flag, about: 'Fail on a cancelled run too; every pipeline should.' },
+  on: { kind: overrides, about: 'What the gate does about a verdict; beats strict.' },
+  interval: { kind: duration, about: 'Between polls, unless the service says otherwise.' },
+  maxAttempts: { kind: count, about: 'Status reads at most.' },
+  timeout: { kind: duration, about: 'How long to wait at most; lifts the default of maxAttempts.' },
+  fleetSize: { kind: count, about: "How many gates share the service's limits." },
+  format: { kind: wordOf(['table', 'json', 'ndjson']), about: 'How results are printed.' },
+  auth: { kind: wordOf(['bearer', 'key']), about: 'The credential to use where the service takes either.' },
+  caFile: { kind: text, about: 'Trust the certificate authorities in this PEM file too.' },
+  'run.idPointer': { kind: pointer, about: "Where a new run's id stands in the reply, as a JSON pointer." },
+  'env.providerModelField': { kind: text, about: "The service's own name of the field providerModel." },
+  'webhook.timestampHeader': { kind: headerName, about: "The service's name of X-Service-Timestamp." },
+  'webhook.signatureHeader': { kind: headerName, about: "The service's name of X-Service-Signature." },
+};
+
+export const plainNames = Object.keys(settingsTable) as PlainName[];
+
+export function isPlainName(name: string): name is PlainName {
+  return Object.hasOwn(settingsTable, name);
+}
+
+/** Reads one value. @throws UnfitValue */
+export function readValue<Name extends PlainName>(name: Name, json: unknown): PlainValues[Name] {
+  const entry: Entry<PlainValues[Name]> = settingsTable[name];
+  return entry.kind.read(json);
+}
+
+/** A value as a file has it. */
+export function writeValue<Name extends PlainName>(name: Name, value: PlainValues[Name]): unknown {
+  const entry: Entry<PlainValues[Name]> = settingsTable[name];
+  return entry.kind.write(value);
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CiContext } from '../../src/ci/context.ts';
+import {
+  baseOf,
+  type Ingredients,
+  ingredientsOf,
+  keySteps,
+  type Remembered,
+} from '../../src/ci/idempotency.ts';
+import { detectCi } from '../../src/ci/provider.ts';
+
+const ci: CiContext = {
+  ...detectCi({}),
+  provider: 'github',
+  repository: 'acme/shop',
+  runId: '77',
+  job: 'e2e',
+  step: '__run',
+  attempt: 1,
+};
+
+const ingredients = (
+  change: Partial<CiContext> = {},
+  body = '{}',
+  salt: string | null = null,
+): Ingredients => {
+  const made = ingredientsOf({ ...ci, ...change }, body, salt);
+  if (made === null) throw new Error('no ingredients');
+  return made;
+};
+
+const keys = (change: Partial<CiContext> = {}, remembered: Remembered[] = []) =>
+  keySteps(ingredients(change), { ...ci, ...change }, remembered);
+
+describe('what shares a key', () => {
+  it('every attempt of one place with one body', () => {
+    expect(keys({ attempt: 2 })[0]?.key).toBe(keys({ attempt: 1 })[0]?.key);
+    expect(keys({ attempt: 3, jobId: '9' })[1]?.key).toBe(keys({ attempt: 2, jobId: '8' })[1]?.key);
+  });
+
+  it.each<[string, Partial<CiContext>, string, string | null]>([
+    ['another job', { job: 'smoke' }, '{}', null],
+    ['another step', { step: '__run_2' }, '{}', null],
+    ['another matrix cell', { matrix: 'node-22' }, '{}', null],
+    ['another parallel node', { parallelIndex: 1 }, '{}', null],
+    ['another pipeline run', { runId: '78' }, '{}', null],
+    ['another repository', { repository: 'acme/other' }, '{}', null],
+    ['another CI', { provider: 'gitlab' }, '{}', null],
+    ['another body', {}, '{"ref":"x"}', null],
+    ['a salt', {}, '{}', 'cell-1'],
+  ])('never %s', (_name, change, body, salt) => {
+    expect(baseOf(ingredients(change, body, salt))).not.toBe(baseOf(ingredients()));
+  });
+
+  it('never two sets of ingredients, however they are cut', () => {
+    const text = fc.oneof(fc.constant(null), fc.string({ maxLength: 6 }));
+    const set = fc.record({ job: text, step: text, matrix: text, repository: text });
+    fc.assert(
+      fc.property(set, set, (a, b) => {
+        const same = JSON.stringify(a) === JSON.stringify(b);
+        expect(baseOf(ingredients(a)) === baseOf(ingredients(b))).toBe(same);
+      }),
+    );
+  });
+
+  it('outside a CI, or in one that does not say which pipeline this is: nothing does', () => {
+    expect(ingredientsOf({ ...ci, provider: null }, '{}', null)).toBeNull();
+    expect(ingredientsOf({ ...ci, runId: null }, '{}', null)).toBeNull();
+  });
+});
+
+describe('which keys are tried', () => {
+  const shape = (steps: ReturnType<typeof keys>) => steps.map(({ lookBack, own }) => ({ lookBack, own }));
+
+  it('attempt 1 starts with the first generation, without a look back', () => {
+    expect(shape(keys())[0]).toEqual({ lookBack: false, own: true });
+  });
+
+  it('attempt 3 looks at what attempts 1 and 2 have left, then at its own', () => {
+    expect(shape(keys({ attempt: 3 })).slice(0, 3)).toEqual([
+      { lookBack: true, own: false },
+      { lookBack: true, own: false },
+      { lookBack: true, own: true },
+    ]);
+  });
+
+  it('a CI that numbers jobs but not attempts has one more, of the job’s own number', () => {
+    const steps = keys({ attempt: null, jobId: '5001' });
+    expect(shape(steps).slice(0, 2)).toEqual([
+      { lookBack: true, own: false },
+      { lookBack: true, own: true },
+    ]);
+    const retried = keys({ attempt: null, jobId: '5002' });
+    expect(retried[0]?.key).toBe(steps[0]?.key);
+    expect(retried[1]?.key).not.toBe(steps[1]?.key);
+  });
+
+  it('the last one is random: a run that has ended is never used again', () => {
+    for (const change of [
+      {},
+      { attempt: 4 },
+      { attempt: null, jobId: '1' },
+      { attempt: null, jobId: null },
+    ]) {
+      expect(keys(change).at(-1)?.key).not.toBe(keys(change).at(-1)?.key);
+      expect(keys(change).at(-1)).toMatchObject({ lookBack: false, own: true });
+    }
+  });
+
+  it('a run that this job left open comes first, one that it is done with raises the round', () => {
+    const first = keys()[0]?.key ?? '';
+    const open = keys({}, [{ key: first, round: 0, settled: false }]);
+    expect(open[0]).toMatchObject({ key: first, lookBack: true, own: false });
+    const done = keys({}, [{ key: first, round: 0, settled: true }]);
+    expect(done[0]?.key).not.toBe(first);
+    expect(done[0]?.how).toMatch(/run 2 of this job/);
+  });
+
+  it('the second run of a retried job is not the second attempt of its first run', () => {
+    const second = keys({}, [{ key: 'k', round: 0, settled: true }])[0]?.key;
+    expect(keys({ attempt: 2 }).map((step) => step.key)).not.toContain(second);
+  });
+
+  it('no key comes twice, and each is fit for a header', () => {
+    fc.assert(
+      fc.property(
+        fc.option(fc.integer({ min: 1, max: 30 })),
+        fc.option(fc.string()),
+        fc.array(fc.record({ key: fc.uuid(), round: fc.nat(5), settled: fc.boolean() })),
+        (attempt, jobId, remembered) => {
+          const all = keys({ attempt, jobId }, remembered).map((step) => step.key);
+          expect(new Set(all).size).toBe(all.length);
+          for (const key of all) expect(key).toMatch(/^[0-9a-f-]{36,64}$/);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openJournal, parseJournal, runsOf } from '../../src/ci/journal.ts';
+import type { TriggerBody } from '../../src/contract/run.ts';
+import type { KeyStep } from '../../src/gate/start.ts';
+
+let folder: string;
+let path: string;
+let told: string[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-journal-'));
+  path = join(folder, 'job.journal');
+  told = [];
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = () => openJournal(path, new Date(0), (problem) => told.push(problem));
+const body = { projectSlug: 'p' } as unknown as TriggerBody;
+const step = (key: string): KeyStep => ({ key, how: '', lookBack: false, own: true });
+
+describe('the journal of a job', () => {
+  it('remembers what was started, under which key, and what became of it', () => {
+    const journal = open();
+    expect(journal.runs).toEqual([]);
+    journal.triggering(step('k1'), body);
+    journal.created(step('k1'), { runId: 'r1', appUrl: null });
+    journal.settled('r1');
+    open().triggering(step('k2'), body);
+    expect(open().runs).toEqual([
+      { key: 'k1', round: 0, runId: 'r1', body: { projectSlug: 'p' }, settled: true },
+      { key: 'k2', round: 1, runId: null, body: { projectSlug: 'p' }, settled: false },
+    ]);
+    expect(told).toEqual([]);
+  });
+
+  it('a key that is tried again is the same run', () => {
+    open().triggering(step('k1'), body);
+    open().triggering(step('k1'), body);
+    expect(open().runs).toHaveLength(1);
+  });
+
+  it('can be read by its owner alone', () => {
+    open().triggering(step('k1'), body);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('a last line that was cut off is no fault: kill -9 may come at any byte', () => {
+    open().triggering(step('k1'), body);
+    appendFileSync(path, '{"event":"crea');
+    expect(open().runs).toHaveLength(1);
+    open().created(step('k1'), { runId: 'r1', appUrl: null });
+    expect(open().runs).toMatchObject([{ key: 'k1', runId: 'r1' }]);
+    expect(told).toEqual([]);
+  });
+
+  it('what cannot be read is set aside and said', () => {
+    writeFileSync(path, 'not a journal\n');
+    expect(open().runs).toEqual([]);
+    expect(told.join()).toMatch(/kept as .*corrupt-0/);
+    const aside = readdirSync(folder).find((name) => name.includes('corrupt')) ?? '';
+    expect(readFileSync(join(folder, aside), 'utf8')).toBe('not a journal\n');
+  });
+
+  it('a link that somebody planted is not followed', () => {
+    writeFileSync(join(folder, 'target'), '{"event":"triggering","key":"evil","round":0}\n');
+    symlinkSync(join(folder, 'target'), path);
+    expect(open().runs).toEqual([]);
+    expect(told.join()).toMatch(/cannot be used/);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('one that cannot be written is said once, and the gate goes on', () => {
+    chmodSync(folder, 0o500);
+    const journal = open();
+    journal.triggering(step('k1'), body);
+    journal.settled('r1');
+    expect(told).toHaveLength(1);
+    chmodSync(folder, 0o700);
+  });
+
+  it('twenty processes that write at once lose nothing and tear nothing', async () => {
+    const script = `
+      const { appendFileSync } = require('node:fs');
+      for (let i = 0; i < 50; i += 1) {
+        appendFileSync(${JSON.stringify(path)}, JSON.stringify({ event: 'triggering', key: process.argv[1] + '-' + i, round: 0 }) + '\\n', { mode: 0o600 });
+      }`;
+    const { spawn } = await import('node:child_process');
+    await Promise.all(
+      Array.from(
+        { length: 20 },
+        (_, n) =>
+          new Promise((resolve) => spawn(process.execPath, ['-e', script, `p${n}`]).once('close', resolve)),
+      ),
+    );
+    expect(open().runs).toHaveLength(1000);
+    expect(told).toEqual([]);
+  });
+});
+
+it('any text is a journal or none, and nothing else happens', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.array(fc.json()).map((lines) => `${lines.join('\n')}\n`),
+      ),
+      (text) => {
+        const events = parseJournal(text);
+        if (events !== null) expect(Array.isArray(runsOf(events))).toBe(true);
+      },
+    ),
+  );
+});
