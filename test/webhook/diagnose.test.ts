@@ -1,0 +1,378 @@
+import { execFileSync } from 'node:child_process';
+import { createHmac, randomBytes } from 'node:crypto';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type DiagnoseInput, diagnose, type Hmac, mostDiagnosed } from '../../src/webhook/diagnose.ts';
+import { rows } from '../../src/webhook/diagnose-causes.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const hmac: Hmac = (key, parts) =>
+  parts.reduce((mac, part) => mac.update(part), createHmac('sha256', key)).digest();
+
+const secret = 'whook-Secret-0123456789';
+const timestamp = '2026-01-15T12:00:00.250Z';
+
+/** The event as the sender had it, before it made bytes of it. */
+const event = {
+  type: 'run.completed',
+  id: 7,
+  data: { name: 'Zoë ☕ 😀', url: 'https://x.example/a?b=1&c=<d>' },
+};
+
+interface Sent {
+  body: string | Uint8Array;
+  timestamp: string;
+  key: string | Uint8Array;
+  /** What is put under the MAC, where it is not `<timestamp>.<body>`. */
+  message: (timestamp: Uint8Array, body: Uint8Array) => Uint8Array[];
+  encode: (mac: Uint8Array) => string;
+}
+
+const asBytes = (value: string | Uint8Array) => (typeof value === 'string' ? bytes(value) : value);
+const hex = (mac: Uint8Array) => `sha256=${Buffer.from(mac).toString('hex')}`;
+
+/** What the receiver has in hand, after one or two mistakes. */
+type Had = Partial<Omit<DiagnoseInput, 'body' | 'hmac'>> & { body?: string | Uint8Array };
+
+/** Signs as the sender did, and diagnoses what the receiver has. */
+function causes(sent: Partial<Sent>, had: Had = {}): string[] {
+  const body = asBytes(sent.body ?? JSON.stringify(event));
+  const stamp = sent.timestamp ?? timestamp;
+  const build = sent.message ?? ((time, content) => [time, bytes('.'), content]);
+  const mac = hmac(asBytes(sent.key ?? secret), build(bytes(stamp), body));
+  return diagnose({
+    timestamp: stamp,
+    signature: (sent.encode ?? hex)(mac),
+    secrets: [secret],
+    hmac,
+    ...had,
+    body: asBytes(had.body ?? body),
+  }).map(({ id }) => id);
+}
+
+/** What Python's json.dumps writes of the same value, by Python itself where it is there. */
+const python = (options: string) =>
+  execFileSync(
+    'python3',
+    ['-c', `import json,sys; sys.stdout.buffer.write(json.dumps(json.load(sys.stdin)${options}).encode())`],
+    { input: JSON.stringify(event) },
+  ).toString();
+const hasPython = (() => {
+  try {
+    return python('') !== '';
+  } catch {
+    return false;
+  }
+})();
+
+const compact = JSON.stringify(event);
+const spaced = '{"type": "run.completed", "data": {"tags": ["a", "b"], "ok": true, "total": 1.50}}';
+const parsedAgain = (text: string) => JSON.stringify(JSON.parse(text));
+const windows = (text: string) => text.replaceAll('\n', '\r\n');
+const lines = '{\n  "type": "run.completed",\n  "id": 7\n}';
+
+/** Each row was made by making the mistake, not by undoing it. */
+const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
+  ['newline_added', 'echo instead of printf', { body: compact }, { body: `${compact}\n` }],
+  ['newline_added', 'an editor on Windows', { body: compact }, { body: `${compact}\r\n` }],
+  ['newline_added', 'several', { body: compact }, { body: `${compact}\n\n\n` }],
+  ['newline_stripped', '$(cat body)', { body: `${compact}\n` }, { body: compact }],
+  ['newline_stripped', 'a CRLF', { body: `${compact}\r\n` }, { body: compact }],
+  ['lf_became_crlf', 'git with autocrlf', { body: lines }, { body: windows(lines) }],
+  ['crlf_became_lf', 'dos2unix', { body: windows(lines) }, { body: lines }],
+  ['bom_added', 'Notepad', { body: compact }, { body: `\ufeff${compact}` }],
+  ['bom_stripped', 'TextDecoder', { body: `\ufeff${compact}` }, { body: compact }],
+  ['white_space_added', 'a template', { body: compact }, { body: `  ${compact} \n` }],
+  [
+    'json_spaced',
+    'JSON.stringify of a body from Python',
+    { body: '{"a": 1, "b": [1, 2]}' },
+    { body: parsedAgain('{"a": 1, "b": [1, 2]}') },
+  ],
+  ['json_compact', 'indented for reading', { body: compact }, { body: JSON.stringify(event, null, 2) }],
+  ['json_compact', 'spaced by Python', { body: '{"a":1,"b":[]}' }, { body: '{"a": 1, "b": []}' }],
+  [
+    'json_indented_2',
+    'parsed and written compact',
+    { body: JSON.stringify(event, null, 2) },
+    { body: compact },
+  ],
+  [
+    'json_indented_4',
+    'parsed and written compact',
+    { body: JSON.stringify(event, null, 4) },
+    { body: compact },
+  ],
+  [
+    'json_indented_tab',
+    'parsed and written compact',
+    { body: JSON.stringify(event, null, '\t') },
+    { body: compact },
+  ],
+  [
+    'json_sorted',
+    'a store that does not keep the order',
+    { body: '{"a":1,"b":{"c":2,"d":3}}' },
+    { body: '{"b":{"d":3,"c":2},"a":1}' },
+  ],
+  [
+    'json_unescaped',
+    'ensure_ascii',
+    { body: '{"n":"Zo\\u00eb \\u2615 \\ud83d\\ude00"}' },
+    { body: '{"n":"Zoë ☕ 😀"}' },
+  ],
+  ['json_unescaped', 'in upper case, as .NET', { body: '{"n":"Zo\\u00EB"}' }, { body: '{"n":"Zoë"}' }],
+  [
+    'json_escaped',
+    'written by Python',
+    { body: '{"n":"Zoë ☕ 😀"}' },
+    { body: '{"n":"Zo\\u00eb \\u2615 \\ud83d\\ude00"}' },
+  ],
+  [
+    'json_slashes',
+    'a body from PHP',
+    { body: '{"u":"https:\\/\\/x.example\\/a"}' },
+    { body: '{"u":"https://x.example/a"}' },
+  ],
+  [
+    'json_slashes',
+    'a body through PHP',
+    { body: '{"u":"https://x.example/a"}' },
+    { body: '{"u":"https:\\/\\/x.example\\/a"}' },
+  ],
+  ['json_html', 'a body from Go', { body: '{"u":"a\\u0026b\\u003cc\\u003e"}' }, { body: '{"u":"a&b<c>"}' }],
+  [
+    'json_html',
+    'a body through Go',
+    { body: '{"u":"a&b<c>"}' },
+    { body: '{"u":"a\\u0026b\\u003cc\\u003e"}' },
+  ],
+  ['compressed', 'gzip', { body: compact }, { body: gzipSync(compact) }],
+  ['compressed', 'deflate', { body: compact }, { body: deflateSync(compact) }],
+  ['compressed', 'brotli', { body: compact }, { body: brotliCompressSync(compact) }],
+  [
+    'decoded_as_latin1',
+    "read as 'latin1', written as UTF-8",
+    { body: '{"n":"Zoë ☕"}' },
+    { body: Buffer.from('{"n":"Zoë ☕"}').toString('latin1') },
+  ],
+  [
+    'encoded_as_latin1',
+    "written as 'latin1'",
+    { body: '{"n":"Zoë"}' },
+    { body: Buffer.from('{"n":"Zoë"}', 'latin1') },
+  ],
+  ['encoded_as_utf16', 'PowerShell', { body: compact }, { body: Buffer.from(`\ufeff${compact}`, 'utf16le') }],
+  ['base64_body', 'Lambda', { body: compact }, { body: Buffer.from(compact).toString('base64') }],
+  ['json_string', 'JSON.stringify of text', { body: compact }, { body: JSON.stringify(compact) }],
+  [
+    'headers_in_body',
+    'curl -i',
+    { body: compact },
+    { body: `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${compact}` },
+  ],
+  ['tenant_secret', 'a tenant secret too early', {}, { tenantSecret: 'tenant-secret-1' }],
+  [
+    'old_secret',
+    'one from before the rotation',
+    { key: 'older-secret' },
+    { tenantSecret: 'tenant-secret-1', secrets: [secret, 'older-secret'] },
+  ],
+  ['secret_white_space', 'copied with a space', {}, { secrets: [`${secret} `] }],
+  ['secret_white_space', 'echo into a file', {}, { secrets: ['unrelated', ` ${secret}\n`] }],
+  ['secret_newline', 'the sender read a file', { key: `${secret}\n` }, {}],
+  ['secret_quoted', 'docker --env-file', {}, { secrets: [`"${secret}"`] }],
+  ['secret_list', 'commas', {}, { secrets: [`other-secret,${secret}`] }],
+  ['secret_list', 'a \\n that is none', {}, { secrets: [`${secret}\\nother-secret`] }],
+  [
+    'secret_prefix',
+    'Standard Webhooks',
+    { key: randomBytes(24).fill(7) },
+    { secrets: [`whsec_${Buffer.alloc(24, 7).toString('base64')}`] },
+  ],
+  ['secret_prefix', 'a label', { key: 'abcdef0123456789' }, { secrets: ['whsec_abcdef0123456789'] }],
+  [
+    'secret_hex',
+    'the sender decodes',
+    { key: Buffer.from('00ff10a0b1c2d3e4', 'hex') },
+    { secrets: ['00ff10a0b1c2d3e4'] },
+  ],
+  [
+    'secret_base64',
+    'the sender decodes',
+    { key: Buffer.alloc(32, 200) },
+    { secrets: [Buffer.alloc(32, 200).toString('base64')] },
+  ],
+  ['secret_decoded', 'we decoded hex', { key: Buffer.from(secret).toString('hex') }, {}],
+  ['secret_decoded', 'we decoded base64', { key: Buffer.from(secret).toString('base64') }, {}],
+  ['secret_case', 'copied by hand', { key: secret.toLowerCase() }, {}],
+  ['secret_unset', 'an empty variable', { key: '' }, {}],
+  ['secret_unset', 'String(undefined)', { key: 'undefined' }, {}],
+  ['timestamp_fraction', 'a database with microseconds', {}, { timestamp: '2026-01-15T12:00:00.250000Z' }],
+  [
+    'timestamp_fraction',
+    'no fraction',
+    { timestamp: '2026-01-15T12:00:00.000Z' },
+    { timestamp: '2026-01-15T12:00:00Z' },
+  ],
+  ['timestamp_zone', '+00:00 for Z', {}, { timestamp: timestamp.replace('Z', '+00:00') }],
+  ['timestamp_zone', 'Z for +00:00', { timestamp: '2026-01-15T12:00:00.250+00:00' }, { timestamp }],
+  ['timestamp_zone', 'local time', { timestamp: '2026-01-15T14:00:00.250+02:00' }, { timestamp }],
+  ['timestamp_zone', 'half hours', { timestamp: '2026-01-15T17:30:00.250+05:30' }, { timestamp }],
+  ['timestamp_zone', 'none', { timestamp: '2026-01-15T12:00:00.250' }, { timestamp }],
+  ['timestamp_separator', 'SQL', { timestamp: '2026-01-15 12:00:00.250Z' }, { timestamp }],
+  ['timestamp_unix', 'seconds', { timestamp: String(Date.parse(timestamp) / 1000 - 0.25) }, { timestamp }],
+  ['timestamp_unix', 'milliseconds', { timestamp: String(Date.parse(timestamp)) }, { timestamp }],
+  ['timestamp_http_date', 'toUTCString', { timestamp: new Date(timestamp).toUTCString() }, { timestamp }],
+  [
+    'timestamp_white_space',
+    'JSON.stringify of a Date',
+    { timestamp: JSON.stringify(timestamp) },
+    { timestamp },
+  ],
+  ['timestamp_milliseconds', 'cut off', {}, { timestamp: '2026-01-15T12:00:00Z' }],
+  ['boundary_missing', 'timestamp + body', { message: (time, body) => [time, body] }, {}],
+  ['boundary_newline', 'lines', { message: (time, body) => [time, bytes('\n'), body] }, {}],
+  ['body_only', 'as GitHub signs', { message: (_time, body) => [body] }, {}],
+  ['body_first', 'the other way round', { message: (time, body) => [body, bytes('.'), time] }, {}],
+  ['body_missing', 'the body not yet written', { message: (time) => [time, bytes('.')] }, {}],
+  ['signature_base64', "digest('base64')", { encode: (mac) => Buffer.from(mac).toString('base64') }, {}],
+  [
+    'signature_base64',
+    'behind sha256=',
+    { encode: (mac) => `sha256=${Buffer.from(mac).toString('base64')}` },
+    {},
+  ],
+  ['signature_prefix', 'bare hex', { encode: (mac) => Buffer.from(mac).toString('hex') }, {}],
+  ['signature_prefix', 'v1=', { encode: (mac) => `v1=${Buffer.from(mac).toString('hex')}` }, {}],
+  ['timestamp_refused', 'Unix seconds', { timestamp: '1768478400' }, {}],
+];
+
+describe('a mistake is named by its cause', () => {
+  test.each(mistakes)('%s: %s', (id, _how, sent, had) => expect(causes(sent, had)).toEqual([id]));
+
+  test('every cause has a mistake here that was really made', () => {
+    const made = new Set(mistakes.map(([id]) => id));
+    expect(rows.map(({ id }) => id).filter((id) => !made.has(id))).toEqual([]);
+  });
+
+  test('each row of the table has an id of its own, a sentence and a remedy', () => {
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+    for (const row of rows) expect([row.sentence, row.remedy].every((text) => text.length > 10)).toBe(true);
+  });
+});
+
+describe('two mistakes at once', () => {
+  test.each<[string[], Partial<Sent>, Had]>([
+    [
+      ['json_spaced', 'newline_added'],
+      { body: spaced },
+      { body: `${spaced.replaceAll(': ', ':').replaceAll(', ', ',')}\n` },
+    ],
+    [
+      ['json_compact', 'lf_became_crlf'],
+      { body: `${compact}\n` },
+      { body: windows(`${JSON.stringify(event, null, 2)}\n`) },
+    ],
+    [['newline_added', 'secret_white_space'], {}, { body: `${compact}\n`, secrets: [`${secret}\t`] }],
+    [['compressed', 'newline_stripped'], { body: `${compact}\n` }, { body: gzipSync(compact) }],
+    [['newline_added', 'body_only'], { message: (_time, body) => [body] }, { body: `${compact}\n` }],
+    [
+      ['secret_quoted', 'timestamp_zone'],
+      {},
+      { secrets: [`'${secret}'`], timestamp: timestamp.replace('Z', '+00:00') },
+    ],
+    [
+      ['timestamp_fraction', 'timestamp_zone'],
+      { timestamp: '2026-01-15T12:00:00Z' },
+      { timestamp: '2026-01-15T12:00:00.000+00:00' },
+    ],
+    [
+      ['newline_added', 'signature_base64'],
+      { encode: (mac) => Buffer.from(mac).toString('base64') },
+      { body: `${compact}\n` },
+    ],
+    [
+      ['json_spaced', 'json_unescaped'],
+      { body: '{"n": "Zo\\u00eb", "a": 1}' },
+      { body: '{"n":"Zoë","a":1}' },
+    ],
+    [
+      ['json_indented_4', 'json_sorted', 'json_slashes'],
+      { body: '{\n    "a": "x\\/y",\n    "b": 2\n}' },
+      { body: '{"b":2,"a":"x/y"}' },
+    ],
+  ])('%j', (ids, sent, had) => expect(causes(sent, had).toSorted()).toEqual(ids.toSorted()));
+});
+
+describe.skipIf(!hasPython)('against the JSON of Python', () => {
+  test.each<[string, string[]]>([
+    ['', ['json_spaced', 'json_unescaped']],
+    [', ensure_ascii=False', ['json_spaced']],
+    [', indent=4', ['json_indented_4', 'json_unescaped']],
+    [', sort_keys=True, separators=(",", ":"), ensure_ascii=False', ['json_sorted']],
+    [', sort_keys=True', ['json_spaced', 'json_sorted', 'json_unescaped']],
+  ])('json.dumps(event%s), parsed and written again by JavaScript', (options, ids) => {
+    const body = python(options);
+    expect(
+      causes({ body }, { body: parsedAgain(body).replace(/^.*$/s, () => JSON.stringify(event)) }),
+    ).toEqual(ids);
+  });
+});
+
+describe('nothing is found', () => {
+  test('for a signature of somebody else', () => expect(causes({ key: 'stranger' })).toEqual([]));
+  test('for another body', () => expect(causes({}, { body: compact.replace('7', '8') })).toEqual([]));
+  test('for a signature that is none', () => {
+    for (const signature of ['', 'sha256=', 'sha256=xyz', 'é'.repeat(64)])
+      expect(causes({}, { signature })).toEqual([]);
+  });
+  test('for a body that is too large to try', () => {
+    const body = new Uint8Array(mostDiagnosed + 1);
+    expect(causes({ body: body.subarray(1) }, { body })).toEqual([]);
+  });
+  test('nothing that was not asked for is called a cause: what matches as it is has none', () => {
+    expect(causes({})).toEqual([]);
+  });
+});
+
+describe('whatever comes in', () => {
+  test('it ends, without an error', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.json(), fc.string());
+    fc.assert(
+      fc.property(
+        text,
+        text,
+        text,
+        fc.array(
+          text.filter((one) => one !== ''),
+          { maxLength: 2 },
+        ),
+        (body, time, signature, secrets) => {
+          expect(diagnose({ body: bytes(body), timestamp: time, signature, secrets, hmac })).toBeInstanceOf(
+            Array,
+          );
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  const large = mostDiagnosed / 4;
+
+  test.each<[string, Uint8Array]>([
+    ['line breaks', Buffer.alloc(large, '\n')],
+    ['line breaks, then a letter', Buffer.concat([Buffer.alloc(large - 1, '\n'), bytes('x')])],
+    ['one long string', bytes(`"${'a'.repeat(large - 2)}"`)],
+    ['backslashes', bytes(`["${'\\\\'.repeat(large / 2 - 4)}"]`)],
+    ['brackets', bytes('['.repeat(large))],
+    ['numbers', bytes(`[${'1,'.repeat(large / 2 - 2)}1]`)],
+    ['zeros, gzipped', gzipSync(Buffer.alloc(1024 ** 3 / 4))],
+    ['base64 to the end', Buffer.alloc(large, 'A')],
+  ])('in time: %s', { timeout: 60_000 }, (_what, body) => {
+    const began = performance.now();
+    expect(causes({ key: 'stranger' }, { body })).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+});
