@@ -9,7 +9,10 @@ import { basename, dirname, join, resolve } from 'node:path';
  */
 export function writeWholeFile(path: string, text: string): void {
   const there = statSync(path, { throwIfNoEntry: false });
-  if (there !== undefined && !there.isFile()) return writeFileSync(path, text);
+  if (there !== undefined && !there.isFile()) {
+    writeFileSync(path, text);
+    return;
+  }
   const place = there === undefined ? resolve(path) : realpathSync(path);
   mkdirSync(dirname(place), { recursive: true });
   const draft = join(dirname(place), `.${basename(place).slice(0, 32)}.${randomUUID()}`);

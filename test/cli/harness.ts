@@ -41,7 +41,10 @@ export interface Settings {
   captured?: (command: readonly string[]) => string | null;
   /** What a person answers; nobody is there where it is left out. */
   answer?: string;
+  /** What there is to read; what a command writes is put there too. */
   files?: Record<string, string | Uint8Array>;
+  /** The files of these names cannot be written. */
+  unwritable?: readonly string[];
   /** Files that are written are real ones, where this does not say otherwise. */
   createSecretFile?: Io['createSecretFile'];
   /** Plays a command in a process group of its own; what is left out went well. */
@@ -63,8 +66,15 @@ async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: string; err: string } } {
   const out = memorySink(settings.isTTY ?? false, settings.closed !== true);
   const err = memorySink(settings.isTTY ?? false);
+  const files = settings.files ?? {};
+  const writeFile = (path: string, text: string) => {
+    if (settings.unwritable?.includes(path)) {
+      throw Object.assign(new Error(`EACCES: ${path}`), { code: 'EACCES' });
+    }
+    files[path] = text;
+  };
   const readFile = (path: string) => {
-    const content = settings.files?.[path];
+    const content = files[path];
     if (content === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
     return bytesOf(content);
   };
@@ -84,6 +94,8 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     },
     makeFolder: systemIo.makeFolder,
     writeNewFile: systemIo.writeNewFile,
+    writeFile,
+    appendFile: (path, text) => writeFile(path, new TextDecoder().decode(bytesOf(files[path] ?? '')) + text),
     createSecretFile: settings.createSecretFile ?? createSecretFile,
     ask: async () => settings.answer ?? null,
     onStop(stop) {
