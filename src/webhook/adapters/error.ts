@@ -14,7 +14,10 @@ export class WebhookReceiveError extends Error {
   }
 }
 
-const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, number>> = {
+/** The statuses that a delivery is refused with. */
+export type RefusalStatus = 400 | 401 | 413 | 500;
+
+const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, RefusalStatus>> = {
   missing_header: 400,
   duplicate_header: 400,
   malformed_timestamp: 400,
@@ -32,7 +35,7 @@ const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, number>> = 
 };
 
 /** The status to answer an error with. Whatever is not of a delivery is 500. */
-export function statusOf(error: unknown): number {
+export function statusOf(error: unknown): RefusalStatus {
   const ours = error instanceof WebhookVerificationError || error instanceof WebhookReceiveError;
   return ours ? statuses[error.code] : 500;
 }

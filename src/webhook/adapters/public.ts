@@ -1,3 +1,3 @@
 export { type WebhookErrorCode, WebhookVerificationError } from '../error.ts';
 export type { Delivery, ReceiveOptions } from './delivery.ts';
-export { type ReceiveErrorCode, statusOf, WebhookReceiveError } from './error.ts';
+export { type ReceiveErrorCode, type RefusalStatus, statusOf, WebhookReceiveError } from './error.ts';

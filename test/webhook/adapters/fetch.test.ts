@@ -16,7 +16,7 @@ function startWith(before?: (context: Context) => unknown) {
         return new Response(Buffer.from((await receive(context.req.raw, options)).bytes));
       } catch (error) {
         if (statusOf(error) === 500) errors.push(error);
-        return new Response(null, { status: statusOf(error) });
+        return context.body(null, statusOf(error));
       }
     });
     const { url, close } = await listen(getRequestListener(app.fetch));

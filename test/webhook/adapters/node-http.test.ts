@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect as connect2, createServer } from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Delivery, ReceiveOptions } from '../../../src/webhook/adapters/delivery.ts';
@@ -93,6 +94,36 @@ describe('node:http', () => {
     expect(error).toBeInstanceOf(WebhookReceiveError);
     expect(error).toMatchObject({ code: 'body_incomplete' });
     expect(statusOf(error)).toBe(400);
+  });
+
+  test('reads a request of node:http2, and its secrets as they are then', async () => {
+    let current = 'old';
+    const options: ReceiveOptions = {
+      maxAge: null,
+      get secrets() {
+        return current;
+      },
+    };
+    const server = createServer(async (request, response) => {
+      const status = await receive(request, options).then(() => 200, statusOf);
+      response.writeHead(status).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const session = connect2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    closers.push(async () => {
+      session.close();
+      server.close();
+    });
+    const send = (key: string) =>
+      new Promise((resolve, reject) => {
+        const headers = Object.fromEntries(headersFor('{}', { key }));
+        const stream = session.request({ ':method': 'POST', ':path': '/', ...headers });
+        stream.on('response', (reply) => resolve(reply[':status'])).on('error', reject);
+        stream.resume().end('{}');
+      });
+    expect(await send('old')).toBe(200);
+    current = 'new';
+    expect([await send('old'), await send('new')]).toEqual([401, 200]);
   });
 
   test('text() and json() are there once it is verified; JSON that is none is invalid_json', async () => {
