@@ -1,0 +1,180 @@
+import { createHmac } from 'node:crypto';
+import { inspect } from 'node:util';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import * as node from '../../src/webhook/node.ts';
+import { parseTimestamp } from '../../src/webhook/timestamp.ts';
+import * as web from '../../src/webhook/web.ts';
+
+const timestamp = '2026-07-01T12:00:00.000Z';
+
+function reference(secret: string | Uint8Array, body: string | Uint8Array): string {
+  return `sha256=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`;
+}
+
+describe('a signature is the one of createHmac', () => {
+  test('for keys around the length of a block, as text and as bytes', async () => {
+    for (const length of [1, 20, 21, 22, 32, 63, 64, 65, 127, 128, 129, 1000]) {
+      for (const secret of ['k'.repeat(length), 'é'.repeat(length), new Uint8Array(length).fill(255)]) {
+        const signature = reference(secret, '{}');
+        expect(node.signSync({ secret, body: '{}', timestamp }).signature).toBe(signature);
+        expect((await web.sign({ secret, body: '{}', timestamp })).signature).toBe(signature);
+      }
+    }
+  });
+
+  test('for bodies around the length of the buffer for short messages', () => {
+    for (let length = 8000; length < 8250; length += 1) {
+      const body = new Uint8Array(length).fill(length);
+      expect(node.signSync({ secret: 'k', body, timestamp }).signature).toBe(reference('k', body));
+    }
+  });
+
+  test('for anything, whatever was signed before', () => {
+    const bytes = fc.uint8Array({ minLength: 1, maxLength: 100 });
+    const secrets = fc.oneof(bytes, fc.string({ unit: 'binary', minLength: 1 }));
+    const bodies = fc.oneof(bytes, fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: 20_000 }));
+    fc.assert(
+      fc.property(secrets, bodies, (secret, body) => {
+        expect(node.signSync({ secret, body, timestamp }).signature).toBe(reference(secret, body));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('WebCrypto’s cached keys: text and bytes are not taken for one another, and the oldest go', async () => {
+  const bytes = new Uint8Array([49, 44, 50]);
+  const secrets = [bytes, '49,44,50', '1,2', new Uint8Array([1, 2]), 'object 1,2'];
+  const many = Array.from({ length: 200 }, (_, index) => `secret ${index}`);
+  for (const secret of [...secrets, ...many, ...secrets]) {
+    const { signature } = await web.sign({ secret, body: '{}', timestamp });
+    expect(signature).toBe(reference(secret, '{}'));
+  }
+});
+
+test('WebCrypto works on copies: bytes that change after the call change nothing', async () => {
+  const [secret, body] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+  const expected = reference(secret, body);
+  const signing = web.sign({ secret, body, timestamp });
+  secret.fill(0);
+  body.fill(0);
+  expect((await signing).signature).toBe(expected);
+});
+
+test('bytes and dates of another realm are what they are', async () => {
+  const body = runInNewContext('new Uint8Array([123, 125])');
+  const now = runInNewContext(`new Date('${timestamp}')`);
+  const signature = reference('k', body);
+  const headers = { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
+  for (const { verify } of [node, web]) {
+    expect(await verify({ body, now, headers, secrets: 'k' })).toMatchObject({
+      secretIndex: 0,
+      ageSeconds: 0,
+    });
+  }
+});
+
+test('an async function rejects, and never throws', async () => {
+  for (const call of [node.sign, node.verify, web.sign, web.verify]) {
+    const promise = call(undefined as never);
+    await expect(promise).rejects.toBeInstanceOf(node.WebhookVerificationError);
+  }
+});
+
+test('what the caller’s own objects throw is the cause, whatever it is', () => {
+  const cause = new Proxy({}, { getPrototypeOf: () => inspect.custom as never });
+  const options = {
+    secret: 'k',
+    get body(): string {
+      throw cause;
+    },
+  };
+  const error = thrownBy(() => node.signSync(options)) as node.WebhookVerificationError;
+  expect(error.code).toBe('bad_option');
+  expect(error.cause).toBe(cause);
+});
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}
+
+test('no message holds the secret, the signature or the body', async () => {
+  const [secret, body, hex] = ['whsec_do-not-print', 'body-do-not-print', 'abcdef0123456789'.repeat(4)];
+  const now = new Date(timestamp);
+  const headers = (signature: string) => ({
+    'x-service-timestamp': timestamp,
+    'x-service-signature': signature,
+  });
+  for (const signature of [`sha256=${hex}`, hex, reference(secret, body)]) {
+    const options = { body, secrets: secret, headers: headers(signature), now, maxAge: 1e-9 };
+    const error = thrownBy(() => node.verifySync({ ...options, now: new Date(now.getTime() + 1000) }));
+    expect(inspect(error)).toContain('WebhookVerificationError');
+    expect(inspect(error)).not.toMatch(/do-not-print|abcdef/);
+  }
+});
+
+test('a header of white space is read in linear time', () => {
+  const value = `a${' '.repeat(2_000_000)}b`;
+  const began = performance.now();
+  const error = thrownBy(() =>
+    node.verifySync({
+      body: '',
+      secrets: 'k',
+      headers: { 'x-service-timestamp': value, 'x-service-signature': value },
+    }),
+  );
+  expect(error).toMatchObject({ code: 'malformed_timestamp' });
+  expect(performance.now() - began).toBeLessThan(1000);
+});
+
+describe('a timestamp', () => {
+  test('is the moment that Date reads, with or without an offset', () => {
+    const zones = fc.constantFrom('Z', 'z', '+00:00', '-00:00', '+02:00', '-05:30', '+23:59', '-23:59');
+    const dates = fc.date({ min: new Date('0001-01-02'), max: new Date('9998-12-30'), noInvalidDate: true });
+    fc.assert(
+      fc.property(dates, zones, (date, zone) => {
+        const text = `${date.toISOString().slice(0, -1)}${zone}`;
+        expect(parseTimestamp(text)).toBe(Date.parse(text.toUpperCase()));
+      }),
+    );
+  });
+
+  test.each([
+    ['0000-01-01T00:00:00Z', -62_167_219_200_000],
+    ['0099-12-31T23:59:59Z', -59_011_459_201_000],
+    ['9999-12-31T23:59:59.999999999Z', 253_402_300_799_999],
+    ['1970-01-01T00:00:00.5Z', 500],
+    ['1970-01-01T00:00:00.0009Z', 0],
+    ['1970-01-01T00:00:00.123456Z', 123],
+    ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
+    ['2000-02-29T00:00:00Z', Date.UTC(2000, 1, 29)],
+    ['1900-02-29T00:00:00Z', null],
+    ['2023-02-29T00:00:00Z', null],
+    ['2026-04-31T00:00:00Z', null],
+    ['2026-00-01T00:00:00Z', null],
+    ['2026-13-01T00:00:00Z', null],
+    ['2026-01-00T00:00:00Z', null],
+    ['2026-01-32T00:00:00Z', null],
+    ['2026-01-01T24:00:00Z', null],
+    ['2026-01-01T00:60:00Z', null],
+    ['2026-01-01T00:00:61Z', null],
+    ['2026-01-01T00:00:00.Z', null],
+    ['2026-01-01T00:00:00,5Z', null],
+    ['2026-01-01T00:00:00+24:00', null],
+    ['2026-01-01T00:00:00+00:60', null],
+    ['2026-01-01T00:00:00−01:00', null],
+    ['+02026-01-01T00:00:00Z', null],
+    ['２０２６-01-01T00:00:00Z', null],
+    ['2026-W01-1T00:00:00Z', null],
+    ['2026-01-01T00:00Z', null],
+    ['2026-01-01T00:00:00Z\n', null],
+    ['\n2026-01-01T00:00:00Z', null],
+    ['2026-01-01T00:00:00Z.', null],
+  ])('%j is %j', (text, milliseconds) => expect(parseTimestamp(text)).toBe(milliseconds));
+});
