@@ -48,6 +48,11 @@ function othersAreRed({ results, result }: Evidence): boolean {
   );
 }
 
+/** No run, in no scenario, though the service was there. */
+function neverAsked({ results }: Evidence): boolean {
+  return results.every(({ scenario, runsCreated }) => scenario.service !== 'up' || runsCreated === 0);
+}
+
 /** Likely causes with their remedies; the first that fits is told. */
 const causes: readonly Cause[] = [
   {
@@ -98,7 +103,7 @@ const causes: readonly Cause[] = [
   {
     symptoms: lost,
     text: onLine('', String.raw`[^\n|;]*(?:\|\|[^\n|;]*)*(?<!\|)\|&?(?!\|)`),
-    unless: /pipefail|PIPESTATUS|pipestatus/,
+    unless: /-\w*o\s+pipefail\b|PIPESTATUS|pipestatus/,
     says: 'in a pipe the last command decides, not the gate: set -o pipefail (bash), or write to a file without a pipe',
   },
   {
@@ -111,6 +116,11 @@ const causes: readonly Cause[] = [
     symptoms: lostOrUnasked,
     when: ({ result }) => result.leftBehind,
     says: 'the step ended before what it had started: run the gate in the foreground, best with exec',
+  },
+  {
+    symptoms: lostOrUnasked,
+    when: neverAsked,
+    says: 'the step ended without a run: the gate was never asked, so its green means nothing',
   },
   {
     symptoms: lost,
@@ -177,10 +187,6 @@ const causes: readonly Cause[] = [
   {
     symptoms: ['red for green'],
     says: 'the step is red although the gate is green: something else in it fails, see its output',
-  },
-  {
-    symptoms: ['never asked'],
-    says: 'the step ended without a run: the gate was never asked, so its green means nothing',
   },
   { symptoms: ['asked again'], says: 'the step started more than one run: is it meant to?' },
 ];

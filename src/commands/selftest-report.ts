@@ -5,7 +5,7 @@ import type { Judgement } from './selftest-judge.ts';
 import type { StepResult } from './selftest-scenarios.ts';
 
 /** How many of the last lines of a step are shown where it is wrong. */
-const lastLines = 15;
+const lastLines = 8;
 
 function word({ ok, hint }: Judgement): string {
   if (!ok) return 'WRONG';
@@ -71,6 +71,7 @@ export async function tellStep(output: Output, result: StepResult): Promise<void
 /** Prints the table or the JSON on stdout; on stderr, of what is wrong, why, and the last lines of the step. */
 export async function printJudgements(output: Output, judgements: readonly Judgement[]): Promise<void> {
   await output.data(selftestReport(judgements), selftestTable(judgements));
+  let told: string | null = null;
   for (const { result, ok, hint } of judgements) {
     if (ok && hint === null) continue;
     const { name, expected } = result.scenario;
@@ -78,7 +79,8 @@ export async function printJudgements(output: Output, judgements: readonly Judge
     await output.alert(
       `${output.paint(tone, mark)} ${name}: expected ${expected}, the step ended with ${got(result)}`,
     );
-    if (hint !== null) await output.alert(`  ${output.paint('dim', '→')} ${hint}`);
+    if (hint !== null && hint !== told) await output.alert(`  ${output.paint('dim', '→')} ${hint}`);
+    told = hint;
     if (ok || output.verbose) continue;
     for (const line of ending(result.output, lastLines)) await output.alert(line);
   }

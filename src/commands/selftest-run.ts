@@ -60,7 +60,9 @@ async function readScript(io: Io, word: string): Promise<string> {
 /** The text of the step, as far as it can be seen: its words, and the scripts that they name. */
 async function stepText(io: Io, command: readonly string[]): Promise<string> {
   const scripts = await Promise.all(command.map((word) => readScript(io, word)));
-  return plainScript([command.join(' '), ...scripts].join('\n'));
+  // The name of a script that can be read says nothing: it may be called or-true.sh.
+  const words = command.filter((_, index) => scripts[index] === '');
+  return plainScript([words.join(' '), ...scripts].join('\n'));
 }
 
 /** The scenarios that were asked for, in their usual order. */
@@ -80,25 +82,30 @@ function chosen(flags: SelftestFlags, text: string, io: Io): readonly Scenario[]
 
 /** Runs the step in every scenario, so many at a time; the results are in the scenarios' order. */
 async function runAll(
-  stand: Stand,
+  stand: Omit<Stand, 'signal'>,
   list: readonly Scenario[],
   parallel: number,
+  stop: AbortController,
   tell: (result: StepResult) => Promise<void>,
 ): Promise<StepResult[]> {
+  const { signal } = stop;
   const results: StepResult[] = [];
   const waiting = [...list.entries()];
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      stand.signal.throwIfAborted();
+    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
       const [index, scenario] = next;
-      const result = await runStep(stand, scenario);
-      stand.signal.throwIfAborted();
+      const result = await runStep({ ...stand, signal }, scenario);
+      if (signal.aborted) return;
       results[index] = result;
       await tell(result);
     }
   };
-  const workers = await Promise.allSettled(Array.from({ length: Math.min(parallel, list.length) }, work));
-  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
+  // Whatever goes wrong with one ends the others, and is only told when all have ended.
+  const workers = Array.from({ length: Math.min(parallel, list.length) }, () =>
+    work().catch((error) => stop.abort(error)),
+  );
+  await Promise.all(workers);
+  signal.throwIfAborted();
   return results;
 }
 
@@ -119,8 +126,8 @@ export async function selftestCommand(
   const folder = io.temporaryFolder();
   try {
     const shims = writeShims(folder, io.program);
-    const stand: Stand = { io, command, folder, shims, limitMs, signal: stop.signal };
-    const results = await runAll(stand, list, parallel, (result) => tellStep(output, result));
+    const stand = { io, command, folder, shims, limitMs };
+    const results = await runAll(stand, list, parallel, stop, (result) => tellStep(output, result));
     const judgements = judge(text, results);
     await printJudgements(output, judgements);
     return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;

@@ -2,8 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   createReadStream,
+  existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -12,9 +14,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
+import { askHidden } from './hidden-prompt.ts';
 import { lineageChanged, readLineage } from './lineage.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
+import { openStateFile, type StateFile } from './state-file.ts';
 import { writeWholeFile } from './whole-file.ts';
 
 export type { Sink } from './sink.ts';
@@ -56,6 +60,8 @@ export interface Io {
   readonly err: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** The operating system, by Node's name for it. */
+  readonly platform: string;
   /** The command that starts this program. */
   readonly program: readonly string[];
   readonly clock: Clock;
@@ -66,6 +72,8 @@ export interface Io {
   /** Standard input as it comes, in parts of any size. */
   streamStdin(): AsyncIterable<Uint8Array>;
   readFile(path: string): Uint8Array;
+  /** Whether there is a file or a folder. */
+  isThere(path: string): boolean;
   /** A file in parts, in constant memory. What the file system says is thrown while it is read. */
   streamFile(path: string): AsyncIterable<Uint8Array>;
   /** Makes a folder that its owner alone may enter, and those above it, where they are not there. */
@@ -79,6 +87,10 @@ export interface Io {
   createSecretFile(path: string): SecretFile;
   /** Asks a person for a line; null where nobody can be asked. */
   ask(question: string): Promise<string | null>;
+  /** Asks a person for a secret, which is not shown; null where nobody types. @throws StoppedError on Ctrl-C */
+  askSecret(question: string): Promise<string | null>;
+  /** A file of ours that several processes may change at once. */
+  stateFile(path: string): StateFile;
   /** Calls back for SIGINT, SIGTERM, SIGHUP and for a lost parent; a second one ends the process at once. */
   onStop(stop: (signal: StopSignal) => void): () => void;
   /** What a quick command prints, or null when it failed or took more than 2 s. */
@@ -192,9 +204,36 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
+/** A process that has ended, and whose new parent does not care, as in a container: it is nobody to wait for. */
+function onlyZombies(group: number): boolean {
+  try {
+    const stats = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => readIfThere(`/proc/${pid}/stat`));
+    // `pid (name) state ppid pgrp …`; the name may hold anything.
+    const members = stats
+      .map((stat) => /^.*\) (\S) \d+ (\d+) /s.exec(stat))
+      .filter((found) => found !== null);
+    return members.every(([, state, pgrp]) => Number(pgrp) !== group || state === 'Z' || state === 'X');
+  } catch {
+    // Not Linux.
+    return false;
+  }
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** Whether nothing is left of the group, now or within that time. */
 async function groupEnds(child: ChildProcess, withinMs: number): Promise<boolean> {
-  for (const until = performance.now() + withinMs; signalGroup(child, 0); await systemClock.sleep(20)) {
+  const gone = () =>
+    !signalGroup(child, 0) || (!windows && child.pid !== undefined && onlyZombies(child.pid));
+  for (const until = performance.now() + withinMs; !gone(); await systemClock.sleep(25)) {
     if (performance.now() >= until) return false;
   }
   return true;
@@ -275,12 +314,14 @@ export const systemIo: Io = {
   err: streamSink(process.stderr),
   env: process.env,
   cwd: process.cwd(),
+  platform: process.platform,
   program: [process.execPath, process.argv[1] ?? ''],
   clock: systemClock,
   random: Math.random,
   readStdin,
   streamStdin,
   readFile: (path) => readFileSync(path),
+  isThere: existsSync,
   streamFile: (path) => createReadStream(path, { highWaterMark }),
   makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: 0o700 }),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
@@ -288,6 +329,9 @@ export const systemIo: Io = {
   appendFile: (path, text) => appendFileSync(path, text),
   createSecretFile,
   ask,
+  askSecret: async (question) =>
+    process.stdin.isTTY ? askHidden(process.stdin, process.stderr, question) : null,
+  stateFile: openStateFile,
   onStop,
   capture,
   run,
