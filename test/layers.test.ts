@@ -42,7 +42,12 @@ const layers: readonly Layer[] = [
       'gate/start.ts',
     ],
   },
-  { name: 'settings', rank: 4, holds: ['settings.ts', 'settings/'], only: ['errors.ts', 'gate/policy.ts'] },
+  {
+    name: 'settings',
+    rank: 4,
+    holds: ['settings.ts', 'settings/'],
+    only: ['errors.ts', 'duration.ts', 'gate/policy.ts', 'http/address.ts'],
+  },
   {
     name: 'output',
     rank: 4,

@@ -19,6 +19,9 @@ function githubFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
   }
 }
 
+/** `owner/name` of a repository's URL, of whatever kind: Buildkite writes the two that are compared differently. */
+const ownerAndName = (url: string | undefined) => /[:/]([^:/]+\/[^:/]+?)(?:\.git)?\/?$/.exec(url ?? '')?.[1];
+
 const differ = (a: string | undefined, b: string | undefined) =>
   a !== undefined && a !== '' && b !== undefined && b !== '' && a !== b;
 
@@ -33,6 +36,6 @@ export function runsForFork(env: Env, readFile: (path: string) => Uint8Array): b
     env.SYSTEM_PULLREQUEST_ISFORK?.toLowerCase() === 'true' ||
     // CircleCI sets it for pull requests from forks only.
     (env.CIRCLECI === 'true' && (env.CIRCLE_PR_REPONAME ?? '') !== '') ||
-    (env.BUILDKITE_PULL_REQUEST !== 'false' && differ(env.BUILDKITE_PULL_REQUEST_REPO, env.BUILDKITE_REPO))
+    differ(ownerAndName(env.BUILDKITE_PULL_REQUEST_REPO), ownerAndName(env.BUILDKITE_REPO))
   );
 }

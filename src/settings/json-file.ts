@@ -1,4 +1,4 @@
-import { type AnyNode, type DocumentNode, type ValueNode, parse } from '@humanwhocodes/momoa';
+import { type AnyNode, type DocumentNode, parse, type ValueNode } from '@humanwhocodes/momoa';
 import { ConfigError } from '../errors.ts';
 
 export type Path = readonly (string | number)[];
@@ -22,10 +22,12 @@ function keyOf(node: AnyNode): string {
   return node.type === 'String' ? node.value : '';
 }
 
-function valueOf(path: string, node: ValueNode): unknown {
+function plainValue(path: string, node: ValueNode): unknown {
   switch (node.type) {
     case 'Object': {
-      const pairs = node.members.map(({ name, value }) => [keyOf(name), valueOf(path, value), name] as const);
+      const pairs = node.members.map(
+        ({ name, value }) => [keyOf(name), plainValue(path, value), name] as const,
+      );
       const seen = new Set<string>();
       for (const [key, , name] of pairs) {
         // Every parser takes another one of the two; a reader sees either.
@@ -36,7 +38,7 @@ function valueOf(path: string, node: ValueNode): unknown {
       return Object.fromEntries(pairs.map(([key, value]) => [key, value]));
     }
     case 'Array':
-      return node.elements.map((element) => valueOf(path, element.value));
+      return node.elements.map((element) => plainValue(path, element.value));
     case 'String':
     case 'Number':
     case 'Boolean':
@@ -91,7 +93,7 @@ export function readJson(path: string, bytes: Uint8Array): JsonFile {
   if (text.trim() === '') throw new ConfigError(`${path}:1:1: it is empty`, { hint: 'write at least {}' });
   try {
     const document = parse(text, { mode: 'json' });
-    const value = valueOf(path, document.body);
+    const value = plainValue(path, document.body);
     return { path, value, place: (at, part = 'value') => placeOf(path, find(document, at, part)) };
   } catch (error) {
     throw error instanceof ConfigError ? error : notJson(path, error);

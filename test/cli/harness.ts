@@ -4,6 +4,7 @@ import type { StopSignal } from '../../src/errors.ts';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
 import { type GroupOptions, type GroupResult, type Io, type Sink, systemIo } from '../../src/output/io.ts';
 import { createSecretFile } from '../../src/output/secret-file.ts';
+import { openStateFile } from '../../src/output/state-file.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
 export interface Result {
@@ -41,6 +42,9 @@ export interface Settings {
   captured?: (command: readonly string[]) => string | null;
   /** What a person answers; nobody is there where it is left out. */
   answer?: string;
+  /** What a person types where it is not shown. */
+  secretAnswer?: string;
+  cwd?: string;
   /** What there is to read; what a command writes is put there too. */
   files?: Record<string, string | Uint8Array>;
   /** The files of these names cannot be written. */
@@ -82,13 +86,15 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     out,
     err,
     env: settings.env ?? {},
-    cwd: '/nowhere',
+    cwd: settings.cwd ?? '/nowhere',
+    platform: 'linux',
     program: ['rungate'],
     clock: settings.clock ?? fakeClock(),
     random: settings.random ?? (() => 0.5),
     readStdin: async () => bytesOf(settings.stdin ?? ''),
     streamStdin: () => inParts(bytesOf(settings.stdin ?? '')),
     readFile,
+    isThere: (path) => files[path] !== undefined,
     async *streamFile(path) {
       yield* inParts(readFile(path));
     },
@@ -98,6 +104,8 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     appendFile: (path, text) => writeFile(path, new TextDecoder().decode(bytesOf(files[path] ?? '')) + text),
     createSecretFile: settings.createSecretFile ?? createSecretFile,
     ask: async () => settings.answer ?? null,
+    askSecret: async () => settings.secretAnswer ?? null,
+    stateFile: openStateFile,
     onStop(stop) {
       settings.onStop?.(stop);
       return () => {};

@@ -1,0 +1,153 @@
+import { ConfigError } from '../errors.ts';
+import { readFields } from './fields.ts';
+import { readJson } from './json-file.ts';
+import type { PlainName, SecretName, SettingName, SettingValues, Source } from './names.ts';
+import { isPlainName, writeValue } from './table.ts';
+
+/** The secrets that are sent, and so are kept for one service only. */
+export const boundNames = ['apiKey', 'token'] as const;
+export type BoundName = (typeof boundNames)[number];
+
+export interface BoundSecret {
+  readonly value: string;
+  /** Scheme, host and port of the service that it was given for. */
+  readonly origin: string;
+}
+
+/** Settings, and secrets, which the settings of a file cannot be. */
+export interface Profile {
+  readonly settings: Partial<Pick<SettingValues, PlainName>>;
+  readonly secrets: {
+    readonly apiKey?: BoundSecret;
+    readonly token?: BoundSecret;
+    readonly webhookSecrets?: readonly string[];
+    readonly tenantSecret?: string;
+  };
+}
+
+export type Profiles = Readonly<Record<string, Profile>>;
+
+/** A file of profiles that cannot be understood at all; nothing in it is lost, but nothing can be had from it. */
+export class DamagedProfiles extends ConfigError {}
+
+type Json = Readonly<Record<string, unknown>>;
+const isObject = (json: unknown): json is Json =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+const isFilled = (json: unknown): json is string => typeof json === 'string' && json !== '';
+
+const fileVersion = 1;
+
+function readSecretsOf(json: unknown): Profile['secrets'] | null {
+  if (json === undefined) return {};
+  if (!isObject(json)) return null;
+  const { webhookSecrets, tenantSecret } = json;
+  for (const name of boundNames) {
+    const bound = json[name];
+    if (bound === undefined) continue;
+    if (!isObject(bound) || !isFilled(bound.value) || !isFilled(bound.origin)) return null;
+  }
+  if (webhookSecrets !== undefined && !(Array.isArray(webhookSecrets) && webhookSecrets.every(isFilled))) {
+    return null;
+  }
+  return tenantSecret === undefined || isFilled(tenantSecret) ? (json as Profile['secrets']) : null;
+}
+
+/**
+ * Reads the file of profiles.
+ * @throws DamagedProfiles when it is not such a file, ConfigError when a setting in it is wrong
+ */
+export function readProfiles(path: string, text: string): Profiles {
+  const damaged = (what: string, cause?: unknown) => new DamagedProfiles(what, { cause });
+  let file: ReturnType<typeof readJson>;
+  try {
+    file = readJson(path, new TextEncoder().encode(text));
+  } catch (error) {
+    throw error instanceof ConfigError ? damaged(error.message, error) : error;
+  }
+  const { version, profiles } = (isObject(file.value) ? file.value : {}) as Json;
+  if (typeof version === 'number' && version > fileVersion) {
+    throw new ConfigError(`${path}: a newer rungate has written this file`, {
+      hint: 'use that version, or another folder with RUNGATE_CONFIG_DIR',
+    });
+  }
+  if (version !== fileVersion || !isObject(profiles)) throw damaged(`${path}: it is not a file of profiles`);
+  const read = Object.entries(profiles).map(([name, json]): [string, Profile] => {
+    const at = ['profiles', name];
+    const secrets = isObject(json) ? readSecretsOf(json.secrets) : null;
+    if (!isObject(json) || secrets === null) throw damaged(`${file.place(at)}: this is not a profile`);
+    const settings = readFields(file, json.settings ?? {}, [...at, 'settings']);
+    return [name, { settings, secrets }];
+  });
+  return Object.fromEntries(read);
+}
+
+/** The file as it is written: what `readProfiles` reads. */
+export function writeProfiles(profiles: Profiles): string {
+  const written = Object.entries(profiles).map(([name, { settings, secrets }]) => {
+    const names = Object.keys(settings).filter(isPlainName);
+    return [name, { settings: Object.fromEntries(names.map((one) => pairOf(one, settings))), secrets }];
+  });
+  return `${JSON.stringify({ version: fileVersion, profiles: Object.fromEntries(written) }, null, 2)}\n`;
+}
+
+function pairOf<Name extends PlainName>(name: Name, settings: Profile['settings']): [Name, unknown] {
+  return [name, writeValue(name, settings[name] as SettingValues[Name])];
+}
+
+export function profileOf(profiles: Profiles, name: string): Profile | undefined {
+  return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+}
+
+/** What a profile gives. */
+export function profileSource(profile: Profile, detail: string): Source {
+  const { apiKey, token, webhookSecrets, tenantSecret } = profile.secrets;
+  const values: Partial<SettingValues> = {
+    ...profile.settings,
+    ...(apiKey === undefined ? {} : { apiKey: apiKey.value }),
+    ...(token === undefined ? {} : { token: token.value }),
+    ...(webhookSecrets === undefined ? {} : { webhookSecrets }),
+    ...(tenantSecret === undefined ? {} : { tenantSecret }),
+  };
+  const details = Object.fromEntries(Object.keys(values).map((name) => [name, detail]));
+  return { origin: 'profile', values, details };
+}
+
+/** Every secret of every profile: for taking them out of messages. */
+export function secretsOf(profiles: Profiles): string[] {
+  return Object.values(profiles).flatMap(({ secrets: { apiKey, token, webhookSecrets, tenantSecret } }) =>
+    [apiKey?.value, token?.value, ...(webhookSecrets ?? []), tenantSecret].filter(
+      (secret) => secret !== undefined,
+    ),
+  );
+}
+
+/** The profiles with one of them changed; a profile that is not there yet is an empty one. */
+export function changeProfile(
+  profiles: Profiles,
+  name: string,
+  change: (profile: Profile) => Profile,
+): Profiles {
+  return { ...profiles, [name]: change(profileOf(profiles, name) ?? { settings: {}, secrets: {} }) };
+}
+
+/** A profile with one setting more, or another value of it. What to run is one setting with two spellings. */
+export function withSetting(profile: Profile, values: Profile['settings']): Profile {
+  const { process, tags, ...rest } = profile.settings;
+  const selects = values.process !== undefined || values.tags !== undefined;
+  return { ...profile, settings: { ...(selects ? rest : profile.settings), ...values } };
+}
+
+export function withSecret<Name extends SecretName>(
+  profile: Profile,
+  name: Name,
+  secret: Required<Profile['secrets']>[Name],
+): Profile {
+  return { ...profile, secrets: { ...profile.secrets, [name]: secret } };
+}
+
+/** A profile without one of its settings or secrets. */
+export function without(profile: Profile, name: SettingName): Profile {
+  const keep = <Part extends object>(part: Part): Part =>
+    Object.fromEntries(Object.entries(part).filter(([key]) => key !== name)) as Part;
+  return { settings: keep(profile.settings), secrets: keep(profile.secrets) };
+}
