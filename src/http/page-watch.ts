@@ -25,10 +25,9 @@ function idOf(item: unknown): unknown {
   return typeof id === 'string' || typeof id === 'number' ? id : undefined;
 }
 
-/** The same for two pages of the same items: by the ids at both ends, or where there are none by all of it. */
+/** The same for two pages that end with the same item; where items have no ids, for two of the same items. */
 function fingerprint(items: readonly unknown[]): string {
-  const ends = [idOf(items[0]), idOf(items.at(-1))];
-  const text = JSON.stringify(ends.includes(undefined) ? items : [items.length, ...ends]);
+  const text = JSON.stringify(idOf(items.at(-1)) ?? items);
   return createHash('sha1').update(text).digest('base64');
 }
 
@@ -44,12 +43,14 @@ function larger(a: number | undefined, b: number | undefined): number | undefine
  * Tells a list that changes while it is read from a server that pages wrongly. It is strict only where items are
  * surely lost or repeated:
  *
- * - another page than the one asked for; the items of an earlier page once more (unless the list grew by as many
- *   meanwhile); a page size that changes, so that pages no longer join;
- * - an empty page that says there is more; "there is more" on a page beyond the last, or after more items than
- *   the list ever said to have; a list without an end;
- * - an end before as many items came as the list has. A count that fell is believed: things are deleted. One that
- *   has just grown is not held against the list: what it counts may have come after the page was made.
+ * - another page than the one asked for; a page that ends as an earlier one did (unless the list grew by as many
+ *   items as it has); a page size that changes, so that pages no longer join;
+ * - an empty page that says there is more; "there is more" on a page beyond the last; a list without an end;
+ * - more items than the list ever said to have; an end before as many came as it has. A count that fell is believed:
+ *   things are deleted. One that has just grown is not held against the list: what it counts may have come after the
+ *   page was made.
+ *
+ * It keeps no item, so it cannot see pages that overlap in their middle while the counts add up all the same.
  */
 export class PageWatch {
   /** The pages that came, by fingerprint: all that is kept of them. */
@@ -87,7 +88,9 @@ export class PageWatch {
     if (this.#reached !== undefined) this.#reached += page.items.length;
     // Its items are not kept.
     this.#last = { ...page, items: [] };
-    const problem = page.hasNextPage ? this.#endless(asked, page) : this.#lost(asked, known, knownPages);
+    const problem = page.hasNextPage
+      ? this.#endless(asked, page)
+      : (this.#surplus() ?? this.#lost(asked, known, knownPages));
     return problem === undefined ? { more: page.hasNextPage } : { more: false, problem };
   }
 
@@ -128,7 +131,7 @@ export class PageWatch {
     this.#seen.set(print, asked);
     // As many new items in front of a page push its items to the next one.
     if (earlier === undefined || totalCount - this.#firstCount >= items.length) return;
-    const text = `page ${asked} holds the items of page ${earlier} once more`;
+    const text = `page ${asked} holds items of page ${earlier} once more`;
     throw this.#error('items', text, 'items that did not come before', `those of page ${earlier}`);
   }
 
@@ -144,6 +147,14 @@ export class PageWatch {
     }
     if (this.#read >= this.#cap) return problem(`after ${this.#read} pages: the list has no end`);
     return undefined;
+  }
+
+  /** More than there ever was, at the end of the list: a single page cannot have repeated anything. */
+  #surplus(): ContractError | undefined {
+    const [count, reached] = [this.#mostCount, this.#reached];
+    if (this.#read < 2 || count === undefined || reached === undefined || reached <= count) return undefined;
+    const text = `${reached} items came of a list of ${count}: some came twice`;
+    return this.#error('items', text, `${count} items`, `${reached} items`);
   }
 
   /** What is missing at the end of the list. */
