@@ -31,8 +31,17 @@ export default defineConfig([
     entry: { cli: 'src/cli.ts', index: 'src/index.ts' },
     splitting: true,
     minify: true,
-    // The two builds that write code run side by side, and each cleans its own folder.
-    clean: ['!webhook/**'],
+    // The builds that write code run side by side, and each cleans its own folder.
+    clean: ['!webhook/**', '!action/**'],
+  },
+  {
+    ...shared,
+    // The GitHub Action: not in the package, and not on the main branch, but in the commits that releases tag.
+    entry: { index: 'src/action.ts', toolkit: 'src/action-toolkit.ts' },
+    outDir: 'dist/action',
+    splitting: true,
+    minify: true,
+    clean: true,
   },
   {
     ...webhook,

@@ -1,7 +1,7 @@
 // What the runner starts at the end of the job, also when the job was cancelled or the main step was killed.
 
-import { runPost, systemIo } from '../dist/action.js';
-import * as core from '../dist/action-toolkit.js';
+import { runPost, systemIo } from '../dist/action/index.js';
+import * as core from '../dist/action/toolkit.js';
 
 process.exitCode = 70;
 process.exitCode = await runPost(core, systemIo);

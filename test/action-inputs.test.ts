@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { argvOf, flagInputs } from '../src/action-inputs.ts';
+import { githubOutputNames } from '../src/ci/reports/github.ts';
+import { cli } from './cli/harness.ts';
+
+const manifest = readFileSync(new URL('../action.yml', import.meta.url), 'utf8');
+
+/** The names below a key of action.yml: they are indented by two. */
+function names(section: string): string[] {
+  const text = new RegExp(`^${section}:\\n([\\s\\S]*?)(?=^\\S|$(?![\\s\\S]))`, 'm').exec(manifest)?.[1] ?? '';
+  return [...text.matchAll(/^ {2}["']?([a-z-]+)["']?:$/gm)].map((match) => String(match[1]));
+}
+
+describe('action.yml', () => {
+  it('has an input for each that is read, and no other', () => {
+    expect(names('inputs').sort()).toEqual([...Object.keys(flagInputs), 'api-key', 'matrix'].sort());
+  });
+
+  it('has the outputs that are written', () => {
+    expect(names('outputs').sort()).toEqual(Object.keys(githubOutputNames).sort());
+  });
+
+  it('mirrors the flags of run trigger: each input is one, and each flag is an input or left out on purpose', async () => {
+    const { out } = await cli(['run', 'trigger', '--help']);
+    const flags = [...out.matchAll(/^\s+(?:-\w, )?--(?:no-)?([a-z-]+)/gm)].map((match) => String(match[1]));
+    const inputs = Object.keys(flagInputs).map((name) => (name === 'tags' ? 'tag' : name));
+    expect(inputs.filter((name) => !flags.includes(name))).toEqual([]);
+    // Of no use in an action: it waits, it prints for a log, and it talks to one kind of endpoint.
+    const leftOut = [
+      'wait',
+      'explain-key',
+      'auth',
+      'format',
+      'json',
+      'quiet',
+      'verbose',
+      'insecure-http',
+      'help',
+    ];
+    const missing = [...new Set(flags)].filter((name) => !inputs.includes(name) && !leftOut.includes(name));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the inputs as a command line', () => {
+  const argv = (inputs: Record<string, string>) => argvOf((name) => inputs[name] ?? '').slice(3);
+
+  it.each<[Record<string, string>, string[]]>([
+    [{}, []],
+    [{ project: 'shop', timeout: '5m' }, ['--project=shop', '--timeout=5m']],
+    [{ tags: 'a, b\nc' }, ['--tag=a', '--tag=b', '--tag=c']],
+    [{ on: 'failed=warn\nblocked=warn' }, ['--on=failed=warn', '--on=blocked=warn']],
+    [{ strict: 'true' }, ['--strict']],
+    [{ strict: 'False' }, ['--no-strict']],
+    [{ 'cancel-on-timeout': 'false' }, []],
+    [{ 'cancel-on-interrupt': 'false' }, ['--no-cancel-on-interrupt']],
+    [{ ref: '--json' }, ['--ref=--json']],
+    [{ matrix: '{"node":20}' }, ['--idempotency-salt={"node":20}']],
+    [{ matrix: '{"node":20}', 'idempotency-salt': 's' }, ['--idempotency-salt=s {"node":20}']],
+    [{ matrix: 'null' }, []],
+    [{ matrix: '{}' }, []],
+    [{ matrix: '{"node":20}', 'idempotency-key': 'k' }, ['--idempotency-key=k']],
+  ])('%j', (inputs, words) => {
+    expect(argv(inputs)).toEqual(words);
+  });
+});
