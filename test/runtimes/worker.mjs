@@ -1,0 +1,8 @@
+// For workerd: answers any request with the results.
+import { runWebhook } from './suite.mjs';
+
+export default {
+  async fetch() {
+    return Response.json({ results: await runWebhook() });
+  },
+};
