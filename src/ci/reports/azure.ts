@@ -21,9 +21,9 @@ function data(text: string): string {
     .replaceAll(']', '%5D');
 }
 
-/** A variable is put into later scripts as text: what Azure would expand, or what has lines, is no value. */
+/** A variable is put into later scripts as text: what Azure would expand there is no value. */
 function variable(text: string): string {
-  return /[\u0000-\u001f\u007f]|\$[([{]/.test(text) ? '' : data(text);
+  return /\$[([{]/.test(text) ? '' : data(text);
 }
 
 /**

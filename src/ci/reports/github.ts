@@ -14,7 +14,7 @@ export const githubOutputNames = {
 } as const;
 
 /**
- * Lines for the file that `GITHUB_OUTPUT` names. The values are exact. `delimiter` must be random: whoever could guess it
+ * Lines for the file that `GITHUB_OUTPUT` names. `delimiter` must be random: whoever could guess it
  * could write outputs of their own into a value.
  */
 export function githubOutputs(report: GateReport, delimiter: string): string {
@@ -42,7 +42,7 @@ const shown = 10;
 
 /** Workflow commands, one in a line: an annotation for each run. */
 export function githubAnnotations(report: GateReport): string[] {
-  const title = property(`rungate: ${headline(report)}`);
+  const titles = { fail: headline(report), warn: 'the gate lets it pass', pass: 'passed' };
   return (['fail', 'warn', 'pass'] as const).flatMap((gate) => {
     const runs = report.runs.filter((run) => run.gate === gate);
     const texts = runs.map((run) => paragraph(run).join('\n'));
@@ -53,6 +53,8 @@ export function githubAnnotations(report: GateReport): string[] {
         `${count(texts.length - shown + 1, 'run')} more, not shown one by one`,
       );
     }
-    return texts.map((text) => `::${levels[gate]} title=${title}::${data(text)}`);
+    return texts.map(
+      (text) => `::${levels[gate]} title=${property(`rungate: ${titles[gate]}`)}::${data(text)}`,
+    );
   });
 }

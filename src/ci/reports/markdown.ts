@@ -17,7 +17,9 @@ function code(text: string, limit: number): string {
   const line = excerpt(text, limit).replaceAll('|', '\\u007c');
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((ticks) => ticks.length));
   const fence = '`'.repeat(longest + 1);
-  return line.trim() === '' ? '–' : `${fence} ${line} ${fence}`;
+  // A parser takes one space away on both sides, and a backtick at an end would lengthen the fence.
+  const space = /^[ `]|[ `]$/.test(line) ? ' ' : '';
+  return line.trim() === '' ? '–' : `${fence}${space}${line}${space}${fence}`;
 }
 
 /** A link's address that can be nothing else; null for what is no web address. */

@@ -1,7 +1,8 @@
 import type { GateReport, RunReport } from '../../gate/report.ts';
 import type { Verdict } from '../../gate/verdict.ts';
+import { sanitize } from '../../sanitize.ts';
 
-/** What a later step asks for, as text; empty where it is not known. A count is digits or empty. */
+/** What a later step asks for, each in one line; empty where it is not known. A count is digits or empty. */
 export interface GateOutputs {
   runId: string;
   verdict: string;
@@ -34,15 +35,20 @@ function digits(value: number | null | undefined): string {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : '';
 }
 
+/** A later step will print it, as it is: what could command a CI's log there is no id and no address of a run. */
+function harmless(text: string | null | undefined): string {
+  return typeof text === 'string' && sanitize(text) === text ? text : '';
+}
+
 export function gateOutputs(report: GateReport): GateOutputs {
   const run = decidingRun(report);
   return {
-    runId: run?.runId ?? '',
+    runId: harmless(run?.runId),
     verdict: run?.verdict ?? '',
     gate: report.gate,
     exitCode: digits(report.exitCode),
     failed: digits(run?.failed),
     blocked: digits(run?.blocked),
-    appUrl: run?.appUrl ?? '',
+    appUrl: harmless(run?.appUrl),
   };
 }

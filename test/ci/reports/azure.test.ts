@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { azureCommands } from '../../../src/ci/reports/azure.ts';
+import { azureCommand, linesOf } from './readers.ts';
+import { everything, gate, hostileGate, run, samples } from './samples.ts';
+
+const variables = ['RUN_ID', 'VERDICT', 'GATE', 'EXIT_CODE', 'FAILED', 'BLOCKED', 'APP_URL'].map(
+  (name) => `RUNGATE_${name}`,
+);
+
+describe('logging commands', () => {
+  it('are an issue for each run that did not pass, and the outputs as variables', () => {
+    expect(azureCommands(everything).join('\n')).toMatchInlineSnapshot(`
+      "##vso[task.logissue type=error]rungate: run run_2 failed: 2 failed, 1 blocked%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: run run_3 blocked: 0 failed, 3 blocked%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=warning]rungate: run run_4 was cancelled and has tested nothing to its end%3B the gate lets it pass%3B --strict makes it fail%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: run run_4 was cancelled and has tested nothing to its end%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: run run_5 had not ended after 1 h and 4 reads (state running)%3B allow more with --timeout, or cancel what is late with --cancel-on-timeout%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: run run_6 could not be observed: GET /api/runs/run_6: 401%3B check RUNGATE_API_KEY
+      ##vso[task.logissue type=error]rungate: run run_7 had not ended when we were stopped%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: a run may have been created%3B find it by its idempotency key key-1
+      ##vso[task.setvariable variable=RUNGATE_RUN_ID;isOutput=true]run_2
+      ##vso[task.setvariable variable=RUNGATE_VERDICT;isOutput=true]failed
+      ##vso[task.setvariable variable=RUNGATE_GATE;isOutput=true]fail
+      ##vso[task.setvariable variable=RUNGATE_EXIT_CODE;isOutput=true]1
+      ##vso[task.setvariable variable=RUNGATE_FAILED;isOutput=true]2
+      ##vso[task.setvariable variable=RUNGATE_BLOCKED;isOutput=true]1
+      ##vso[task.setvariable variable=RUNGATE_APP_URL;isOutput=true]https://app.example.test/runs/run_1"
+    `);
+  });
+
+  it('say nothing but the outputs of a gate that passed', () => {
+    expect(azureCommands(gate([samples.passed])).filter((line) => line.includes('logissue'))).toEqual([]);
+  });
+
+  it.each(['$(System.AccessToken)', '$[variables.x]', '${{ x }}', 'https://a/\n', 'a\u001b[0m'])(
+    'leave a variable empty rather than have Azure make something else of %j',
+    (appUrl) => {
+      const line = azureCommands(gate([run({ appUrl })])).at(-1);
+      expect(line).toBe('##vso[task.setvariable variable=RUNGATE_APP_URL;isOutput=true]');
+    },
+  );
+
+  it('bring a percent sign through', () => {
+    const line = azureCommands(gate([run({ appUrl: 'https://a.example/%5D;]%250A' })])).at(-1) ?? '';
+    expect(azureCommand(line)?.data).toBe('https://a.example/%5D;]%250A');
+  });
+
+  test('are exactly those intended, whatever the texts, and never complete the task', () => {
+    fc.assert(
+      fc.property(hostileGate, (report) => {
+        const lines = linesOf(azureCommands(report).join('\n'));
+        const commands = lines.map(azureCommand);
+        const issues = report.runs.filter((one) => one.gate !== 'pass');
+        expect(commands.map((command) => command?.name)).toEqual([
+          ...issues.map(() => 'task.logissue'),
+          ...variables.map(() => 'task.setvariable'),
+        ]);
+        expect(commands.slice(0, issues.length).map((command) => command?.properties)).toEqual(
+          issues.map((one) => ({ type: one.gate === 'warn' ? 'warning' : 'error' })),
+        );
+        expect(commands.slice(issues.length).map((command) => command?.properties)).toEqual(
+          variables.map((variable) => ({ variable, isOutput: 'true' })),
+        );
+        for (const command of commands)
+          expect(azureCommand(command?.data ?? '')?.name ?? '').not.toMatch(/^task\.complete/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { githubAnnotations, githubOutputs } from '../../../src/ci/reports/github.ts';
+import { gateOutputs } from '../../../src/ci/reports/outputs.ts';
+import { githubCommand, githubFile, linesOf } from './readers.ts';
+import { everything, gate, hostileGate, run, samples } from './samples.ts';
+
+describe('outputs', () => {
+  it('are one block each, between lines that nobody can guess', () => {
+    expect(githubOutputs(gate([samples.failed]), 'rungate_4f')).toMatchInlineSnapshot(`
+      "run-id<<rungate_4f
+      run_2
+      rungate_4f
+      verdict<<rungate_4f
+      failed
+      rungate_4f
+      gate<<rungate_4f
+      fail
+      rungate_4f
+      exit-code<<rungate_4f
+      1
+      rungate_4f
+      failed<<rungate_4f
+      2
+      rungate_4f
+      blocked<<rungate_4f
+      1
+      rungate_4f
+      app-url<<rungate_4f
+      https://app.example.test/runs/run_1
+      rungate_4f
+      "
+    `);
+  });
+
+  it('are empty where nothing is known, so that an earlier value does not stay', () => {
+    const outputs = Object.fromEntries(
+      githubFile(githubOutputs(gate([samples.unobserved], { exitCode: 6 }), 'x_1')),
+    );
+    expect(outputs).toEqual({
+      'run-id': 'run_6',
+      verdict: 'unobserved',
+      gate: 'fail',
+      'exit-code': '6',
+      failed: '',
+      blocked: '',
+      'app-url': '',
+    });
+  });
+
+  it('refuse a delimiter that is part of a value', () => {
+    expect(() => githubOutputs(gate([run({ appUrl: 'https://a.example/EOF' })]), 'EOF')).toThrow('delimiter');
+  });
+
+  test('come back exactly, and none comes with them, whatever the texts', () => {
+    fc.assert(
+      fc.property(hostileGate, (report) => {
+        const read = githubFile(githubOutputs(report, 'rungate_51f0c1d2'));
+        const { runId, verdict, exitCode, failed, blocked, appUrl } = gateOutputs(report);
+        expect(read).toEqual([
+          ['run-id', runId],
+          ['verdict', verdict],
+          ['gate', report.gate],
+          ['exit-code', exitCode],
+          ['failed', failed],
+          ['blocked', blocked],
+          ['app-url', appUrl],
+        ]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('annotations', () => {
+  it('are one for each run, the worst first', () => {
+    expect(githubAnnotations(everything).join('\n')).toMatchInlineSnapshot(`
+      "::error title=rungate%3A gate failed (exit 1)::run run_2 failed: 2 failed, 1 blocked%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::run run_3 blocked: 0 failed, 3 blocked%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::run run_4 was cancelled and has tested nothing to its end%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::run run_5 had not ended after 1 h and 4 reads (state running)%0Aallow more with --timeout, or cancel what is late with --cancel-on-timeout%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::run run_6 could not be observed: GET /api/runs/run_6: 401%0Acheck RUNGATE_API_KEY
+      ::error title=rungate%3A gate failed (exit 1)::run run_7 had not ended when we were stopped%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::a run may have been created; find it by its idempotency key key-1
+      ::warning title=rungate%3A the gate lets it pass::run run_4 was cancelled and has tested nothing to its end%0Athe gate lets it pass; --strict makes it fail%0Ahttps://app.example.test/runs/run_1
+      ::notice title=rungate%3A passed::run run_1 passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1"
+    `);
+  });
+
+  it('are ten of a level at most, the tenth counting the rest', () => {
+    const lines = githubAnnotations(gate(Array.from({ length: 25 }, () => samples.failed)));
+    expect(lines).toHaveLength(10);
+    expect(lines[9]).toMatch(/::16 runs more, not shown one by one$/);
+    expect(githubAnnotations(gate(Array.from({ length: 10 }, () => samples.failed)))[9]).toMatch(/run_2/);
+  });
+
+  test('are exactly one command each, whatever the texts', () => {
+    fc.assert(
+      fc.property(hostileGate, (report) => {
+        const lines = linesOf(githubAnnotations(report).join('\n'));
+        const commands = lines.map(githubCommand);
+        expect(lines).toHaveLength(report.runs.length);
+        for (const command of commands) {
+          expect(['error', 'warning', 'notice']).toContain(command?.name);
+          expect(Object.keys(command?.properties ?? {})).toEqual(['title']);
+          expect(command?.properties.title).toMatch(
+            /^rungate: (gate failed|stopped by SIGTERM|the gate lets it pass$|passed$)/,
+          );
+          // What comes out of it is harmless as well, for whoever prints it again.
+          for (const line of linesOf(command?.data ?? '')) expect(githubCommand(line)).toBeNull();
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { gitlabDotenv } from '../../../src/ci/reports/gitlab.ts';
+import { decidingRun, gateOutputs } from '../../../src/ci/reports/outputs.ts';
+import { gitlabVariables } from './readers.ts';
+import { gate, hostileGate, run, samples } from './samples.ts';
+
+describe('the dotenv artefact', () => {
+  it('has a line for what is known', () => {
+    expect(gitlabDotenv(gate([samples.failed]))).toMatchInlineSnapshot(`
+      "RUNGATE_GATE=fail
+      RUNGATE_EXIT_CODE=1
+      RUNGATE_VERDICT=failed
+      RUNGATE_FAILED=2
+      RUNGATE_BLOCKED=1
+      RUNGATE_RUN_ID=run_2
+      RUNGATE_APP_URL=https://app.example.test/runs/run_1
+      RUNGATE_STATE=completed
+      RUNGATE_IDEMPOTENCY_KEY=key-1
+      "
+    `);
+  });
+
+  it('has none for what is not', () => {
+    expect(
+      gitlabDotenv(gate([samples.lost], { exitCode: 143, interruptedBy: 'SIGTERM' })),
+    ).toMatchInlineSnapshot(`
+      "RUNGATE_GATE=fail
+      RUNGATE_EXIT_CODE=143
+      RUNGATE_IDEMPOTENCY_KEY=key-1
+      "
+    `);
+  });
+
+  it.each([
+    'https://a.example/$HOME',
+    'a b',
+    "a'b",
+    'a"b',
+    'a\nRUNGATE_GATE=pass',
+    'a;id',
+    'a&id',
+    '`id`',
+    'ä',
+    'a\\b',
+    '',
+  ])('leaves %j out, rather than have it become something else', (appUrl) => {
+    expect(gitlabDotenv(gate([run({ appUrl })]))).not.toContain('RUNGATE_APP_URL');
+  });
+
+  it('stays below 5 KB, and keeps what is short', () => {
+    const text = gitlabDotenv(gate([run({ appUrl: `https://a.example/${'x'.repeat(6000)}` })]));
+    expect(text).not.toContain('APP_URL');
+    expect(text).toContain('RUNGATE_IDEMPOTENCY_KEY=key-1');
+  });
+
+  test('is read as the variables it was made of, whatever the texts', () => {
+    fc.assert(
+      fc.property(hostileGate, (report) => {
+        const read = gitlabVariables(gitlabDotenv(report));
+        const outputs = gateOutputs(report);
+        const one = decidingRun(report);
+        const made: Record<string, string> = {
+          RUNGATE_GATE: outputs.gate,
+          RUNGATE_EXIT_CODE: outputs.exitCode,
+          RUNGATE_VERDICT: outputs.verdict,
+          RUNGATE_FAILED: outputs.failed,
+          RUNGATE_BLOCKED: outputs.blocked,
+          RUNGATE_RUN_ID: outputs.runId,
+          RUNGATE_APP_URL: outputs.appUrl,
+          RUNGATE_STATE: one?.state ?? '',
+          RUNGATE_IDEMPOTENCY_KEY: one?.idempotencyKey ?? '',
+        };
+        expect(new Set(read.map(([key]) => key)).size).toBe(read.length);
+        for (const [key, value] of read) expect(value).toBe(made[key]);
+        expect(read.slice(0, 2).map(([key]) => key)).toEqual(['RUNGATE_GATE', 'RUNGATE_EXIT_CODE']);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+import { describe, expect, it, test } from 'vitest';
+import { validateXML } from 'xmllint-wasm';
+import { junitReport } from '../../../src/ci/reports/junit.ts';
+import { title } from '../../../src/ci/reports/words.ts';
+import type { RunReport } from '../../../src/gate/report.ts';
+import { everything, gate, hostileGate, run, samples } from './samples.ts';
+
+const schema = readFileSync(new URL('../../../fixtures/reports/junit-10.xsd', import.meta.url), 'utf8');
+
+interface Node {
+  name: string;
+  attributes: Record<string, string>;
+  children: Node[];
+  text: string;
+}
+
+/** Reads XML with a parser that accepts nothing but well-formed XML 1.0. */
+function read(xml: string): Node {
+  const parser = new SaxesParser({ xmlns: true });
+  const root: Node = { name: '', attributes: {}, children: [], text: '' };
+  const path = [root];
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', (tag: SaxesTagNS) => {
+    const attributes = Object.values(tag.attributes) as SaxesAttributeNS[];
+    const node: Node = {
+      name: tag.name,
+      attributes: Object.fromEntries(attributes.map(({ name, value }) => [name, value])),
+      children: [],
+      text: '',
+    };
+    path.at(-1)?.children.push(node);
+    path.push(node);
+  });
+  parser.on('text', (text) => {
+    const node = path.at(-1);
+    if (node !== undefined) node.text += text;
+  });
+  parser.on('closetag', () => void path.pop());
+  parser.write(xml).close();
+  return root.children[0] ?? root;
+}
+
+const suiteOf = (xml: string) => read(xml).children[0] as Node;
+const casesOf = (xml: string) => suiteOf(xml).children.filter((node) => node.name === 'testcase');
+const outcomeOf = (one: RunReport) => casesOf(junitReport(gate([one])))[0]?.children.map((node) => node.name);
+
+/** libxml2, as `xmllint --schema` has it. */
+async function problems(documents: readonly string[]): Promise<string[]> {
+  const xml = documents.map((contents, index) => ({ fileName: `report-${index}.xml`, contents }));
+  const result = await validateXML({ xml, schema: [{ fileName: 'junit-10.xsd', contents: schema }] });
+  return result.errors.map((error) => error.rawMessage);
+}
+
+/** What XML can hold of a text. */
+const holdable = (text: string) =>
+  [...text]
+    .filter((char) => /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]$/u.test(char))
+    .join('');
+
+describe('JUnit XML', () => {
+  it('has a case per run', () => {
+    const report = gate([samples.failed, samples.unobserved], { exitCode: 6 });
+    expect(
+      junitReport(report, { className: 'shop.checkout', startedAt: Date.UTC(2026, 1, 3, 4, 5, 6) }),
+    ).toMatchInlineSnapshot(`
+      "<?xml version="1.0" encoding="UTF-8"?>
+      <testsuites>
+        <testsuite name="rungate" tests="2" failures="1" errors="1" skipped="0" time="31.200" timestamp="2026-02-03T04:05:06">
+          <properties>
+            <property name="gate" value="fail"/>
+            <property name="exitCode" value="6"/>
+            <property name="run.1.runId" value="run_2"/>
+            <property name="run.1.state" value="completed"/>
+            <property name="run.1.verdict" value="failed"/>
+            <property name="run.1.gate" value="fail"/>
+            <property name="run.1.failed" value="2"/>
+            <property name="run.1.blocked" value="1"/>
+            <property name="run.1.appUrl" value="https://app.example.test/runs/run_1"/>
+            <property name="run.1.attempts" value="4"/>
+            <property name="run.1.idempotencyKey" value="key-1"/>
+            <property name="run.1.reattached" value="false"/>
+            <property name="run.2.runId" value="run_6"/>
+            <property name="run.2.verdict" value="unobserved"/>
+            <property name="run.2.gate" value="fail"/>
+            <property name="run.2.attempts" value="4"/>
+            <property name="run.2.idempotencyKey" value="key-1"/>
+            <property name="run.2.reattached" value="false"/>
+          </properties>
+          <testcase name="run_2" classname="shop.checkout" time="31.200">
+            <failure type="failed" message="failed: 2 failed, 1 blocked">run run_2 failed: 2 failed, 1 blocked
+      https://app.example.test/runs/run_1</failure>
+            <system-out>run run_2 failed: 2 failed, 1 blocked
+      https://app.example.test/runs/run_1</system-out>
+          </testcase>
+          <testcase name="run_6" classname="shop.checkout" time="31.200">
+            <error type="unobserved" message="could not be observed: GET /api/runs/run_6: 401">run run_6 could not be observed: GET /api/runs/run_6: 401
+      check RUNGATE_API_KEY</error>
+            <system-out>run run_6 could not be observed: GET /api/runs/run_6: 401
+      check RUNGATE_API_KEY</system-out>
+          </testcase>
+          <system-out>gate failed (exit 6)</system-out>
+        </testsuite>
+      </testsuites>
+      "
+    `);
+  });
+
+  it.each([
+    ['passed', samples.passed, ['system-out']],
+    ['failed', samples.failed, ['failure', 'system-out']],
+    ['failed, and let pass', run({ ...samples.failed, gate: 'warn' }), ['failure', 'system-out']],
+    ['blocked', samples.blocked, ['failure', 'system-out']],
+    ['cancelled, warned of', samples.cancelled, ['skipped', 'system-out']],
+    ['cancelled, failed', samples.cancelledStrict, ['failure', 'system-out']],
+    ['timeout', samples.timeout, ['error', 'system-out']],
+    ['unobserved', samples.unobserved, ['error', 'system-out']],
+    ['stopped', samples.stopped, ['error', 'system-out']],
+    ['lost', samples.lost, ['error', 'system-out']],
+  ])('of a run that %s: %j', (_what, one, names) => {
+    expect(outcomeOf(one)).toEqual(names);
+  });
+
+  it('counts what it has', () => {
+    expect(suiteOf(junitReport(everything)).attributes).toMatchObject({
+      tests: '9',
+      failures: '3',
+      errors: '4',
+      skipped: '1',
+      time: '3600.000',
+    });
+  });
+
+  it('writes no number with an exponent, and none that is none', () => {
+    const times = [1e-7, 1e21, Number.NaN, Number.POSITIVE_INFINITY, -1].map((elapsedSeconds) =>
+      run({ elapsedSeconds }),
+    );
+    for (const node of casesOf(junitReport(gate(times)))) expect(node.attributes.time).toBe('0.000');
+  });
+
+  it('is valid by the schema of the Jenkins plugin, and the validator sees what is not', async () => {
+    const reports = Object.values(samples).map((one) => junitReport(gate([one]), { startedAt: 0 }));
+    expect(await problems([...reports, junitReport(everything), junitReport(gate([]))])).toEqual([]);
+    expect(await problems(['<testsuites><testsuite name="x"/></testsuites>'])).not.toEqual([]);
+  });
+
+  test('is valid whatever the texts', async () => {
+    const reports = fc.sample(hostileGate, 200).map((report) => junitReport(report));
+    expect(await problems(reports)).toEqual([]);
+  });
+
+  test('comes back as it was, whatever the texts, and nothing comes with it', () => {
+    fc.assert(
+      fc.property(hostileGate, (report) => {
+        const suite = suiteOf(junitReport(report));
+        expect(suite.children.map((node) => node.name)).toEqual([
+          'properties',
+          ...report.runs.map(() => 'testcase'),
+          'system-out',
+        ]);
+        const properties = suite.children[0]?.children.map(({ attributes }) => [
+          attributes.name,
+          attributes.value,
+        ]);
+        const values = Object.fromEntries(properties ?? []);
+        expect(properties).toHaveLength(Object.keys(values).length);
+        report.runs.forEach((one, index) => {
+          for (const name of ['runId', 'state', 'appUrl', 'idempotencyKey'] as const) {
+            const value = one[name];
+            expect(values[`run.${index + 1}.${name}`]).toBe(value === null ? undefined : holdable(value));
+          }
+          expect(suite.children[index + 1]?.attributes.name).toBe(holdable(title(one)));
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

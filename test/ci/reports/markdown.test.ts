@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import markdownIt, { type Token } from 'markdown-it';
+import { describe, expect, it, test } from 'vitest';
+import { markdownReport } from '../../../src/ci/reports/markdown.ts';
+import { everything, gate, hostileGate, run, samples } from './samples.ts';
+
+/** A parser of GitHub's Markdown that lets HTML through and makes links of what looks like one. */
+const parser = markdownIt({ html: true, linkify: true });
+
+function flat(tokens: readonly Token[]): Token[] {
+  return tokens.flatMap((token) => [token, ...flat(token.children ?? [])]);
+}
+
+const read = (text: string) => flat(parser.parse(text, {}));
+const bytes = (text: string) => Buffer.byteLength(text);
+
+describe('the summary', () => {
+  it('says the verdict first, then what is wrong before what is right', () => {
+    expect(markdownReport(everything)).toMatchInlineSnapshot(`
+      "### ❌ rungate: gate failed (exit 1)
+
+      | | Run | Verdict | State | Failed | Blocked | |
+      |---|---|---|---|---:|---:|---|
+      | ❌ | \`run_2\` | failed | \`completed\` | 2 | 1 | [open](https://app.example.test/runs/run_1) |
+      | ❌ | \`run_3\` | blocked | \`completed\` | 0 | 3 | [open](https://app.example.test/runs/run_1) |
+      | ❌ | \`run_4\` | cancelled | \`cancelled\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
+      | ❌ | \`run_5\` | timeout | \`running\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
+      | ❌ | \`run_6\` | unobserved | – | – | – | – |
+      | ❌ | \`run_7\` | stopped | \`running\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
+      | ❌ | – | stopped | – | – | – | – |
+      | ⚠️ | \`run_4\` | cancelled | \`cancelled\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
+      | ✅ | \`run_1\` | passed | \`completed\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
+
+      - run \`run_2\` failed: 2 failed, 1 blocked
+      - run \`run_3\` blocked: 0 failed, 3 blocked
+      - run \`run_4\` was cancelled and has tested nothing to its end
+      - run \`run_5\` had not ended after 1 h and 4 reads (state \`running\`) → \`allow more with --timeout, or cancel what is late with --cancel-on-timeout\`
+      - run \`run_6\` could not be observed: \`GET /api/runs/run_6: 401\` → \`check RUNGATE_API_KEY\`
+      - run \`run_7\` had not ended when we were stopped
+      - a run may have been created; find it by its idempotency key \`key-1\`
+      - run \`run_4\` was cancelled and has tested nothing to its end → \`the gate lets it pass; --strict makes it fail\`
+      "
+    `);
+  });
+
+  it('is short where all is well', () => {
+    expect(markdownReport(gate([samples.passed]))).toMatchInlineSnapshot(`
+      "### ✅ rungate: gate passed
+
+      | | Run | Verdict | State | Failed | Blocked | |
+      |---|---|---|---|---:|---:|---|
+      | ✅ | \`run_1\` | passed | \`completed\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
+      "
+    `);
+  });
+
+  it.each(['requested', 'failed', 'none'] as const)('says what became of the rest: %s', (cancellation) => {
+    const text = markdownReport(
+      gate([samples.stopped], { exitCode: 143, interruptedBy: 'SIGTERM', cancellation }),
+    );
+    expect(text).toContain('stopped by SIGTERM (exit 143)');
+    expect(text).toMatch(/What was still going/);
+  });
+
+  it.each([
+    ['javascript:alert(1)', null],
+    ['data:text/html,x', null],
+    ['//evil.example', null],
+    ['https://user:pw@a.example/', null],
+    ['http://[::1]:8080/', null],
+    [`https://a.example/${'x'.repeat(2000)}`, null],
+    ['https://a.example/r/run_1?a=1&b=2#c', 'https://a.example/r/run_1?a=1&b=2#c'],
+    ['https://a.example/?q=&lt;', 'https://a.example/?q=&lt;'],
+    [
+      'https://a.example/) [x](javascript:alert(1)',
+      'https://a.example/%29%20%5Bx%5D%28javascript:alert%281%29',
+    ],
+    ['https://a.example/|`\n<b>"\'\\', 'https://a.example/%7C%60%3Cb%3E%22%27/'],
+  ])('makes of the address %j the link %j', (appUrl, href) => {
+    const links = read(markdownReport(gate([run({ appUrl })]))).filter((token) => token.type === 'link_open');
+    expect(links.map((token) => String(token.attrGet('href')).toLowerCase())).toEqual(
+      href === null ? [] : [href.toLowerCase()],
+    );
+  });
+
+  it('fits its limit, cut by whole runs with a sentence, the failed ones kept', () => {
+    const passed = Array.from({ length: 20_000 }, (_, index) => run({ runId: `run_${index}` }));
+    const report = gate([...passed, samples.failed]);
+    const text = markdownReport(report);
+    expect(bytes(text)).toBeLessThanOrEqual(1024 * 1024);
+    expect(bytes(text)).toBeGreaterThan(900 * 1024);
+    expect(text).toContain('`run_2` failed: 2 failed, 1 blocked');
+    expect(text).toMatch(/\d+ runs more had no room here: the whole result is in the log\./);
+    for (const limit of [100_000, 1000, 400, 200, 100, 10, 0, -5]) {
+      expect(bytes(markdownReport(report, limit))).toBeLessThanOrEqual(Math.max(0, limit));
+    }
+  });
+
+  test('has the markup that is meant and no other, whatever the texts', () => {
+    fc.assert(
+      fc.property(hostileGate, (report) => {
+        const tokens = read(markdownReport(report));
+        const count = (type: string) => tokens.filter((token) => token.type === type).length;
+        expect(
+          tokens.filter((token) => /^(html|image|fence|code_block|hr|blockquote)/.test(token.type)),
+        ).toEqual([]);
+        expect([count('heading_open'), count('table_open'), count('tr_open')]).toEqual([
+          1,
+          1,
+          report.runs.length + 1,
+        ]);
+        expect(count('td_open')).toBe(7 * report.runs.length);
+        expect(count('list_item_open')).toBe(report.runs.filter((one) => one.verdict !== 'passed').length);
+        expect(count('em_open') + count('strong_open') + count('s_open')).toBe(0);
+        for (const token of tokens) {
+          // Text outside of code is ours: no mention, no reference, no address is in it.
+          if (token.type === 'text') expect(token.content).toMatch(/^(?:[\w :;,.()–→'-]|✅|⚠️|❌)*$/u);
+          if (token.type === 'link_open')
+            expect(token.attrGet('href')).toMatch(/^https?:\/\/[\w.~:/?#%=+,;@&-]+$/);
+        }
+        expect(
+          tokens.filter(
+            (token, index) => token.type === 'link_open' && tokens[index + 1]?.content !== 'open',
+          ),
+        ).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

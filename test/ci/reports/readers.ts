@@ -1,0 +1,129 @@
+// How the CIs read what we write, after the sources of GitHub's runner (ActionCommand.cs, FileCommandManager.cs),
+// Azure's agent (Command.cs), GitLab (parse_dotenv_artifact_service.rb) and TeamCity's documentation.
+
+export interface Command {
+  name: string;
+  properties: Record<string, string>;
+  data: string;
+}
+
+/** What a runner takes for a line: .NET's StreamReader.ReadLine. */
+export function linesOf(text: string): string[] {
+  return text.split(/\r\n|\n|\r/).filter((line) => line !== '');
+}
+
+function decode(text: string, mappings: readonly (readonly [string, string])[]): string {
+  return mappings.reduce((plain, [escaped, token]) => plain.replaceAll(escaped, token), text);
+}
+
+function propertiesOf(text: string, separator: string, plain: (value: string) => string) {
+  const pairs = text.split(separator).flatMap((part) => {
+    const at = part.indexOf('=');
+    return at > 0 && at < part.length - 1 ? [[part.slice(0, at), plain(part.slice(at + 1))] as const] : [];
+  });
+  return Object.fromEntries(pairs);
+}
+
+const githubData = [
+  ['%0D', '\r'],
+  ['%0A', '\n'],
+  ['%25', '%'],
+] as const;
+const githubProperty = [
+  ['%0D', '\r'],
+  ['%0A', '\n'],
+  ['%3A', ':'],
+  ['%2C', ','],
+  ['%25', '%'],
+] as const;
+
+/** A line as GitHub's runner reads it: `::name …::data` at its beginning, else `##[name …]data` anywhere in it. */
+export function githubCommand(line: string): Command | null {
+  const text = line.trimStart();
+  const end = text.startsWith('::') ? text.indexOf('::', 2) : -1;
+  if (end >= 0) {
+    const [name = '', ...rest] = text.slice(2, end).split(' ');
+    const properties = propertiesOf(rest.join(' ').trim(), ',', (value) => decode(value, githubProperty));
+    return { name, properties, data: decode(text.slice(end + 2), githubData) };
+  }
+  const old = /##\[([^\]]*)\](.*)/s.exec(text);
+  return old === null ? null : { name: `##[${old[1]}]`, properties: {}, data: old[2] ?? '' };
+}
+
+/** The file of GITHUB_OUTPUT, read as the runner does. @throws where the runner fails the step */
+export function githubFile(text: string): [string, string][] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const outputs: [string, string][] = [];
+  while (lines.length > 0) {
+    const line = lines.shift() ?? '';
+    if (line === '') continue;
+    const [equals, here] = [line.indexOf('='), line.indexOf('<<')];
+    if (equals >= 0 && (here < 0 || equals < here)) {
+      outputs.push([line.slice(0, equals), line.slice(equals + 1)]);
+    } else if (here >= 0) {
+      const end = lines.indexOf(line.slice(here + 2));
+      if (end < 0) throw new Error(`no end: ${line}`);
+      outputs.push([
+        line.slice(0, here),
+        lines
+          .splice(0, end + 1)
+          .slice(0, -1)
+          .join('\n'),
+      ]);
+    } else throw new Error(`invalid format: ${line}`);
+  }
+  return outputs;
+}
+
+const azureMappings = [
+  ['%3B', ';'],
+  ['%0D', '\r'],
+  ['%0A', '\n'],
+  ['%5D', ']'],
+  ['%AZP25', '%'],
+] as const;
+
+/** A line as Azure's agent reads it: `##vso[area.event …]data`, wherever it begins. */
+export function azureCommand(line: string): Command | null {
+  const start = line.indexOf('##vso[');
+  const end = start < 0 ? -1 : line.indexOf(']', start);
+  if (end < 0) return null;
+  const [name = '', ...rest] = line.slice(start + 6, end).split(' ');
+  const plain = (value: string) => decode(value, azureMappings);
+  return { name, properties: propertiesOf(rest.join(' '), ';', plain), data: plain(line.slice(end + 1)) };
+}
+
+function teamcityText(text: string): string {
+  return text.replace(/\|(?:0x([0-9A-F]{4})|(.))/gs, (_all, code, char) => {
+    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+    return ({ n: '\n', r: '\r' } as Record<string, string>)[char] ?? char;
+  });
+}
+
+/** A line that is one service message and nothing else. */
+export function teamcityMessage(line: string): Command | null {
+  const value = String.raw`'((?:[^|'\[\]\r\n]|\|0x[0-9A-F]{4}|\|['nr|\[\]])*)'`;
+  const whole = new RegExp(String.raw`^##teamcity\[([A-Za-z]+)((?: [A-Za-z]+=${value})+)\]$`).exec(line);
+  if (whole === null) return null;
+  const properties = [...(whole[2] ?? '').matchAll(new RegExp(` ([A-Za-z]+)=${value}`, 'g'))];
+  return {
+    name: whole[1] ?? '',
+    properties: Object.fromEntries(properties.map(([, key = '', text = '']) => [key, teamcityText(text)])),
+    data: '',
+  };
+}
+
+/** GitLab's dotenv artefact. @throws where GitLab refuses it */
+export function gitlabVariables(text: string): [string, string][] {
+  if (new TextEncoder().encode(text).length >= 5 * 1024) throw new Error('too big');
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const variables = lines.map((line): [string, string] => {
+    const [, key, value] = /^(.*?)=(.*)$/.exec(line) ?? [];
+    if (key === undefined || value === undefined) throw new Error(`invalid format: ${line}`);
+    return [key.trim(), value.trim()];
+  });
+  if (variables.length > 20) throw new Error('too many');
+  return variables;
+}

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import type { ErrorReport } from '../../../src/errors.ts';
+import { actions } from '../../../src/gate/policy.ts';
+import type { GateReport, RunReport } from '../../../src/gate/report.ts';
+import { verdicts } from '../../../src/gate/verdict.ts';
+
+export function run(over: Partial<RunReport> = {}): RunReport {
+  return {
+    runId: 'run_1',
+    state: 'completed',
+    verdict: 'passed',
+    gate: 'pass',
+    failed: 0,
+    blocked: 0,
+    appUrl: 'https://app.example.test/runs/run_1',
+    attempts: 4,
+    elapsedSeconds: 31.2,
+    idempotencyKey: 'key-1',
+    reattached: false,
+    ...over,
+  };
+}
+
+export function gate(runs: RunReport[], over: Partial<GateReport> = {}): GateReport {
+  const worst = (['fail', 'warn', 'pass'] as const).find((action) => runs.some((one) => one.gate === action));
+  return { schemaVersion: 1, gate: worst ?? 'pass', exitCode: worst === 'fail' ? 1 : 0, runs, ...over };
+}
+
+const refused: ErrorReport = {
+  code: 'unauthorized',
+  message: 'GET /api/runs/run_6: 401',
+  status: 401,
+  method: 'GET',
+  path: '/api/runs/run_6',
+  details: null,
+  hint: 'check RUNGATE_API_KEY',
+};
+
+/** One run of each verdict, as the default policy judges it, and those that only a stop leaves behind. */
+export const samples = {
+  passed: run(),
+  failed: run({ runId: 'run_2', verdict: 'failed', gate: 'fail', failed: 2, blocked: 1 }),
+  blocked: run({ runId: 'run_3', verdict: 'blocked', gate: 'fail', blocked: 3 }),
+  cancelled: run({ runId: 'run_4', verdict: 'cancelled', gate: 'warn', state: 'cancelled' }),
+  cancelledStrict: run({ runId: 'run_4', verdict: 'cancelled', gate: 'fail', state: 'cancelled' }),
+  timeout: run({ runId: 'run_5', verdict: 'timeout', gate: 'fail', state: 'running', elapsedSeconds: 3600 }),
+  unobserved: run({
+    runId: 'run_6',
+    verdict: 'unobserved',
+    gate: 'fail',
+    state: null,
+    failed: null,
+    blocked: null,
+    appUrl: null,
+    error: refused,
+  }),
+  stopped: run({ runId: 'run_7', verdict: null, gate: 'fail', state: 'running' }),
+  lost: run({
+    runId: null,
+    verdict: null,
+    gate: 'fail',
+    state: null,
+    failed: null,
+    blocked: null,
+    appUrl: null,
+  }),
+} satisfies Record<string, RunReport>;
+
+export const everything = gate(Object.values(samples));
+
+/** What would be markup, a command, an end or an escape in one of the formats. */
+const fragments = [
+  ...[
+    '\n',
+    '\r',
+    '\r\n',
+    '\t',
+    ' ',
+    '\0',
+    '\u001b[31m',
+    '\u0085',
+    '\u2028',
+    '\u202e',
+    '\ufeff',
+    '\ud800',
+    '\udc00',
+    '\uffff',
+  ],
+  ...['::error::x', '::set-output name=verdict::passed', ' ::notice title=a,b=c::', '::', ',', ':', '=', ';'],
+  ...[
+    '##vso[task.complete result=Succeeded;]',
+    '##vso[task.setvariable variable=RUNGATE_GATE]pass',
+    '##[add-matcher]x',
+  ],
+  ...["##teamcity[buildStatus status='SUCCESS']", "' name='x", '|', '||', "|'", '|n', ']', '[', '#'],
+  ...['%', '%0A', '%250A', '%0D%0A', '%3A', '%AZP25', '%AZP250A', '%3B', '%5D', '%25'],
+  ...[
+    'verdict<<EOF\npassed\nEOF\n',
+    'EOF',
+    'gate=pass\n',
+    '\nRUNGATE_GATE=pass\n',
+    '$HOME',
+    '$(id)',
+    '`id`',
+    '"',
+    '\\',
+  ],
+  ...[
+    ']]>',
+    '<![CDATA[',
+    '<script>alert(1)</script>',
+    '<img src=x onerror=1>',
+    '<!--',
+    '-->',
+    '&',
+    '&amp;',
+    '&#10;',
+    '<',
+    '>',
+  ],
+  ...[
+    '`',
+    '``',
+    '```\n',
+    '~~~',
+    '*a*',
+    '_',
+    '**',
+    '# h',
+    '- x',
+    '1. x',
+    '> q',
+    '| a | b |\n|---|---|',
+    '\n\n---\n\n',
+    '!',
+  ],
+  ...[
+    '[x](javascript:alert(1))',
+    '](https://evil.example)',
+    '![x](//evil.example/p.png)',
+    '<https://evil.example>',
+  ],
+  ...[
+    '@octocat',
+    '@org/team',
+    'www.evil.example',
+    'https://evil.example/',
+    'a@evil.example',
+    '#1',
+    'GH-1',
+    ':tada:',
+    '(',
+    ')',
+  ],
+  ...['run_1', 'ä', '漢', '🎉', 'x'],
+];
+
+export const hostileText: fc.Arbitrary<string> = fc.oneof(
+  fc.array(fc.constantFrom(...fragments), { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.webUrl({ withQueryParameters: true, withFragments: true }),
+  fc
+    .array(fc.constantFrom(...fragments), { minLength: 1, maxLength: 4 })
+    .map((parts) => `https://app.example.test/${parts.join('')}`),
+);
+
+const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
+
+const hostileRun: fc.Arbitrary<RunReport> = fc
+  .record({
+    runId: orNull(hostileText),
+    state: orNull(hostileText),
+    verdict: orNull(fc.constantFrom(...verdicts)),
+    gate: fc.constantFrom(...actions),
+    failed: orNull(fc.nat()),
+    blocked: orNull(fc.nat()),
+    appUrl: orNull(hostileText),
+    attempts: fc.nat(100),
+    elapsedSeconds: fc.double({ min: 0, max: 1e6, noNaN: true }),
+    idempotencyKey: orNull(hostileText),
+    reattached: fc.boolean(),
+    message: hostileText,
+    hint: orNull(hostileText),
+  })
+  .map(({ message, hint, ...rest }) =>
+    rest.verdict === 'unobserved' ? { ...rest, error: { ...refused, message, hint } } : rest,
+  );
+
+/** A gate whose every text somebody hostile has chosen. */
+export const hostileGate: fc.Arbitrary<GateReport> = fc
+  .record({
+    runs: fc.array(hostileRun, { minLength: 1, maxLength: 4 }),
+    exitCode: fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 130),
+    interruptedBy: fc.constantFrom(undefined, 'SIGTERM' as const),
+  })
+  .map(({ runs, exitCode, interruptedBy }) => ({
+    ...gate(runs, { exitCode }),
+    ...(interruptedBy === undefined ? {} : { interruptedBy, cancellation: 'requested' as const }),
+  }));

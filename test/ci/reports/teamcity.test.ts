@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { teamcityMessages } from '../../../src/ci/reports/teamcity.ts';
+import { linesOf, teamcityMessage } from './readers.ts';
+import { everything, gate, hostileGate, run, samples } from './samples.ts';
+
+const namesOf = (lines: readonly string[]) => lines.map((line) => teamcityMessage(line)?.name);
+
+describe('service messages', () => {
+  it('are a test per run, a problem for each that fails the gate, and the status', () => {
+    expect(teamcityMessages(everything).join('\n')).toMatchInlineSnapshot(`
+      "##teamcity[testSuiteStarted name='rungate']
+      ##teamcity[testStarted name='run_1']
+      ##teamcity[testFinished name='run_1' duration='31200']
+      ##teamcity[testStarted name='run_2']
+      ##teamcity[testFailed name='run_2' message='run run_2 failed: 2 failed, 1 blocked' details='https://app.example.test/runs/run_1']
+      ##teamcity[testFinished name='run_2' duration='31200']
+      ##teamcity[testStarted name='run_3']
+      ##teamcity[testFailed name='run_3' message='run run_3 blocked: 0 failed, 3 blocked' details='https://app.example.test/runs/run_1']
+      ##teamcity[testFinished name='run_3' duration='31200']
+      ##teamcity[testStarted name='run_4']
+      ##teamcity[testIgnored name='run_4' message='run run_4 was cancelled and has tested nothing to its end']
+      ##teamcity[testFinished name='run_4' duration='31200']
+      ##teamcity[testStarted name='run_4']
+      ##teamcity[testFailed name='run_4' message='run run_4 was cancelled and has tested nothing to its end' details='https://app.example.test/runs/run_1']
+      ##teamcity[testFinished name='run_4' duration='31200']
+      ##teamcity[testStarted name='run_5']
+      ##teamcity[testFailed name='run_5' message='run run_5 had not ended after 1 h and 4 reads (state running)' details='allow more with --timeout, or cancel what is late with --cancel-on-timeout|nhttps://app.example.test/runs/run_1']
+      ##teamcity[testFinished name='run_5' duration='3600000']
+      ##teamcity[testStarted name='run_6']
+      ##teamcity[testFailed name='run_6' message='run run_6 could not be observed: GET /api/runs/run_6: 401' details='check RUNGATE_API_KEY']
+      ##teamcity[testFinished name='run_6' duration='31200']
+      ##teamcity[testStarted name='run_7']
+      ##teamcity[testFailed name='run_7' message='run run_7 had not ended when we were stopped' details='https://app.example.test/runs/run_1']
+      ##teamcity[testFinished name='run_7' duration='31200']
+      ##teamcity[testStarted name='run with the key key-1']
+      ##teamcity[testFailed name='run with the key key-1' message='a run may have been created; find it by its idempotency key key-1' details='']
+      ##teamcity[testFinished name='run with the key key-1' duration='31200']
+      ##teamcity[testSuiteFinished name='rungate']
+      ##teamcity[buildProblem description='rungate: run run_2 failed: 2 failed, 1 blocked']
+      ##teamcity[buildProblem description='rungate: run run_3 blocked: 0 failed, 3 blocked']
+      ##teamcity[buildProblem description='rungate: run run_4 was cancelled and has tested nothing to its end']
+      ##teamcity[buildProblem description='rungate: run run_5 had not ended after 1 h and 4 reads (state running)']
+      ##teamcity[buildProblem description='rungate: run run_6 could not be observed: GET /api/runs/run_6: 401']
+      ##teamcity[buildProblem description='rungate: run run_7 had not ended when we were stopped']
+      ##teamcity[buildProblem description='rungate: a run may have been created; find it by its idempotency key key-1']
+      ##teamcity[buildStatus text='{build.status.text}; rungate: gate failed (exit 1)']"
+    `);
+  });
+
+  it('fail no test where the gate lets the build go on', () => {
+    const names = namesOf(teamcityMessages(gate([run({ ...samples.failed, gate: 'warn' })])));
+    expect(names).toContain('testIgnored');
+    expect(names).not.toContain('testFailed');
+    expect(names).not.toContain('buildProblem');
+  });
+
+  it('spell what is not ASCII by its code', () => {
+    const [, started = ''] = teamcityMessages(gate([run({ runId: "ä🎉|'[]" })]));
+    expect(started).toBe("##teamcity[testStarted name='|0x00E4|0xD83C|0xDF89|||'|[|]']");
+    expect(teamcityMessage(started)?.properties.name).toBe("ä🎉|'[]");
+  });
+
+  test('are exactly those intended, whatever the texts', () => {
+    fc.assert(
+      fc.property(hostileGate, (report) => {
+        const lines = linesOf(teamcityMessages(report).join('\n'));
+        expect(lines.join('')).toMatch(/^[\x20-\x7e]*$/);
+        expect(namesOf(lines)).toEqual([
+          'testSuiteStarted',
+          ...report.runs.flatMap((one) => [
+            'testStarted',
+            ...(one.verdict === 'passed' ? [] : [one.gate === 'fail' ? 'testFailed' : 'testIgnored']),
+            'testFinished',
+          ]),
+          'testSuiteFinished',
+          ...report.runs.filter((one) => one.gate === 'fail').map(() => 'buildProblem'),
+          'buildStatus',
+        ]);
+        for (const line of lines) {
+          const message = teamcityMessage(line);
+          if (message?.name === 'testFinished') expect(message.properties.duration).toMatch(/^\d+$/);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
