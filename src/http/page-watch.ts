@@ -118,7 +118,8 @@ export class PageWatch {
     if (before === undefined || now === undefined || before === now) return;
     // Some services give the number of items as the size of the last page, which then is the end all the same.
     const reached = (this.#reached ?? 0) + page.items.length;
-    if (!page.hasNextPage && now === page.items.length && reached === page.totalCount) return;
+    const last = !page.hasNextPage && asked >= (page.totalPages ?? asked);
+    if (last && now === page.items.length && reached === page.totalCount) return;
     const text = `the page size changed from ${before} to ${now} at page ${asked}`;
     const harm = now > before ? 'items would be left out' : 'items would come twice';
     throw this.#error('pageSize', `${text}: ${harm}`, `${before}`, `${now}`);

@@ -54,6 +54,13 @@ async function draw(
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
+/** The last column takes what is left of the line: a later part may hold more. */
+function withRest(widths: readonly number[], columns: number): number[] {
+  const used = widths.reduce((sum, width) => sum + width, widths.length - 1);
+  const last = (widths.at(-1) ?? 0) + Math.max(0, columns - used);
+  return [...widths.slice(0, -1), last];
+}
+
 /**
  * A table for a terminal of a known width that comes in parts: the first says how wide the columns are, and has the
  * head. Long cells are wrapped, never the whole table broken.
@@ -63,7 +70,7 @@ export function tableStream(columns: number): (part: Table) => Promise<string> {
   return (part) => {
     const clean = part.rows.map((row) => row.map(sanitize));
     const first = widths === undefined;
-    widths ??= columnWidths([part.head, ...clean], columns, part.optional ?? 0);
+    widths ??= withRest(columnWidths([part.head, ...clean], columns, part.optional ?? 0), columns);
     const kept = widths.length;
     const rows = clean.map((row) => row.slice(0, kept));
     return draw(first ? part.head.slice(0, kept) : [], rows, widths);
