@@ -191,12 +191,15 @@ const causes: readonly Cause[] = [
   { symptoms: ['asked again'], says: 'the step started more than one run: is it meant to?' },
 ];
 
+/** Longer lines were not written by a person, and would take the patterns long. */
+const longestLine = 1000;
+
 /** A shell script in a form to look for patterns in: continued lines joined, comments taken out. */
 export function plainScript(text: string): string {
-  return text
-    .replace(/\\\r?\n/g, ' ')
-    .replace(/^[ \t]*#.*$/gm, '')
-    .replace(/[ \t]#[ \t].*$/gm, '');
+  const lines = text.replace(/\\\r?\n/g, ' ').split(/\r?\n/);
+  return lines
+    .map((line) => line.slice(0, longestLine).replace(/(?:^|[ \t])#(?:[ \t!].*)?$|^[ \t]*#.*$/, ''))
+    .join('\n');
 }
 
 /** The likely cause of what went wrong in a scenario, with its remedy. */

@@ -1,3 +1,4 @@
+import type { Action } from '../gate/policy.ts';
 import { hintFor, type Symptom } from './selftest-hints.ts';
 import type { Expectation, Scenario, StepResult } from './selftest-scenarios.ts';
 
@@ -9,15 +10,18 @@ export interface Judgement {
   readonly hint: string | null;
 }
 
-/**
- * Whether a step that runs with these settings fails on a cancelled run, as far as can be seen: what stands in its text
- * beats what the environment says.
- */
-export function looksStrict(text: string, strictVariable: string | undefined): boolean {
-  const on = [...text.matchAll(/--on[ =]['"]?cancelled=(pass|warn|fail)/g)].at(-1)?.[1];
+/** What the settings of the step say of a cancelled run. */
+export interface CancelledSettings {
+  readonly strict?: boolean | undefined;
+  readonly on?: Action | undefined;
+}
+
+/** Whether a step fails on a cancelled run, as far as can be seen: its own words beat the settings, `on` beats strict. */
+export function looksStrict(text: string, settings: CancelledSettings = {}): boolean {
+  const on = [...text.matchAll(/--on[ =]['"]?cancelled=(pass|warn|fail)/g)].at(-1)?.[1] ?? settings.on;
   if (on !== undefined) return on === 'fail';
   if (/--no-strict\b/.test(text)) return false;
-  return /--strict\b/.test(text) || /^\s*(?:1|true|yes|on)\s*$/i.test(strictVariable ?? '');
+  return /--strict\b/.test(text) || settings.strict === true;
 }
 
 /** The scenarios with what is expected of this step: of a cancelled run what the user says, or what strictness says. */

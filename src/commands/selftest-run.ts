@@ -3,6 +3,7 @@ import { parseDuration } from '../duration.ts';
 import { StoppedError, type StopSignal, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import type { Io } from '../output/io.ts';
+import type { Settings } from '../settings.ts';
 import type { Context } from './context.ts';
 import { oneOf } from './globals.ts';
 import { writeShims } from './selftest-environment.ts';
@@ -66,11 +67,11 @@ async function stepText(io: Io, command: readonly string[]): Promise<string> {
 }
 
 /** The scenarios that were asked for, in their usual order. */
-function chosen(flags: SelftestFlags, text: string, io: Io): readonly Scenario[] {
+function chosen(flags: SelftestFlags, text: string, { strict, on }: Settings): readonly Scenario[] {
   const names = flags.scenario?.map((name) => oneOf('--scenario', scenarioNames, name));
   const cancelled =
     flags.cancelled === undefined
-      ? looksStrict(text, io.env.RUNGATE_STRICT)
+      ? looksStrict(text, { strict: strict?.value, on: on?.value.cancelled })
         ? 'red'
         : 'any'
       : oneOf('--cancelled', expectations, flags.cancelled);
@@ -120,7 +121,7 @@ export async function selftestCommand(
     flags.timeLimit === undefined ? usualLimitMs : parseDuration('--time-limit', flags.timeLimit);
   const parallel = parallelism(flags.parallel);
   const text = await stepText(io, command);
-  const list = chosen(flags, text, io);
+  const list = chosen(flags, text, context.settings);
   const stop = new AbortController();
   const unsubscribe = io.onStop((signal: StopSignal) => stop.abort(new StoppedError(signal)));
   const folder = io.temporaryFolder();

@@ -1,0 +1,173 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Ended, type Running, root, rungate } from './built.ts';
+
+const fixtures = join(root, 'fixtures/selftest');
+const scripts = (kind: string) => readdirSync(join(fixtures, kind)).filter((file) => file.endsWith('.sh'));
+
+/** What the selftest itself puts there is looked at, so nobody else may. */
+let temporary: string;
+beforeAll(() => {
+  temporary = mkdtempSync(join(tmpdir(), 'selftest-e2e-'));
+});
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+const selftest = (args: readonly string[], env: Record<string, string> = {}): Running =>
+  rungate(['selftest', ...args], { TMPDIR: temporary, ...env });
+
+interface Report {
+  ok: boolean;
+  scenarios: { name: string; exitCode: number; ok: boolean; runsCreated: number; hint: string | null }[];
+}
+
+const report = ({ out }: Ended) => JSON.parse(out) as Report;
+
+/** The scenarios in which each of the wrong steps is wrong, and what it is told. */
+const allRed = ['failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down'];
+const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
+  'always-red': { in: ['passed'], hint: /could not be started/ },
+  background: { in: allRed, hint: /in the background/ },
+  'background-wait-for-all': { in: allRed, hint: /in the background/ },
+  'case-lets-blocked-pass': { in: ['blocked'], hint: /exit code 2 pass/ },
+  'continue-on-error': { in: allRed, hint: /continues on errors/ },
+  'gate-skipped': { in: ['passed', ...allRed], hint: /never asked/ },
+  'if-not-then-echo': { in: allRed, hint: /if takes the exit code/ },
+  'ignored-exit-code': { in: allRed, hint: /what comes after the gate/ },
+  'local-assignment': { in: allRed, hint: /local, export/ },
+  'or-true': { in: allRed, hint: /\|\| after the gate/ },
+  'policy-lets-failures-pass': { in: ['failed'], hint: /--on option/ },
+  'retry-until-green': { in: allRed, hint: /until the gate is green/ },
+  'set-plus-e': { in: allRed, hint: /after set \+e/ },
+  'tee-without-pipefail': { in: allRed, hint: /set -o pipefail/ },
+  'trap-exits-with-zero': { in: allRed, hint: /the trap ends the step/ },
+  'without-wait': { in: ['failed', 'blocked', 'timeout'], hint: /add --wait/ },
+};
+
+describe.concurrent('selftest catches a wrong pipeline step', () => {
+  it('each of those there are', ({ expect }) => {
+    expect(scripts('wrong').map((file) => basename(file, '.sh'))).toEqual(Object.keys(wrong).toSorted());
+  });
+
+  it.each(Object.entries(wrong))('%s', async (name, expected) => {
+    // Long enough for all but the one that never ends.
+    const limit = name === 'retry-until-green' ? ['--time-limit', '8s'] : [];
+    const script = join(fixtures, 'wrong', `${name}.sh`);
+    const ended = await selftest(['--json', '--parallel', '4', ...limit, '--', script]).ended;
+    expect(ended.code).toBe(1);
+    const { ok, scenarios } = report(ended);
+    expect(ok).toBe(false);
+    const found = scenarios.filter((scenario) => !scenario.ok);
+    // Whether a gate in the background gets as far as its run is a race: green says nothing of it.
+    const names = found
+      .map((scenario) => scenario.name)
+      .filter((one) => name !== 'background' || one !== 'passed');
+    expect(names).toEqual(expected.in);
+    expect(found[0]?.hint).toMatch(expected.hint);
+    expect(ended.err).toMatch(expected.hint);
+  });
+});
+
+describe.concurrent('selftest passes a right pipeline step', () => {
+  it.each(scripts('right'))('%s', async (file) => {
+    const ended = await selftest(['--json', '--parallel', '4', '--', join(fixtures, 'right', file)]).ended;
+    expect(ended.err).not.toMatch(/WRONG/);
+    expect(ended.code).toBe(0);
+    const { ok, scenarios } = report(ended);
+    expect(ok).toBe(true);
+    expect(scenarios.map(({ name, runsCreated }) => [name, runsCreated])).toEqual([
+      ['passed', 1],
+      ['failed', 1],
+      ['blocked', 1],
+      ['cancelled', 1],
+      ['timeout', 1],
+      ['refused', 0],
+      ['down', 0],
+    ]);
+  });
+});
+
+const gate = 'rungate run trigger --project shop --process checkout --wait --strict';
+
+describe('selftest', () => {
+  it('works one scenario after the other, in a CI whose attempt is not the first, and leaves its files alone', async () => {
+    const output = join(temporary, 'github-output');
+    writeFileSync(output, 'before=1\n');
+    const env = {
+      CI: 'true',
+      GITHUB_ACTIONS: 'true',
+      GITHUB_REPOSITORY: 'acme/shop',
+      GITHUB_RUN_ID: '42',
+      GITHUB_RUN_ATTEMPT: '3',
+      GITHUB_JOB: 'gate',
+      GITHUB_OUTPUT: output,
+      RUNNER_TEMP: temporary,
+    };
+    const before = readdirSync(temporary);
+    const ended = await selftest(
+      ['--json', '--', 'sh', '-c', `echo after=1 >> "$GITHUB_OUTPUT"; exec ${gate}`],
+      env,
+    ).ended;
+    expect(ended.code).toBe(0);
+    expect(report(ended).scenarios.map(({ runsCreated }) => runsCreated)).toEqual([1, 1, 1, 1, 1, 0, 0]);
+    expect(readFileSync(output, 'utf8')).toBe('before=1\n');
+    expect(readdirSync(temporary)).toEqual(before);
+  });
+
+  it('a gate that may wait for a day times out as quickly', async () => {
+    const step = ['sh', '-c', `exec ${gate} --timeout 24h`];
+    const ended = await selftest(['--json', '--scenario', 'timeout', '--', ...step]).ended;
+    expect(report(ended).scenarios).toMatchObject([{ name: 'timeout', exitCode: 3, ok: true }]);
+    expect(ended.ms).toBeLessThan(20_000);
+  });
+
+  const processes = (mark: string) =>
+    spawnSync('ps', ['-eo', 'stat,args'], { encoding: 'utf8' })
+      .stdout.split('\n')
+      .filter((line) => line.includes(mark) && !line.startsWith('Z'));
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('%s stops the step and all that it has started, within 5 s', async (signal, code) => {
+    const seconds = `${signal === 'SIGINT' ? 7711 : 7712}`;
+    const before = readdirSync(temporary);
+    const step = ['bash', '-c', `trap '' TERM INT; sleep ${seconds} & sleep ${seconds}; sleep ${seconds}`];
+    const running = selftest(['--', ...step]);
+    await expect.poll(() => processes(`sleep ${seconds}`).length, { timeout: 20_000 }).toBeGreaterThan(2);
+    const began = performance.now();
+    running.child.kill(signal);
+    const ended = await running.ended;
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(ended).toMatchObject({ code, out: '' });
+    expect(processes(`sleep ${seconds}`)).toEqual([]);
+    expect(readdirSync(temporary)).toEqual(before);
+  });
+
+  it('a second signal leaves nothing behind either', async () => {
+    const before = readdirSync(temporary);
+    const running = selftest(['--', 'bash', '-c', "trap '' TERM; sleep 7713; sleep 7713; sleep 7713"]);
+    await expect.poll(() => processes('sleep 7713').length, { timeout: 20_000 }).toBeGreaterThan(1);
+    running.child.kill('SIGINT');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    running.child.kill('SIGINT');
+    expect((await running.ended).code).toBe(130);
+    await expect.poll(() => processes('sleep 7713')).toEqual([]);
+    expect(readdirSync(temporary)).toEqual(before);
+  });
+
+  it('a step that ends before what it has started: that is stopped, and is no reason to wait', async () => {
+    const step = ['bash', '-c', 'sleep 7714 & exit 3'];
+    const ended = await selftest(['--json', '--scenario', 'failed', '--', ...step]).ended;
+    expect(report(ended).scenarios).toMatchObject([{ exitCode: 3, ok: true }]);
+    expect(processes('sleep 7714')).toEqual([]);
+  });
+
+  it('a command that is not there is 64', async () => {
+    const ended = await selftest(['--', 'no-such-command-here']).ended;
+    expect(ended).toMatchObject({ code: 64, out: '' });
+    expect(ended.err).toMatch(/no-such-command-here: command not found/);
+  });
+});
