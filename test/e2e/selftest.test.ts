@@ -48,7 +48,11 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
 
 describe.concurrent('selftest catches a wrong pipeline step', () => {
   it('each of those there are', ({ expect }) => {
-    expect(scripts('wrong').map((file) => basename(file, '.sh'))).toEqual(Object.keys(wrong).toSorted());
+    expect(
+      scripts('wrong')
+        .map((file) => basename(file, '.sh'))
+        .toSorted(),
+    ).toEqual(Object.keys(wrong).toSorted());
   });
 
   it.each(Object.entries(wrong))('%s', async (name, expected) => {
