@@ -16,7 +16,7 @@ const groups: Readonly<Record<string, Group>> = {
     define: async (group, bind) => (await import('./run.ts')).defineRun(group, bind),
   },
   orders: {
-    summary: 'read the orders of the account, and add them up exactly',
+    summary: 'read orders, and add them up exactly',
     define: async (group, bind) => (await import('./orders.ts')).defineOrders(group, bind),
   },
   keys: {
@@ -28,23 +28,35 @@ const groups: Readonly<Record<string, Group>> = {
     define: async (group, bind) => (await import('./env.ts')).defineEnv(group, bind),
   },
   observations: {
-    summary: 'what exploration has found: list, search, confirm, promote',
+    summary: 'what exploration has found',
     define: async (group, bind) => (await import('./observations.ts')).defineObservations(group, bind),
   },
   webhooks: {
     summary: 'webhooks, their secrets and deliveries',
     define: async (group, bind) => (await import('./webhooks.ts')).defineWebhooks(group, bind),
   },
+  config: {
+    summary: 'settings, where they come from, your profile',
+    define: async (group, bind) => (await import('./config.ts')).defineConfig(group, bind),
+  },
+  login: {
+    summary: 'keep an API key or a token in your profile',
+    define: async (command, bind) => (await import('./login.ts')).defineLogin(command, bind),
+  },
   api: {
-    summary: 'call any path of the service, with the same retries and errors',
+    summary: 'call any path of the service',
     define: async (group, bind) => (await import('./api.ts')).defineApiCommand(group, bind),
+  },
+  doctor: {
+    summary: 'say what works, and what to do about the rest',
+    define: async (command, bind) => (await import('./doctor-command.ts')).defineDoctor(command, bind),
   },
   mock: {
     summary: 'a mock of the service, for trying and testing',
     define: async (group, bind) => (await import('./mock.ts')).defineMock(group, bind),
   },
   selftest: {
-    summary: 'run a pipeline step against every outcome: does red turn it red?',
+    summary: 'run a pipeline step against every outcome',
     define: async (group, bind) => (await import('./selftest.ts')).defineSelftest(group, bind),
   },
 };
