@@ -1,0 +1,225 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bin, type Running, rungate } from './built.ts';
+
+const secret = 'whook-Secret-0123456789';
+const env = { RUNGATE_WEBHOOK_SECRET: secret };
+const timestamp = '2026-01-15T11:58:00.000Z';
+
+const has = (command: string, option = '--version') => spawnSync(command, [option]).status === 0;
+
+let folder: string;
+const children: Running[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-webhooks-'));
+});
+afterEach(() => {
+  for (const one of children.splice(0)) one.child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const sign = (body: string | Uint8Array, time = timestamp) =>
+  `sha256=${createHmac('sha256', secret).update(`${time}.`).update(body).digest('hex')}`;
+
+function run(args: readonly string[], input?: string | Uint8Array) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, 'webhooks', ...args], {
+    env: { ...process.env, ...env },
+    ...(input === undefined ? {} : { input }),
+  });
+  return { code: status, out: stdout.toString(), err: stderr.toString() };
+}
+
+async function listen(...args: string[]): Promise<Running & { url: string }> {
+  const running = rungate(['webhooks', 'listen', '--port', '0', ...args], env);
+  children.push(running);
+  let err = '';
+  running.child.stderr?.on('data', (chunk) => {
+    err += chunk;
+  });
+  await running.shows(/listening at http:\S+;/);
+  return { ...running, url: /listening at (\S+);/.exec(err)?.[1] ?? '' };
+}
+
+const deliver = (url: string, body: string) => {
+  const time = new Date().toISOString();
+  const headers = { 'X-Service-Timestamp': time, 'X-Service-Signature': sign(body, time) };
+  return fetch(url, { method: 'POST', body, headers });
+};
+
+describe('the built webhooks verify', () => {
+  const given = (body: string | Uint8Array) => ['--timestamp', timestamp, '--signature', sign(body)];
+
+  it('reads raw bytes from a pipe, from a file, and from a file as standard input', () => {
+    const body = Buffer.from([0xff, 0x00, 0x0d, 0x0a, 0xef, 0xbb, 0xbf]);
+    const path = join(folder, 'body');
+    writeFileSync(path, body);
+    expect(run(['verify', ...given(body)], body).code).toBe(0);
+    expect(run(['verify', ...given(body), '--body-file', path]).code).toBe(0);
+    const redirected = spawnSync(process.execPath, [bin, 'webhooks', 'verify', ...given(body)], {
+      env: { ...process.env, ...env },
+      stdio: [openSync(path, 'r'), 'pipe', 'pipe'],
+    });
+    expect(redirected.status).toBe(0);
+    expect(run(['verify', ...given(body)], 'else').code).toBe(1);
+  });
+
+  it('a folder as the body is 64, and so is a file that is not there', () => {
+    expect(run(['verify', ...given(''), '--body-file', folder])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('it is a folder'),
+    });
+    expect(run(['verify', ...given(''), '--body-file', join(folder, 'gone')]).code).toBe(64);
+  });
+
+  it.skipIf(!has('openssl', 'version'))('takes what openssl signed, and openssl what sign signed', () => {
+    const path = join(folder, 'signed');
+    const body = Buffer.from('{"name":"Zoë"}');
+    writeFileSync(path, Buffer.concat([Buffer.from(`${timestamp}.`), body]));
+    const text = execFileSync('openssl', ['dgst', '-sha256', '-hmac', secret, path]).toString();
+    const hex = text.trim().split('= ').at(-1) ?? '';
+    expect(run(['verify', '--timestamp', timestamp, '--signature', `sha256=${hex}`], body).code).toBe(0);
+    expect(run(['sign', '--timestamp', timestamp], body).out).toContain(`sha256=${hex}\n`);
+  });
+
+  it.skipIf(!has('python3'))('names what Python did to a body', () => {
+    const body = JSON.stringify({ type: 'run.completed', name: 'Zoë' });
+    const python = 'import json,sys; print(json.dumps(json.load(sys.stdin)))';
+    const rewritten = execFileSync('python3', ['-c', python], { input: body });
+    const { code, out } = run(['verify', ...given(body), '--diagnose', '--json'], rewritten);
+    expect(code).toBe(1);
+    const ids = JSON.parse(out).diagnosis.causes.map((cause: { id: string }) => cause.id);
+    expect(ids).toEqual(['json_compact', 'json_escaped', 'newline_added']);
+  });
+
+  it.skipIf(process.platform === 'win32')('names what a shell did to a body', () => {
+    const body = '{\r\n  "a": 1\r\n}\r\n';
+    const unix = execFileSync('tr', ['-d', '\r'], { input: body });
+    const { out } = run(['verify', ...given(body), '--diagnose'], unix);
+    expect(out).toContain('cause\tcrlf_became_lf\n');
+  });
+
+  it('needs no more memory for a large file than for a small one', { timeout: 120_000 }, () => {
+    const report = "process.on('exit',()=>console.error('RSS='+process.resourceUsage().maxRSS))";
+    const peak = (megabytes: number) => {
+      const path = join(folder, `${megabytes}`);
+      writeFileSync(path, '');
+      truncateSync(path, megabytes * 1024 * 1024);
+      const args = [
+        '--import',
+        `data:text/javascript,${report}`,
+        bin,
+        'webhooks',
+        'verify',
+        '--body-file',
+        path,
+      ];
+      const hook = spawnSync(
+        process.execPath,
+        [...args, '--timestamp', timestamp, '--signature', sign('x')],
+        {
+          env: { ...process.env, ...env },
+        },
+      );
+      expect(hook.status).toBe(1);
+      return Number(/RSS=(\d+)/.exec(hook.stderr.toString())?.[1]) / 1024;
+    };
+    expect(peak(512) - peak(1)).toBeLessThan(64);
+  });
+});
+
+describe('the built webhooks listen', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    '%s ends it with %i, with connections open and a target that does not answer',
+    async (signal, code) => {
+      const target = createServer(() => {});
+      await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+      const { port } = target.address() as { port: number };
+      const on = await listen('--forward-to', `http://127.0.0.1:${port}/`);
+      const idle = connect(Number(new URL(on.url).port), '127.0.0.1');
+      idle.on('error', () => {});
+      const asked = new Promise((resolve) => target.once('request', resolve));
+      const waiting = deliver(on.url, '{}').catch(() => null);
+      await asked;
+      const began = performance.now();
+      on.child.kill(signal);
+      expect(await on.ended).toMatchObject({ code, signal: null });
+      expect(performance.now() - began).toBeLessThan(2500);
+      expect(await waiting).toBeNull();
+      target.closeAllConnections();
+      target.close();
+    },
+  );
+
+  it('keeps what verify reads back, while a real receiver answers', async () => {
+    const target = createServer((_request, response) => response.writeHead(201).end('made'));
+    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+    const { port } = target.address() as { port: number };
+    const on = await listen('--forward-to', `http://127.0.0.1:${port}/`, '--save', folder, '--json');
+    const body = JSON.stringify({ event: 'webhook.test', name: 'Zoë ☕' });
+    const reply = await deliver(on.url, body);
+    expect([reply.status, await reply.text()]).toEqual([201, 'made']);
+    await on.shows(/webhook\.test/);
+    on.child.kill('SIGTERM');
+    const { out } = await on.ended;
+    const shown = JSON.parse(out);
+    expect(shown).toMatchObject({ event: 'webhook.test', verdict: 'authentic', forward: { status: 201 } });
+    expect(readFileSync(shown.file).toString().endsWith(body)).toBe(true);
+    expect(run(['verify', '--request-file', shown.file]).code).toBe(0);
+    expect(run(['verify', '--request-file', '-'], readFileSync(shown.file)).code).toBe(0);
+    target.close();
+  });
+
+  it.skipIf(!has('curl'))('takes what sign and curl send', async () => {
+    const on = await listen();
+    const path = join(folder, 'body.json');
+    writeFileSync(path, '{"type":"from.curl"}\n');
+    const headers = run(['sign', '--body-file', path]).out;
+    const curl = [
+      '-s',
+      '-o',
+      '/dev/null',
+      '-w',
+      '%{http_code}',
+      '-H',
+      '@-',
+      '--data-binary',
+      `@${path}`,
+      on.url,
+    ];
+    expect(execFileSync('curl', curl, { input: headers }).toString()).toBe('204');
+    await on.shows(/from\.curl\t21\tauthentic/);
+  });
+
+  it('a reader that has seen enough ends it: 0', async () => {
+    const script = `"${process.execPath}" "${bin}" webhooks listen --port 0 | head -1; echo "code \${PIPESTATUS[0]}"`;
+    const shell = spawn('bash', ['-c', script], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [out, err] = ['', ''];
+    shell.stdout.on('data', (chunk) => {
+      out += chunk;
+    });
+    shell.stderr.on('data', (chunk) => {
+      err += chunk;
+    });
+    const ended = new Promise((resolve) => shell.once('close', resolve));
+    while (!/listening at (\S+);/.test(err)) await new Promise((resolve) => setTimeout(resolve, 20));
+    const url = /listening at (\S+);/.exec(err)?.[1] ?? '';
+    while (!out.includes('code')) {
+      await deliver(url, '{"event":"x"}').catch(() => null);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await ended;
+    expect(out.split('\n').slice(0, 2)).toEqual([expect.stringMatching(/\tx\t13\tauthentic/), 'code 0']);
+  });
+});
