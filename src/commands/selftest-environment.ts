@@ -9,11 +9,12 @@ const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_S
 /** Folders for temporary files: ours, so that no journal of a run on the mock is found by the real step. */
 const temporaryFolders = ['RUNNER_TEMP', 'AGENT_TEMPDIRECTORY', 'WORKSPACE_TMP', 'TEMP', 'TMP'];
 
-/** The user's own credentials and profile: they would clash with the mock's, and are not for it to see. */
+/** The user's own credentials and profile would clash with the mock's; the job's journal is of real runs alone. */
 const withheld = {
   RUNGATE_API_KEY_FILE: undefined,
   RUNGATE_TOKEN_FILE: undefined,
   RUNGATE_PROFILE: undefined,
+  RUNGATE_JOURNAL: undefined,
 };
 
 /** Writes the commands that put the `rungate` under test first on the step's path, and returns their folder. */

@@ -271,9 +271,14 @@ describe('the step’s surroundings', () => {
     expect(seen).toMatchObject({ HOME: '/home/me', RUNGATE_PROJECT: 'shop', RUNGATE_SELFTEST: 'passed' });
   });
 
-  it('have no profile and no secrets by file', () => {
+  it('have no profile, no journal and no secrets by file', () => {
     const { io } = memoryIo({
-      env: { RUNGATE_API_KEY_FILE: '/key', RUNGATE_TOKEN_FILE: '/key', RUNGATE_PROFILE: 'production' },
+      env: {
+        RUNGATE_API_KEY_FILE: '/key',
+        RUNGATE_TOKEN_FILE: '/key',
+        RUNGATE_PROFILE: 'production',
+        RUNGATE_JOURNAL: '/real/journal',
+      },
     });
     const folder = io.temporaryFolder();
     const env = stepEnvironment(io, 'passed', {}, folder, '/shims');
