@@ -50,8 +50,6 @@ function bad(message: string, hint?: string): never {
   throw new WebhookVerificationError('bad_option', message, hint);
 }
 
-/** Text as UTF-8. */
-export const encoder = new TextEncoder();
 const { prototype: typedArray } = Object.getPrototypeOf(Uint8Array) as { prototype: object };
 
 /** A getter that looks at the bytes themselves: `instanceof` and `.length` believe proxies and redefined properties. */
@@ -98,9 +96,9 @@ function isGone(bytes: Uint8Array): boolean {
   }
 }
 
-/** The body as bytes. An object is a body that somebody parsed: its bytes are gone. */
-export function bodyBytes(body: unknown): Uint8Array {
-  if (typeof body === 'string') return encoder.encode(body);
+/** The body as text or bytes. An object is a body that somebody parsed: its bytes are gone. */
+export function bodyOf(body: unknown): string | Uint8Array {
+  if (typeof body === 'string') return body;
   const bytes = isBytes(body) ? body : viewOf(body);
   if (bytes !== null && !isGone(bytes)) return bytes;
   const kind = kindOf(body);

@@ -1,7 +1,7 @@
 import { WebhookVerificationError } from './error.ts';
 import { readHeaders } from './headers.ts';
 import {
-  bodyBytes,
+  bodyOf,
   type Key,
   keyOf,
   keysOf,
@@ -100,7 +100,7 @@ export function matching(sent: string, macs: readonly string[], equal = equalHex
 export function readSignOptions(options: SignOptions): {
   timestamp: string;
   key: Key;
-  body: Uint8Array;
+  body: string | Uint8Array;
 } {
   if (typeof options !== 'object' || options === null) {
     throw new WebhookVerificationError('bad_option', 'sign takes one object: { body, secret }');
@@ -112,7 +112,7 @@ export function readSignOptions(options: SignOptions): {
       'the timestamp is not an RFC 3339 date-time with a zone',
     );
   }
-  return { timestamp, key: keyOf(secret), body: bodyBytes(body) };
+  return { timestamp, key: keyOf(secret), body: bodyOf(body) };
 }
 
 export function signed(timestamp: string, mac: string): Signed {

@@ -1,7 +1,6 @@
 import { asWebhookError } from './error.ts';
 import {
-  bodyBytes,
-  encoder,
+  bodyOf,
   type Key,
   lengthOf,
   type Signed,
@@ -13,6 +12,8 @@ import { toHex } from './signature.ts';
 import { judge, matching, readCandidate, readSignOptions, signed } from './verify.ts';
 
 export * from './public.ts';
+
+const encoder = new TextEncoder();
 
 type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
@@ -37,7 +38,8 @@ function importKey(secret: Key): Promise<CryptoKey> {
 }
 
 /** A copy of what is signed: the caller's bytes may change while the runtime works on them. */
-function messageOf(timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+function messageOf(timestamp: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  if (typeof body === 'string') return encoder.encode(`${timestamp}.${body}`);
   const prefix = encoder.encode(`${timestamp}.`);
   const message = new Uint8Array(prefix.length + lengthOf(body));
   message.set(prefix);
@@ -69,7 +71,7 @@ export async function sign(options: SignOptions): Promise<Signed> {
 export async function verify(options: VerifyOptions): Promise<Verified> {
   try {
     const candidate = readCandidate(options);
-    const message = messageOf(candidate.timestamp, bodyBytes(options.body));
+    const message = messageOf(candidate.timestamp, bodyOf(options.body));
     const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
     return judge(candidate, matching(candidate.mac, macs));
   } catch (error) {

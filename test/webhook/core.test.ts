@@ -28,6 +28,16 @@ describe('a signature is the one of createHmac', () => {
     for (let length = 8000; length < 8250; length += 1) {
       const body = new Uint8Array(length).fill(length);
       expect(node.signSync({ secret: 'k', body, timestamp }).signature).toBe(reference('k', body));
+      for (const text of ['x'.repeat(length), `é${'x'.repeat(length - 2)}`, 'é'.repeat(length / 2)]) {
+        expect(node.signSync({ secret: 'k', body: text, timestamp }).signature).toBe(reference('k', text));
+      }
+    }
+  });
+
+  test('for text with half a surrogate pair, which no UTF-8 has', async () => {
+    for (const body of ['\ud800', 'a\udc00', '\ud83d'.repeat(3000), '\udc00x'.repeat(10)]) {
+      expect(node.signSync({ secret: body, body, timestamp }).signature).toBe(reference(body, body));
+      expect((await web.sign({ secret: body, body, timestamp })).signature).toBe(reference(body, body));
     }
   });
 
