@@ -1,16 +1,14 @@
 import { createHmac } from 'node:crypto';
-import { formatDuration, parseDuration } from '../duration.ts';
+import { parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
-import type { Table } from '../output/table.ts';
-import { excerpt } from '../sanitize.ts';
-import { type Cause, diagnose, mostDiagnosed } from '../webhook/diagnose.ts';
-import type { WebhookVerificationError } from '../webhook/error.ts';
+import { diagnose, mostDiagnosed } from '../webhook/diagnose.ts';
 import { readHeaders } from '../webhook/headers.ts';
 import { parseTimestamp } from '../webhook/timestamp.ts';
 import { type Candidate, judge, readCandidate } from '../webhook/verify.ts';
 import type { Context } from './context.ts';
 import { type Delivery, type DeliveryFlags, deliveryOf } from './webhooks-delivery.ts';
+import { type Diagnosis, dataOf, type Finding, tableOf, tell } from './webhooks-finding.ts';
 import { type Hashed, hashBody, matchOf } from './webhooks-hash.ts';
 import {
   type HeaderNameFlags,
@@ -48,25 +46,6 @@ function timeAt(text: string): number {
   throw new UsageError(`--at: "${text}" is not a time`, {
     hint: 'write an RFC 3339 time with a zone, such as 2026-01-15T12:00:00Z',
   });
-}
-
-/** What was found out. `code` is why it is not authentic. */
-interface Finding {
-  code: string | null;
-  error: WebhookVerificationError | null;
-  timestamp: string | null;
-  ageSeconds: number | null;
-  /** The secret that signed, also where the age is what was refused. */
-  secretIndex: number | null;
-  bytes: number | null;
-  /** Null where it was not asked for or there is nothing to explain. */
-  diagnosis: Diagnosis | null;
-}
-
-interface Diagnosis {
-  causes: readonly Cause[];
-  /** False when the body is too large to try. */
-  tried: boolean;
 }
 
 interface Question {
@@ -145,77 +124,6 @@ async function find(question: Question): Promise<Finding> {
     return refuse(error, hashed);
   }
   return { ...finding, bytes: hashed.bytes };
-}
-
-function kindOf(finding: Finding, { tenantSecret }: Secrets): 'webhook' | 'tenant' | null {
-  if (finding.secretIndex === null) return null;
-  return tenantSecret === undefined ? 'webhook' : 'tenant';
-}
-
-function dataOf(finding: Finding, secrets: Secrets): Record<string, unknown> {
-  const { code, timestamp, ageSeconds, secretIndex, bytes, diagnosis } = finding;
-  return {
-    schemaVersion: 1,
-    authentic: code === null,
-    code,
-    timestamp,
-    ageSeconds,
-    secret: kindOf(finding, secrets),
-    secretIndex,
-    bytes,
-    ...(diagnosis === null ? {} : { diagnosis }),
-  };
-}
-
-function tableOf(finding: Finding, secrets: Secrets): Table {
-  const { diagnosis, ...fields } = dataOf(finding, secrets);
-  const rows = Object.entries(fields)
-    .filter(([name, value]) => name !== 'schemaVersion' && value !== null)
-    .map(([name, value]) => [name, String(value)]);
-  const causes = finding.diagnosis?.causes.map(({ id }) => ['cause', id]) ?? [];
-  return { head: ['FIELD', 'VALUE'], rows: [...rows, ...causes] };
-}
-
-function aged(seconds: number | null): string {
-  if (seconds === null) return '';
-  const size = formatDuration(Math.abs(seconds) * 1000);
-  return seconds < 0 ? `, its timestamp ${size} ahead` : `, ${size} old`;
-}
-
-async function tellDiagnosis({ output }: Context, { causes, tried }: Diagnosis): Promise<void> {
-  if (!tried) {
-    return output.alert(
-      `no diagnosis: the body is larger than ${mostDiagnosed / 1024 ** 2} MiB, and would have to be held in memory`,
-    );
-  }
-  if (causes.length === 0) {
-    return output.alert(
-      'no cause found: none of the usual mistakes explains it; the secret is another one, the body is another one, or it was changed in a way that cannot be undone. Compare the secret with the one of the service, and capture the body where it comes in',
-    );
-  }
-  const arrow = output.paint('dim', '→');
-  for (const { id, sentence, remedy } of causes) {
-    await output.alert(`${output.paint('warn', 'cause:')} ${sentence} (${id})`);
-    await output.alert(`  ${arrow} ${remedy}`);
-  }
-  if (causes.length > 1) await output.note('all of these together make the signature match');
-}
-
-async function tell(context: Context, finding: Finding, secrets: Secrets): Promise<void> {
-  const { output } = context;
-  const { error, ageSeconds, secretIndex } = finding;
-  if (error !== null) {
-    await output.alert(`${output.paint('bad', 'not authentic:')} ${excerpt(error.message)} (${error.code})`);
-    const isHintSpent = finding.diagnosis !== null || error.hint === undefined;
-    if (!isHintSpent) await output.alert(`  ${output.paint('dim', '→')} ${excerpt(error.hint ?? '')}`);
-    if (finding.diagnosis !== null) await tellDiagnosis(context, finding.diagnosis);
-    return;
-  }
-  const count = secrets.tenantSecret === undefined ? secrets.secrets.length : 1;
-  const which = count > 1 ? ` (${(secretIndex ?? 0) + 1} of ${count})` : '';
-  await output.note(
-    `${output.paint('good', 'authentic:')} signed with the ${kindOf(finding, secrets)} secret${which}${aged(ageSeconds)}`,
-  );
 }
 
 /** `rungate webhooks verify`: 0 for an authentic delivery, 1 for one that is not. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { webhooks } from '../contract/webhooks.ts';
 import type { Bind } from './bind.ts';
 import { deriveCommands } from './derive.ts';
-import type { ListenFlags } from './webhooks-listen.ts';
+import type { ListenFlags } from './webhooks-rules.ts';
 import { headerNameSettings } from './webhooks-secrets.ts';
 import type { SignFlags } from './webhooks-sign.ts';
 import type { VerifyFlags } from './webhooks-verify.ts';

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -357,6 +358,27 @@ describe('webhooks listen --forward-to', () => {
         status: 502,
       });
     }
+  });
+
+  it('to https with an own CA, and never to a certificate that nobody vouches for', async () => {
+    const pem = (name: string) => readFileSync(new URL(`../http/tls/${name}`, import.meta.url), 'utf8');
+    const target = createTlsServer(
+      { key: pem('server.key'), cert: pem('server.pem') },
+      (_request, response) => response.end('safe'),
+    );
+    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+    const url = `https://localhost:${(target.address() as { port: number }).port}/`;
+    const files = { 'ca.pem': pem('ca.pem') };
+    const trusting = await listen(['--forward-to', url, '--ca-file', 'ca.pem'], { files });
+    expect(await deliver(trusting.url, body)).toMatchObject({ status: 200, body: 'safe' });
+    const wary = await listen(['--forward-to', url]);
+    expect(await deliver(wary.url, body)).toMatchObject({ status: 502 });
+    expect((await wary.lines(1))[0]).toMatch(/UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/);
+    expect((await cli(['webhooks', 'listen', '--forward-to', url, '--ca-file', 'gone'], { env })).code).toBe(
+      78,
+    );
+    target.closeAllConnections();
+    target.close();
   });
 
   it('--forward-unverified sends on what is not authentic too, and warns', async () => {

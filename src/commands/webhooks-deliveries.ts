@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { excerpt } from '../sanitize.ts';
+import { verifySync } from '../webhook/node.ts';
+import type { Context } from './context.ts';
+import { type Received, writeCapture } from './webhooks-capture.ts';
+import { type Forwarded, type ForwardOptions, forward } from './webhooks-forward.ts';
+import type { Rules } from './webhooks-rules.ts';
+import { hasSecret, refusalOf } from './webhooks-secrets.ts';
+import type { Answer } from './webhooks-server.ts';
+import { eventOf, renderDelivery, type Shown } from './webhooks-shown.ts';
+
+/** The largest body that is taken, from the sender and from the target. */
+export const mostBytes = 10 * 1024 * 1024;
+const forwardTimeoutMs = 30_000;
+/** How long a delivery that is under way may keep us when we are stopped. */
+const graceMs = 1000;
+
+type Verdict = Pick<Shown, 'verdict' | 'timestamp' | 'ageSeconds' | 'secret' | 'secretIndex' | 'event'>;
+
+const unknown = { timestamp: null, ageSeconds: null, secret: null, secretIndex: null, event: null };
+
+function judgeDelivery({ body, rawHeaders }: Received, rules: Rules, now: number): Verdict {
+  const { secrets, headerNames, limits } = rules;
+  if (!hasSecret(secrets)) return { ...unknown, verdict: 'not_verified' };
+  try {
+    const { timestamp, ageSeconds, secretIndex } = verifySync({
+      body,
+      headers: rawHeaders,
+      headerNames,
+      secrets: [...secrets.secrets],
+      tenantSecret: secrets.tenantSecret,
+      ...limits,
+      now: new Date(now),
+    });
+    const secret = secrets.tenantSecret === undefined ? 'webhook' : 'tenant';
+    return { verdict: 'authentic', timestamp, ageSeconds, secret, secretIndex, event: eventOf(body) };
+  } catch (error) {
+    return { ...unknown, verdict: refusalOf(error, 'webhooks listen').code };
+  }
+}
+
+/** Keeps deliveries as files that sort by time; a name that is taken is passed over. */
+function keeper({ io, output }: Context, folder: string): (received: Received, at: number) => string | null {
+  let sequence = 0;
+  return (received, at) => {
+    const time = new Date(at).toISOString().replaceAll(/[-:]/g, '');
+    for (;;) {
+      sequence += 1;
+      const path = join(folder, `${time}-${String(sequence).padStart(4, '0')}.http`);
+      try {
+        io.writeNewFile(path, writeCapture(received));
+        return path;
+      } catch (error) {
+        const { code = 'unknown' } = error as NodeJS.ErrnoException;
+        if (code === 'EEXIST') continue;
+        void output.alert(`${output.paint('bad', 'not kept:')} ${excerpt(path)} cannot be written (${code})`);
+        return null;
+      }
+    }
+  };
+}
+
+/** What is done with each delivery: judged, kept, sent on, answered, and then shown. */
+export class Deliveries {
+  readonly #context: Context;
+  readonly #rules: Rules;
+  readonly #keep: ((received: Received, at: number) => string | null) | null;
+  readonly #stop = new AbortController();
+  readonly #open = new Set<Promise<unknown>>();
+  #lines: Promise<void> = Promise.resolve();
+  readonly #onReaderGone: () => void;
+
+  constructor(context: Context, rules: Rules, onReaderGone: () => void) {
+    this.#context = context;
+    this.#rules = rules;
+    this.#keep = rules.folder === null ? null : keeper(context, rules.folder);
+    this.#onReaderGone = onReaderGone;
+  }
+
+  /** One line after another, and none of them keeps a sender waiting. */
+  show(shown: Shown): void {
+    const { io, output } = this.#context;
+    this.#lines = this.#lines.then(async () => {
+      await output.result(renderDelivery(shown, output, io));
+      if (!io.out.open) this.#onReaderGone();
+    });
+  }
+
+  async #forwarded(received: Received, verdict: string): Promise<Forwarded | null> {
+    const { target, forwardUnverified, secureContext } = this.#rules;
+    if (target === null || (verdict !== 'authentic' && !forwardUnverified)) return null;
+    const { signal } = this.#stop;
+    const options: ForwardOptions = { target, timeoutMs: forwardTimeoutMs, mostBytes, signal, secureContext };
+    const answer = forward(received, options);
+    this.#open.add(answer);
+    return answer.finally(() => this.#open.delete(answer));
+  }
+
+  async answer(received: Received): Promise<Answer> {
+    const at = this.#context.io.clock.now();
+    const verdict = judgeDelivery(received, this.#rules, at);
+    const file = this.#keep?.(received, at) ?? null;
+    const forwarded = await this.#forwarded(received, verdict.verdict);
+    const isRefused = verdict.verdict !== 'authentic' && verdict.verdict !== 'not_verified';
+    const answer = forwarded?.answer ?? { status: isRefused ? 401 : 204 };
+    this.show({
+      time: new Date(at).toISOString(),
+      ...verdict,
+      bytes: received.body.length,
+      forward: forwarded === null ? null : { status: forwarded.status, fault: forwarded.fault },
+      status: answer.status,
+      file,
+    });
+    return answer;
+  }
+
+  tooLarge(bytes: number): void {
+    const time = new Date(this.#context.io.clock.now()).toISOString();
+    this.show({ ...unknown, time, bytes, verdict: 'too_large', forward: null, status: 413, file: null });
+  }
+
+  /** Ends what is under way; a reader who does not read cannot keep us. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    const settled = Promise.allSettled(this.#open).then(() => this.#lines);
+    const grace = new AbortController();
+    await Promise.race([settled, this.#context.io.clock.sleep(graceMs, grace.signal).catch(() => {})]);
+    grace.abort();
+  }
+}
