@@ -141,9 +141,10 @@ export async function writeReports(
   const secrets = [settings.apiKey?.value, settings.token?.value].filter((secret) => secret !== undefined);
   const report = redacted(known, secrets);
   const complete = await writeFiles(context, report, flags, facts);
-  if (flags.ciReport !== false) await tellCi(context, report);
   // A report that somebody waits for and that is not there is no success; a red stays the red that it is.
-  return complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;
+  const exitCode = complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;
+  if (flags.ciReport !== false) await tellCi(context, { ...report, exitCode });
+  return exitCode;
 }
 
 /**
