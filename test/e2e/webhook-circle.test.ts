@@ -1,0 +1,133 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import express from 'express';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createClient, type ServiceClient } from '../../src/index.ts';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { deliveryOf, webhook } from '../../src/webhook/adapters/express.ts';
+import { type Running, rungate } from './built.ts';
+
+let mock: Mock;
+let client: ServiceClient;
+let app: Server;
+let folder: string;
+let secrets: string[];
+let accepted: { type: string; secretIndex: number }[];
+
+interface Hook {
+  id: string;
+  secret: string;
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-circle-'));
+  mock = await startMock({ deliveries: 'loopback', duration: 100 });
+  client = createClient({ apiUrl: mock.url, apiKey: mock.apiKey, token: mock.token });
+  secrets = [];
+  accepted = [];
+  const receiver = express();
+  const options = {
+    get secrets() {
+      return secrets;
+    },
+  };
+  receiver.post('/hook', webhook(options), (request, response) => {
+    const delivery = deliveryOf(request);
+    const { type } = delivery.json() as { type: string };
+    accepted.push({ type, secretIndex: delivery.verified.secretIndex });
+    response.status(202).end('thanks');
+  });
+  await new Promise<void>((resolve) => {
+    app = receiver.listen(0, '127.0.0.1', () => resolve());
+  });
+});
+
+afterEach(async () => {
+  await client.close();
+  await mock.close();
+  app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** `rungate webhooks listen` before the receiver, with the secrets of that moment. */
+async function listen(port: number): Promise<Running> {
+  const target = `http://127.0.0.1:${(app.address() as AddressInfo).port}/hook`;
+  const flags = [
+    'webhooks',
+    'listen',
+    '--port',
+    String(port),
+    '--forward-to',
+    target,
+    '--save',
+    folder,
+    '--json',
+  ];
+  const running = rungate(flags, { RUNGATE_WEBHOOK_SECRET: secrets.join('\n') });
+  await running.shows(new RegExp(`:${port}`));
+  return running;
+}
+
+async function stop({ child, ended }: Running): Promise<string> {
+  child.kill('SIGTERM');
+  return (await ended).out;
+}
+
+it('mock → webhooks listen → Express with the adapter; the secret is rotated in between', async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/in`;
+  const hook = (await client.webhooks.create({ url, events: ['run.started', 'run.completed'] })) as Hook;
+  const statusOfTest = async () => {
+    const { id } = (await client.webhooks.test(hook.id)) as Hook;
+    await mock.deliveriesSent();
+    return (await client.webhooks.deliveries.get(hook.id, id)).responseStatus;
+  };
+
+  secrets = [hook.secret];
+  let listener = await listen(port);
+  expect(await statusOfTest()).toBe(202);
+  expect(accepted).toEqual([{ type: 'webhook.test', secretIndex: 0 }]);
+
+  // Rotated, and the listener does not know yet: it refuses, and passes nothing on.
+  const { secret } = (await client.webhooks.rotateSecret(hook.id)) as Hook;
+  expect(await statusOfTest()).toBe(401);
+  expect(accepted).toHaveLength(1);
+  const refused = (await stop(listener))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(refused).toHaveLength(2);
+
+  secrets = [hook.secret, secret];
+  listener = await listen(port);
+  expect(await statusOfTest()).toBe(202);
+  expect(accepted.at(-1)).toEqual({ type: 'webhook.test', secretIndex: 1 });
+
+  await client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' });
+  while (accepted.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+  await mock.deliveriesSent();
+  expect(accepted.slice(2).map(({ type }) => type)).toEqual(['run.started', 'run.completed']);
+  await stop(listener);
+
+  // Every capture is what it claims to be, verified again offline; the refused one by the secret it was signed with.
+  const captures = readdirSync(folder);
+  expect(captures).toHaveLength(5);
+  for (const name of captures) {
+    const args = ['webhooks', 'verify', '--request-file', join(folder, name), '--json'];
+    const { code, out } = await rungate(args, { RUNGATE_WEBHOOK_SECRET: secrets.join('\n') }).ended;
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ authentic: true });
+  }
+});
