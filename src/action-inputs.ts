@@ -29,7 +29,7 @@ export const flagInputs = {
   'idempotency-key': 'value',
   'idempotency-salt': 'value',
   junit: 'value',
-  report: 'value',
+  report: 'list',
   'ca-file': 'value',
   'request-timeout': 'value',
 } as const satisfies Readonly<Record<string, Kind>>;

@@ -28,6 +28,7 @@ describe('action.yml', () => {
     expect(inputs.filter((name) => !flags.includes(name))).toEqual([]);
     // Of no use in an action: it waits, it prints for a log, and it talks to one kind of endpoint.
     const leftOut = [
+      'ci-report',
       'wait',
       'explain-key',
       'auth',
