@@ -52,7 +52,7 @@ export function createCaller(options: ClientOptions): Caller {
   return {
     async exchange(name, endpoint, input, callOptions = {}) {
       callOptions.signal?.throwIfAborted();
-      const either = eitherSignal(callOptions.signal ?? closing.signal, closing.signal);
+      const either = eitherSignal(callOptions.signal, closing.signal);
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
         const { check = true, idempotencyKey, onRetry } = callOptions;

@@ -1,12 +1,13 @@
-/** A signal that follows two others, until it is let go. */
+/** A signal that follows one or two others, until it is let go. */
 export interface EitherSignal {
   readonly signal: AbortSignal;
-  /** Leaves no trace of it in the two: they may live for a million calls. */
+  /** Leaves no trace of it in them: they may live for a million calls. */
   release(): void;
 }
 
 /** `AbortSignal.any` without what that leaves behind in a signal that lives long. */
-export function eitherSignal(one: AbortSignal, other: AbortSignal): EitherSignal {
+export function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): EitherSignal {
+  if (one === undefined) return { signal: other, release() {} };
   const both = new AbortController();
   const onOne = () => both.abort(one.reason);
   const onOther = () => both.abort(other.reason);

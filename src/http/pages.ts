@@ -88,7 +88,7 @@ export async function* readPages(
 ): AsyncGenerator<TextPage, void, undefined> {
   const quick = { ...endpoint, reply: quickCheck(endpoint.reply) };
   const fetchPage: FetchPage<TextPage> = async (page, stop) => {
-    const either = eitherSignal(options.signal ?? stop, stop);
+    const either = eitherSignal(options.signal, stop);
     const given = { ...input, query: { ...input.query, page } };
     try {
       const { value, text } = await caller.exchange(name, quick, given, {
