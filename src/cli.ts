@@ -1,5 +1,6 @@
 import { formatAtFirstSight, refuseSecrets } from './commands/argv.ts';
 import { createBind } from './commands/bind.ts';
+import { keptSecrets } from './commands/config-sources.ts';
 import { createProgram, parse, type Spoken } from './commands/program.ts';
 import { ConfigError, type ErrorReport, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
@@ -39,7 +40,7 @@ function unwritten(cause: Error): ConfigError {
 
 async function tell(error: unknown, argv: readonly string[], io: Io): Promise<void> {
   const format = formatAtFirstSight(argv);
-  const secrets = readSecrets(io.env, io.readFile);
+  const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io))];
   const output = await createOutput(io, { format, quiet: false, verbose: false, secrets });
   if (error instanceof RungateError) return output.error(reportError(error));
   await output.error(bugReport(error));

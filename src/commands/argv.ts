@@ -17,12 +17,32 @@ function ownWords(argv: readonly string[]): readonly string[] {
   return end < 0 ? argv : argv.slice(0, end);
 }
 
+/** What may follow a flag without a value: nothing, or another flag, so that no secret passes for one. */
+const anotherFlag = /^(?:-[hqv]|--[a-z]+(?:-[a-z]+)*(?:=.*)?)$/;
+
+/** `login --api-key`: only names the kind of secret, which is read elsewhere. */
+function isBareFlag(words: readonly string[], index: number): boolean {
+  const next = words[index + 1];
+  return !words[index]?.includes('=') && (next === undefined || anotherFlag.test(next));
+}
+
 /** Refuses secrets on the command line, before anything could repeat them in a message. */
 export function refuseSecrets(argv: readonly string[]): void {
-  for (const word of ownWords(argv)) {
+  const words = ownWords(argv);
+  const login = words.includes('login');
+  for (const [index, word] of words.entries()) {
     const flag = word.split('=')[0] ?? '';
-    const instead = secretFlags[flag];
+    const instead = Object.hasOwn(secretFlags, flag) ? secretFlags[flag] : undefined;
     if (instead === undefined) continue;
+    if (login && isBareFlag(words, index)) continue;
+    if (login) {
+      throw new UsageError(
+        `${flag} takes no value: a secret on the command line can be read by every process`,
+        {
+          hint: `type it when asked, or pipe it: rungate login ${flag} < file`,
+        },
+      );
+    }
     throw new UsageError(`there is no ${flag}: a secret on the command line can be read by every process`, {
       hint: `set ${instead} in the environment instead`,
     });

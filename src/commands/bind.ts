@@ -8,6 +8,8 @@ import { addGlobals, type GlobalOptions } from './globals.ts';
 export interface Action<Flags> {
   /** The settings that its own options give. */
   settings?(flags: Flags): Promise<Partial<SettingValues>>;
+  /** The profile that `--profile` names may be one that is not there yet. */
+  readonly newProfile?: boolean;
   /** Does the work and returns the exit code. */
   run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;
 }
@@ -23,7 +25,11 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
       const args = given.slice(0, -2);
       const flags = mergedOptions(command) as Parameters<typeof action.run>[2];
       const own = (await action.settings?.(flags)) ?? {};
-      const context = await createContext(io, flags, own);
+      const { ref } = flags as { ref?: string };
+      const context = await createContext(io, flags, own, {
+        newProfile: action.newProfile === true,
+        refOf: () => ref ?? null,
+      });
       try {
         done(await action.run(context, args, flags));
       } finally {

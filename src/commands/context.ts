@@ -3,20 +3,18 @@ import { ConfigError, UsageError } from '../errors.ts';
 import type { Caller, ClientOptions } from '../http/client.ts';
 import type { Io } from '../output/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
-import {
-  defaultSettings,
-  environmentSettings,
-  mergeSettings,
-  type Settings,
-  type SettingValues,
-} from '../settings.ts';
-import { type GlobalOptions, globalSettings } from './globals.ts';
+import { sanitize } from '../sanitize.ts';
+import type { Settings, SettingValues } from '../settings.ts';
+import { guardCredentials } from './config-guard.ts';
+import { loadSettings, type SourceOptions, type Sources } from './config-sources.ts';
+import type { GlobalOptions } from './globals.ts';
 import { traceExchange } from './trace.ts';
 
 /** What a command works with. It touches nothing of the world but through this. */
 export interface Context {
   readonly io: Io;
   readonly settings: Settings;
+  readonly sources: Sources;
   readonly output: Output;
   /** A caller for the service, made when a command first needs it. */
   connect(): Promise<Caller>;
@@ -26,7 +24,7 @@ export interface Context {
 
 function missingApiUrl(): ConfigError {
   return new ConfigError('no service is set: rungate does not know where to send the request', {
-    hint: 'set RUNGATE_API_URL, or give --api-url <url>; to try without a service: rungate mock exec -- <command>',
+    hint: 'set RUNGATE_API_URL, give --api-url <url>, or write apiUrl into .rungate.json; to try without a service: rungate mock exec -- <command>',
   });
 }
 
@@ -42,9 +40,9 @@ function readPem(io: Io, path: string, source: string): string {
 }
 
 /** Authorities given for one connection take the place of NODE_EXTRA_CA_CERTS in Node before 22.15: so give both. */
-function readCa(io: Io, path: string): string {
+function readCa(io: Io, { value: path, origin, detail }: NonNullable<Settings['caFile']>): string {
   const extra = io.env.NODE_EXTRA_CA_CERTS;
-  const own = readPem(io, path, '--ca-file');
+  const own = readPem(io, path, origin === 'flag' ? '--ca-file' : `caFile in ${detail}`);
   return extra === undefined || extra === '' ? own : `${own}\n${readPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
 }
 
@@ -57,7 +55,7 @@ function clientOptions(io: Io, settings: Settings, globals: GlobalOptions, outpu
     ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey.value }),
     ...(settings.token === undefined ? {} : { token: settings.token.value }),
     ...(settings.auth === undefined ? {} : { auth: settings.auth.value }),
-    ...(settings.caFile === undefined ? {} : { caPem: readCa(io, settings.caFile.value) }),
+    ...(settings.caFile === undefined ? {} : { caPem: readCa(io, settings.caFile) }),
     ...(settings['env.providerModelField'] === undefined
       ? {}
       : { providerModelField: settings['env.providerModelField'].value }),
@@ -77,19 +75,32 @@ function blame(error: unknown, settings: Settings): unknown {
   return flagged ? new UsageError(error.message, { hint: error.hint, cause: error }) : error;
 }
 
-/** Settings from flags and environment, an output that knows every secret, and a client when it is asked for. */
+const credentialWords = { apiKey: 'API key', token: 'bearer token' } as const;
+
+/** What a person should know of the sources before something is sent. */
+async function speakOf({ withheld, exposed, profile, profilesFile }: Sources, output: Output): Promise<void> {
+  for (const { name, origin } of withheld) {
+    await output.alert(
+      `the ${credentialWords[name]} of profile ${profile.name} was given for ${sanitize(origin)}: it is not sent anywhere else`,
+    );
+  }
+  if (exposed) await output.alert(`others may read your secrets: chmod 600 ${sanitize(profilesFile ?? '')}`);
+}
+
+/** Settings from all their sources, an output that knows every secret, and a client when it is asked for. */
 export async function createContext(
   io: Io,
   globals: GlobalOptions,
   flags: Partial<SettingValues> = {},
+  options: SourceOptions = {},
 ): Promise<Context> {
-  const settings = mergeSettings([
-    { origin: 'flag', values: { ...globalSettings(globals), ...flags } },
-    environmentSettings(io.env, io.readFile),
-    defaultSettings,
-  ]);
+  const { settings, sources } = await loadSettings(io, globals, flags, options);
   const format: Format = settings.format?.value ?? (io.out.isTTY ? 'table' : 'plain');
-  const secrets = [settings.apiKey?.value, settings.token?.value].filter((secret) => secret !== undefined);
+  const secrets = [
+    settings.apiKey?.value,
+    settings.token?.value,
+    ...sources.withheld.map(({ secret }) => secret),
+  ].filter((secret) => secret !== undefined);
   const output = await createOutput(io, {
     format,
     quiet: globals.quiet === true,
@@ -100,11 +111,13 @@ export async function createContext(
   return {
     io,
     settings,
+    sources,
     output,
     async connect() {
       if (caller !== undefined) return caller;
       const { createCaller } = await import('../http/client.ts');
       const { parseApiUrl } = await import('../http/address.ts');
+      guardCredentials(io, settings);
       try {
         const options = clientOptions(io, settings, globals, output);
         // Before anything else is done: a wrong address is a wrong call, whatever the command.
@@ -113,6 +126,7 @@ export async function createContext(
       } catch (error) {
         throw blame(error, settings);
       }
+      await speakOf(sources, output);
       return caller;
     },
     async close() {

@@ -5,6 +5,7 @@ import type { Source } from '../settings.ts';
 /** The options that every command takes, before and after its name. */
 export interface GlobalOptions {
   apiUrl?: string;
+  profile?: string;
   auth?: string;
   format?: string;
   json?: boolean;
@@ -21,12 +22,13 @@ export function addGlobals(command: Command): Command {
   return command
     .optionsGroup('Global options:')
     .option('--api-url <url>', 'base URL of the service (RUNGATE_API_URL)')
+    .option('--profile <name>', 'the profile to use (RUNGATE_PROFILE)')
     .option('--auth <kind>', 'bearer or key, where the service takes either')
     .option('--format <format>', 'table, json or ndjson')
     .option('--json', 'short for --format json')
     .option('-q, --quiet', 'only the result, warnings and errors')
     .option('-v, --verbose', 'trace each HTTP exchange on stderr')
-    .option('--ca-file <file>', 'trust the certificate authorities in this PEM file too')
+    .option('--ca-file <file>', 'trust the authorities in this PEM file too')
     .option('--insecure-http', 'allow http: to hosts other than this machine')
     .option('--request-timeout <duration>', 'for one try of a request (default 30s)')
     .helpOption('-h, --help', 'show this help');

@@ -64,8 +64,7 @@ const groups: Readonly<Record<string, Group>> = {
 const exitTable = `
 Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)
   5 service error · 6 credentials · 7 unreachable · 64 usage · 70 bug
-  78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM
-`;
+  78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM`;
 
 /** What commander has to say: help and versions for stdout, mistakes as errors of ours. */
 export interface Spoken {

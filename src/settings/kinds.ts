@@ -1,6 +1,6 @@
 import { readDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
-import { checkOverride, type Overrides } from '../gate/policy.ts';
+import { actions, checkOverride, type Overrides } from '../gate/policy.ts';
 import { parseApiUrl } from '../http/address.ts';
 
 /** A value that a setting cannot have. The message never has the value in it: it may be a misplaced secret. */
@@ -150,7 +150,9 @@ export const overrides: Kind<Overrides> = {
       return unfit('an object such as { "cancelled": "fail" }');
     }
     const pairs = Object.entries(json).map(([verdict, action]) => {
-      if (typeof action !== 'string') throw new UnfitValue('expected pass, warn or fail', [verdict]);
+      if (typeof action !== 'string' || !(actions as readonly string[]).includes(action)) {
+        throw new UnfitValue(`expected one of ${actions.join(', ')}`, [verdict]);
+      }
       try {
         return checkOverride(verdict, action);
       } catch (error) {

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, UsageError } from '../errors.ts';
 
 export const projectFileName = '.rungate.json';
 
@@ -55,14 +55,14 @@ export interface ProfileChoice {
   readonly by: '--profile' | 'RUNGATE_PROFILE' | null;
 }
 
-/** Which profile is meant. @throws ConfigError for a name that cannot be one */
+/** Which profile is meant. @throws UsageError or ConfigError for a name that cannot be one */
 export function chooseProfile(flag: string | undefined, variable: string | undefined): ProfileChoice {
   const by = flag !== undefined ? '--profile' : variable?.trim() ? 'RUNGATE_PROFILE' : null;
   const name = by === null ? defaultProfile : (flag ?? variable ?? '').trim();
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
-    throw new ConfigError(`${by}: that cannot be the name of a profile`, {
-      hint: 'a name has letters, digits, dots, dashes and underscores',
-    });
+    const message = `${by}: that cannot be the name of a profile`;
+    const hint = 'a name has letters, digits, dots, dashes and underscores';
+    throw by === '--profile' ? new UsageError(message, { hint }) : new ConfigError(message, { hint });
   }
   return { name, by };
 }

@@ -1,0 +1,29 @@
+import { ConfigError } from '../errors.ts';
+import type { Io } from '../output/io.ts';
+import { runsForFork, type Settings } from '../settings.ts';
+
+/**
+ * A project file comes from the repository, and so from whoever may propose a change to it. It may say where the
+ * service is; it must not lead credentials to a place of its own choosing. What is held here is written down, with what
+ * is not, in docs/settings.md.
+ * @throws ConfigError before anything is sent
+ */
+export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Settings): void {
+  const credentials = [apiKey, token].filter((one) => one !== undefined);
+  const steering = [apiUrl, caFile].find((setting) => setting?.origin === 'project file');
+  if (credentials.length === 0 || steering === undefined) return;
+  if (caFile?.origin === 'project file' && credentials.some(({ origin }) => origin === 'profile')) {
+    throw new ConfigError("the project file's caFile cannot vouch for where your profile's credentials go", {
+      hint: `if you trust ${caFile.value}: rungate config set caFile ${caFile.value}`,
+    });
+  }
+  if (runsForFork(io.env, io.readFile)) {
+    const name = steering === apiUrl ? 'apiUrl' : 'caFile';
+    throw new ConfigError(
+      `this pipeline runs for a change from outside the repository, and its project file gives ${name}: the credentials are not sent there`,
+      {
+        hint: 'set RUNGATE_API_URL beside the credentials (and give --ca-file, if it takes one): both come before the file',
+      },
+    );
+  }
+}

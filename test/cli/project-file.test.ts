@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asked, type Stage, stage } from './harness.ts';
+
+const path = '/repo/.rungate.json';
+/** A repository with a project file, entered somewhere below. */
+const repository = (file: unknown) => ({
+  cwd: '/repo/packages/web',
+  files: { '/repo/.git': '', [path]: typeof file === 'string' ? file : JSON.stringify(file) },
+});
+
+let on: Stage;
+beforeAll(async () => {
+  on = await stage({ outcome: 'passed' });
+});
+afterAll(() => on.close());
+
+const bodies = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
+
+describe('with a project file', () => {
+  it('run trigger --wait is all that a pipeline step needs', async () => {
+    const file = {
+      apiUrl: on.mock.url,
+      project: 'shop',
+      strict: true,
+      branches: { main: { process: 'checkout', environment: 'production' }, '*': { tags: ['smoke'] } },
+    };
+    const before = bodies().length;
+    const env = { RUNGATE_API_URL: undefined };
+    const run = on.with({ ...repository(file), env: env as never });
+    expect(await run('run', 'trigger', '--wait')).toMatchObject({ code: 0 });
+    expect(await run('run', 'trigger', '--wait', '--ref', 'main')).toMatchObject({ code: 0 });
+    expect(await run('run', 'trigger', '--wait', '--ref', 'main', '--tag', 'a')).toMatchObject({ code: 0 });
+    const sent = bodies().slice(before);
+    expect(sent.map(({ body }) => JSON.parse(String(body)))).toMatchObject([
+      { projectSlug: 'shop', tags: ['smoke'] },
+      { projectSlug: 'shop', processSlug: 'checkout', environmentKey: 'production', ref: 'main' },
+      { projectSlug: 'shop', tags: ['a'], environmentKey: 'production' },
+    ]);
+  });
+
+  it('a mistake ends everything before anything is sent, with file, line and column', async () => {
+    const before = asked(on.mock).length;
+    const { code, out, err } = await on.with(repository('{\n  "on": { "unobserved": "pass" }\n}'))(
+      'run',
+      'wait',
+      'run_1',
+    );
+    expect({ code, out }).toEqual({ code: 78, out: '' });
+    expect(err).toMatch(/\/repo\/\.rungate\.json:2:25: on: unobserved cannot pass/);
+    expect(asked(on.mock)).toHaveLength(before);
+  });
+
+  it.each<[string, unknown, string[], number]>([
+    ['strict', { strict: true }, [], 4],
+    ['on', { on: { cancelled: 'fail' } }, [], 4],
+    ['on beats strict', { strict: true, on: { cancelled: 'warn' } }, [], 0],
+    ['a flag beats on', { on: { cancelled: 'warn' } }, ['--on', 'cancelled=fail'], 4],
+    ['a flag beats strict', { strict: true }, ['--no-strict'], 0],
+  ])('gates by %s', async (_what, file, flags, code) => {
+    const cancelled = await stage({ outcome: 'cancelled' });
+    try {
+      const run = cancelled.with(repository(file));
+      const { out } = await run('run', 'trigger', '--project', 'shop', '--process', 'checkout', '--quiet');
+      expect((await run('run', 'wait', out.trim(), ...flags)).code).toBe(code);
+    } finally {
+      await cancelled.close();
+    }
+  });
+});
+
+describe('a project file from a stranger', () => {
+  const env = { RUNGATE_API_URL: undefined as never };
+
+  it('says where the service is, and the credentials of the environment go there', async () => {
+    const { code } = await on.with({ ...repository({ apiUrl: on.mock.url }), env })('env', 'list', '--json');
+    expect(code).toBe(0);
+  });
+
+  it('does not get credentials in a pipeline that runs for a fork', async () => {
+    const before = asked(on.mock).length;
+    const files = {
+      ...repository({ apiUrl: on.mock.url }).files,
+      '/event.json': JSON.stringify({
+        repository: { full_name: 'a/b' },
+        pull_request: { head: { repo: null } },
+      }),
+    };
+    const forked = { GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_EVENT_PATH: '/event.json' };
+    const settings = { cwd: '/repo', files };
+    const refused = await on.with({ ...settings, env: { ...env, ...forked } })('env', 'list');
+    expect(refused.code).toBe(78);
+    expect(refused.err).toMatch(/from outside the repository[\s\S]*RUNGATE_API_URL/);
+    expect(asked(on.mock)).toHaveLength(before);
+    // What stands beside the credential was put there by who owns it.
+    expect((await on.with({ ...settings, env: forked })('env', 'list')).code).toBe(0);
+  });
+});

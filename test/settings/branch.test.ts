@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { matchBranch } from '../../src/settings/branch.ts';
+
+test.each<[string | null, string[], string | null]>([
+  ['main', ['*', 'main', 'm*'], 'main'],
+  ['refs/heads/main', ['main'], 'main'],
+  ['main', ['refs/heads/main'], 'refs/heads/main'],
+  ['refs/tags/v1.0', ['v*'], 'v*'],
+  ['release/1.2', ['*', 'release/*', 'release/1.*'], 'release/1.*'],
+  ['release/1.2', ['release/1.*', 'release/*', '*'], 'release/1.*'],
+  ['feature/a/b', ['feature/*'], 'feature/*'],
+  ['feature/a/b', ['*'], '*'],
+  ['a-x-b', ['a*b'], 'a*b'],
+  ['ab', ['a*b'], 'a*b'],
+  ['a', ['a*a'], null],
+  ['abcabc', ['*abc*abc'], '*abc*abc'],
+  ['abc', ['*abc*abc'], null],
+  ['ax', ['a*', '*x'], 'a*'],
+  ['ax', ['*x', 'a*'], '*x'],
+  ['mainline', ['main'], null],
+  ['Main', ['main'], null],
+  ['a.b', ['a?b', 'a[.]b'], null],
+  ['x', [], null],
+  ['refs/pull/7/merge', ['*'], '*'],
+  ['__proto__', ['__proto__'], '__proto__'],
+  [null, ['main', 'm*'], null],
+  [null, ['main', '*'], '*'],
+])('for %j among %j: %j', (ref, patterns, wanted) => expect(matchBranch(patterns, ref)).toBe(wanted));
+
+const pieces = fc.array(fc.constantFrom('a', 'b', '/', '*'), { maxLength: 7 }).map((parts) => parts.join(''));
+
+test('a pattern matches what the regular expression of it does', () => {
+  fc.assert(
+    fc.property(pieces, pieces, (pattern, text) => {
+      const ref = text.replaceAll('*', 'c');
+      const expected = new RegExp(`^${pattern.split('*').join('.*')}$`).test(ref);
+      expect(matchBranch([pattern], ref) !== null).toBe(expected);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('a ref as its own pattern comes before any other', () => {
+  const ref = pieces.map((text) => text.replaceAll('*', 'c'));
+  fc.assert(
+    fc.property(ref, fc.array(pieces), (name, others) => {
+      expect(matchBranch([...others.filter((one) => one !== name), name], name)).toBe(name);
+    }),
+  );
+});
+
+test('takes no time for patterns that make a backtracking matcher take for ever', () => {
+  expect(matchBranch([`${'*a'.repeat(2000)}b`], 'a'.repeat(100_000))).toBeNull();
+});

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, UsageError } from '../../src/errors.ts';
+import { chooseProfile, configFolder, findProjectFile } from '../../src/settings/locate.ts';
+
+describe('the project file', () => {
+  const find = (cwd: string, ...there: string[]) => findProjectFile(cwd, (path) => there.includes(path));
+
+  test.each<[string, string[], string | null]>([
+    ['/repo', ['/repo/.git', '/repo/.rungate.json'], '/repo/.rungate.json'],
+    ['/repo/a/b', ['/repo/.git', '/repo/.rungate.json'], '/repo/.rungate.json'],
+    ['/repo/a/b', ['/repo/.git', '/repo/.rungate.json', '/repo/a/.rungate.json'], '/repo/a/.rungate.json'],
+    // A submodule or a worktree has a file of that name, and is a repository of its own.
+    ['/repo/sub/a', ['/repo/.git', '/repo/.rungate.json', '/repo/sub/.git'], null],
+    ['/tmp/x/repo/a', ['/tmp/x/repo/.git', '/tmp/x/.rungate.json'], null],
+    // Outside a repository nothing above counts: it may be anybody's.
+    ['/tmp/x', ['/tmp/.rungate.json'], null],
+    ['/tmp/x', ['/.rungate.json'], null],
+    ['/app', ['/app/.rungate.json'], '/app/.rungate.json'],
+    ['/', ['/.rungate.json'], '/.rungate.json'],
+    ['/a/b', [], null],
+  ])('from %s with %j is %j', (cwd, there, found) => expect(find(cwd, ...there)).toBe(found));
+});
+
+describe('profiles live in', () => {
+  const folder = (env: Record<string, string>, platform = 'linux') =>
+    configFolder({ env, cwd: '/work', platform });
+
+  test.each<[Record<string, string>, string, string | null]>([
+    [{ RUNGATE_CONFIG_DIR: '/own', HOME: '/home/me' }, 'linux', '/own'],
+    [{ RUNGATE_CONFIG_DIR: 'own' }, 'linux', '/work/own'],
+    [{ RUNGATE_CONFIG_DIR: ' ', HOME: '/home/me' }, 'linux', '/home/me/.config/rungate'],
+    [{ HOME: '/home/me', XDG_CONFIG_HOME: '/xdg' }, 'linux', '/xdg/rungate'],
+    [{ HOME: '/home/me', XDG_CONFIG_HOME: 'relative' }, 'linux', '/home/me/.config/rungate'],
+    [{ HOME: '/Users/me' }, 'darwin', '/Users/me/Library/Preferences/rungate'],
+    [{ APPDATA: '/data' }, 'win32', '/data/rungate/Config'],
+    [{}, 'linux', null],
+    [{}, 'darwin', null],
+    [{}, 'win32', null],
+  ])('with %j on %s: %j', (env, platform, expected) => expect(folder(env, platform)).toBe(expected));
+});
+
+describe('the profile', () => {
+  test('is the one of the flag, else of the variable, else default', () => {
+    expect(chooseProfile('a', 'b')).toEqual({ name: 'a', by: '--profile' });
+    expect(chooseProfile(undefined, 'b')).toEqual({ name: 'b', by: 'RUNGATE_PROFILE' });
+    expect(chooseProfile(undefined, ' ')).toEqual({ name: 'default', by: null });
+    expect(chooseProfile(undefined, undefined)).toEqual({ name: 'default', by: null });
+  });
+
+  test.each(['', ' ', '../x', 'a b', '__proto__', '-x', 'x'.repeat(65)])('cannot be called %j', (name) => {
+    expect(() => chooseProfile(name, undefined)).toThrow(UsageError);
+    if (name.trim() !== '') expect(() => chooseProfile(undefined, name)).toThrow(ConfigError);
+  });
+});

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readProfiles } from '../../src/settings/profiles.ts';
+
+/** The command line as a program of its own, so that these are real processes. */
+let program: string;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-processes-'));
+  program = join(folder, 'program.mjs');
+  await build({
+    stdin: {
+      contents: `import { main, systemIo } from './src/cli.ts'; process.exitCode = await main(process.argv.slice(2), systemIo);`,
+      resolveDir: fileURLToPath(new URL('../..', import.meta.url)),
+    },
+    banner: {
+      js: "import { createRequire as r } from 'node:module';const require = r(import.meta.url);",
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile: program,
+    logLevel: 'error',
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+function rungate(home: string, args: readonly string[], stdin = '', cwd = home): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env.PATH, HOME: home },
+    cwd,
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  child.stdin.end(stdin);
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+}
+
+it('20 processes that write at once lose nothing, and no reader sees half a file', async () => {
+  const home = join(folder, 'racing');
+  mkdirSync(home);
+  const path = join(home, '.config/rungate/profiles.json');
+  const writers = Array.from({ length: 20 }, (_, index) =>
+    index % 2 === 0
+      ? rungate(home, ['config', 'set', 'project', `shop-${index}`, '--profile', `p${index}`])
+      : rungate(
+          home,
+          ['login', '--token', '--api-url', 'https://ci.example', '--profile', `p${index}`],
+          `t-${index}\n`,
+        ),
+  );
+  let reads = 0;
+  let going = true;
+  const reading = (async () => {
+    while (going) {
+      try {
+        readProfiles(path, readFileSync(path, 'utf8'));
+        reads++;
+      } catch (error) {
+        // Before the first has written there is nothing; anything else is half a file.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  })();
+  const ended = await Promise.all(writers);
+  going = false;
+  await reading;
+  expect(ended.filter(({ code }) => code !== 0)).toEqual([]);
+  expect(reads).toBeGreaterThan(0);
+  const profiles = readProfiles(path, readFileSync(path, 'utf8'));
+  expect(Object.keys(profiles)).toHaveLength(20);
+  for (let index = 0; index < 20; index++) {
+    const { settings, secrets } = profiles[`p${index}`] ?? {};
+    if (index % 2 === 0) expect(settings).toEqual({ project: `shop-${index}` });
+    else expect(secrets?.token).toEqual({ value: `t-${index}`, origin: 'https://ci.example' });
+  }
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(join(home, '.config/rungate'))).toEqual(['profiles.json']);
+}, 60_000);
+
+it('a project file is found from below, up to the root of the repository', async () => {
+  const home = join(folder, 'found');
+  const deep = join(home, 'repo/a/b');
+  mkdirSync(deep, { recursive: true });
+  mkdirSync(join(home, 'repo/.git'));
+  writeFileSync(join(home, '.rungate.json'), '{"project": "not this one"}');
+  expect(await rungate(home, ['config', 'get', 'project'], '', deep)).toMatchObject({ code: 0, out: '' });
+  writeFileSync(join(home, 'repo/.rungate.json'), '{"project": "shop"}');
+  expect(await rungate(home, ['config', 'get', 'project'], '', deep)).toEqual({
+    code: 0,
+    out: 'shop\n',
+    err: '',
+  });
+});
+
+it('a terminal does not show the secret that is typed', async () => {
+  const home = join(folder, 'typing');
+  mkdirSync(home);
+  const command = `${process.execPath} ${program} login --api-url https://ci.example`;
+  // script(1) gives the command a terminal of its own, which shows what it is told to show.
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: home },
+  });
+  let shown = '';
+  child.stdout.on('data', (chunk) => {
+    shown += chunk;
+    if (/API key for https:\/\/ci\.example: $/.test(shown)) child.stdin.write('k3y-typed\r');
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  expect(shown).not.toContain('k3y');
+  expect(shown).toMatch(/the API key for https:\/\/ci\.example is kept in profile default/);
+  expect(code).toBe(0);
+  const profiles = readProfiles('p', readFileSync(join(home, '.config/rungate/profiles.json'), 'utf8'));
+  expect(profiles.default?.secrets.apiKey?.value).toBe('k3y-typed');
+});
+
+it('Ctrl-C at the question is the signal that it is', async () => {
+  const home = join(folder, 'stopping');
+  mkdirSync(home);
+  const command = `${process.execPath} ${program} login --api-url https://ci.example`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { PATH: process.env.PATH, HOME: home },
+  });
+  child.stdout.on('data', (chunk) => {
+    if (/API key/.test(String(chunk))) child.stdin.write('k3\u0003');
+  });
+  expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130);
+});

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/errors.ts';
+import {
+  changeProfile,
+  DamagedProfiles,
+  type Profile,
+  profileSource,
+  readProfiles,
+  secretsOf,
+  without,
+  withSecret,
+  withSetting,
+  writeProfiles,
+} from '../../src/settings/profiles.ts';
+import { plainNames } from '../../src/settings/table.ts';
+import { sampleNames, samples } from './samples.ts';
+
+const path = '/config/profiles.json';
+const empty: Profile = { settings: {}, secrets: {} };
+const key = { value: 'k3y-abcd', origin: 'https://ci.example' };
+
+const settings = fc
+  .uniqueArray(fc.constantFrom(...sampleNames.filter((name) => name !== 'tags')))
+  .map((names) => Object.fromEntries(names.map((name) => [name, samples[name].right[0]?.[1]])));
+const secret = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !/\p{Surrogate}/u.test(text));
+const profile = fc.record({
+  settings,
+  secrets: fc.record(
+    {
+      apiKey: fc.record({ value: secret, origin: secret }),
+      token: fc.record({ value: secret, origin: secret }),
+      webhookSecrets: fc.array(secret),
+      tenantSecret: secret,
+    },
+    { requiredKeys: [] },
+  ),
+});
+
+describe('a file of profiles', () => {
+  test('reads as it was written', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), profile), (profiles) => {
+        expect(readProfiles(path, writeProfiles(profiles as Record<string, Profile>))).toEqual(
+          JSON.parse(JSON.stringify(profiles)),
+        );
+      }),
+    );
+  });
+
+  test.each([
+    ['', 'empty'],
+    ['{', 'not JSON'],
+    ['{"version":1,"profiles":{}}x', 'not JSON'],
+    ['[]', 'not a file of profiles'],
+    ['{}', 'not a file of profiles'],
+    ['{"version":1}', 'not a file of profiles'],
+    ['{"version":1,"profiles":{"a":1}}', 'not a profile'],
+    ['{"version":1,"profiles":{"a":{"secrets":{"apiKey":"x"}}}}', 'not a profile'],
+    ['{"version":1,"profiles":{"a":{"secrets":{"token":{"value":"x"}}}}}', 'not a profile'],
+    ['{"version":1,"profiles":{"a":{"secrets":{"webhookSecrets":"x"}}}}', 'not a profile'],
+  ])('that holds %j is damaged', (text, why) => {
+    expect(() => readProfiles(path, text)).toThrow(DamagedProfiles);
+    expect(() => readProfiles(path, text)).toThrow(why);
+  });
+
+  test('of a newer version is left alone', () => {
+    const act = () => readProfiles(path, '{"version":2,"profiles":{}}');
+    expect(act).toThrow(/newer rungate/);
+    expect(act).not.toThrow(DamagedProfiles);
+  });
+
+  test('with a wrong setting is left alone, and the place is told', () => {
+    const text = '{"version":1,"profiles":{"a":{\n"settings":{"strict":1}}}}';
+    expect(() => readProfiles(path, text)).toThrow(
+      '/config/profiles.json:2:22: strict: expected true or false',
+    );
+    expect(() => readProfiles(path, text)).not.toThrow(DamagedProfiles);
+  });
+
+  test('of whatever JSON is profiles or a configuration error', () => {
+    const inner = fc.dictionary(
+      fc.constantFrom(...plainNames, 'apiKey', 'origin', '__proto__'),
+      fc.jsonValue(),
+    );
+    const file = fc.oneof(
+      fc.jsonValue(),
+      fc.record({
+        version: fc.oneof(fc.constant(1), fc.jsonValue()),
+        profiles: fc.dictionary(
+          fc.string(),
+          fc.record({ settings: inner, secrets: inner }, { requiredKeys: [] }),
+        ),
+      }),
+    );
+    fc.assert(
+      fc.property(file, (json) => {
+        try {
+          readProfiles(path, JSON.stringify(json));
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('a profile', () => {
+  test('gives its settings and secrets, and says where from', () => {
+    const kept = withSecret(withSetting(empty, { project: 'shop' }), 'apiKey', key);
+    expect(profileSource(kept, path)).toEqual({
+      origin: 'profile',
+      values: { project: 'shop', apiKey: 'k3y-abcd' },
+      details: { project: path, apiKey: path },
+    });
+  });
+
+  test('has one selector: the last that was set', () => {
+    const first = withSetting(empty, { process: 'checkout', project: 'shop' });
+    expect(withSetting(first, { tags: ['a'] }).settings).toEqual({ project: 'shop', tags: ['a'] });
+  });
+
+  test('loses what is taken out, a secret too, and nothing else', () => {
+    const full = withSecret(withSetting(empty, { project: 'shop', strict: true }), 'apiKey', key);
+    expect(without(full, 'project')).toEqual({ ...full, settings: { strict: true } });
+    expect(without(full, 'apiKey')).toEqual({ ...full, secrets: {} });
+    expect(without(full, 'token')).toEqual(full);
+  });
+
+  test('is made when it is first changed; the others stay', () => {
+    const profiles = changeProfile({ a: empty }, 'constructor', (one) => withSecret(one, 'token', key));
+    expect(Object.keys(profiles)).toEqual(['a', 'constructor']);
+    expect(secretsOf(profiles)).toEqual(['k3y-abcd']);
+  });
+});

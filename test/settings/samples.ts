@@ -1,0 +1,126 @@
+import type { PlainName, SettingValues } from '../../src/settings/names.ts';
+
+interface Samples<Value> {
+  /** As a file has it, and what it means. */
+  right: readonly (readonly [unknown, Value])[];
+  wrong: readonly unknown[];
+}
+
+const texts = { wrong: ['', ' ', '\t', 'a\nb', 1, true, null, [], {}] };
+
+/** For every setting some values that it may have in a file, and some that it may not. */
+export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name]> } = {
+  apiUrl: {
+    right: [
+      ['https://ci.example', 'https://ci.example'],
+      [' https://ci.example:8443/base/ ', 'https://ci.example:8443/base/'],
+      ['http://127.0.0.1:9', 'http://127.0.0.1:9'],
+    ],
+    wrong: [
+      '',
+      'ci.example',
+      'ftp://ci.example',
+      'https://me:word@ci.example',
+      'https://ci.example/?a=1',
+      'https://ci.example/#a',
+      '/api',
+      1,
+      null,
+    ],
+  },
+  project: { right: [['shop', 'shop']], ...texts },
+  process: { right: [['checkout', 'checkout']], ...texts },
+  tags: {
+    right: [
+      [['smoke'], ['smoke']],
+      [
+        ['a', 'b c'],
+        ['a', 'b c'],
+      ],
+    ],
+    wrong: [[], [''], [' '], ['a', 1], 'smoke', {}, null, [['a']]],
+  },
+  environment: { right: [['staging', 'staging']], ...texts },
+  strict: {
+    right: [
+      [true, true],
+      [false, false],
+    ],
+    wrong: ['true', 0, 1, null, [], {}],
+  },
+  on: {
+    right: [
+      [{}, {}],
+      [{ cancelled: 'fail' }, { cancelled: 'fail' }],
+      [
+        { failed: 'warn', timeout: 'warn', unobserved: 'fail' },
+        { failed: 'warn', timeout: 'warn', unobserved: 'fail' },
+      ],
+    ],
+    wrong: [
+      { passed: 'fail' },
+      { timeout: 'pass' },
+      { unobserved: 'pass' },
+      { cancelled: 'ignore' },
+      { canceled: 'fail' },
+      { failed: true },
+      { failed: null },
+      { __proto__x: 'fail' },
+      'cancelled=fail',
+      [],
+      null,
+      true,
+    ],
+  },
+  interval: {
+    right: [
+      ['250ms', 250],
+      ['10s', 10_000],
+      ['1.5m', 90_000],
+      ['1h', 3_600_000],
+      ['30', 30_000],
+      [' .5s ', 500],
+      [10, 10_000],
+      [0.5, 500],
+    ],
+    wrong: ['0', '0s', '0.00m', '-1s', '10 s', '1d', 'soon', '', 0, -1, 1e10, null, true, [], {}],
+  },
+  maxAttempts: {
+    right: [
+      [1, 1],
+      [120, 120],
+    ],
+    wrong: [0, -1, 1.5, 1e9, '60', null, true],
+  },
+  timeout: { right: [['2h', 7_200_000]], wrong: ['0', 'never', 0, null] },
+  fleetSize: { right: [[40, 40]], wrong: [0, '40', 2.5] },
+  format: {
+    right: [
+      ['table', 'table'],
+      ['json', 'json'],
+      ['ndjson', 'ndjson'],
+    ],
+    wrong: ['plain', 'yaml', 'JSON', '', 1, null],
+  },
+  auth: {
+    right: [
+      ['bearer', 'bearer'],
+      ['key', 'key'],
+    ],
+    wrong: ['token', '', null],
+  },
+  caFile: { right: [['/etc/ssl/own.pem', '/etc/ssl/own.pem']], ...texts },
+  'run.idPointer': { right: [['/data/runId', '/data/runId']], wrong: ['', 'data/runId', '$.id', 1] },
+  'env.providerModelField': { right: [['anthropicModel', 'anthropicModel']], ...texts },
+  'webhook.timestampHeader': {
+    right: [['X-Acme-Timestamp', 'X-Acme-Timestamp']],
+    wrong: ['', 'X Acme', 'X-Acme:', 'X\nY', 1],
+  },
+  'webhook.signatureHeader': { right: [['x-sig', 'x-sig']], wrong: ['', ' x', null] },
+};
+
+export const sampleNames = Object.keys(samples) as PlainName[];
+
+/** JSON text in which `__proto__` is a key like any other. */
+export const bytesOf = (json: unknown) =>
+  new TextEncoder().encode(typeof json === 'string' ? json : JSON.stringify(json));

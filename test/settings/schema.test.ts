@@ -1,0 +1,101 @@
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/errors.ts';
+import { readProjectFile } from '../../src/settings/project-file.ts';
+import { createSettingsSchema } from '../../src/settings/schema.ts';
+import { plainNames } from '../../src/settings/table.ts';
+import { bytesOf, sampleNames, samples } from './samples.ts';
+
+const ajv = new Ajv({ strict: true, strictRequired: false, formats: { uri: true }, allowUnionTypes: true });
+const valid = ajv.compile(createSettingsSchema());
+
+function isRead(file: unknown): boolean {
+  try {
+    readProjectFile('/repo/.rungate.json', bytesOf(file));
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return false;
+  }
+}
+
+/** `{ 'a.b': 1 }` as `{ a: { b: 1 } }`. */
+function nested(name: string, value: unknown): unknown {
+  const [group = '', part] = name.split('.');
+  return part === undefined ? { [group]: value } : { [group]: { [part]: value } };
+}
+
+// `npx vitest run --project runtime test/settings/schema.test.ts --update` writes the file that this compares.
+it('docs/rungate.schema.json is what the table of settings says now', async () => {
+  const text = `${JSON.stringify(createSettingsSchema(), null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot('../../docs/rungate.schema.json');
+});
+
+describe('the schema and the reader agree', () => {
+  it('on the names', () => expect(sampleNames.toSorted()).toEqual(plainNames.toSorted()));
+
+  it.each(sampleNames)('on %s', (name) => {
+    for (const [value] of samples[name].right) {
+      for (const file of [
+        { [name]: value },
+        nested(name, value),
+        { branches: { main: nested(name, value) } },
+      ]) {
+        expect(isRead(file), `reader: ${JSON.stringify(file)}`).toBe(true);
+        expect(valid(file), `schema: ${JSON.stringify(file)}`).toBe(true);
+      }
+    }
+    for (const value of samples[name].wrong) {
+      for (const file of [{ [name]: value }, { branches: { '*': { [name]: value } } }]) {
+        expect(isRead(file), `reader: ${JSON.stringify(file)}`).toBe(false);
+        expect(valid(file), `schema: ${JSON.stringify(file)}`).toBe(false);
+      }
+    }
+  });
+
+  it.each([
+    [{}, true],
+    [{ $schema: './node_modules/rungate/docs/rungate.schema.json' }, true],
+    [{ $schema: 1 }, false],
+    [{ branches: {} }, true],
+    [{ branches: { main: {} } }, true],
+    [{ branches: { ' ': {} } }, false],
+    [{ branches: [] }, false],
+    [{ branches: { main: { branches: {} } } }, false],
+    [{ branches: { main: { $schema: 'x' } } }, false],
+    [{ process: 'a', tags: ['b'] }, false],
+    [{ branches: { main: { process: 'a', tags: ['b'] } } }, false],
+    [{ process: 'a', branches: { main: { tags: ['b'] } } }, true],
+    [{ webhook: 'x' }, false],
+    [{ webhook: { secret: 'x' } }, false],
+    [{ webhook: {} }, true],
+    [{ apiKey: 'x' }, false],
+    [{ wait: true }, false],
+    [[], false],
+    [null, false],
+    ['x', false],
+  ])('on %j: %j', (file, right) => {
+    expect(isRead(JSON.stringify(file))).toBe(right);
+    expect(valid(file)).toBe(right);
+  });
+
+  it('on any mixture of settings', () => {
+    const setting = fc.constantFrom(...sampleNames).chain((name) => {
+      const values = [...samples[name].right.map(([value]) => value), ...samples[name].wrong];
+      return fc.tuple(fc.constant(name), fc.constantFrom(...values));
+    });
+    const settings = fc.array(setting, { maxLength: 4 }).map((pairs) => Object.fromEntries(pairs));
+    const file = fc.record({
+      own: settings,
+      branches: fc.dictionary(fc.constantFrom('main', 'r/*'), settings),
+    });
+    fc.assert(
+      fc.property(file, ({ own, branches }) => {
+        const json = { ...own, branches };
+        expect(valid(json)).toBe(isRead(json));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
