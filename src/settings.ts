@@ -1,4 +1,11 @@
 export { environmentSettings, readSecret, readSecrets } from './settings/environment.ts';
+export { runsForFork } from './settings/fork.ts';
+export {
+  chooseProfile,
+  findProjectFile,
+  type ProfileChoice,
+  profilesPath,
+} from './settings/locate.ts';
 export { defaultSettings, mergeSettings } from './settings/merge.ts';
 export {
   type Origin,
