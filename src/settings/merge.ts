@@ -17,6 +17,12 @@ function refuseBoth(source: Source): void {
   throw source.origin === 'flag' ? new UsageError(message, parts) : new ConfigError(message, parts);
 }
 
+/** A tenant's secret takes the place of webhook secrets, but not of those that a stronger source gives. */
+function isOutranked(name: SettingName, source: Source, merged: Settings): boolean {
+  const given = merged.webhookSecrets;
+  return name === 'tenantSecret' && given !== undefined && given.origin !== source.origin;
+}
+
 /** Merges sources given in any order; each value keeps its origin. `on` is merged verdict by verdict. */
 export function mergeSettings(sources: readonly Source[]): Settings {
   const strongestFirst = sources.toSorted((a, b) => origins.indexOf(a.origin) - origins.indexOf(b.origin));
@@ -33,7 +39,8 @@ export function mergeSettings(sources: readonly Source[]): Settings {
         merged.on = { ...stronger, value: { ...(value as Overrides), ...(stronger.value as Overrides) } };
       } else if (
         merged[name] === undefined &&
-        !(selected && (selectors as readonly string[]).includes(name))
+        !(selected && (selectors as readonly string[]).includes(name)) &&
+        !isOutranked(name, source, merged as Settings)
       ) {
         merged[name] = { value, origin: source.origin, detail };
       }

@@ -111,11 +111,13 @@ it('a project file is found from below, up to the root of the repository', async
   });
 });
 
-it('a terminal does not show the secret that is typed', async () => {
+// script(1) of util-linux gives a command a terminal; elsewhere it takes other options.
+const onLinux = it.skipIf(process.platform !== 'linux');
+
+onLinux('a terminal does not show the secret that is typed', async () => {
   const home = join(folder, 'typing');
   mkdirSync(home);
   const command = `${process.execPath} ${program} login --api-url https://ci.example`;
-  // script(1) gives the command a terminal of its own, which shows what it is told to show.
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     env: { PATH: process.env.PATH, HOME: home },
   });
@@ -132,7 +134,7 @@ it('a terminal does not show the secret that is typed', async () => {
   expect(profiles.default?.secrets.apiKey?.value).toBe('k3y-typed');
 });
 
-it('Ctrl-C at the question is the signal that it is', async () => {
+onLinux('Ctrl-C at the question is the signal that it is', async () => {
   const home = join(folder, 'stopping');
   mkdirSync(home);
   const command = `${process.execPath} ${program} login --api-url https://ci.example`;

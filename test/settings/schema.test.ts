@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -98,4 +99,17 @@ describe('the schema and the reader agree', () => {
       { numRuns: 500 },
     );
   });
+});
+
+it('docs/settings.md has a row for every setting', () => {
+  const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+  const rows = [...text.matchAll(/^\| `([\w.]+)` \|/gm)].map((match) => match[1]);
+  expect(rows).toEqual(plainNames);
+});
+
+it('the project file that docs/settings.md shows is a right one', () => {
+  const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+  const shown = /^ {4}\{\n[\s\S]*?^ {4}\}\n/m.exec(text)?.[0] ?? '';
+  expect(valid(JSON.parse(shown))).toBe(true);
+  expect(isRead(shown)).toBe(true);
 });

@@ -158,6 +158,23 @@ describe('process and tags are one setting', () => {
   });
 });
 
+describe('a tenant secret', () => {
+  test('does not take the place of webhook secrets from a stronger source', () => {
+    const webhookSecrets = ['webhook'];
+    const tenantSecret = 'tenant';
+    const weak = source('profile', { tenantSecret });
+    expect(mergeSettings([weak, source('environment', { webhookSecrets })]).tenantSecret).toBeUndefined();
+    expect(mergeSettings([source('profile', { webhookSecrets, tenantSecret })]).tenantSecret?.value).toBe(
+      tenantSecret,
+    );
+    const strong = mergeSettings([
+      source('environment', { tenantSecret }),
+      source('profile', { webhookSecrets }),
+    ]);
+    expect(strong.tenantSecret?.value).toBe(tenantSecret);
+  });
+});
+
 describe('on', () => {
   test('is merged verdict by verdict', () => {
     const merged = mergeSettings([
