@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { gitFacts } from '../../src/ci/git.ts';
+
+const none = { remote: null, branch: null, commit: null };
+const sha = '83a20ec058e2fb00e7fa4558c4c6e81e2dcf253d';
+
+/** Git that answers from a table, by the command's last word. */
+const answering = (answers: Record<string, string>) => gitFacts((args) => answers[args.at(-1) ?? ''] ?? null);
+
+describe('what git says', () => {
+  test('is read line by line', () => {
+    const answers = { 'remote.origin.url': 'git@h:a/b.git\n', HEAD: 'main\r\n', 'HEAD^{commit}': `${sha}\n` };
+    expect(answering(answers)).toEqual({ remote: 'git@h:a/b.git', branch: 'main', commit: sha });
+  });
+
+  test('is nothing where git fails', () => expect(gitFacts(() => null)).toEqual(none));
+
+  test.each(['', '\n', ' \n', 'warning: x\nmain\n'])('is nothing where it says %j', (text) =>
+    expect(gitFacts(() => text)).toEqual(none),
+  );
+
+  test.each(['HEAD', `${sha.slice(0, 12)}`, `^${sha}`, `${sha} `.repeat(2)])('is no commit: %j', (text) =>
+    expect(answering({ 'HEAD^{commit}': text }).commit).toBeNull(),
+  );
+});
+
+describe('a working copy', () => {
+  let folder: string;
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.example', ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
+    });
+  const facts = () =>
+    gitFacts((args) => {
+      try {
+        return git(...args);
+      } catch {
+        return null;
+      }
+    });
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rungate-git-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('is read at every stage of its life', () => {
+    expect(facts()).toEqual(none);
+    git('init', '--quiet', '--initial-branch', 'main');
+    expect(facts()).toEqual({ ...none, branch: 'main' });
+
+    writeFileSync(join(folder, 'a'), 'a');
+    git('add', 'a');
+    git('commit', '--quiet', '--message', 'a');
+    const commit = git('rev-parse', 'HEAD').trim();
+    expect(facts()).toEqual({ ...none, branch: 'main', commit });
+
+    git('remote', 'add', 'origin', 'gh:acme/web.git');
+    git('config', 'url.https://user:secret@github.com/.insteadOf', 'gh:');
+    git('checkout', '--quiet', '-b', 'feature/login');
+    // As it was configured: what `insteadOf` puts in its place may hold a token.
+    expect(facts()).toEqual({ remote: 'gh:acme/web.git', branch: 'feature/login', commit });
+
+    git('checkout', '--quiet', '--detach');
+    expect(facts()).toEqual({ remote: 'gh:acme/web.git', branch: null, commit });
+  });
+});
