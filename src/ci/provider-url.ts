@@ -1,0 +1,119 @@
+/*
+ * Addresses from outside may carry credentials, and a password may hold any character. So nothing is taken from an
+ * address that has an `@` anywhere but once in front of its host: what looks like its path could be half a password.
+ */
+
+interface Remote {
+  host: string;
+  path: string;
+}
+
+function remoteUrl(text: string): Remote | null {
+  const [, authority, rest] =
+    /^(?:https?|ssh|git|git\+ssh|git\+https?|ssh\+git):\/\/([^/?#]*)(.*)$/is.exec(text) ?? [];
+  if (authority === undefined || rest === undefined || rest.includes('@')) return null;
+  const place = authority.slice(authority.lastIndexOf('@') + 1);
+  const [, host, port] = /^([\w.-]+|\[[\da-f:.]+\])(?::([^:]*))?$/i.exec(place) ?? [];
+  if (host === undefined) return null;
+  const path = rest.replace(/[?#].*$/s, '');
+  // ssh://git@host:owner/name is no URL, but is written: its "port" is where the path begins.
+  const begin = port === undefined || /^\d*$/.test(port) ? '' : `/${port}`;
+  return { host: host.toLowerCase(), path: begin + path };
+}
+
+/** `git@host:owner/name`, the way that scp writes it. A drive letter is no host. */
+function scpLike(text: string): Remote | null {
+  if (text.includes('://')) return null;
+  const [, host, path] = /^(?:[^/@:]+@)?([\w.-]{2,}|\[[\da-f:.]+\]):(.+)$/is.exec(text) ?? [];
+  return host === undefined || path === undefined ? null : { host: host.toLowerCase(), path };
+}
+
+/** The parts of a path, decoded; null when one cannot be part of a name. */
+function segmentsOf(path: string): string[] | null {
+  let segments: string[];
+  try {
+    segments = path
+      .split('/')
+      .filter((part) => part !== '')
+      .map((part) => decodeURIComponent(part).trim());
+  } catch {
+    return null;
+  }
+  const last = segments.pop()?.replace(/\.git$/i, '');
+  if (last === undefined) return null;
+  segments.push(last);
+  const isName = (part: string) =>
+    !/^\.{0,2}$/.test(part) && !/[@:\\/?#"<>|*\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(part);
+  return segments.every(isName) ? segments : null;
+}
+
+function nameOf(segments: readonly string[]): string | null {
+  const name = segments.join('/');
+  return segments.length >= 2 && name.length <= 500 ? name : null;
+}
+
+/**
+ * Azure DevOps: `org/project/repo` from `dev.azure.com/org/project/_git/repo`, from `org.visualstudio.com/project/…`,
+ * and from `v3/org/project/repo` by ssh. A project that has its repository's name may be left out of the address.
+ */
+function azureName(host: string, segments: readonly string[]): string | null {
+  if (segments[0] === 'v3' && segments.length === 4) return nameOf(segments.slice(1));
+  const [, old] = /^(.+)\.visualstudio\.com$/.exec(host) ?? [];
+  const path = old !== undefined && segments[0] === 'DefaultCollection' ? segments.slice(1) : segments;
+  const parts = [...(old === undefined ? [] : [old]), ...path];
+  const mark = parts.indexOf('_git');
+  if (mark < 0) return nameOf(parts);
+  const [place, repository] = [parts.slice(0, mark), parts.slice(mark + 1)];
+  const isShort = place.length === 1 && /(^|\.)(dev\.azure|visualstudio)\.com$/.test(host);
+  return nameOf([...place, ...(isShort ? repository : []), ...repository]);
+}
+
+/**
+ * `owner/name` of a remote, with as many groups in front as there are, and without host, port, credentials and
+ * `.git`. Null for what has no owner: a folder, a bundle, a file.
+ */
+export function repositoryOfRemote(text: string | null): string | null {
+  if (text === null || text.includes('\\')) return null;
+  const remote = remoteUrl(text) ?? scpLike(text);
+  const segments = remote === null ? null : segmentsOf(remote.path);
+  if (remote === null || segments === null) return null;
+  const { host } = remote;
+  if (segments.includes('_git') || /(^|\.)(dev\.azure|visualstudio)\.com$/.test(host))
+    return azureName(host, segments);
+  // Bitbucket Data Center puts /scm/ in front over HTTP, and not over ssh.
+  return nameOf(segments.at(-3)?.toLowerCase() === 'scm' ? segments.slice(-2) : segments);
+}
+
+/** `owner/name`, from that itself or from a remote's URL. */
+export function repositoryOf(text: string | null): string | null {
+  if (text === null) return null;
+  const remote = repositoryOfRemote(text);
+  if (remote !== null) return remote;
+  const segments = /^[/.~]|[:\\]/.test(text) ? null : segmentsOf(text);
+  return segments === null ? null : nameOf(segments);
+}
+
+/** Names of parameters that carry credentials. */
+const secret = /token|secret|passw|signature|credential|api_?key/i;
+
+/** An address for the browser, without credentials; null for anything else. */
+export function webUrl(text: string | null): string | null {
+  const [, authority, rest] = /^https?:\/\/([^/?#\\]*)(.*)$/is.exec(text ?? '') ?? [];
+  if (text === null || authority === undefined || rest?.includes('@')) return null;
+  try {
+    const url = new URL(text);
+    url.username = '';
+    url.password = '';
+    for (const name of [...url.searchParams.keys()]) if (secret.test(name)) url.searchParams.delete(name);
+    return url.href;
+  } catch {
+    return null;
+  }
+}
+
+/** A page below a base address: each part is escaped, none may be missing. */
+export function page(base: string | null, ...parts: readonly (string | null)[]): string | null {
+  if (base === null || parts.some((part) => part === null)) return null;
+  const path = parts.map((part) => (part ?? '').split('/').map(encodeURIComponent).join('/'));
+  return webUrl([base.replace(/\/+$/, ''), ...path].join('/'));
+}

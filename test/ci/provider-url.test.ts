@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { detectCi } from '../../src/ci/provider.ts';
+import { page, repositoryOf, repositoryOfRemote, webUrl } from '../../src/ci/provider-url.ts';
+
+describe("a remote's owner and name", () => {
+  test.each([
+    ['https://github.com/acme/web.git', 'acme/web'],
+    ['https://github.com/acme/web', 'acme/web'],
+    ['https://github.com/acme/web/', 'acme/web'],
+    ['HTTPS://GitHub.com/Acme/Web.GIT', 'Acme/Web'],
+    ['https://user:token@github.com/acme/web.git', 'acme/web'],
+    ['https://x-access-token:ghs_0123456789@github.com/acme/web', 'acme/web'],
+    ['https://gitlab-ci-token:glcbt-64_x@gitlab.example.com:8443/a/b/c/web.git', 'a/b/c/web'],
+    ['https://token@github.com/acme/web.git?ref=main#readme', 'acme/web'],
+    ['https://user:p%40ss%2Fword@github.com/acme/web', 'acme/web'],
+    ['https://user:p@ss@github.com/acme/web', 'acme/web'],
+    ['git@github.com:acme/web.git', 'acme/web'],
+    ['git@gitlab.com:a/b/c/web.git', 'a/b/c/web'],
+    ['github.com:acme/web', 'acme/web'],
+    ['git@git.example.com:/acme/web.git', 'acme/web'],
+    ['ssh://git@github.com/acme/web.git', 'acme/web'],
+    ['ssh://git:secret@git.example.com:2222/acme/web.git', 'acme/web'],
+    ['ssh://git@github.com:acme/web.git', 'acme/web'],
+    ['git+ssh://git@github.com/acme/web.git', 'acme/web'],
+    ['git://github.com/acme/web.git', 'acme/web'],
+    ['ssh://git@[2001:db8::1]:2222/acme/web.git', 'acme/web'],
+    ['git@[2001:db8::1]:acme/web.git', 'acme/web'],
+    ['http://localhost:3000/acme/web', 'acme/web'],
+    ['https://dev.azure.com/acme/My%20Shop/_git/web', 'acme/My Shop/web'],
+    ['https://acme@dev.azure.com/acme/shop/_git/web', 'acme/shop/web'],
+    ['https://dev.azure.com/acme/_git/web', 'acme/web/web'],
+    ['https://acme.visualstudio.com/shop/_git/web', 'acme/shop/web'],
+    ['https://acme.visualstudio.com/DefaultCollection/shop/_git/web', 'acme/shop/web'],
+    ['https://acme.visualstudio.com/_git/web', 'acme/web/web'],
+    ['git@ssh.dev.azure.com:v3/acme/My%20Shop/web', 'acme/My Shop/web'],
+    ['acme@vs-ssh.visualstudio.com:v3/acme/shop/web', 'acme/shop/web'],
+    ['https://tfs.corp.example/tfs/DefaultCollection/shop/_git/web', 'tfs/DefaultCollection/shop/web'],
+    ['https://jdoe@bitbucket.org/acme/web.git', 'acme/web'],
+    ['git@bitbucket.org:acme/web.git', 'acme/web'],
+    ['https://bitbucket.corp.example/scm/shop/web.git', 'shop/web'],
+    ['https://corp.example/bitbucket/scm/~jdoe/web.git', '~jdoe/web'],
+    ['ssh://git@bitbucket.corp.example:7999/shop/web.git', 'shop/web'],
+  ])('of %s is %s', (remote, name) => expect(repositoryOfRemote(remote)).toBe(name));
+
+  test.each([
+    ['nothing', null],
+    ['a folder', '/srv/git/acme/web.git'],
+    ['a folder beside', '../acme/web'],
+    ['a relative folder', 'acme/web'],
+    ['a file', 'file:///srv/git/acme/web.git'],
+    ['a bundle on Windows', 'C:/git/acme/web.git'],
+    ['a share on Windows', '\\\\server\\git\\web.git'],
+    ['an S3 object', 's3://bucket/acme/web'],
+    ['a helper', 'ext::sh -c whoami% acme/web'],
+    ['a name without an owner', 'https://git.example.com/web.git'],
+    ['a host alone', 'https://git.example.com'],
+    ['a way up', 'https://git.example.com/acme/../web'],
+    ['a hidden way up', 'https://git.example.com/acme/%2e%2e/web'],
+    ['a broken escape', 'https://git.example.com/acme/%zz'],
+    ['a hidden line break', 'https://git.example.com/acme/web%0aset'],
+    ['a hidden slash', 'https://git.example.com/acme/a%2fb'],
+    ['a slash in a password', 'https://user:pa/ss@git.example.com/acme/web'],
+    ['a question mark in a password', 'https://user:1/pa/ss?x@git.example.com/acme/web'],
+    ['a hash in a password', 'https://user:1/pa/ss#x@git.example.com/acme/web'],
+    ['a backslash in a password', 'https://user:1\\pa/ss@git.example.com/acme/web'],
+    ['a password before a colon', 'user:pa/ss@git.example.com:acme/web'],
+    ['an `@` behind the host', 'https://git.example.com/acme/web@v1'],
+    ['a very long one', `https://git.example.com/acme/${'x'.repeat(600)}`],
+  ])('of %s is null', (_, remote) => expect(repositoryOfRemote(remote)).toBeNull());
+
+  test('is read from a slug as well, where a CI gives one', () => {
+    expect(repositoryOf('acme/web')).toBe('acme/web');
+    expect(repositoryOf('a/b/c/web')).toBe('a/b/c/web');
+    expect(repositoryOf('git@github.com:acme/web.git')).toBe('acme/web');
+    for (const text of [
+      'web',
+      '/acme/web',
+      './acme/web',
+      'acme/..',
+      'token@host/acme',
+      'https://t/x@h/a/b',
+      'a\\b/c',
+    ])
+      expect([text, repositoryOf(text)]).toEqual([text, null]);
+  });
+});
+
+describe('an address for the browser', () => {
+  test.each([
+    ['https://ci.example.com/job/7/', 'https://ci.example.com/job/7/'],
+    ['https://user:secret@ci.example.com/job/7/', 'https://ci.example.com/job/7/'],
+    ['https://ci.example.com/b?id=7&access_token=secret#log', 'https://ci.example.com/b?id=7#log'],
+    ['https://ci.example.com/b?buildId=7', 'https://ci.example.com/b?buildId=7'],
+    ['http://[::1]:8080/x', 'http://[::1]:8080/x'],
+  ])('%s is %s', (text, url) => expect(webUrl(text)).toBe(url));
+
+  test.each([
+    null,
+    '',
+    'ci.example.com/job/7',
+    'ftp://ci.example.com/',
+    'javascript:alert(1)',
+    'https://',
+    'https://user:1/pass@ci.example.com/',
+    'https://user:1\\pass@ci.example.com/',
+    'https://user:1?pass@ci.example.com/',
+  ])('%j is none', (text) => expect(webUrl(text)).toBeNull());
+
+  test('is made of parts, each of them escaped, and of all or none', () => {
+    expect(page('https://a.example/', 'acme/web', 'runs', '7 8')).toBe(
+      'https://a.example/acme/web/runs/7%208',
+    );
+    expect(page('https://a.example', '7?x=1#y')).toBe('https://a.example/7%3Fx%3D1%23y');
+    expect(page('https://a.example', 'acme', null)).toBeNull();
+    expect(page(null, 'acme')).toBeNull();
+  });
+});
+
+describe('nothing of a credential', () => {
+  const mark = 'hunter2';
+  /** Something with the mark in it, and any of the characters that may take an address apart. */
+  const part = fc.string({
+    unit: fc.constantFrom(
+      ...':/@?#\\%&=+;, []{}"\'<>|~!$*()_-.ab1'.split(''),
+      '%40',
+      '%2F',
+      '//',
+      '://',
+      'ssh://',
+    ),
+    maxLength: 8,
+  });
+  const secret = fc.tuple(part, part).map(([before, after]) => `${before}${mark}${after}`);
+  const user = fc.constantFrom(
+    '',
+    'user',
+    'x-access-token',
+    '1',
+    'user:1',
+    'a/b',
+    'host.example',
+    'https://a',
+  );
+  const address = fc
+    .tuple(fc.constantFrom('https://', 'http://', 'ssh://', 'git://', 'git+ssh://', ''), user, secret)
+    .chain(([scheme, name, password]) =>
+      fc
+        .constantFrom(
+          'git.example.com/acme/web.git',
+          'git.example.com:8443/a/b/c',
+          'git.example.com:acme/web',
+          'h/x/y',
+        )
+        .chain((place) =>
+          fc.constantFrom(
+            `${scheme}${name}:${password}@${place}`,
+            `${scheme}${password}@${place}`,
+            `${scheme}${password}:x-oauth-basic@${place}`,
+          ),
+        ),
+    );
+
+  test('gets into a repository or an address, whatever it is made of', () =>
+    fc.assert(
+      fc.property(address, (text) => {
+        expect(repositoryOfRemote(text) ?? '').not.toContain(mark);
+        expect(repositoryOf(text) ?? '').not.toContain(mark);
+        expect(webUrl(text) ?? '').not.toContain(mark);
+      }),
+      { numRuns: 20_000 },
+    ));
+
+  test('gets into a context, from git or from any variable that holds an address', () => {
+    const places = [
+      [{ GITHUB_ACTIONS: 'true' }, ['GITHUB_REPOSITORY', 'GITHUB_SERVER_URL']],
+      [{ GITLAB_CI: 'true' }, ['CI_PROJECT_PATH', 'CI_PIPELINE_URL', 'CI_REPOSITORY_URL']],
+      [{ CIRCLECI: 'true' }, ['CIRCLE_REPOSITORY_URL', 'CIRCLE_BUILD_URL', 'CIRCLE_PULL_REQUEST']],
+      [
+        { BUILD_TAG: 'jenkins-a-1', BUILD_NUMBER: '1', JOB_NAME: 'a' },
+        ['GIT_URL', 'BUILD_URL', 'JENKINS_URL'],
+      ],
+      [
+        { TF_BUILD: 'True', BUILD_BUILDID: '1', SYSTEM_TEAMPROJECT: 'p' },
+        ['BUILD_REPOSITORY_URI', 'SYSTEM_COLLECTIONURI'],
+      ],
+      [{ BUILDKITE: 'true' }, ['BUILDKITE_REPO', 'BUILDKITE_BUILD_URL', 'BUILDKITE_PULL_REQUEST_REPO']],
+      [{ TEAMCITY_VERSION: '1' }, ['BUILD_URL']],
+      [{ TRAVIS: 'true' }, ['TRAVIS_REPO_SLUG', 'TRAVIS_BUILD_WEB_URL']],
+      [{ DRONE: 'true' }, ['DRONE_REPO', 'DRONE_BUILD_LINK', 'DRONE_GIT_HTTP_URL']],
+      [{ CI: 'woodpecker' }, ['CI_REPO', 'CI_PIPELINE_URL', 'CI_REPO_CLONE_URL']],
+      [
+        { CODEBUILD_BUILD_ID: 'a:1', CODEBUILD_BUILD_ARN: 'a' },
+        ['CODEBUILD_SOURCE_REPO_URL', 'CODEBUILD_PUBLIC_BUILD_URL'],
+      ],
+      [{ BUILDER_OUTPUT: '/o', _PR_NUMBER: '1' }, ['REPO_FULL_NAME', '_HEAD_REPO_URL']],
+      [
+        { SEMAPHORE: 'true', SEMAPHORE_WORKFLOW_ID: '1' },
+        ['SEMAPHORE_GIT_URL', 'SEMAPHORE_ORGANIZATION_URL'],
+      ],
+      [{ APPVEYOR: 'true', APPVEYOR_BUILD_ID: '1' }, ['APPVEYOR_REPO_NAME', 'APPVEYOR_URL']],
+      [{}, []],
+    ] as const;
+    fc.assert(
+      fc.property(fc.constantFrom(...places), address, ([env, names], text) => {
+        const filled = { ...env, ...Object.fromEntries(names.map((name) => [name, text])) };
+        const context = detectCi(filled, { remote: text, branch: null, commit: null });
+        expect(JSON.stringify(context)).not.toContain(mark);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});
