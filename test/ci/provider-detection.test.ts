@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { providers } from '../../src/ci/context.ts';
+import { detectCi, rows } from '../../src/ci/provider.ts';
+import { detect, type Fixture, fixtures, lists, madeUp, places, titled } from './provider-fixtures.ts';
+
+describe('a CI', () => {
+  test('is known by what nothing else sets', () => {
+    const nothing = [
+      { CI: 'true' },
+      {
+        CI: '1',
+        CONTINUOUS_INTEGRATION: 'true',
+        BUILD_NUMBER: '7',
+        BUILD_ID: '7',
+        BUILD_URL: 'https://a.example/',
+      },
+      { GITHUB_ACTIONS: '', GITLAB_CI: ' ', CIRCLECI: 'false', TRAVIS: '0', BUILDKITE: 'no', DRONE: 'false' },
+      // What a Jenkins server and an agent's image have around them, without a build.
+      { JENKINS_HOME: '/var/jenkins_home', JENKINS_URL: 'https://ci.example.com/' },
+      // A shell in Google Cloud that is no build.
+      { PROJECT_ID: 'shop', LOCATION: 'europe-west1', BRANCH_NAME: 'main', COMMIT_SHA: madeUp },
+      { CODEBUILD_SRC_DIR: '/src', AWS_REGION: 'eu-west-1' },
+      { GITHUB_TOKEN: 't', GITHUB_REPOSITORY: 'a/b', CI_PIPELINE_ID: '1', CIRCLE_TOKEN: 't' },
+    ];
+    expect(nothing.map((env) => detectCi(env).provider)).toEqual(nothing.map(() => null));
+  });
+
+  test('comes before those that it runs inside, whatever the order of the variables', () => {
+    const order = rows.map((row) => row.provider);
+    const sample = (place: string) =>
+      fixtures.find((one) => one.place === place && one.name !== 'no-automap')?.env;
+    for (const [outer, inner] of order.flatMap((a, i) => order.slice(0, i).map((b) => [a, b] as const))) {
+      // Some have names in common: the inner CI sets its own over those that it inherits.
+      const env = { ...sample(outer), ...sample(inner) };
+      const turned = Object.fromEntries(Object.entries(env).toReversed());
+      expect([outer, inner, detectCi(env).provider]).toEqual([outer, inner, inner]);
+      expect(detectCi(turned)).toEqual(detectCi(env));
+    }
+  });
+
+  test('is Jenkins on an agent in a container, and GitHub in a runner that Jenkins or CodeBuild started', () => {
+    const jenkins = fixtures.find((one) => one.place === 'jenkins' && one.name === 'multibranch')?.env ?? {};
+    expect(detectCi({ ...jenkins, CI: 'true', GITHUB_TOKEN: 't' }).provider).toBe('jenkins');
+    expect(detectCi({ ...jenkins, GITHUB_ACTIONS: '' }).provider).toBe('jenkins');
+    expect(detectCi({ ...jenkins, GITHUB_ACTIONS: 'true' }).provider).toBe('github');
+    const codebuild = fixtures.find((one) => one.place === 'codebuild')?.env ?? {};
+    expect(detectCi({ ...codebuild, GITHUB_ACTIONS: 'true' }).provider).toBe('github');
+  });
+
+  test('has one row in the table, and each row a CI', () =>
+    expect(rows.map((row) => row.provider).toSorted()).toEqual(providers.toSorted()));
+});
+
+describe('git', () => {
+  const git = { remote: 'git@github.com:acme/web.git', branch: 'main', commit: '1'.repeat(40) };
+  test('gives no commit where a pull request is known by its event alone', () => {
+    const env = {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_EVENT_NAME: 'pull_request_target',
+      GITHUB_REF: 'refs/heads/main',
+    };
+    expect(detectCi(env, git)).toMatchObject({ pullRequest: null, commitSha: null, ref: null });
+  });
+
+  test('fills in what the CI leaves open, and no more', () => {
+    const { repository, ref, commitSha } = detectCi({ TEAMCITY_VERSION: '2026.1' }, git);
+    expect([repository, ref, commitSha]).toEqual(['acme/web', 'main', git.commit]);
+    const pushed = fixtures.find((one) => one.place === 'gitlab' && one.name === 'push') as Fixture;
+    expect(detect({ ...pushed, git })).toEqual(pushed.expected);
+  });
+
+  test.each(
+    titled.filter(([, { expected }]) => expected.event === 'pull_request' || expected.pullRequest !== null),
+  )('gives %s no commit and no branch', (_, fixture) => {
+    const other = { remote: 'git@github.com:other/other.git', branch: 'other', commit: madeUp };
+    const { commitSha, ref } = detect({ ...fixture, git: other });
+    expect([commitSha, ref]).not.toContain('other');
+    expect(commitSha).not.toBe(madeUp);
+  });
+});
+
+describe('values from outside', () => {
+  const env = (values: Record<string, string>) => ({
+    GITHUB_ACTIONS: 'true',
+    GITHUB_EVENT_NAME: 'push',
+    ...values,
+  });
+
+  test('are trimmed, and empty is null', () => {
+    expect(detectCi(env({ GITHUB_JOB: '  gate\n' })).job).toBe('gate');
+    expect(detectCi(env({ GITHUB_JOB: ' \t\n' })).job).toBeNull();
+  });
+
+  test.each(['a\nb', 'a\u001b[31mb', 'a\u0000b', 'a\u007fb', 'a\u009bb', 'a\u2028b', 'x'.repeat(1001)])(
+    'are refused: %j',
+    (value) => {
+      const { job, step, ref, repository, temporaryFolder, variables } = detectCi(
+        env({
+          GITHUB_JOB: value,
+          GITHUB_ACTION: value,
+          GITHUB_REF: `refs/heads/${value}`,
+          GITHUB_REPOSITORY: `acme/${value}`,
+          RUNNER_TEMP: value,
+        }),
+      );
+      expect([job, step, ref, repository, temporaryFolder]).toEqual([null, null, null, null, null]);
+      expect(variables).toEqual(['GITHUB_ACTIONS', 'GITHUB_EVENT_NAME']);
+    },
+  );
+
+  test.each(['HEAD', 'main', '83a20e', 'g'.repeat(40), 'a'.repeat(65), '--all'])(
+    'are no commit: %j',
+    (GITHUB_SHA) => expect(detectCi(env({ GITHUB_SHA })).commitSha).toBeNull(),
+  );
+
+  test.each([
+    '',
+    'null',
+    '[]',
+    '7',
+    '"pull_request"',
+    '{',
+    '{"pull_request":null}',
+    '{"pull_request":{"head":[]}}',
+  ])('a payload of %j has no head, and does no harm', (payload) => {
+    const pull = env({
+      GITHUB_EVENT_NAME: 'pull_request',
+      GITHUB_REF: 'refs/pull/1/merge',
+      GITHUB_SHA: madeUp,
+    });
+    expect(detectCi(pull, undefined, payload)).toMatchObject({
+      commitSha: null,
+      ref: null,
+      pullRequest: '1',
+    });
+  });
+
+  test('a payload cannot put anything but a commit, a branch and a number', () => {
+    const pull = env({ GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_REF: 'refs/heads/main' });
+    const payload = { pull_request: { number: '7; rm', head: { sha: '$(id)', ref: 'a\u001b[2Jb' } } };
+    expect(detectCi(pull, undefined, JSON.stringify(payload))).toMatchObject({
+      commitSha: null,
+      ref: null,
+      pullRequest: null,
+    });
+  });
+
+  test('give a context that JSON can carry, without control characters, whatever they are', () => {
+    const names = [...new Set(fixtures.flatMap((one) => one.expected.variables))];
+    const value = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.webUrl(), fc.constant('true'));
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), value), fc.string(), (dictionary, payload) => {
+        const context = detectCi(dictionary, undefined, payload);
+        expect(JSON.parse(JSON.stringify(context))).toEqual(context);
+        const texts = Object.values(context).filter((one) => typeof one === 'string');
+        expect(
+          texts.filter((text) => /[\u0000-\u001f\u007f-\u009f]/.test(text) || text.trim() === ''),
+        ).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of other names change nothing', () => {
+    const used = new Set(fixtures.flatMap(({ env: one }) => Object.keys(one)));
+    for (const place of places) for (const name of [...lists(place).values()].flat()) used.add(name);
+    const name = fc
+      .oneof(
+        fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,20}$/),
+        fc.constantFrom(
+          'GITHUB_TOKEN',
+          'GITHUB_PULL',
+          'CI_FOO',
+          'BUILD_FOO',
+          'JENKINS_FOO',
+          'HOME',
+          'PATH',
+          'NODE_ENV',
+        ),
+      )
+      .filter((one) => !used.has(one));
+    const others = fc.dictionary(name, fc.oneof(fc.string(), fc.constant('true')));
+    fc.assert(
+      fc.property(fc.constantFrom(...fixtures), others, fc.boolean(), (fixture, more, before) => {
+        const env = before ? { ...more, ...fixture.env } : { ...fixture.env, ...more };
+        expect(detect({ ...fixture, env })).toEqual(fixture.expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

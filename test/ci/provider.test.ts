@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { type CiContext, type CiEvent, providers } from '../../src/ci/context.ts';
+import { detectCi } from '../../src/ci/provider.ts';
+import {
+  descriptions,
+  detect,
+  documented,
+  type Fixture,
+  fixtures,
+  lists,
+  madeUp,
+  places,
+  titled,
+} from './provider-fixtures.ts';
+
+const credential = 's3cr3t';
+const nullIn = (context: CiContext) =>
+  Object.entries(context).flatMap(([field, value]) => (value === null ? [field] : []));
+
+describe('environments as the providers document them', () => {
+  test.each(titled)('%s', (_, fixture) => expect(detect(fixture)).toEqual(fixture.expected));
+
+  test.each(titled)('%s has only variables that the provider sets', (_, { place, sources, env }) => {
+    const listed = lists(place);
+    expect(sources.filter((source) => !listed.has(source))).toEqual([]);
+    const isDocumented = documented(sources.flatMap((source) => listed.get(source) ?? []));
+    expect(Object.keys(env).filter((name) => !isDocumented(name))).toEqual([]);
+  });
+
+  test('every provider has one for a push, a pull request, a tag, a schedule and a start by hand', () => {
+    const events = ['push', 'pull_request', 'tag', 'schedule', 'manual'];
+    const missing = providers.flatMap((place) => {
+      const there = new Set(fixtures.filter((one) => one.place === place).map((one) => one.event));
+      // Travis calls a start by hand by its interface's name; the fixture is there.
+      if (place === 'travis') there.add('manual');
+      return events.filter((event) => !there.has(event as CiEvent)).map((event) => `${place}: ${event}`);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test('an event is the one that it was, or none where the CI does not say', () => {
+    const wrong = fixtures.filter(
+      ({ event, expected }) => ![event, null].includes(expected.event) && expected.event !== 'other',
+    );
+    expect(wrong.map(({ place, name }) => `${place}/${name}`)).toEqual([]);
+  });
+
+  test('no commit is one that a CI made up, and each of them was there to be taken', () => {
+    expect(fixtures.filter((one) => JSON.stringify(one.env).includes(madeUp)).length).toBeGreaterThan(12);
+    expect(fixtures.filter((one) => JSON.stringify(detect(one)).includes(madeUp))).toEqual([]);
+  });
+
+  test('no credential comes through, and some were there', () => {
+    const input = ({ env, git }: Fixture) => JSON.stringify([env, git]);
+    expect(fixtures.filter((one) => input(one).includes(credential)).length).toBeGreaterThan(3);
+    expect(fixtures.filter((one) => JSON.stringify(detect(one)).includes(credential))).toEqual([]);
+  });
+
+  test.each(places)('%s: what is null in all of them has its reason, and nothing else has', (place) => {
+    const [first, ...rest] = fixtures.filter((one) => one.place === place).map((one) => nullIn(one.expected));
+    const always = (first ?? []).filter((field) => rest.every((fields) => fields.includes(field)));
+    const reasons = Object.keys(descriptions[place]?.nulls ?? {});
+    expect(reasons.toSorted()).toEqual(always.filter((field) => field !== 'provider').toSorted());
+  });
+
+  test('the variables that are named are those that matter', () => {
+    for (const { env, git, eventPayload, expected } of fixtures) {
+      const named = Object.fromEntries(expected.variables.map((name) => [name, env[name] ?? '']));
+      expect(detect({ env: named, ...(git && { git }), eventPayload })).toEqual(expected);
+    }
+  });
+});
+
+describe('a run', () => {
+  const of = (title: string) => titled.find(([name]) => name === title)?.[1].expected as CiContext;
+
+  test.each([
+    ['github/push', 'github/second-attempt'],
+    ['gitlab/push', 'gitlab/retried-job'],
+    ['circleci/push', 'circleci/rerun'],
+    ['azure/push', 'azure/matrix-retried'],
+    ['bitbucket/push', 'bitbucket/parallel-retried'],
+    ['buildkite/push', 'buildkite/parallel-retried'],
+    ['travis/push', 'travis/restarted-job'],
+    ['appveyor/push', 'appveyor/re-run-incomplete'],
+  ])('is the same in %s and %s, and so is its URL', (first, again) => {
+    expect(of(first).runId).not.toBeNull();
+    expect(of(again).runId).toBe(of(first).runId);
+    expect(of(again).buildUrl).toBe(of(first).buildUrl);
+  });
+
+  test.each([
+    ['github/push', 'github/second-attempt', 1, 2],
+    ['azure/push', 'azure/matrix-retried', 1, 2],
+    ['bitbucket/push', 'bitbucket/parallel-retried', 1, 2],
+    ['buildkite/push', 'buildkite/parallel-retried', 1, 2],
+  ])('counts its attempts from %s to %s', (first, again, ...attempts) =>
+    expect([of(first).attempt, of(again).attempt]).toEqual(attempts),
+  );
+
+  test.each([
+    ['gitlab/push', 'gitlab/retried-job'],
+    ['circleci/push', 'circleci/rerun'],
+  ])('whose attempts are not counted has another job in %s and %s', (first, again) => {
+    expect(of(first).jobId).not.toBeNull();
+    expect(of(again).jobId).not.toBe(of(first).jobId);
+    expect(of(again).job).toBe(of(first).job);
+  });
+
+  test.each(['0', '-1', '1.5', '1e3', '1001', '99999999999999999999', 'NaN', 'two', '٢', ' '])(
+    'has no attempt %j',
+    (GITHUB_RUN_ATTEMPT) =>
+      expect(detectCi({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ATTEMPT }).attempt).toBeNull(),
+  );
+});
+
+describe('among parallel jobs', () => {
+  test.each([
+    ['gitlab', { GITLAB_CI: 'true' }, 'CI_NODE_INDEX', 'CI_NODE_TOTAL', 1],
+    ['circleci', { CIRCLECI: 'true' }, 'CIRCLE_NODE_INDEX', 'CIRCLE_NODE_TOTAL', 0],
+    ['azure', { TF_BUILD: 'True' }, 'SYSTEM_JOBPOSITIONINPHASE', 'SYSTEM_TOTALJOBSINPHASE', 1],
+    [
+      'bitbucket',
+      { BITBUCKET_BUILD_NUMBER: '1', BITBUCKET_COMMIT: madeUp },
+      'BITBUCKET_PARALLEL_STEP',
+      'BITBUCKET_PARALLEL_STEP_COUNT',
+      0,
+    ],
+    ['buildkite', { BUILDKITE: 'true' }, 'BUILDKITE_PARALLEL_JOB', 'BUILDKITE_PARALLEL_JOB_COUNT', 0],
+    ['semaphore', { SEMAPHORE: 'true' }, 'SEMAPHORE_JOB_INDEX', 'SEMAPHORE_JOB_COUNT', 1],
+  ])('%s: the first is 0 of 3, the last 2 of 3, and beyond there is none', (_, env, index, total, first) => {
+    const at = (position: number | string) => {
+      const { parallelIndex, parallelTotal } = detectCi({ ...env, [index]: String(position), [total]: '3' });
+      return [parallelIndex, parallelTotal];
+    };
+    expect(at(first)).toEqual([0, 3]);
+    expect(at(first + 2)).toEqual([2, 3]);
+    expect(at(first + 3)).toEqual([null, null]);
+    expect(at(first - 1)).toEqual([null, null]);
+    expect(at('')).toEqual([null, null]);
+  });
+});
