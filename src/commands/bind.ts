@@ -28,7 +28,7 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
       const { ref } = flags as { ref?: string };
       const context = await createContext(io, flags, own, {
         newProfile: action.newProfile === true,
-        refOf: () => ref ?? null,
+        refOf: async () => ref ?? (await (await import('./ci-context.ts')).ciContext(io)).ref,
       });
       try {
         done(await action.run(context, args, flags));

@@ -1,6 +1,7 @@
 import { parseDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import type { Caller, ClientOptions } from '../http/client.ts';
+import { proxySecrets } from '../http/proxy-secrets.ts';
 import type { Io } from '../output/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { sanitize } from '../sanitize.ts';
@@ -63,6 +64,7 @@ function clientOptions(io: Io, settings: Settings, globals: GlobalOptions, outpu
     ...(requestTimeout === undefined
       ? {}
       : { requestTimeoutMs: parseDuration('--request-timeout', requestTimeout) }),
+    proxyEnv: io.env,
     ...(output.verbose ? { onExchange: (event) => void output.note(traceExchange(event)) } : {}),
     clock: io.clock,
     random: io.random,
@@ -99,7 +101,10 @@ export async function createContext(
   const secrets = [
     settings.apiKey?.value,
     settings.token?.value,
+    settings.tenantSecret?.value,
+    ...(settings.webhookSecrets?.value ?? []),
     ...sources.withheld.map(({ secret }) => secret),
+    ...proxySecrets(io.env),
   ].filter((secret) => secret !== undefined);
   const output = await createOutput(io, {
     format,

@@ -25,7 +25,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   const { io, settings } = context;
   yield { name: 'version', status: 'ok', detail: `rungate ${version}`, remedy: null, exitCode: 0 };
   yield checkSettings(settings);
-  yield checkCi(await ciContext(context));
+  yield checkCi(await ciContext(io));
   yield checkProxy(io.env);
 
   let caller: Awaited<ReturnType<Context['connect']>>;

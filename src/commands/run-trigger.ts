@@ -75,7 +75,7 @@ export async function triggerCommand(context: Context, flags: TriggerFlags): Pro
       hint: 'add --wait',
     });
   }
-  const ci = await ciContext(context);
+  const ci = await ciContext(context.io);
   const body = triggerBody(flags, context.settings, ci);
   const { keys, journal } = await planKeys(context, flags, body, ci);
   const idPointer = context.settings['run.idPointer']?.value;

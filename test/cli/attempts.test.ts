@@ -101,17 +101,20 @@ describe('a retried job', () => {
     expect(third.run).toMatchObject({ runId: runs()[1]?.id, reattached: true });
   });
 
-  it.each(['failed', 'passed', 'cancelled', 'blocked'] as const)('never takes a run that has ended as %s', async (outcome) => {
-    on.mock.state.plan.outcomes = [outcome, 'failed'];
-    const first = await report(github({ attempt: 1 })(...gate));
-    const second = await report(github({ attempt: 2 })(...gate));
-    expect(runs()).toHaveLength(2);
-    expect(second.run.runId).not.toBe(first.run.runId);
-    expect(second).toMatchObject({ code: 1, run: { reattached: false } });
-    const third = await report(github({ attempt: 3 })(...gate));
-    expect(runs()).toHaveLength(3);
-    expect(third.run.reattached).toBe(false);
-  });
+  it.each(['failed', 'passed', 'cancelled', 'blocked'] as const)(
+    'never takes a run that has ended as %s',
+    async (outcome) => {
+      on.mock.state.plan.outcomes = [outcome, 'failed'];
+      const first = await report(github({ attempt: 1 })(...gate));
+      const second = await report(github({ attempt: 2 })(...gate));
+      expect(runs()).toHaveLength(2);
+      expect(second.run.runId).not.toBe(first.run.runId);
+      expect(second).toMatchObject({ code: 1, run: { reattached: false } });
+      const third = await report(github({ attempt: 3 })(...gate));
+      expect(runs()).toHaveLength(3);
+      expect(third.run.reattached).toBe(false);
+    },
+  );
 
   it('sends the same body in every attempt: one key never comes with two', async () => {
     await github({ attempt: 1 })(...gate, '--max-attempts', '1');
@@ -167,7 +170,9 @@ describe('one job', () => {
   it('that only starts runs starts one each time', async () => {
     await serve({ outcome: 'stuck' });
     const folder = temp();
-    const ids = [await github({ folder })(...trigger), await github({ folder })(...trigger)].map(({ out }) => out);
+    const ids = [await github({ folder })(...trigger), await github({ folder })(...trigger)].map(
+      ({ out }) => out,
+    );
     expect(new Set(ids).size).toBe(2);
   });
 
@@ -242,8 +247,21 @@ describe('when the look at the run fails', () => {
 describe('--explain-key', () => {
   it('prints the ingredients in a CI, and no secret', async () => {
     await serve({ outcome: 'stuck' });
-    const { err, out } = await github({ attempt: 2 })(...trigger, '--explain-key', '--idempotency-salt', 'cell 1');
-    for (const part of ['github', 'attempt 2', 'runId: 4711', 'job: e2e', 'salt: cell 1', 'generation 2', 'journal:']) {
+    const { err, out } = await github({ attempt: 2 })(
+      ...trigger,
+      '--explain-key',
+      '--idempotency-salt',
+      'cell 1',
+    );
+    for (const part of [
+      'github',
+      'attempt 2',
+      'runId: 4711',
+      'job: e2e',
+      'salt: cell 1',
+      'generation 2',
+      'journal:',
+    ]) {
       expect(err).toContain(part);
     }
     expect(err + out).not.toContain(on.mock.apiKey);

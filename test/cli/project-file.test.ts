@@ -95,3 +95,24 @@ describe('a project file from a stranger', () => {
     expect((await on.with({ ...settings, env: forked })('env', 'list')).code).toBe(0);
   });
 });
+
+describe('settings by branch', () => {
+  const file = {
+    project: 'shop',
+    process: 'checkout',
+    environment: 'staging',
+    branches: { main: { environment: 'production', strict: true }, 'release/*': { environment: 'preprod' } },
+  };
+
+  it.each([
+    ['refs/heads/main', 'production'],
+    ['refs/heads/release/2.1', 'preprod'],
+    ['refs/heads/feature/x', 'staging'],
+  ])('go by the ref that the CI says: %s', async (ref, environment) => {
+    const github = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: ref };
+    const env = { ...github, GITHUB_REF: ref, GITHUB_REF_TYPE: 'branch', GITHUB_SHA: 'a'.repeat(40) };
+    const { code } = await on.with({ ...repository(file), env })('run', 'trigger', '--wait');
+    expect(code).toBe(0);
+    expect(JSON.parse(bodies().at(-1)?.body ?? '')).toMatchObject({ environmentKey: environment });
+  });
+});
