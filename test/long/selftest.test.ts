@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ended, type Running, root, rungate } from './built.ts';
+import { type Ended, type Running, root, rungate } from '../e2e/built.ts';
 
 const fixtures = join(root, 'fixtures/selftest');
 const scripts = (kind: string) => readdirSync(join(fixtures, kind)).filter((file) => file.endsWith('.sh'));
