@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { parseDuration, readDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
+import { parseFault } from '../mock/fault-text.ts';
 import { type MockOptions, rateLimits } from '../mock/options.ts';
 import { type Outcome, outcomes } from '../mock/outcomes.ts';
 import { deliveryScopes } from '../mock/sender.ts';
@@ -18,6 +19,7 @@ export interface MockFlags {
   seed?: string;
   rateLimit?: string;
   deliver?: string;
+  fault?: string[];
 }
 
 export function addMockFlags(command: Command): Command {
@@ -31,6 +33,7 @@ export function addMockFlags(command: Command): Command {
       '--deliver <scope>',
       `where webhook deliveries are sent: ${deliveryScopes.join(', ')} (default loopback)`,
     )
+    .option('--fault <kind[@endpoint][:when]>', 'what goes wrong, and when: see docs/mock.md', collect)
     .option('--rate-limit <limits>', `${rateLimits.join(' or ')}: whether limits are enforced (default off)`);
 }
 
@@ -46,7 +49,7 @@ function retryAfterSeconds(text: string): number {
 }
 
 export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): MockOptions {
-  const { port, outcome, duration, retryAfter, seed, rateLimit, deliver = 'loopback' } = flags;
+  const { port, outcome, duration, retryAfter, seed, rateLimit, fault, deliver = 'loopback' } = flags;
   const list = outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word));
   return {
     clock: io.clock,
@@ -57,6 +60,7 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
     ...(duration === undefined ? {} : { duration: parseDuration('--duration', duration) }),
     ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfterSeconds(retryAfter) }),
     ...(seed === undefined ? {} : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
+    ...(fault === undefined ? {} : { faults: fault.map(parseFault) }),
     ...(rateLimit === undefined ? {} : { rateLimit: oneOf('--rate-limit', rateLimits, rateLimit) }),
   };
 }

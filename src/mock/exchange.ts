@@ -8,6 +8,8 @@ export interface Exchange {
   readonly method: string;
   /** Without the query, percent-encoded as it came. */
   readonly path: string;
+  /** Path and query, as they came. */
+  readonly target: string;
   readonly query: RawQuery;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -52,6 +54,7 @@ export async function readExchange(incoming: IncomingMessage): Promise<Exchange>
   return {
     method,
     path,
+    target,
     query: parseQuery(cut < 0 ? '' : target.slice(cut + 1)),
     headers: joined(incoming.headers),
     bytes: Buffer.concat(chunks),

@@ -1,5 +1,5 @@
 import type { EndpointName } from '../contract/index.ts';
-import { type FaultKind, type FaultKinds, faultKinds } from './fault-kinds.ts';
+import { type FaultKind, type FaultKinds, faultKinds, usualTimes } from './fault-kinds.ts';
 import type { Wire } from './wire.ts';
 
 /** Which calls a fault is for. */
@@ -10,6 +10,11 @@ export interface FaultWhen {
   times?: number | undefined;
   /** How many matching calls it lets pass first, counted from when it was added. */
   skip?: number | undefined;
+  /** The probability, from 0 to 1, that a call it is due for is spoiled; drawn by the mock's seed. */
+  chance?: number | undefined;
+  /** The window in which it is due: milliseconds of the mock's clock from when it was added. */
+  fromMs?: number | undefined;
+  untilMs?: number | undefined;
 }
 
 /** A kind with what it takes, and when. */
@@ -19,6 +24,7 @@ interface Pending {
   fault: Fault;
   skip: number;
   left: number;
+  addedAt: number;
 }
 
 export interface Faults {
@@ -27,15 +33,24 @@ export interface Faults {
   clear(): void;
   /** How many are not used up. */
   readonly pending: number;
+  /** Those that are not used up, with what is left of them. */
+  readonly list: readonly Fault[];
   /** Counts a call and returns the fault that it gets, if any: the first one added that is due. */
   take(endpoint: EndpointName | null): Fault | undefined;
 }
 
-export function createFaults(): Faults {
+/** @param now the mock's clock in milliseconds, @param random draws for faults with a `chance` */
+export function createFaults(now: () => number = () => 0, random: () => number = () => 0): Faults {
   let list: Pending[] = [];
+  const isDue = ({ fault, skip, addedAt }: Pending) => {
+    const { fromMs = 0, untilMs = Number.POSITIVE_INFINITY, chance = 1 } = fault;
+    const age = now() - addedAt;
+    return skip === 0 && age >= fromMs && age < untilMs && (chance >= 1 || random() < chance);
+  };
   return {
     add(fault) {
-      list.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 });
+      const left = fault.times ?? usualTimes[fault.kind] ?? 1;
+      list.push({ fault, skip: fault.skip ?? 0, left, addedAt: now() });
     },
     clear() {
       list = [];
@@ -43,11 +58,14 @@ export function createFaults(): Faults {
     get pending() {
       return list.length;
     },
+    get list() {
+      return list.map(({ fault, skip, left }) => ({ ...fault, skip, times: left }));
+    },
     take(endpoint) {
       const matching = list.filter(
         ({ fault }) => fault.endpoint === undefined || fault.endpoint === endpoint,
       );
-      const due = matching.find(({ skip }) => skip === 0);
+      const due = matching.find(isDue);
       for (const one of matching) one.skip = Math.max(0, one.skip - 1);
       if (due === undefined) return undefined;
       due.left -= 1;

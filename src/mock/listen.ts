@@ -5,11 +5,16 @@ import { ConfigError } from '../errors.ts';
 export interface Listening {
   readonly url: string;
   readonly port: number;
+  /** Breaks every connection and stops listening; listens again, on the same port, once `over` says so. */
+  pause(over: () => boolean): void;
   close(): Promise<void>;
 }
 
 /** Longer than the waits between polls, so that a client may keep its connection over them. */
 const keepAliveMs = 75_000;
+
+/** How often a pause is looked at, in real time: whose clock it ends by is not our business. */
+const pauseCheckMs = 5;
 
 /** Listens for plain HTTP. `close` breaks what is still open: a stalled reply would hold it for ever. */
 export async function listen(onRequest: RequestListener, host: string, port: number): Promise<Listening> {
@@ -34,11 +39,27 @@ export async function listen(onRequest: RequestListener, host: string, port: num
     server.listen(port, host, resolve);
   });
   const bound = server.address() as AddressInfo;
+  let paused: NodeJS.Timeout | undefined;
+  const resume = (over: () => boolean) => {
+    if (over()) {
+      paused = undefined;
+      server.listen(bound.port, host);
+    } else {
+      paused = setTimeout(() => resume(over), pauseCheckMs);
+    }
+  };
   return {
     port: bound.port,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
+    pause(over) {
+      if (paused !== undefined) return;
+      server.close();
+      for (const socket of sockets) socket.resetAndDestroy();
+      resume(over);
+    },
     close: () =>
       new Promise((resolve) => {
+        clearTimeout(paused);
         // Closing twice is no error: the second call reports that it was closed already.
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { DataSizes } from './data/sizes.ts';
+import type { Fault } from './faults.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import type { DeliveryScope } from './sender.ts';
 import type { Deliver } from './state.ts';
@@ -36,6 +37,8 @@ export interface MockOptions {
   deliveries?: DeliveryScope | undefined;
   /** Signs deliveries in place of the webhook's own secret. */
   tenantSecret?: string | undefined;
+  /** Faults from the start; more with `mock.faults.add`. */
+  faults?: readonly Fault[] | undefined;
   /** Takes the place of the mock's own sender. */
   deliver?: Deliver | undefined;
 }

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { createApp } from './app.ts';
 import { documentedBudget, noBudget } from './budget.ts';
+import { controlFaults, controlPath } from './control.ts';
 import { seededApiKey, seededToken } from './credentials.ts';
 import { homeTenant } from './data/sizes.ts';
 import { MockError } from './error.ts';
@@ -13,6 +15,7 @@ import { createFaults, type Faults, playFault } from './faults.ts';
 import { handlers } from './handlers/index.ts';
 import { listen } from './listen.ts';
 import type { MockOptions } from './options.ts';
+import { seededRandom, streamSeed } from './random.ts';
 import { announceEnd } from './run-events.ts';
 import { automationScopes } from './scopes.ts';
 import { createSender, type Sender } from './sender.ts';
@@ -113,10 +116,20 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     handlers,
     options.rateLimit === 'documented' ? documentedBudget(state) : noBudget,
   );
-  const faults = createFaults();
+  const monotonic = () => state.clock.monotonic();
+  const faults = createFaults(monotonic, seededRandom(streamSeed(seed, 'faults')));
+  for (const fault of options.faults ?? []) faults.add(fault);
+  /** Connections that have carried a request. */
+  const used = new WeakSet<Socket>();
   const requests: RecordedRequest[] = [];
 
-  async function respond(request: Request, exchange: Exchange, outgoing: ServerResponse): Promise<Response> {
+  async function respond(
+    request: Request,
+    exchange: Exchange,
+    outgoing: ServerResponse,
+    reused: boolean,
+  ): Promise<Response> {
+    if (exchange.path === controlPath) return controlFaults(exchange, faults);
     const record = recordOf(exchange, state.clock.now());
     requests.push(record);
     if (requests.length > keptRequests) requests.shift();
@@ -130,15 +143,22 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       sent(response.status);
       return response;
     }
-    await playFault(fault, createWire(outgoing, handle, sent));
+    const refuseFor = (ms: number) => {
+      const end = monotonic() + ms;
+      listening.pause(() => monotonic() >= end);
+    };
+    const parts = { target: exchange.target, reused, now: () => state.clock.now(), refuse: refuseFor };
+    await playFault(fault, createWire(outgoing, { ...parts, handle, sent }));
     return RESPONSE_ALREADY_SENT;
   }
 
   async function onRequest(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     outgoing.setHeader('date', new Date(state.clock.now()).toUTCString());
     outgoing.setHeader('x-request-id', state.nextId('req'));
+    const reused = used.has(incoming.socket);
+    used.add(incoming.socket);
     const exchange = await readExchange(incoming);
-    const listener = getRequestListener((request) => respond(request, exchange, outgoing), {
+    const listener = getRequestListener((request) => respond(request, exchange, outgoing, reused), {
       // The process is not ours alone: its Request and Response stay what they are.
       overrideGlobalObjects: false,
       autoCleanupIncoming: false,
@@ -159,5 +179,6 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     stop();
     return listening.close();
   };
-  return { ...listening, close, apiKey, token, state, requests, faults, deliveriesSent: sender.idle };
+  const { url, port: bound } = listening;
+  return { url, port: bound, close, apiKey, token, state, requests, faults, deliveriesSent: sender.idle };
 }

@@ -23,6 +23,7 @@ async function getSummary(handler: Handlers['orders.summary']) {
   const exchange: Exchange = {
     method: 'GET',
     path,
+    target: path,
     query: {},
     headers: { 'x-api-key': 'k' },
     bytes: new Uint8Array(),

@@ -1,8 +1,10 @@
 import http from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
 import type { FaultKind } from '../../src/mock/fault-kinds.ts';
 import { faultKinds } from '../../src/mock/fault-kinds.ts';
-import { createFaults } from '../../src/mock/faults.ts';
+import { parseFault } from '../../src/mock/fault-text.ts';
+import { createFaults, type Fault } from '../../src/mock/faults.ts';
 import { byProcess, type Service, startService } from './service.ts';
 
 interface Seen {
@@ -210,12 +212,265 @@ describe('the fault', () => {
     expect((await status()).body).toBe(good);
   });
 
+  shows(
+    'refused',
+    'stops listening for a while of the clock, then listens again on the same port',
+    async () => {
+      const { mock, clock, status } = await started();
+      mock.faults.add({ kind: 'refused', forMs: 3000 });
+      expect((await status()).broke).toBe('ECONNRESET');
+      expect((await status()).broke).toBe('ECONNREFUSED');
+      clock.advance(2999);
+      expect((await status()).broke).toBe('ECONNREFUSED');
+      clock.advance(1);
+      for (let tries = 0; tries < 200 && (await status()).broke !== null; tries += 1) await tick();
+      expect((await status()).status).toBe(200);
+    },
+  );
+
+  shows('refused', 'does not keep the mock from being closed', async () => {
+    const { mock, status } = await started();
+    mock.faults.add({ kind: 'refused', forMs: 3000 });
+    await status();
+    await mock.close();
+    expect((await status()).broke).toBe('ECONNREFUSED');
+  });
+
+  shows('reset-during', 'sends the headers, then resets', async () => {
+    const { mock, status, good } = await started();
+    mock.faults.add({ kind: 'reset-during' });
+    const seen = await status();
+    expect(seen.broke).toBe('ECONNRESET');
+    expect(seen.body.length).toBeLessThan(good.length);
+  });
+
+  shows('reset-after', 'sends the whole reply', async () => {
+    const { mock, status, good } = await started();
+    mock.faults.add({ kind: 'reset-after' });
+    expect(await status()).toMatchObject({ status: 200, body: good });
+  });
+
+  shows('reset-reused', 'spares a connection that is new, and no other', async () => {
+    const { mock, path } = await started();
+    mock.faults.add({ kind: 'reset-reused', times: 2 });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const get = () =>
+      new Promise<string>((resolve) => {
+        const request = http.get(mock.url + path, { agent, headers: { 'x-api-key': mock.apiKey } });
+        request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
+        request.on('response', (response) => response.resume().on('end', () => resolve('ok')));
+      });
+    expect([await get(), await tick().then(get)]).toEqual(['ok', 'ECONNRESET']);
+    agent.destroy();
+  });
+
+  shows('black-hole', 'never answers and keeps the connection', async () => {
+    const { mock, create } = await started();
+    mock.faults.add({ kind: 'black-hole' });
+    const sent = create();
+    while (mock.faults.pending > 0) await tick();
+    await tick();
+    expect(sent.soFar).toMatchObject({ status: null, broke: null });
+    expect(mock.state.runs.size).toBe(1);
+    await mock.close();
+    expect((await sent).broke).toBe('ECONNRESET');
+  });
+
+  shows('drip', 'sends the body byte by byte', async () => {
+    const { mock, status, good } = await started();
+    mock.faults.add({ kind: 'drip', everyMs: 1 });
+    expect(await status()).toMatchObject({ status: 200, body: good, broke: null });
+  });
+
+  shows('length-larger', 'promises more than there is', async () => {
+    const { mock, status, good } = await started();
+    mock.faults.add({ kind: 'length-larger' });
+    const seen = await status();
+    expect(seen).toMatchObject({ status: 200, body: good, broke: 'ECONNRESET' });
+    expect(seen.headers['content-length']).toBe(String(good.length + 10));
+  });
+
+  shows('length-smaller', 'promises less than there is', async () => {
+    const { mock, status, good } = await started();
+    mock.faults.add({ kind: 'length-smaller' });
+    expect((await status()).body).toBe(good.slice(0, Math.floor(good.length / 2)));
+  });
+
+  const says: [FaultKind, number, string, Record<string, string>?][] = [
+    ['html-200', 200, 'Log in', { 'content-type': 'text/html; charset=utf-8' }],
+    ['html-502', 502, '502 Bad Gateway', { 'content-type': 'text/html; charset=utf-8' }],
+    ['empty-200', 200, '', { 'content-length': '0' }],
+    ['wrong-types', 200, '"failed":"seven"'],
+    ['unknown-state', 200, '"state":"defrosting"'],
+    ['in-progress', 409, 'in progress'],
+    ['key-reuse', 422, 'key reused'],
+    ['limited', 429, 'Too many'],
+    ['limited-seconds', 429, 'Too many', { 'retry-after': '7' }],
+    ['limited-date', 429, 'Too many', { 'retry-after': 'Thu, 01 Jan 2026 00:00:10 GMT' }],
+    ['limited-past', 429, 'Too many', { 'retry-after': 'Wed, 31 Dec 2025 23:00:00 GMT' }],
+    ['limited-absurd', 429, 'Too many', { 'retry-after': '99999999999' }],
+    ['redirect-same', 307, ''],
+    ['redirect-other', 307, ''],
+    ['deep', 200, '['.repeat(1000)],
+    [
+      'clock-off',
+      429,
+      'Too many',
+      { date: 'Thu, 01 Jan 2026 01:00:00 GMT', 'retry-after': 'Thu, 01 Jan 2026 01:00:10 GMT' },
+    ],
+  ];
+  for (const [kind, code, text, headers = {}] of says) {
+    shows(kind, `answers ${code}`, async () => {
+      const { mock, status, path, good } = await started();
+      mock.faults.add({ kind } as Fault);
+      const seen = await status();
+      expect(seen).toMatchObject({ status: code, broke: null });
+      expect(seen.body).toContain(text);
+      expect(seen.headers).toMatchObject(headers);
+      if (code === 307)
+        expect(seen.headers.location).toBe(kind === 'redirect-same' ? path : `https://other.invalid${path}`);
+      expect((await status()).body).toBe(good);
+    });
+  }
+
+  shows('backwards', 'counts down while the run is in progress', async () => {
+    const { mock, status } = await started();
+    mock.faults.add({ kind: 'backwards', times: 2 });
+    const counts = [await status(), await status(), await status()].map(
+      ({ body }) => JSON.parse(body).failed,
+    );
+    expect(counts).toEqual([7, 6, 0]);
+  });
+
+  shows('burst', 'is three failures of the service unless it is told otherwise', async () => {
+    const { mock, status } = await started();
+    mock.faults.add({ kind: 'burst' });
+    const codes = [await status(), await status(), await status(), await status()].map(
+      ({ status }) => status,
+    );
+    expect(codes).toEqual([500, 502, 503, 200]);
+  });
+
+  shows('huge', 'sends 100 MB', async () => {
+    const { mock, path } = await started();
+    mock.faults.add({ kind: 'huge' });
+    const response = await fetch(mock.url + path, { headers: { 'x-api-key': mock.apiKey } });
+    let size = 0;
+    for await (const chunk of response.body as AsyncIterable<Uint8Array>) size += chunk.length;
+    expect(size).toBe(100_000_000);
+  });
+
+  shows('gzip-bomb', 'sends a little that is a lot', async () => {
+    const { mock, status } = await started();
+    mock.faults.add({ kind: 'gzip-bomb' });
+    const { headers } = await status();
+    expect(headers['content-encoding']).toBe('gzip');
+    expect(Number(headers['content-length'])).toBeLessThan(200_000);
+  });
+
   it('of every kind is shown here', () => {
     expect([...shown].sort()).toEqual(Object.keys(faultKinds).sort());
   });
 });
 
+describe('a fault as text', () => {
+  it.each<[string, Fault]>([
+    ['reset', { kind: 'reset' }],
+    ['503', { kind: 'status', status: 503 }],
+    ['html-502@run.status:3', { kind: 'html-502', endpoint: 'run.status', skip: 2, times: 1 }],
+    ['reset:2-5', { kind: 'reset', skip: 1, times: 4 }],
+    ['reset:2-', { kind: 'reset', skip: 1, times: Number.POSITIVE_INFINITY }],
+    ['reset:all', { kind: 'reset', times: Number.POSITIVE_INFINITY }],
+    ['reset:20%', { kind: 'reset', chance: 0.2, times: Number.POSITIVE_INFINITY }],
+    ['reset:5s-10s', { kind: 'reset', fromMs: 5000, untilMs: 10_000, times: Number.POSITIVE_INFINITY }],
+  ])('%s', (text, fault) => expect(parseFault(text)).toEqual(fault));
+
+  it.each([
+    '',
+    'resett',
+    'status',
+    'reset@run',
+    'reset:',
+    'reset:0',
+    'reset:5-2',
+    'reset:120%',
+    'reset:10s-5s',
+    '600',
+  ])('%j is refused', (text) => expect(() => parseFault(text)).toThrow(UsageError));
+});
+
+describe('faults from outside', () => {
+  const path = '/_mock/faults';
+
+  it('are set, shown and taken away, and are no part of what came over the wire', async () => {
+    const { mock, call } = await startService();
+    const post = (body: unknown) => call('POST', path, { body: JSON.stringify(body) });
+    expect((await post({ fault: 'reset@run.status:2-' })).json()).toEqual({
+      faults: [{ kind: 'reset', endpoint: 'run.status', skip: 1, times: 'all' }],
+    });
+    expect((await post({ kind: 'status', status: 418, endpoint: 'orders.summary' })).status).toBe(200);
+    expect((await call('GET', path)).json().faults).toHaveLength(2);
+    expect((await call('GET', '/api/orders/summary.json')).status).toBe(418);
+    expect((await call('DELETE', path)).json()).toEqual({ faults: [] });
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it.each([
+    { kind: 'no' },
+    { kind: 'status' },
+    { kind: 'reply' },
+    { kind: 'reset', often: 2 },
+    { fault: 'x' },
+    7,
+  ])('%j is refused', async (body) => {
+    const { mock, call } = await startService();
+    const answer = await call('POST', path, { body: JSON.stringify(body) });
+    expect([answer.status, mock.faults.pending]).toEqual([422, 0]);
+  });
+
+  it('are refused to a page, under another name, and by another method', async () => {
+    const service = await startService();
+    expect(
+      (await service.call('POST', path, { headers: { 'x-api-key': 'x', origin: 'https://a.example' } }))
+        .status,
+    ).toBe(403);
+    const { port } = service.mock;
+    const named = await new Promise<number>((resolve) => {
+      http.get({ port, host: '127.0.0.1', path, headers: { host: 'rebound.example' } }, (r) =>
+        resolve(r.resume().statusCode ?? 0),
+      );
+    });
+    expect(named).toBe(403);
+    expect((await service.call('PUT', path)).status).toBe(405);
+  });
+});
+
 describe('the list of faults', () => {
+  it('draws by the seed where a fault has a chance, the same each time', async () => {
+    const drawn = async () => {
+      const { call } = await startService({ seed: 5, faults: [parseFault('418:40%')] });
+      const codes: number[] = [];
+      for (let i = 0; i < 40; i += 1) codes.push((await call('GET', '/api/orders/summary.json')).status);
+      return codes;
+    };
+    const first = await drawn();
+    expect(await drawn()).toEqual(first);
+    const spoiled = first.filter((code) => code === 418).length;
+    expect(spoiled).toBeGreaterThan(8);
+    expect(spoiled).toBeLessThan(24);
+  });
+
+  it('keeps to a window of time', async () => {
+    const { call, clock } = await startService({ faults: [parseFault('418:5s-10s')] });
+    const code = async () => (await call('GET', '/api/orders/summary.json')).status;
+    const codes = [await code()];
+    for (const ms of [4999, 1, 4999, 1]) {
+      clock.advance(ms);
+      codes.push(await code());
+    }
+    expect(codes).toEqual([200, 200, 418, 418, 200]);
+  });
+
   const spoiled = (faults: ReturnType<typeof createFaults>, calls: number) =>
     Array.from({ length: calls }, () => faults.take('run.status')?.kind ?? '-');
 

@@ -15,6 +15,12 @@ describe('the flags of the mock', () => {
     expect(() => mockOptions({ deliver: 'everywhere' }, 1, io)).toThrow('--deliver');
   });
 
+  it('say what goes wrong, for both commands of the mock', () => {
+    const faults = [{ kind: 'reset', endpoint: 'run.status', skip: 1, times: 1 }, { kind: 'huge' }];
+    expect(mockOptions({ fault: ['reset@run.status:2', 'huge'] }, 1, io).faults).toEqual(faults);
+    expect(() => mockOptions({ fault: ['hugge'] }, 1, io)).toThrow('there is no fault "hugge"');
+  });
+
   it('sign with the tenant secret of the environment', () => {
     const { io: set } = memoryIo({ env: { RUNGATE_TENANT_SECRET: 't0p' } });
     expect(mockOptions({}, 1, set).tenantSecret).toBe('t0p');

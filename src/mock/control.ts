@@ -1,0 +1,95 @@
+import * as z from 'zod/mini';
+import { UsageError } from '../errors.ts';
+import { MockError } from './error.ts';
+import type { Exchange } from './exchange.ts';
+import type { FaultKind } from './fault-kinds.ts';
+import { endpointOf, faultNames, parseFault } from './fault-text.ts';
+import type { Fault, Faults } from './faults.ts';
+import { describeProblems } from './problems.ts';
+
+/** Where faults are set from outside. The mock's own: no part of the interface. */
+export const controlPath = '/_mock/faults';
+
+const whole = z.int().check(z.nonnegative());
+const times = z.union([whole, z.literal('all')]);
+const headers = z.record(z.string(), z.string());
+
+/** A fault as JSON: what a kind takes beside its name is the same for all of them here. */
+const faultBody = z.strictObject({
+  kind: z.enum(['status', 'reply', 'patch', ...(faultNames as FaultKind[])]),
+  endpoint: z.optional(z.string()),
+  times: z.optional(times),
+  skip: z.optional(whole),
+  chance: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
+  fromMs: z.optional(whole),
+  untilMs: z.optional(whole),
+  status: z.optional(z.int().check(z.minimum(200), z.maximum(599))),
+  body: z.optional(z.unknown()),
+  headers: z.optional(headers),
+  text: z.optional(z.string()),
+  contentType: z.optional(z.string()),
+  merge: z.optional(z.record(z.string(), z.unknown())),
+  remove: z.optional(z.array(z.string())),
+  forMs: z.optional(whole),
+  everyMs: z.optional(whole),
+  byMs: z.optional(z.int()),
+  seconds: z.optional(z.number()),
+});
+
+/** The parts that a kind cannot do without. */
+const needed: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>> = { status: 'status', reply: 'text' };
+
+function faultOf(value: unknown): Fault {
+  if (typeof value === 'object' && value !== null && 'fault' in value) return parseFault(String(value.fault));
+  const result = faultBody.safeParse(value);
+  if (!result.success) throw new UsageError(describeProblems('body', value, result.error.issues));
+  const { times: often, endpoint, ...rest } = result.data;
+  const missing = needed[rest.kind];
+  if (missing !== undefined && rest[missing] === undefined) throw new UsageError(`body.${missing}: required`);
+  return {
+    ...rest,
+    ...(endpoint === undefined ? {} : { endpoint: endpointOf(endpoint) }),
+    ...(often === undefined ? {} : { times: often === 'all' ? Number.POSITIVE_INFINITY : often }),
+  } as Fault;
+}
+
+function shown(faults: Faults): Response {
+  const list = faults.list.map((fault) => ({
+    ...fault,
+    times: Number.isFinite(fault.times) ? fault.times : 'all',
+  }));
+  return Response.json({ faults: list });
+}
+
+function refused({ status, body }: MockError): Response {
+  return Response.json(body, { status });
+}
+
+/** Whether a request came from this machine, and was meant for it: a page elsewhere may know a name for it. */
+function isLocal({ address, headers: { host = '', origin } }: Exchange): boolean {
+  const near = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
+  return near && origin === undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host);
+}
+
+/** `GET`: the faults that are pending; `POST`: one more; `DELETE`: none any more. From this machine only. */
+export function controlFaults(exchange: Exchange, faults: Faults): Response {
+  if (!isLocal(exchange))
+    return refused(new MockError(403, 'Forbidden', 'faults are set from this machine only'));
+  switch (exchange.method) {
+    case 'GET':
+      return shown(faults);
+    case 'DELETE':
+      faults.clear();
+      return shown(faults);
+    case 'POST':
+      try {
+        faults.add(faultOf(JSON.parse(Buffer.from(exchange.bytes).toString('utf8'))));
+        return shown(faults);
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        return refused(new MockError(422, 'Not a fault', why));
+      }
+    default:
+      return refused(new MockError(405, 'Method not allowed', `${controlPath} takes GET, POST and DELETE`));
+  }
+}
