@@ -15,6 +15,7 @@ import {
 } from '../errors.ts';
 import { exitCodeOf } from '../exit.ts';
 import type { CallerInput, Exchange } from '../http/client.ts';
+import { showProxy } from '../http/proxy-secrets.ts';
 import { excerpt } from '../sanitize.ts';
 import type { Settings } from '../settings.ts';
 
@@ -56,7 +57,7 @@ export function checkProxy(environment: Readonly<Record<string, string | undefin
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy'];
   const given = names.filter((name) => (environment[name] ?? '').trim() !== '');
   if (given.length === 0) return check('proxy', 'ok', 'none set');
-  const shown = given.map((name) => `${name}=${(environment[name] ?? '').replace(/\/\/[^@/]*@/, '//***@')}`);
+  const shown = given.map((name) => `${name}=${showProxy(environment[name] ?? '')}`);
   return check('proxy', 'ok', excerpt(shown.join('; '), 300));
 }
 

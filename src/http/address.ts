@@ -6,7 +6,7 @@ import { ConfigError, UsageError } from '../errors.ts';
 const unsendable = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
 
 /** `localhost`, `*.localhost`, `127.0.0.0/8` and `::1`: what is sent there does not leave the machine. */
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname.replace(/\.$/, ''));
 }
 

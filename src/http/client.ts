@@ -7,6 +7,7 @@ import { call } from './call.ts';
 import { eitherSignal } from './either-signal.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 import { type ExactOptions, type ExactOrder, listExact } from './orders-exact.ts';
+import { proxyFor } from './proxy.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
 import { undiciTransport } from './send.ts';
 import { bindApi, type Tree } from './tree.ts';
@@ -38,8 +39,9 @@ function timesOf(client: ClientOptions, options: CallOptions) {
 export function createCaller(options: ClientOptions): Caller {
   const { clock = systemClock, random = Math.random, api = wholeApi } = options;
   const own = options.transport === undefined;
-  const { providerModelField: vendorField } = options;
-  const wire = options.transport ?? undiciTransport({ caPem: options.caPem });
+  const { providerModelField: vendorField, proxyEnv } = options;
+  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
+  const wire = options.transport ?? undiciTransport({ caPem: options.caPem, proxy });
   const transport = vendorField === undefined ? wire : withVendorField(wire, vendorField);
   const closing = new AbortController();
 

@@ -23,6 +23,11 @@ export interface ClientOptions extends Credentials {
   transport?: Transport | undefined;
   /** Certificates (PEM) to trust besides those that Node trusts (see `trustAlso`). */
   caPem?: string | undefined;
+  /**
+   * The environment whose `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (either case) name the proxy; for example
+   * `process.env`. Default: none, a library does not look at the environment by itself.
+   */
+  proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   userAgent?: string | undefined;
   /** What the service calls an environment's `providerModel`, whose real name carries a vendor's. */
   providerModelField?: string | undefined;

@@ -4,6 +4,8 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import { ContractError, UsageError } from '../errors.ts';
 import { networkError, timeoutError } from './fault.ts';
+import { proxyAuthorization } from './proxy.ts';
+import { ProxyFault, proxyError, proxyTimeout } from './proxy-fault.ts';
 import { redirectTarget } from './redirect.ts';
 import type { PreparedRequest } from './request.ts';
 import type { RawReply, Transport } from './transport.ts';
@@ -18,6 +20,8 @@ export interface TransportOptions {
   maxBodyBytes?: number | undefined;
   /** Certificates (PEM) to trust besides those that Node trusts (`trustAlso`). */
   caPem?: string | undefined;
+  /** The proxy that a request goes through (`proxyFor`), null for none; default none ever. */
+  proxy?: ((target: URL) => URL | null) | undefined;
 }
 
 /** A timer's largest delay: beyond it Node fires at once. */
@@ -29,6 +33,7 @@ const keepAlive = { keepAliveTimeout: 75_000, keepAliveMaxTimeout: 600_000 };
 interface Hop {
   request: PreparedRequest;
   url: URL;
+  proxy: URL | null;
   signal: AbortSignal;
   maxBodyBytes: number;
   fresh: boolean;
@@ -55,7 +60,7 @@ function tooLarge(status: number, limit: number): ContractError {
 }
 
 /** Sends one request over the agent and reads the whole reply, without following redirects. */
-function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
+function sendHop(agent: Dispatcher, hop: Hop): Promise<RawReply> {
   const { request, url, signal } = hop;
   if (signal.aborted) return Promise.reject(hop.reason(false));
   return new Promise((resolve, reject) => {
@@ -110,53 +115,101 @@ function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
         onResponseError(_, error) {
           // What undici itself refuses to send is a fault of ours, not of the network.
           const ours = 'code' in error && error.code === 'UND_ERR_INVALID_ARG';
-          settle(() => reject(ours ? error : networkError(error, url, controller !== undefined)));
+          if (error instanceof ProxyFault && hop.proxy !== null) {
+            const fault = proxyError(error, url, hop.proxy);
+            settle(() => reject(fault));
+          } else settle(() => reject(ours ? error : networkError(error, url, controller !== undefined)));
         },
       },
     );
   });
 }
 
+type Connector = ReturnType<typeof buildConnector>;
+
+/**
+ * Connections through a proxy: a CONNECT for each, whatever the target's scheme, as undici does it, so that a proxy
+ * never sees a request or a credential of ours. Loaded only where a proxy applies.
+ */
+async function tunnel(
+  proxy: URL,
+  tls: object,
+  timeout: number,
+  tracked: (connector: Connector) => Connector,
+): Promise<Dispatcher> {
+  const { default: ProxyAgent } = await import('undici/lib/dispatcher/proxy-agent.js');
+  const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
+  const { default: ask } = await import('undici/lib/api/api-connect.js');
+  const token = proxyAuthorization(proxy);
+  return new ProxyAgent({
+    ...keepAlive,
+    // Without user and password: undici would send them only where there are both.
+    uri: proxy.origin,
+    ...(token === null ? {} : { token }),
+    proxyTls: tls,
+    requestTls: tls,
+    clientFactory(origin, options) {
+      const { connect } = options as { connect: Connector };
+      const pool = new Pool(origin, { connect: tracked(connect), headersTimeout: timeout });
+      return Object.assign(pool, {
+        async connect(asked: Dispatcher.ConnectOptions) {
+          const answer = await ask.call(pool, asked).catch((cause: unknown) => {
+            throw new ProxyFault(null, cause);
+          });
+          if (answer.statusCode === 200) return answer;
+          answer.socket.on('error', () => {}).destroy();
+          throw new ProxyFault(answer.statusCode);
+        },
+      });
+    },
+  });
+}
+
 /** The transport over real sockets. Connections are opened when they are first needed. */
 export function undiciTransport(options: TransportOptions = {}): Transport {
   const sockets = new Set<Socket>();
-  const agents = new Set<Agent>();
+  const agents = new Set<Dispatcher>();
   const closing = new AbortController();
   const { caPem, maxBodyBytes = 32 * 1024 * 1024 } = options;
+  const timeout = options.connectTimeoutMs ?? 10_000;
   const context = caPem === undefined ? undefined : trustAlso(caPem);
   context?.catch(() => {});
 
-  async function open(): Promise<Agent> {
+  // undici does not end a connection that is still being made, so we keep track.
+  const tracked = (connector: Connector): Connector => {
+    return (target, callback) => {
+      const socket = connector(target, callback);
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      return socket;
+    };
+  };
+
+  async function open(proxy: URL | null): Promise<Dispatcher> {
     const secure = await context;
-    const connector = buildConnector({
-      timeout: options.connectTimeoutMs ?? 10_000,
-      ...(secure === undefined ? {} : { secureContext: secure }),
-    });
-    const agent = new Agent({
-      ...keepAlive,
-      // undici does not end a connection that is still being made, so we keep track.
-      connect(target, callback) {
-        const socket = connector(target, callback);
-        sockets.add(socket);
-        socket.once('close', () => sockets.delete(socket));
-      },
-    });
+    const tls = { timeout, ...(secure === undefined ? {} : { secureContext: secure }) };
+    const agent =
+      proxy === null
+        ? new Agent({ ...keepAlive, connect: tracked(buildConnector(tls)) })
+        : await tunnel(proxy, tls, timeout, tracked);
     agents.add(agent);
     return agent;
   }
 
-  async function end(agent: Agent): Promise<void> {
+  async function end(agent: Dispatcher): Promise<void> {
     agents.delete(agent);
     await agent.destroy();
   }
 
-  let shared: Promise<Agent> | undefined;
-  const agent = () => {
-    shared ??= open();
-    return shared;
+  const shared = new Map<string, Promise<Dispatcher>>();
+  const agentFor = (proxy: URL | null) => {
+    const key = proxy?.href ?? '';
+    const opened = shared.get(key) ?? open(proxy);
+    shared.set(key, opened);
+    return opened;
   };
 
-  async function follow(agent: Agent, hop: Hop): Promise<RawReply> {
+  async function follow(agent: Dispatcher, hop: Hop): Promise<RawReply> {
     for (let hops = 0; ; hops += 1) {
       const reply = await sendHop(agent, hop);
       const location = { status: reply.status, location: reply.headers.location };
@@ -177,13 +230,20 @@ export function undiciTransport(options: TransportOptions = {}): Transport {
       const timer = setTimeout(() => stop.abort(late), Math.min(timeoutMs, longestTimer));
       signal?.addEventListener('abort', onAbort, { once: true });
       closing.signal.addEventListener('abort', onClose, { once: true });
-      const reason = (started: boolean) =>
-        stop.signal.reason === late ? timeoutError(request.url, started, timeoutMs) : stop.signal.reason;
-      let own: Agent | undefined;
+      let proxy: URL | null = null;
+      const reason = (started: boolean) => {
+        if (stop.signal.reason !== late) return stop.signal.reason;
+        return proxy === null || started
+          ? timeoutError(request.url, started, timeoutMs)
+          : proxyTimeout(request.url, proxy, timeoutMs);
+      };
+      let own: Dispatcher | undefined;
       try {
-        if (fresh) own = await open();
-        const hop = { request, url: request.url, signal: stop.signal, maxBodyBytes, fresh, reason };
-        return await follow(own ?? (await agent()), hop);
+        // A redirect stays within the origin, and so does the choice.
+        proxy = options.proxy?.(request.url) ?? null;
+        if (fresh) own = await open(proxy);
+        const hop = { request, url: request.url, proxy, signal: stop.signal, maxBodyBytes, fresh, reason };
+        return await follow(own ?? (await agentFor(proxy)), hop);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);

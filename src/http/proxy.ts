@@ -1,0 +1,107 @@
+import { BlockList, isIP } from 'node:net';
+import { ConfigError } from '../errors.ts';
+import { isLoopback } from './address.ts';
+import { decodes, type ProxyEnv } from './proxy-secrets.ts';
+
+interface Named {
+  name: string;
+  value: string;
+}
+
+/** The variable in lower case, as curl has it, else in upper case; one that is empty counts as not set. */
+function variable(env: ProxyEnv, lower: string): Named | null {
+  for (const name of [lower, lower.toUpperCase()]) {
+    const value = (env[name] ?? '').trim();
+    if (value !== '') return { name, value };
+  }
+  return null;
+}
+
+/** The address of a proxy. The messages name the variable and never its value, which may hold a password. */
+function parseProxy({ name, value }: Named): URL {
+  const hint = `write it like ${name}=http://proxy.example.com:3128`;
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
+  if (!URL.canParse(text)) throw new ConfigError(`${name} is not the address of a proxy`, { hint });
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new ConfigError(
+      `${name} must begin with http:// or https://: other kinds of proxy are not spoken`,
+      {
+        hint,
+      },
+    );
+  }
+  if (!decodes(url.username) || !decodes(url.password)) {
+    const mend = `${hint}, with a % in its user name or password as %25`;
+    throw new ConfigError(`${name} holds a user name or password that is not percent-encoded`, {
+      hint: mend,
+    });
+  }
+  return url;
+}
+
+const bare = (hostname: string) =>
+  hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
+
+/** `10.0.0.0/8` or `fd00::/8`, as the test for an address. */
+function subnet(entry: string): ((address: string) => boolean) | null {
+  const [, network = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
+  const version = isIP(network);
+  if (version === 0 || Number(bits) > (version === 4 ? 32 : 128)) return null;
+  const list = new BlockList();
+  list.addSubnet(network, Number(bits), version === 4 ? 'ipv4' : 'ipv6');
+  return (address) => {
+    const other = isIP(address);
+    return other !== 0 && list.check(address, other === 4 ? 'ipv4' : 'ipv6');
+  };
+}
+
+/** `host`, `host:443`, `[::1]`, `[::1]:443`, `::1`. */
+function splitPort(entry: string): { host: string; port: string } {
+  const [, host = entry, port = ''] =
+    /^(\[[^\]]*\])(?::(\d+))?$/.exec(entry) ?? /^([^:]*):(\d+)$/.exec(entry) ?? [];
+  return { host: bare(host), port };
+}
+
+function covers(entry: string, host: string, port: string): boolean {
+  if (entry === '*') return true;
+  const inSubnet = subnet(entry.replace(/^\[([^\]]*)\]/, '$1'));
+  if (inSubnet !== null) return inSubnet(host);
+  const { host: named, port: only } = splitPort(entry);
+  if (only !== '' && Number(only) !== Number(port)) return false;
+  if (named === '*') return true;
+  const version = isIP(named);
+  // One address has many spellings.
+  if (version !== 0) return subnet(`${named}/${version === 4 ? 32 : 128}`)?.(host) === true;
+  const suffix = named.replace(/^\*?\./, '');
+  // An address has no parent: `3.4` is no suffix of `1.2.3.4`.
+  return suffix !== '' && (host === suffix || (isIP(host) === 0 && host.endsWith(`.${suffix}`)));
+}
+
+const defaultPort = (url: URL) => (url.port !== '' ? url.port : url.protocol === 'https:' ? '443' : '80');
+
+/**
+ * The proxy that a request goes through, or null for none. `https_proxy` or `http_proxy`, by the scheme of the
+ * target, else their upper-case forms; `no_proxy` (or `NO_PROXY`) has the exceptions: hosts with all that is below
+ * them, with or without a port or a leading dot or `*.`, addresses and networks, and `*`. What is on this machine
+ * (`localhost`, `127.0.0.0/8`, `::1`) is never asked through a proxy: there it would be another machine.
+ * @throws ConfigError when the variable that applies holds no usable address; it is not shown
+ */
+export function proxyFor(target: URL, env: ProxyEnv): URL | null {
+  const given = variable(env, target.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
+  if (given === null || isLoopback(target.hostname)) return null;
+  const host = bare(target.hostname);
+  const entries = (variable(env, 'no_proxy')?.value ?? '').split(/[\s,]+/).filter((entry) => entry !== '');
+  if (entries.some((entry) => covers(entry.toLowerCase(), host, defaultPort(target)))) return null;
+  return parseProxy(given);
+}
+
+/** What `Proxy-Authorization` says of the user and the password in the proxy's address. */
+export function proxyAuthorization(proxy: URL): string | null {
+  if (proxy.username === '' && proxy.password === '') return null;
+  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
