@@ -63,7 +63,16 @@ const layers: readonly Layer[] = [
 ];
 
 /** Who alone may name what. */
-const processFiles: readonly string[] = ['output/io.ts', 'output/lineage.ts'];
+const processFiles: readonly string[] = [
+  // The io module: what is passed in everywhere else.
+  'output/io.ts',
+  'output/lineage.ts',
+  'output/stop-signals.ts',
+  'output/children.ts',
+  'output/process-group.ts',
+  'output/temporary-folder.ts',
+  'output/stdin.ts',
+];
 const undiciFiles: readonly string[] = ['http/send.ts', 'http/undici-lean.d.ts'];
 
 /** Imports of types that close a circle, known and without effect at run time: to be broken up, not added to. */

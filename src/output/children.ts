@@ -1,0 +1,37 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { stopSignals } from './stop-signals.ts';
+
+export interface ChildResult {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** What a quick command prints, or null when it failed or took more than 2 s. */
+export function capture([file = '', ...args]: readonly string[]): string | null {
+  const { status, stdout } = spawnSync(file, args, { timeout: 2000, stdio: ['ignore', 'pipe', 'ignore'] });
+  return status === 0 ? stdout.toString() : null;
+}
+
+/** Runs a command with this process's own streams; stop signals are passed on to it. */
+export function run(
+  command: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<ChildResult> {
+  const [file = '', ...args] = command;
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
+    const pass = (signal: NodeJS.Signals) => child.kill(signal);
+    for (const signal of stopSignals) process.on(signal, pass);
+    const done = () => {
+      for (const signal of stopSignals) process.off(signal, pass);
+    };
+    child.once('error', (error) => {
+      done();
+      reject(error);
+    });
+    child.once('close', (code, signal) => {
+      done();
+      resolve({ code, signal });
+    });
+  });
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { systemClock } from '../clock.ts';
+import type { ChildResult } from './children.ts';
+
+export interface GroupOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  /** The command and all that it has started are stopped after this many milliseconds. */
+  limitMs: number;
+  /** Stops them at once. */
+  signal: AbortSignal;
+  /** What they print, standard output and standard error as they come. */
+  onOutput(bytes: Uint8Array): void;
+}
+
+export interface GroupResult extends ChildResult {
+  /** It did not end by itself, within the limit and before the signal. */
+  stopped: boolean;
+  /** Processes that it had started were still there when it had ended; they have been stopped. */
+  leftBehind: boolean;
+}
+
+const windows = process.platform === 'win32';
+/** How long what a command has started may still take when it has ended: a `tee` that writes its last lines. */
+const settleMs = 300;
+/** How long what was asked to stop may take to do so. */
+const stopMs = 2_000;
+
+/** False when nobody is there to get the signal; 0 only asks. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  // Windows has no groups: there the command alone is stopped.
+  if (windows || child.pid === undefined) return child.exitCode === null && child.kill(signal);
+  try {
+    return process.kill(-child.pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** A process that has ended, and whose new parent does not care, as in a container: it is nobody to wait for. */
+function onlyZombies(group: number): boolean {
+  try {
+    const stats = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => readIfThere(`/proc/${pid}/stat`));
+    // `pid (name) state ppid pgrp …`; the name may hold anything.
+    const members = stats
+      .map((stat) => /^.*\) (\S) \d+ (\d+) /s.exec(stat))
+      .filter((found) => found !== null);
+    return members.every(([, state, pgrp]) => Number(pgrp) !== group || state === 'Z' || state === 'X');
+  } catch {
+    // Not Linux.
+    return false;
+  }
+}
+
+function readIfThere(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Whether nothing is left of the group, now or within that time. */
+async function groupEnds(child: ChildProcess, withinMs: number): Promise<boolean> {
+  const gone = () =>
+    !signalGroup(child, 0) || (!windows && child.pid !== undefined && onlyZombies(child.pid));
+  for (const until = performance.now() + withinMs; !gone(); await systemClock.sleep(25)) {
+    if (performance.now() >= until) return false;
+  }
+  return true;
+}
+
+async function stopGroup(child: ChildProcess): Promise<void> {
+  signalGroup(child, 'SIGTERM');
+  if (await groupEnds(child, stopMs)) return;
+  signalGroup(child, 'SIGKILL');
+  await groupEnds(child, settleMs);
+}
+
+/** Runs a command without input, in a process group of its own, of which nothing is left when it returns. */
+export async function runGroup(command: readonly string[], options: GroupOptions): Promise<GroupResult> {
+  const { env, limitMs, signal, onOutput } = options;
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env,
+    detached: !windows,
+    shell: windows,
+  });
+  child.stdout.on('data', onOutput);
+  child.stderr.on('data', onOutput);
+  const ended = new Promise<ChildResult>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, by) => resolve({ code, signal: by }));
+  });
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const killAll = () => void signalGroup(child, 'SIGKILL');
+  process.on('exit', killAll);
+  const over = new AbortController();
+  const timeUp = systemClock.sleep(limitMs, AbortSignal.any([over.signal, signal])).then(
+    () => null,
+    () => null,
+  );
+  try {
+    const result = await Promise.race([ended, timeUp]);
+    const stopped = result === null;
+    const leftBehind = !stopped && !(await groupEnds(child, settleMs));
+    if (stopped || leftBehind) await stopGroup(child);
+    // What has left the group (setsid) may hold the streams open for ever.
+    await Promise.race([closed, systemClock.sleep(settleMs, over.signal)]);
+    return { ...(result ?? (await ended)), stopped, leftBehind };
+  } finally {
+    over.abort();
+    process.off('exit', killAll);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}
