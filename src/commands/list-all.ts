@@ -3,16 +3,21 @@ import { fieldsOf, itemSchema } from '../contract/shape.ts';
 import { exitCodes } from '../exit.ts';
 import type { CallerInput } from '../http/client.ts';
 import { itemTexts, memberTexts } from '../http/json-items.ts';
-import { readPages, type TextPage } from '../http/pages.ts';
+import { readPages, type Take, type TakenPage } from '../http/pages.ts';
 import { renderTsv, type Table, tableStream } from '../output/table.ts';
 import { escapeJson } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { itemTable, pickColumns } from './item-table.ts';
 
-/** What shows one page, in pieces to be written one after the other. */
-type RenderPage = (page: TextPage) => Iterable<string | Promise<string>>;
+/** How pages are shown. */
+interface Style {
+  /** What is kept of a page's text until its turn comes. */
+  take: Take<string[]>;
+  /** What is written of it, piece by piece. */
+  render(page: TakenPage<string[]>): Iterable<string | Promise<string>>;
+}
 
-/** Pieces of this size are quickest to make, and are garbage that is cheap to collect. */
+/** Pieces of this size are quick to make and cheap to collect: V8 treats a text of 128 KB or more as an old one. */
 const pieceSize = 32 * 1024;
 
 /** `escapeJson`, quicker for what most pages are: ASCII, in which it escapes no more than these two. */
@@ -21,20 +26,26 @@ function escapeLines(json: string): string {
   return json.split('#').join('\\u0023').replaceAll('\u007f', '\\u007f');
 }
 
-/** One item a line, as it came. */
-function* renderLines({ items, text }: TextPage): Iterable<string> {
-  let lines: string[] = [];
-  let size = 0;
-  for (const item of itemTexts(text, items)) {
-    lines.push(item);
-    size += item.length;
-    if (size < pieceSize) continue;
-    yield escapeLines([...lines, ''].join('\n'));
-    lines = [];
-    size = 0;
-  }
-  yield escapeLines([...lines, ''].join('\n'));
-}
+/** One item a line, as it came, many lines to a piece. */
+const asLines: Style = {
+  take(text, { items }) {
+    const pieces: string[] = [];
+    let lines: string[] = [];
+    let size = 0;
+    for (const item of itemTexts(text, items)) {
+      lines.push(item);
+      size += item.length;
+      if (size < pieceSize) continue;
+      pieces.push([...lines, ''].join('\n'));
+      lines = [];
+      size = 0;
+    }
+    return [...pieces, [...lines, ''].join('\n')];
+  },
+  *render({ taken }) {
+    for (const piece of taken) yield escapeLines(piece);
+  },
+};
 
 /** A member's text in a cell: a string as it is, a number with the digits it came with. */
 function cellOf(text: string | undefined): string {
@@ -50,16 +61,19 @@ function rowOf(text: string, columns: readonly string[]): string[] {
 }
 
 /** A row an item. The first page says which columns there are, and how wide. */
-function rowRenderer(context: Context, endpoint: Endpoint): RenderPage {
+function asRows(context: Context, endpoint: Endpoint): Style {
   const { output, io } = context;
   const schema = itemSchema(endpoint.reply);
   const shown = schema === undefined ? [] : fieldsOf(schema);
-  const asTable = output.format === 'table' ? tableStream(io.out.columns ?? 80) : renderTsv;
+  const write = output.format === 'table' ? tableStream(io.out.columns ?? 80) : renderTsv;
   let known: { columns: string[]; table: Table } | undefined;
-  return function* ({ items, text }) {
-    known ??= { columns: pickColumns(items, shown), table: itemTable(items, shown) };
-    const { columns, table } = known;
-    yield asTable({ ...table, rows: itemTexts(text, items).map((item) => rowOf(item, columns)) });
+  return {
+    take: (text, { items }) => itemTexts(text, items),
+    *render({ items, taken }) {
+      known ??= { columns: pickColumns(items, shown), table: itemTable(items, shown) };
+      const { columns, table } = known;
+      yield write({ ...table, rows: taken.map((item) => rowOf(item, columns)) });
+    },
   };
 }
 
@@ -75,13 +89,13 @@ export async function listAll(
 ): Promise<number> {
   const { io, output } = context;
   const json = output.format === 'json' || output.format === 'ndjson';
-  const render: RenderPage = json ? renderLines : rowRenderer(context, endpoint);
+  const style = json ? asLines : asRows(context, endpoint);
   const caller = await context.connect();
   let empty = true;
-  for await (const page of readPages(caller, name, endpoint, input)) {
+  for await (const page of readPages(caller, name, endpoint, input, style.take)) {
     if (page.items.length === 0) continue;
     empty = false;
-    for (const piece of render(page)) {
+    for (const piece of style.render(page)) {
       await output.result(await piece);
       if (!io.out.open) return exitCodes.ok;
     }

@@ -66,10 +66,13 @@ export async function* iteratePages<P extends Page>(
   }
 }
 
-/** A page with the text that it came as, for those who need its digits. */
-export interface TextPage extends Page {
-  readonly text: string;
+/** A page, and what its reader made of the text that it came as. */
+export interface TakenPage<T> extends Page {
+  readonly taken: T;
 }
+
+/** Makes of a page's text what is wanted of it, once it was checked: the text itself is not kept. */
+export type Take<T> = (text: string, page: Page) => T;
 
 function noList(name: string, value: unknown): ContractError {
   const expected = 'a page or an array of items';
@@ -79,25 +82,26 @@ function noList(name: string, value: unknown): ContractError {
 }
 
 /** The pages of a paged endpoint's list, from the query's own `page` on. Timeouts and tries are for each page. */
-export async function* readPages(
+export async function* readPages<T>(
   caller: Pick<Caller, 'exchange'>,
   name: string,
   endpoint: Endpoint,
   input: CallerInput,
+  take: Take<T>,
   options: CallOptions = {},
-): AsyncGenerator<TextPage, void, undefined> {
+): AsyncGenerator<TakenPage<T>, void, undefined> {
   const quick = { ...endpoint, reply: quickCheck(endpoint.reply) };
-  const fetchPage: FetchPage<TextPage> = async (page, stop) => {
+  const fetchPage: FetchPage<TakenPage<T>> = async (number, stop) => {
     const either = eitherSignal(options.signal, stop);
-    const given = { ...input, query: { ...input.query, page } };
+    const given = { ...input, query: { ...input.query, page: number } };
     try {
       const { value, text } = await caller.exchange(name, quick, given, {
         ...options,
         signal: either.signal,
       });
-      const read = readPage(value, name);
-      if (read === undefined) throw noList(name, value);
-      return { ...read, text };
+      const page = readPage(value, name);
+      if (page === undefined) throw noList(name, value);
+      return { ...page, taken: take(text, page) };
     } finally {
       either.release();
     }
@@ -116,9 +120,14 @@ export async function* readPages(
 
 /** The items of a paged endpoint's list, one by one. */
 export async function* readItems(
-  ...args: Parameters<typeof readPages>
+  caller: Pick<Caller, 'exchange'>,
+  name: string,
+  endpoint: Endpoint,
+  input: CallerInput,
+  options?: CallOptions,
 ): AsyncGenerator<unknown, void, undefined> {
-  for await (const page of readPages(...args)) {
+  const nothing = () => undefined;
+  for await (const page of readPages(caller, name, endpoint, input, nothing, options)) {
     for (const item of page.items) yield item;
   }
 }
