@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { type Overrides, parseOverride, resolvePolicy } from '../gate/policy.ts';
+import type { Fleet } from '../http/pace.ts';
 import type { Settings, SettingValues } from '../settings.ts';
 import { addReportFlags, checkReportFlags, type ReportFlags } from './report-flags.ts';
 
@@ -10,6 +11,8 @@ export interface WaitFlags extends ReportFlags {
   interval?: string;
   maxAttempts?: string;
   timeout?: string;
+  fleetSize?: string;
+  fleetIndex?: string;
   strict?: boolean;
   on?: string[];
   cancelOnTimeout?: boolean;
@@ -26,6 +29,8 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
     .option('--interval <duration>', 'between polls, unless the service says otherwise (default 10s)')
     .option('--max-attempts <n>', 'status reads at most (default 60; lifted by --timeout)')
     .option('--timeout <duration>', 'wait at most (default 60m)')
+    .option('--fleet-size <n>', 'gates that share the service: their requests take turns')
+    .option('--fleet-index <i>', 'which of them this is, from 0')
     .option('--strict', 'fail on a cancelled run too; every pipeline should')
     .addOption(new Option('--no-strict', 'undo a --strict from a setting'))
     .option('--on <verdict=action>', 'pass, warn or fail on a verdict (repeatable)', collect)
@@ -46,6 +51,35 @@ function parseAttempts(text: string): number {
   });
 }
 
+function parseCount(option: string, text: string, least: number): number {
+  const count = /^\d{1,6}$/.test(text.trim()) ? Number(text) : -1;
+  if (count >= least) return count;
+  throw new UsageError(`${option}: "${text}" is not a number of gates`, {
+    hint: `write a whole number from ${least} up`,
+  });
+}
+
+/**
+ * The gate's place in its fleet; undefined without one. A fleet whose size alone is known takes any place: the load
+ * is right on average then, and two gates may share a turn.
+ */
+export function fleetOf(settings: Settings, flags: WaitFlags, random: () => number): Fleet | undefined {
+  const size = settings.fleetSize?.value;
+  const index = flags.fleetIndex === undefined ? undefined : parseCount('--fleet-index', flags.fleetIndex, 0);
+  if (size === undefined) {
+    if (index === undefined) return undefined;
+    throw new UsageError('--fleet-index says nothing without the size of the fleet', {
+      hint: 'add --fleet-size <n>',
+    });
+  }
+  if (index !== undefined && index >= size) {
+    throw new UsageError(`--fleet-index ${index} is not in a fleet of ${size}`, {
+      hint: `the gates of the fleet are counted from 0 to ${size - 1}`,
+    });
+  }
+  return { size, index: index ?? Math.floor(random() * size) };
+}
+
 /** The settings that the wait options give. */
 export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
   checkReportFlags(flags);
@@ -54,6 +88,7 @@ export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
     ...(flags.interval === undefined ? {} : { interval: parseDuration('--interval', flags.interval) }),
     ...(flags.timeout === undefined ? {} : { timeout: parseDuration('--timeout', flags.timeout) }),
     ...(flags.maxAttempts === undefined ? {} : { maxAttempts: parseAttempts(flags.maxAttempts) }),
+    ...(flags.fleetSize === undefined ? {} : { fleetSize: parseCount('--fleet-size', flags.fleetSize, 1) }),
     ...(flags.strict === undefined ? {} : { strict: flags.strict }),
     ...(on === undefined ? {} : { on }),
   };
@@ -65,6 +100,8 @@ export function givenWaitFlags(flags: WaitFlags): string[] {
     interval: '--interval',
     maxAttempts: '--max-attempts',
     timeout: '--timeout',
+    fleetSize: '--fleet-size',
+    fleetIndex: '--fleet-index',
     strict: '--strict',
     on: '--on',
     cancelOnTimeout: '--cancel-on-timeout',

@@ -1,3 +1,4 @@
+import { formatDuration } from '../duration.ts';
 import { runGate } from '../gate/gate.ts';
 import type { GateReport } from '../gate/report.ts';
 import { checkRunId, runService } from '../gate/service.ts';
@@ -6,7 +7,7 @@ import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';
 import { writeReports, writeUnstarted } from './gate-reports.ts';
 import { printGate } from './gate-result.ts';
-import { type WaitFlags, waitRules } from './run-flags.ts';
+import { fleetOf, type WaitFlags, waitRules } from './run-flags.ts';
 
 /** What is waited for: runs that are there, or one that is created first and then is ours. */
 export type Watched = { runIds: readonly string[] } | { start: Start; journal?: RunJournal | undefined };
@@ -29,6 +30,7 @@ export async function runWait(context: Context, watched: Watched, flags: WaitFla
 async function waitForGate(context: Context, watched: Watched, flags: WaitFlags): Promise<GateReport> {
   const { io, output, settings } = context;
   const rules = waitRules(settings);
+  const fleet = fleetOf(settings, flags, io.random);
   const caller = await context.connect();
   const progress = await gateProgress(io, output, rules.maxAttempts);
   try {
@@ -36,6 +38,7 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
       {
         ...watched,
         ...rules,
+        fleet,
         cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in watched,
         cancelOnTimeout: flags.cancelOnTimeout === true,
         cancelReason: (why) =>
@@ -46,7 +49,12 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
         clock: io.clock,
         random: io.random,
         onStop: io.onStop,
-        observer: progress,
+        observer: Object.assign(progress, {
+          onTurn: (waitMs: number) =>
+            void output.note(
+              `waiting ${formatDuration(waitMs)} for this gate's turn in the fleet to start its run`,
+            ),
+        }),
         journal: 'journal' in watched ? watched.journal : undefined,
       },
     );

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { RungateError, StoppedError, type StopSignal } from '../errors.ts';
+import { ceilings, type Fleet, fleetCreates, fleetSlots, type Slots, slotFrom } from '../http/pace.ts';
 import type { CreatedRun } from './create.ts';
 import type { Policy } from './policy.ts';
 import {
@@ -22,6 +23,8 @@ export interface GateOptions {
   intervalMs: number;
   maxAttempts: number;
   timeoutMs: number;
+  /** The gate's place among others that share the service's limits, where it is known. */
+  fleet?: Fleet | undefined;
   cancelOnInterrupt: boolean;
   cancelOnTimeout: boolean;
   /** What the service is told when a run is cancelled. */
@@ -29,6 +32,8 @@ export interface GateOptions {
 }
 
 export interface GateObserver extends WaitObserver {
+  /** The create waits for its turn in the fleet. */
+  onTurn?(waitMs: number): void;
   onCreated?(run: CreatedRun, reattached: boolean): void;
   onCreateRetry?(error: unknown, waitMs: number): void;
   onStopping?(signal: StopSignal): void;
@@ -59,13 +64,17 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     stop.abort(new StoppedError(signal));
   });
   try {
+    // Places are counted by the wall clock, which the gates of a fleet have in common.
+    const offset = clock.now() - clock.monotonic();
+    const creates = options.fleet && fleetCreates(options.fleet, offset);
+    if (options.start !== undefined && creates !== undefined) await turn(creates, stop.signal, tools);
     const startedAt = clock.monotonic();
     const deadline = startedAt + options.timeoutMs;
     const origins = new Map<string, RunOrigin>();
     const runs: WatchedRun[] = (options.runIds ?? []).map((runId) => watch(runId, startedAt));
     let lost: RunReport | null = null;
 
-    if (options.start !== undefined) {
+    if (options.start !== undefined && !stop.signal.aborted) {
       const started = await startRun(options.start, options.timeoutMs, {
         ...tools,
         stop: stop.signal,
@@ -83,7 +92,8 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
       }
     }
 
-    const rules = { ...options, deadline, triggered: options.start !== undefined };
+    const slots = options.fleet && fleetSlots(options.fleet, ceilings.reads, offset);
+    const rules = { ...options, deadline, triggered: options.start !== undefined, slots };
     await waitForRuns(runs, rules, { ...tools, signal: stop.signal });
     for (const { runId, progress } of runs)
       if (progress.seen?.kind === 'ended') tools.journal?.settled(runId);
@@ -108,6 +118,17 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     return report();
   } finally {
     unsubscribe();
+  }
+}
+
+/** Waits for the gate's moment to create; the time that a run may take begins after it. */
+async function turn(slots: Slots, stop: AbortSignal, { clock, observer }: GateTools): Promise<void> {
+  const waitMs = slotFrom(clock.monotonic(), slots) - clock.monotonic();
+  observer?.onTurn?.(waitMs);
+  try {
+    await clock.sleep(waitMs, stop);
+  } catch (error) {
+    if (!stop.aborted) throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { ContractError, HttpError, NetworkError, type RungateError } from '../errors.ts';
+import { type Slots, slotFrom } from '../http/pace.ts';
 import type { Reading } from './reading.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
@@ -10,6 +11,8 @@ export interface PollRules {
   deadline: number;
   /** We triggered the run ourselves: the service was reached, and the run may not be visible at once. */
   triggered: boolean;
+  /** The moments that are ours among the reads of a fleet, on the monotonic clock; default: any moment. */
+  slots?: Slots | undefined;
 }
 
 /** What is remembered of a run between two reads. */
@@ -67,10 +70,26 @@ function isDeadEnd(error: RungateError): boolean {
   return error instanceof NetworkError && ['dns', 'refused', 'tls'].includes(error.fault);
 }
 
-/** The wait until the next poll: what the service asks for, never less; jitter only adds. */
-function nextWait(progress: Progress, rules: PollRules, askedMs: number, random: number): number {
+/** The wait until the next of our moments that the service allows; every stretch leaves some of them out. */
+function slotWait(slots: Slots, progress: Progress, askedMs: number, now: number): number {
+  const left = Math.min(slots.everyMs * (progress.stretch - 1), longestIntervalMs);
+  return slotFrom(now + Math.max(askedMs, left), slots) - now;
+}
+
+/**
+ * The wait until the next poll: what the service asks for, never less. Jitter only adds; moments of our own, where
+ * there are any, need none.
+ */
+function nextWait(
+  progress: Progress,
+  rules: PollRules,
+  askedMs: number,
+  now: number,
+  random: number,
+): number {
   const seconds = progress.seen?.kind === 'running' ? progress.seen.retryAfterSeconds : null;
   const base = seconds === null ? rules.intervalMs : seconds * 1000;
+  if (rules.slots !== undefined) return slotWait(rules.slots, progress, Math.max(base, askedMs), now);
   const stretched = Math.max(base, Math.min(base * progress.stretch, longestIntervalMs));
   return Math.max(stretched, askedMs) * (1 + random / 10);
 }
@@ -119,7 +138,7 @@ export function afterRead(
     trouble: null,
   };
   if (reading.kind === 'ended') return { progress, decision: { done: { verdict: verdictOf(reading) } } };
-  const waitMs = nextWait(progress, rules, retryAfterMs, random);
+  const waitMs = nextWait(progress, rules, retryAfterMs, now, random);
   return { progress, decision: waitOrEnd(progress, rules, now, waitMs) };
 }
 
@@ -148,9 +167,11 @@ function afterFailure(
     return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
   }
   const askedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;
-  const interval = nextWait(progress, rules, 0, random);
-  const waitMs = limited
-    ? nextWait(progress, rules, askedMs, random)
+  // A read that failed was a read: in a fleet the next one waits for its moment, too.
+  const inTurn = limited || rules.slots !== undefined;
+  const interval = nextWait(progress, rules, 0, now, random);
+  const waitMs = inTurn
+    ? nextWait(progress, rules, askedMs, now, random)
     : Math.max(askedMs, random * Math.min(interval, firstBackoffMs * 2 ** (progress.failures - 1)));
   return { progress, decision: waitOrEnd(progress, rules, now, waitMs) };
 }

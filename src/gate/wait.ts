@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
-import { nextReadAt } from '../http/pace.ts';
+import { nextReadAt, type Slots, slotFrom } from '../http/pace.ts';
 import {
   afterRead,
   atTheLimit,
@@ -76,6 +76,17 @@ function apply(run: WatchedRun, result: ReadResult, rules: PollRules, tools: Wai
   }
 }
 
+/** When the next read is due, several runs being read in turn. */
+function readAt(due: number, past: readonly number[], several: boolean, slots: Slots | undefined): number {
+  // Each of a fleet's moments is for one read.
+  const last = past.at(-1);
+  if (slots !== undefined) {
+    return slotFrom(last === undefined ? due : Math.max(due, last + slots.everyMs / 2), slots);
+  }
+  // One run alone is read as the service asks. Several share the limit on reads between them.
+  return several ? nextReadAt(past, due) : due;
+}
+
 /**
  * Waits until every run has an outcome, reading them in turn, each when it is due. Resolves early, with
  * outcomes missing, when the signal is aborted.
@@ -90,8 +101,7 @@ export async function waitForRuns(
   for (;;) {
     const run = runs.filter((one) => one.outcome === null).toSorted((a, b) => a.due - b.due)[0];
     if (run === undefined || signal.aborted) return;
-    // One run alone is read as the service asks. Several share the limit on reads between them.
-    const at = runs.length > 1 ? nextReadAt(reads, run.due) : run.due;
+    const at = readAt(run.due, reads, runs.length > 1, rules.slots);
     if (at >= rules.deadline) {
       run.outcome = atTheLimit(run.progress);
       run.endedAt = clock.monotonic();

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { HttpError, NetworkError } from '../../src/errors.ts';
+import { afterRead, firstProgress, type PollRules, type ReadResult } from '../../src/gate/poll.ts';
+import { ceilings, fleetCreates, fleetSlots, slotFrom } from '../../src/http/pace.ts';
+import { type Stage, stage, trigger } from '../cli/harness.ts';
+
+let on: Stage | undefined;
+afterEach(async () => {
+  await on?.close();
+  on = undefined;
+});
+
+const minute = 60_000;
+const fleet = fc
+  .integer({ min: 1, max: 1000 })
+  .chain((size) => fc.record({ size: fc.constant(size), index: fc.integer({ min: 0, max: size - 1 }) }));
+const epoch = fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 });
+
+describe('the moments of a gate', () => {
+  test('are its own: none is within 1.25 s of another gate, and all of them make 48 reads a minute', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 300 }), epoch, fc.nat(10_000_000), (size, wall, from) => {
+        const all: number[] = [];
+        for (let index = 0; index < size; index += 1) {
+          const slots = fleetSlots({ size, index }, ceilings.reads, wall);
+          for (let at = slotFrom(from, slots); at < from + 3 * minute; at = slotFrom(at + 1, slots))
+            all.push(at);
+        }
+        all.sort((a, b) => a - b);
+        const gaps = all.slice(1).map((at, i) => at - (all[i] ?? 0));
+        for (const gap of gaps) expect(gap).toBeGreaterThan(1249.9);
+        for (const at of all) {
+          expect(all.filter((other) => other >= at && other < at + minute).length).toBeLessThanOrEqual(49);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('do not depend on when it starts: machines whose monotonic clocks differ agree on them', () => {
+    fc.assert(
+      fc.property(fleet, epoch, fc.nat(1e9), fc.nat(1e9), (one, wall, a, b) => {
+        // Two machines at the same moment, one up since `a` and one since `b`.
+        const onA = slotFrom(a, fleetSlots(one, ceilings.reads, wall - a)) - a;
+        const onB = slotFrom(b, fleetSlots(one, ceilings.reads, wall - b)) - b;
+        const period = 1250 * one.size;
+        const apart = Math.abs(onA - onB);
+        expect(Math.min(apart, period - apart)).toBeLessThan(0.1);
+      }),
+    );
+  });
+
+  test('are never before what is asked for, and no more than a period after it', () => {
+    fc.assert(
+      fc.property(fleet, fc.nat(1e9), epoch, (one, earliest, wall) => {
+        const slots = fleetSlots(one, ceilings.reads, wall);
+        const at = slotFrom(earliest, slots);
+        expect(at).toBeGreaterThan(earliest - 0.01);
+        expect(at).toBeLessThan(earliest + slots.everyMs + 0.01);
+      }),
+    );
+  });
+
+  test('to create are spread so that every create is accepted; a small fleet need not wait', () => {
+    expect(fleetCreates({ size: 16, index: 3 }, 0)).toBeUndefined();
+    expect(fleetCreates({ size: 17, index: 3 }, 0)).toEqual({ everyMs: 17 * 3750, atMs: 3 * 3750 });
+  });
+});
+
+const rules: PollRules = {
+  intervalMs: 10_000,
+  maxAttempts: Number.POSITIVE_INFINITY,
+  deadline: Number.POSITIVE_INFINITY,
+  triggered: false,
+  slots: { everyMs: 12_500, atMs: 1_250 },
+};
+const running = (retryAfterSeconds: number | null, retryAfterMs = 0): ReadResult => ({
+  reading: { kind: 'running', state: 'in_progress', known: true, appUrl: null, retryAfterSeconds },
+  retryAfterMs,
+});
+
+/** When the next read comes after one at `now`. */
+function next(result: ReadResult, now: number, stretch = 1): number {
+  const { decision } = afterRead({ ...firstProgress(), stretch }, result, rules, now, 0.99);
+  if ('done' in decision) return expect.fail('expected a wait');
+  return now + decision.waitMs;
+}
+
+describe('a read in a fleet', () => {
+  test.each<[string, ReadResult, number, number]>([
+    ['comes in the next moment that is its own', running(null), 1_250, 13_750],
+    ['does so although the reply took its time', running(null), 2_450, 13_750],
+    ['leaves out moments that are sooner than the service asks', running(15), 1_250, 26_250],
+    ['heeds a Retry-After header, too', running(1, 13_000), 1_250, 26_250],
+    [
+      'waits for its moment after a failure as well',
+      { error: new NetworkError('refused', 'x') },
+      1_300,
+      13_750,
+    ],
+  ])('%s', (_, result, now, expected) => {
+    expect(next(result, now)).toBeCloseTo(expected, 3);
+  });
+
+  test('leaves out more moments with every 429', () => {
+    const limited: ReadResult = { error: new HttpError('429', { status: 429 }) };
+    expect(next(limited, 1_300, 1)).toBeCloseTo(13_750, 3);
+    expect(next(limited, 1_300, 1.5)).toBeCloseTo(26_250, 3);
+    expect(next(limited, 1_300, 1.5 ** 3)).toBeGreaterThan(50_000);
+    expect(next(limited, 1_300, 1e9)).toBeLessThan(31 * minute);
+  });
+});
+
+describe('--fleet-size and --fleet-index', () => {
+  test('a gate of many creates and reads in its own moments by the wall clock', async () => {
+    on = await stage({ outcome: 'passed', duration: 600_000 });
+    const { mock, clock } = on;
+    const before = clock.now();
+    const run = await on.rungate(...trigger, '--wait', '--fleet-size', '40', '--fleet-index', '7');
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.err).toContain("this gate's turn");
+    const sleeps = clock.sleeps.filter((ms) => ms > 0);
+    const create = before + (sleeps[0] ?? 0);
+    expect(create % (40 * 3_750)).toBeCloseTo(7 * 3_750, 0);
+    const reads = sleeps.slice(1).reduce<number[]>((all, ms) => [...all, (all.at(-1) ?? create) + ms], []);
+    expect(reads.length).toBeGreaterThan(10);
+    for (const at of reads) expect(at % (40 * 1_250)).toBeCloseTo(7 * 1_250, 0);
+    expect(mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger')).toHaveLength(1);
+  });
+
+  test('several runs of one gate take one of its moments each', async () => {
+    on = await stage({ outcome: 'passed', duration: 100_000 });
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i += 1)
+      ids.push((await on.rungate(...trigger, '--quiet')).out.trim().split('\t')[0] ?? '');
+    const start = on.clock.sleeps.length;
+    const run = await on.rungate('run', 'wait', ...ids, '--fleet-size', '20', '--fleet-index', '3');
+    expect(run).toMatchObject({ code: 0 });
+    const waits = on.clock.sleeps.slice(start).slice(1);
+    for (const ms of waits) expect(ms).toBeGreaterThan(24_999);
+  });
+
+  test.each([
+    [['--fleet-index', '0'], 'size'],
+    [['--fleet-size', '4', '--fleet-index', '4'], 'fleet of 4'],
+    [['--fleet-size', '0'], '--fleet-size'],
+    [['--fleet-size', 'many'], '--fleet-size'],
+    [['--fleet-size', '4', '--fleet-index', '-1'], '--fleet-index'],
+    [['--fleet-size', '4', '--fleet-index', '1.5'], '--fleet-index'],
+  ])('%j is a usage error that says what is wrong, before anything is sent', async (flags, said) => {
+    on = await stage();
+    const { code, err } = await on.rungate('run', 'wait', 'run_1', ...flags);
+    expect(code).toBe(64);
+    expect(err).toContain(said);
+    expect(on.mock.requests).toHaveLength(0);
+  });
+
+  test('without --wait there is no turn to wait for: a usage error', async () => {
+    on = await stage();
+    const { code, err } = await on.rungate(...trigger, '--fleet-size', '4', '--fleet-index', '1');
+    expect(code).toBe(64);
+    expect(err).toContain('--fleet-size, --fleet-index');
+  });
+
+  test('a size without an index takes a place by chance', async () => {
+    on = await stage({ outcome: 'passed' });
+    const { code } = await on.rungate(...trigger, '--wait', '--fleet-size', '4');
+    expect(code).toBe(0);
+  });
+});
