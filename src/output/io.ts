@@ -9,12 +9,11 @@ import {
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, run } from './children.ts';
-import { askHidden } from './hidden-prompt.ts';
 import { type GroupOptions, type GroupResult, runGroup } from './process-group.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
-import { ask, highWaterMark, readStdin, streamStdin } from './stdin.ts';
+import { ask, askSecret, highWaterMark, readStdin, streamStdin } from './stdin.ts';
 import { onStop } from './stop-signals.ts';
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
 import { writeWholeFile } from './whole-file.ts';
@@ -93,8 +92,7 @@ export const systemIo: Io = {
   appendFile: (path, text) => appendFileSync(path, text),
   createSecretFile,
   ask,
-  askSecret: async (question) =>
-    process.stdin.isTTY ? askHidden(process.stdin, process.stderr, question) : null,
+  askSecret,
   stateFile: openStateFile,
   onStop,
   capture,

@@ -1,10 +1,36 @@
-import { createReadStream } from 'node:fs';
+import { read } from 'node:fs';
+import { isatty } from 'node:tty';
+import { promisify } from 'node:util';
+import { systemClock } from '../clock.ts';
+import { askHidden } from './hidden-prompt.ts';
+
+const readSome = promisify(read);
 
 /** Four times Node's own: a large file is read at the rate of its disk, and the memory is still next to nothing. */
 export const highWaterMark = 256 * 1024;
 
-export function streamStdin(): AsyncIterable<Uint8Array> {
-  return createReadStream('', { fd: 0, autoClose: false, highWaterMark });
+/** How long to leave alone a standard input that has nothing yet. */
+const emptyMs = 5;
+
+/**
+ * Not by a stream: that one fails, and drops what it has read ahead, where standard input does not wait for its writer
+ * (EAGAIN). It is so as soon as anybody looks at `process.stdin`, and when the parent process left it so.
+ */
+export async function* streamStdin(): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    const buffer = Buffer.allocUnsafe(highWaterMark);
+    try {
+      const { bytesRead } = await readSome(0, buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // What Windows says at the end of a pipe.
+      if (code === 'EOF') return;
+      if (code !== 'EAGAIN') throw error;
+      await systemClock.sleep(emptyMs);
+    }
+  }
 }
 
 export async function readStdin(): Promise<Uint8Array> {
@@ -15,7 +41,7 @@ export async function readStdin(): Promise<Uint8Array> {
 
 /** Asks a person for a line; null where nobody can be asked. */
 export async function ask(question: string): Promise<string | null> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  if (!isatty(0) || !process.stderr.isTTY) return null;
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
@@ -30,4 +56,9 @@ export async function ask(question: string): Promise<string | null> {
   } finally {
     prompt.close();
   }
+}
+
+/** Asks a person for a secret, which is not shown; null where nobody types. @throws StoppedError on Ctrl-C */
+export async function askSecret(question: string): Promise<string | null> {
+  return isatty(0) ? askHidden(process.stdin, process.stderr, question) : null;
 }

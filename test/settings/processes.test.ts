@@ -96,6 +96,25 @@ it('20 processes that write at once lose nothing, and no reader sees half a file
   expect(readdirSync(join(home, '.config/rungate'))).toEqual(['profiles.json']);
 }, 60_000);
 
+it('a secret that comes late is waited for, not asked for on a terminal that is none', async () => {
+  const home = join(folder, 'late');
+  mkdirSync(home);
+  const args = [program, 'login', '--tenant-secret'];
+  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, HOME: home }, cwd: home });
+  let err = '';
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  child.stdin.write('first-');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  child.stdin.end('second\n');
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  expect({ code, err }).toMatchObject({ code: 0 });
+  const profiles = readProfiles('p', readFileSync(join(home, '.config/rungate/profiles.json'), 'utf8'));
+  expect(profiles.default?.secrets.tenantSecret).toBe('first-second');
+});
+
 it('a project file is found from below, up to the root of the repository', async () => {
   const home = join(folder, 'found');
   const deep = join(home, 'repo/a/b');
