@@ -31,6 +31,14 @@ export function describe(value: unknown): string {
   return `the ${typeof value} ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
 
+/** More than any name of a state, and any address that a browser would open. */
+const longest = { state: 200, appUrl: 2000 };
+
+/** What the service shows of itself, no longer than is fit to be printed. */
+export function readAppUrl(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= longest.appUrl ? value : null;
+}
+
 function count(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
@@ -42,10 +50,11 @@ function count(value: unknown): number | null {
 export function readStatus(json: unknown): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const body: Record<string, unknown> = isObject ? { ...json } : {};
-  const state = typeof body.state === 'string' && body.state !== '' ? body.state : null;
+  const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
+  const state = named ? (body.state as string) : null;
   const failed = count(body.failed);
   const blocked = count(body.blocked);
-  const appUrl = typeof body.appUrl === 'string' && body.appUrl !== '' ? body.appUrl : null;
+  const appUrl = readAppUrl(body.appUrl);
   const seen = { state, failed, blocked, appUrl };
 
   if (state === null) {

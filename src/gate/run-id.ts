@@ -1,4 +1,6 @@
 import { ContractError, UsageError } from '../errors.ts';
+import { oneLine } from '../http/refusal.ts';
+import { readAppUrl } from './reading.ts';
 
 /** The places where services of this kind put the id of a run they have created, in order of preference. */
 const places: readonly (readonly string[])[] = [
@@ -19,8 +21,11 @@ function at(value: unknown, path: readonly string[]): unknown {
   return here;
 }
 
+/** Longer than any id that a path could carry. */
+const longestId = 500;
+
 function asId(value: unknown): string | null {
-  if (typeof value === 'string' && value !== '') return value;
+  if (typeof value === 'string' && value !== '' && value.length <= longestId) return value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : null;
 }
 
@@ -40,7 +45,7 @@ function lastSegment(location: string | undefined): string | null {
   // Without the host: it is no path segment, and must not be taken for a run.
   const path = location.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
   const segment = path.split('/').findLast((part) => part !== '');
-  if (segment === undefined) return null;
+  if (segment === undefined || segment.length > longestId) return null;
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -60,7 +65,10 @@ export function runIdOf(reply: unknown, location: string | undefined, pointer?: 
   }
   const fromLocation = lastSegment(location);
   if (fromLocation !== null) return fromLocation;
-  const keys = typeof reply === 'object' && reply !== null ? Object.keys(reply).slice(0, 20).join(', ') : '';
+  const keys =
+    typeof reply === 'object' && reply !== null
+      ? oneLine(Object.keys(reply).slice(0, 20).join(', '), 500)
+      : '';
   const received = keys === '' ? 'a reply without fields' : `the fields ${keys}`;
   throw new ContractError(`the service created a run, and its reply does not say which: ${received}`, {
     field: pointer ?? 'runId',
@@ -73,5 +81,5 @@ export function runIdOf(reply: unknown, location: string | undefined, pointer?: 
 /** The URL of the run, where the create reply has it. */
 export function appUrlOf(reply: unknown): string | null {
   const url = at(reply, ['appUrl']) ?? at(reply, ['run', 'appUrl']) ?? at(reply, ['data', 'appUrl']);
-  return typeof url === 'string' && url !== '' ? url : null;
+  return readAppUrl(url);
 }

@@ -2,7 +2,7 @@ import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
 import { fillPath } from '../http/address.ts';
 import type { Caller, Exchange } from '../http/client.ts';
-import { parseRetryAfter } from '../http/retry.ts';
+import { clockOf, parseRetryAfter } from '../http/retry.ts';
 import type { ReadResult } from './poll.ts';
 import { readStatus } from './reading.ts';
 
@@ -34,10 +34,7 @@ export function checkRunId(runId: string): void {
   fillPath('run.status', run['run.status'], { runId });
 }
 
-/** How long one status read may take, in milliseconds. */
-const readTimeoutMs = 30_000;
-
-export function runService(caller: Caller, now: () => number, requestTimeoutMs = readTimeoutMs): RunService {
+export function runService(caller: Caller, now: () => number): RunService {
   return {
     trigger: (body, options) =>
       caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }, options),
@@ -50,7 +47,6 @@ export function runService(caller: Caller, now: () => number, requestTimeoutMs =
         {
           signal,
           timeoutMs,
-          requestTimeoutMs: Math.min(timeoutMs, requestTimeoutMs),
           attempts: 1,
           // The gate has a stricter reading of its own, which knows what an ended run must say.
           check: false,
@@ -58,7 +54,10 @@ export function runService(caller: Caller, now: () => number, requestTimeoutMs =
       );
       const reading = readStatus(reply.value);
       if (reading.kind !== 'broken') {
-        return { reading, retryAfterMs: parseRetryAfter(reply.headers['retry-after'], now()) };
+        return {
+          reading,
+          retryAfterMs: parseRetryAfter(reply.headers['retry-after'], clockOf(reply.headers, now())),
+        };
       }
       const { field, expected, received } = reading.violation;
       const end = reading.ended ? `, though its state is ${reading.state}` : '';

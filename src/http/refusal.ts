@@ -1,7 +1,7 @@
 import { HttpError } from '../errors.ts';
 import { credentialIn, withoutCredential } from './credentials.ts';
 import type { PreparedRequest } from './request.ts';
-import { parseRetryAfter } from './retry.ts';
+import { clockOf, parseRetryAfter } from './retry.ts';
 import type { RawReply } from './transport.ts';
 
 /** Headers in which services and the proxies before them name an exchange, the service's own first. */
@@ -36,10 +36,14 @@ export function gist(text: string): string {
   return `an HTML page${title ? `, "${oneLine(title, 200)}"` : ''}`;
 }
 
+/** Enough for any explanation; a reply of megabytes does not go into a log. */
+const longestField = 2000;
+
 function field(body: unknown, name: string): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const value = (body as Record<string, unknown>)[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  if (typeof value !== 'string' || value === '') return undefined;
+  return value.length > longestField ? `${value.slice(0, longestField)}…` : value;
 }
 
 /** The error body (interface, section 7), or what comes closest to it. */
@@ -99,7 +103,7 @@ export function refusal(request: PreparedRequest, reply: RawReply, now: number):
     error,
     details,
     requestId: requestId(headers),
-    retryAfterMs: parseRetryAfter(headers['retry-after'], now),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: elsewhere ? 'check RUNGATE_API_URL: what answers there may not be the service' : hint,
   });
 }

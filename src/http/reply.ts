@@ -1,8 +1,9 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError } from '../errors.ts';
 import { withoutCredential } from './credentials.ts';
+import { deepestReply, isDeeper } from './depth.ts';
 import { mismatches } from './mismatch.ts';
-import { gist, isHtml, refusal } from './refusal.ts';
+import { gist, isHtml, oneLine, refusal } from './refusal.ts';
 import type { PreparedRequest } from './request.ts';
 import type { RawReply } from './transport.ts';
 
@@ -29,16 +30,14 @@ function checkEncoding(request: PreparedRequest, reply: RawReply): void {
   const encoding = reply.headers['content-encoding']?.trim().toLowerCase();
   if (encoding === undefined || encoding === '' || encoding === 'identity') return;
   const expected = 'a reply that is not compressed';
-  throw new ContractError(
-    `${request.endpoint}: expected ${expected}, received content-encoding ${encoding}`,
-    {
-      field: '',
-      expected,
-      received: `content-encoding ${encoding}`,
-      status: reply.status,
-      hint: 'nothing was asked to compress it: check the proxies on the way',
-    },
-  );
+  const received = `content-encoding ${oneLine(encoding, 100)}`;
+  throw new ContractError(`${request.endpoint}: expected ${expected}, received ${received}`, {
+    field: '',
+    expected,
+    received,
+    status: reply.status,
+    hint: 'nothing was asked to compress it: check the proxies on the way',
+  });
 }
 
 function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): unknown {
@@ -46,6 +45,15 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): u
   if (text.trim() === '') {
     if (endpoint.reply.safeParse(undefined).success) return undefined;
     throw unreadable(request, reply, 'an empty body');
+  }
+  if (isDeeper(text)) {
+    const [expected, received] = [`JSON at most ${deepestReply} levels deep`, 'more'];
+    throw new ContractError(`${request.endpoint}: the reply is nested too deep: expected ${expected}`, {
+      field: '',
+      expected,
+      received,
+      status: reply.status,
+    });
   }
   try {
     return JSON.parse(text) as unknown;

@@ -29,6 +29,19 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
+/** A `Date` comes in whole seconds, and was on its way. */
+const sameTimeMs = 2000;
+
+/**
+ * What time it is by the clock that a `Retry-After` date was made with: the reply's own `Date` where that is another time
+ * than ours. A service whose clock is off would make us wait by the difference, or not at all.
+ */
+export function clockOf(headers: Readonly<Record<string, string>>, now: number): number {
+  const date = headers.date?.trim() ?? '';
+  const at = httpDate.test(date) ? Date.parse(date.endsWith('GMT') ? date : `${date} GMT`) : Number.NaN;
+  return Math.abs(at - now) > sameTimeMs ? at : now;
+}
+
 /**
  * The wait before another try, in milliseconds: full jitter, anything from 0 up to `base · 2^n`, at most `cap`.
  * @param n failed tries before this wait, less one: 0 for the first wait

@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Stage, stage, trigger } from '../cli/harness.ts';
+
+let on: Stage;
+afterEach(() => on?.close());
+
+const gate = [...trigger, '--wait', '--json', '--max-attempts', '4'] as const;
+const long = 'x'.repeat(2_000_000);
+
+describe('--request-timeout', () => {
+  it('ends a read of a status that stalls', { timeout: 5000 }, async () => {
+    on = await stage({ duration: 15_000 });
+    on.mock.faults.add({ kind: 'stall-body', endpoint: 'run.status', skip: 1 });
+    expect((await on.rungate(...gate, '--request-timeout', '200ms')).code).toBe(0);
+  });
+});
+
+describe('a date in Retry-After', () => {
+  it.each([3_600_000, -3_600_000])('counts by the clock of the service, which is %d ms off', async (byMs) => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'clock-off', byMs });
+    expect((await on.rungate('env', 'list', '--all')).code).toBe(0);
+    expect(on.clock.sleeps).toEqual([10_000]);
+  });
+
+  it('of a poll too', async () => {
+    on = await stage({ duration: 15_000 });
+    on.mock.faults.add({ kind: 'clock-off', endpoint: 'run.status' });
+    expect((await on.rungate(...gate)).code).toBe(0);
+    expect(on.clock.monotonic()).toBeLessThan(60_000);
+  });
+});
+
+describe('a hostile reply', () => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+
+  it.each([
+    ['run', 'status', 'run_1'],
+    ['run', 'cancel', 'run_1'],
+    ['env', 'list', '--all'],
+    ['env', 'list'],
+    ['observations', 'search', 'p'],
+    ['orders', 'list'],
+    ['orders', 'summary', '--verify'],
+    ['keys', 'create', '--name', 'ci'],
+    trigger,
+  ])('nested 100,000 deep is the service breaking the contract: %s %s', async (...argv) => {
+    on = await stage();
+    for (const text of [
+      deep,
+      `{"a":${deep}}`,
+      `{"id":"k","apiKey":"rg_0123456789","x":${deep}}`,
+      `{"items":${deep},"total":1,"page":1,"pageSize":1}`,
+    ]) {
+      on.mock.faults.clear();
+      on.mock.faults.add({ kind: 'reply', text, times: Number.POSITIVE_INFINITY });
+      const { code, out, err } = await on.rungate(...argv, '--json');
+      expect([code, out]).toEqual([5, '']);
+      expect(err.length).toBeLessThan(1000);
+    }
+  });
+
+  it('a refusal nested as deep is a refusal', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'status', status: 400, body: deep, times: 2 });
+    expect((await on.rungate('env', 'list')).code).toBe(5);
+    expect((await on.rungate(...trigger)).code).toBe(5);
+  });
+
+  it('text that only looks deep is none', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'patch', merge: { note: `"\\"${'['.repeat(5000)}` }, endpoint: 'run.status' });
+    expect((await on.rungate('run', 'status', await created())).code).toBe(0);
+  });
+
+  it('of 100 MB is the service breaking the contract', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'huge', endpoint: 'env.list' });
+    const { code, err } = await on.rungate('env', 'list');
+    expect(code).toBe(5);
+    expect(err).toContain('too large');
+    expect(on.mock.requests).toHaveLength(1);
+  });
+});
+
+async function created(): Promise<string> {
+  return (await on.rungate(...trigger)).out.trim();
+}
+
+describe('of what the service says no more is printed than fits a log', () => {
+  const bounded = async (...argv: readonly string[]) => {
+    for (const format of [[], ['--json'], ['--verbose']]) {
+      const { code, out, err } = await on.rungate(...argv, ...format);
+      expect(code).not.toBe(70);
+      expect(out.length + err.length, `${argv.join(' ')} ${format.join('')}`).toBeLessThan(20_000);
+    }
+  };
+  const always = { times: Number.POSITIVE_INFINITY };
+
+  it.each([
+    ['an error', { error: long, details: long }],
+    ['a page', `<html><title>${long}</title>${long}`],
+    ['words', long],
+  ])('%s', async (_name, body) => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'status', status: 400, body, ...always });
+    await bounded('env', 'list', '--all');
+    await bounded(...gate);
+    await bounded('run', 'wait', 'run_1');
+  });
+
+  it.each([{ state: long }, { appUrl: `https://a.example/${long}` }, { failed: long, state: 'completed' }])(
+    'a status with something long',
+    async (merge) => {
+      on = await stage();
+      const runId = await created();
+      on.mock.faults.add({ kind: 'patch', merge, endpoint: 'run.status', ...always });
+      await bounded('run', 'wait', runId, '--max-attempts', '3');
+    },
+  );
+
+  it.each([{ runId: long }, { appUrl: `https://a.example/${long}` }])(
+    'a created run with something long',
+    async (merge) => {
+      on = await stage({ duration: 0 });
+      on.mock.faults.add({ kind: 'patch', merge, endpoint: 'run.trigger', ...always });
+      await bounded(...gate);
+    },
+  );
+
+  it('headers', async () => {
+    on = await stage();
+    const name = 'x'.repeat(10_000);
+    on.mock.faults.add({ kind: 'status', status: 200, headers: { 'content-encoding': name }, ...always });
+    await bounded('env', 'list');
+    on.mock.faults.clear();
+    on.mock.faults.add({
+      kind: 'status',
+      status: 302,
+      headers: { location: `https://a.example/${name}` },
+      ...always,
+    });
+    await bounded('env', 'list');
+    await bounded(...gate);
+  });
+});
