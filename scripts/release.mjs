@@ -1,0 +1,150 @@
+// Makes a release of what is checked out: npm run release -- <version> [--dry-run] [--push] [--skip-checks]
+//
+// GitHub runs an action from the files of a tag, so the tag needs what is built; the main branch never has it. So the build goes into
+// a commit of its own, beside main and with main's commit as its parent, and `v<version>` and `v<major>` name that.
+// Neither the branch, nor the index, nor the files of the checkout are touched. Nothing is pushed without --push.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** What action.yml needs beside the sources. */
+const built = 'dist/action';
+
+function stop(message) {
+  console.error(`release: ${message}`);
+  process.exit(1);
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        'dry-run': { type: 'boolean', default: false },
+        push: { type: 'boolean', default: false },
+        'skip-checks': { type: 'boolean', default: false },
+      },
+    });
+    const [version] = positionals;
+    if (positionals.length !== 1) throw new Error('give one version, such as 1.2.3');
+    if (!/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[0-9A-Za-z]+([.-][0-9A-Za-z]+)*)?$/.test(version)) {
+      throw new Error(`"${version}" is no version, such as 1.2.3 or 1.2.3-rc.1`);
+    }
+    return { version, ...values };
+  } catch (error) {
+    return stop(error.message);
+  }
+}
+
+const options = readArguments();
+const { version } = options;
+const tag = `v${version}`;
+// A release candidate is for those who name it, not for those who follow the major version.
+const moving = version.includes('-') ? null : `v${version.split('.')[0]}`;
+
+const git = (args, env = {}) =>
+  execFileSync('git', args, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).trim();
+function npm(...args) {
+  console.log(`\n$ npm ${args.join(' ')}`);
+  execFileSync('npm', args, { stdio: 'inherit' });
+}
+const lines = (text) => text.split('\n').filter((line) => line !== '');
+
+/** Everything that is wrong, in one go. */
+function problems() {
+  const found = [];
+  if (git(['status', '--porcelain']) !== '') found.push('there are changes that are not committed');
+  const branch = git(['branch', '--show-current']);
+  if (branch !== 'main')
+    found.push(`this is ${branch === '' ? 'no branch' : `the branch ${branch}`}, not main`);
+  if (lines(git(['tag', '--list', tag])).length > 0) found.push(`there is a tag ${tag} already`);
+  if (git(['ls-files', 'dist']) !== '') found.push('dist is committed on main');
+
+  const json = (file) => JSON.parse(readFileSync(file, 'utf8'));
+  const lock = json('package-lock.json');
+  const said = {
+    'package.json': json('package.json').version,
+    'package-lock.json': lock.packages?.['']?.version ?? lock.version,
+    'src/version.ts': /version = '([^']+)'/.exec(readFileSync('src/version.ts', 'utf8'))?.[1],
+  };
+  for (const [file, other] of Object.entries(said)) {
+    if (other !== version) found.push(`${file} says ${other}, not ${version}`);
+  }
+  const heading = readFileSync('CHANGELOG.md', 'utf8')
+    .split('\n')
+    .find((line) => line.startsWith('## '));
+  if (heading?.split(' ')[1] !== version)
+    found.push(`CHANGELOG.md begins with "${heading}", not with "## ${version}"`);
+  else if (heading.includes('not released'))
+    found.push(`CHANGELOG.md says of ${version} that it is not released`);
+  return found;
+}
+
+/** The commit beside main: its files, and what is built. */
+function commitBeside(main) {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-release-'));
+  try {
+    const index = { GIT_INDEX_FILE: join(folder, 'index') };
+    git(['read-tree', main], index);
+    git(['add', '--force', '--', built], index);
+    const tree = git(['write-tree'], index);
+    return git([
+      'commit-tree',
+      tree,
+      '-p',
+      main,
+      '-m',
+      `rungate ${version}\n\nThe files of main, and the built action.`,
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+process.chdir(git(['rev-parse', '--show-toplevel']));
+const wrong = problems();
+if (wrong.length > 0) stop(`not made:\n${wrong.map((problem) => `  - ${problem}`).join('\n')}`);
+const main = git(['rev-parse', 'HEAD']);
+
+if (!options['skip-checks']) {
+  npm('ci');
+  npm('run', 'lint');
+  npm('run', 'types');
+  npm('test');
+  npm('run', 'build');
+  if (git(['status', '--porcelain']) !== '' || git(['rev-parse', 'HEAD']) !== main) {
+    stop('building and testing has changed the checkout');
+  }
+}
+if (!existsSync(join(built, 'index.js'))) stop(`${built} is not built`);
+
+const refs = [tag, ...(moving === null ? [] : [moving])];
+const push = [
+  'push',
+  '--atomic',
+  'origin',
+  `refs/tags/${tag}`,
+  ...(moving === null ? [] : [`+refs/tags/${moving}`]),
+];
+if (options['dry-run']) {
+  console.log(`would tag ${refs.join(' and ')}: main ${main.slice(0, 12)} and the files of ${built}`);
+  console.log(options.push ? `would run: git ${push.join(' ')}` : 'would push nothing');
+} else {
+  const commit = commitBeside(main);
+  const added = lines(git(['diff', '--name-only', main, commit]));
+  if (added.some((file) => !file.startsWith(`${built}/`)))
+    stop(`more than ${built} would be in the tag: ${added}`);
+  git(['tag', '--annotate', tag, commit, '-m', `rungate ${version}`]);
+  if (moving !== null) git(['tag', '--force', moving, commit]);
+  console.log(
+    `tagged ${refs.join(' and ')}: ${commit.slice(0, 12)}, ${added.length} files beside main ${main.slice(0, 12)}`,
+  );
+  if (options.push) git(push);
+  else console.log(`not pushed: git ${push.join(' ')}`);
+}
