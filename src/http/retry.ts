@@ -56,12 +56,13 @@ export function backoff(
 
 /**
  * The wait after a 429 that does not say how long, in milliseconds: limits are counted by the minute, so 15 to
- * 30 seconds at first, 45 to 60 in the end; spread, since a fleet hits the limit together.
+ * 30 seconds at first, then up to a minute. Who is still refused after that is one of many, and some limits count
+ * what they refuse: from then on the wait doubles, up to eight minutes. Spread, since a fleet hits the limit together.
  * @param n 429s in a row before this one
  */
 export function limitWait(n: number, random: () => number): number {
-  const low = Math.min(45_000, 15_000 * 2 ** n);
-  return low + random() * (Math.min(60_000, 2 * low) - low);
+  const low = n < 3 ? Math.min(45_000, 15_000 * 2 ** n) : Math.min(4 * 60_000, 60_000 * 2 ** (n - 3));
+  return low + random() * (n < 3 ? Math.min(60_000 - low, low) : low);
 }
 
 /** A keyed POST whose first sending is still being worked on: its reply will be there in a moment. */

@@ -76,7 +76,15 @@ const rules: PollRules = {
   slots: { everyMs: 12_500, atMs: 1_250 },
 };
 const running = (retryAfterSeconds: number | null, retryAfterMs = 0): ReadResult => ({
-  reading: { kind: 'running', state: 'in_progress', known: true, appUrl: null, retryAfterSeconds },
+  reading: {
+    kind: 'running',
+    state: 'in_progress',
+    known: true,
+    failed: null,
+    blocked: null,
+    appUrl: null,
+    retryAfterSeconds,
+  },
   retryAfterMs,
 });
 
@@ -123,7 +131,8 @@ describe('--fleet-size and --fleet-index', () => {
     const sleeps = clock.sleeps.filter((ms) => ms > 0);
     const create = before + (sleeps[0] ?? 0);
     expect(create % (40 * 3_750)).toBeCloseTo(7 * 3_750, 0);
-    const reads = sleeps.slice(1).reduce<number[]>((all, ms) => [...all, (all.at(-1) ?? create) + ms], []);
+    const reads: number[] = [];
+    for (const ms of sleeps.slice(1)) reads.push((reads.at(-1) ?? create) + ms);
     expect(reads.length).toBeGreaterThan(10);
     for (const at of reads) expect(at % (40 * 1_250)).toBeCloseTo(7 * 1_250, 0);
     expect(mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger')).toHaveLength(1);

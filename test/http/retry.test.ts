@@ -84,7 +84,10 @@ describe('the wait for a limit that does not say how long', () => {
     [0, 15_000, 30_000],
     [1, 30_000, 60_000],
     [2, 45_000, 60_000],
-    [50, 45_000, 60_000],
+    [3, 60_000, 120_000],
+    [4, 120_000, 240_000],
+    [5, 240_000, 480_000],
+    [50, 240_000, 480_000],
   ])('is for 429 number %i from %i to %i ms', (n, low, high) => {
     expect(limitWait(n, () => 0)).toBe(low);
     expect(limitWait(n, () => 1)).toBe(high);
