@@ -1,0 +1,143 @@
+import type { EndpointName } from '../../src/contract/index.ts';
+import type { FaultKind } from '../../src/mock/fault-kinds.ts';
+import type { Fault } from '../../src/mock/faults.ts';
+import { type MockOptions, startMock } from '../../src/mock/server.ts';
+import { cli, trigger } from '../cli/harness.ts';
+import { type FakeClock, fakeClock } from '../fake-clock.ts';
+
+/** A fault without its place and its time. */
+export type BareFault = { kind: FaultKind } & Record<string, unknown>;
+
+/** What can go wrong, each under the name that a reader knows it by. */
+export const allFaults: readonly (readonly [string, BareFault])[] = [
+  ['connection refused', { kind: 'refused', forMs: 1000 }],
+  ['reset before the reply', { kind: 'reset' }],
+  ['reset during the reply', { kind: 'reset-during' }],
+  ['reset after the reply', { kind: 'reset-after' }],
+  ['reset on a reused socket', { kind: 'reset-reused' }],
+  ['lost reply after commit', { kind: 'reset-after-commit' }],
+  ['black hole', { kind: 'black-hole' }],
+  ['stalled headers', { kind: 'stall-headers' }],
+  ['stalled body', { kind: 'stall-body' }],
+  ['dripping body', { kind: 'drip' }],
+  ['truncated body', { kind: 'truncated' }],
+  ['half of the JSON', { kind: 'cut-json' }],
+  ['length too large', { kind: 'length-larger' }],
+  ['length too small', { kind: 'length-smaller' }],
+  ['HTML 200', { kind: 'html-200' }],
+  ['HTML 502', { kind: 'html-502' }],
+  ['empty 200', { kind: 'empty-200' }],
+  ['wrong types', { kind: 'wrong-types' }],
+  ['unknown state', { kind: 'unknown-state' }],
+  ['counters go backwards', { kind: 'backwards' }],
+  ['401', { kind: 'status', status: 401 }],
+  ['403', { kind: 'status', status: 403 }],
+  ['404', { kind: 'status', status: 404 }],
+  ['408', { kind: 'status', status: 408 }],
+  ['409 in progress', { kind: 'in-progress' }],
+  ['422 key reuse', { kind: 'key-reuse' }],
+  ['429', { kind: 'limited' }],
+  ['429, Retry-After 7', { kind: 'limited-seconds' }],
+  ['429, Retry-After a date', { kind: 'limited-date' }],
+  ['429, Retry-After past', { kind: 'limited-past' }],
+  ['429, Retry-After absurd', { kind: 'limited-absurd' }],
+  ['429, clock an hour ahead', { kind: 'clock-off' }],
+  ['429, clock an hour behind', { kind: 'clock-off', byMs: -3_600_000 }],
+  ['5xx burst', { kind: 'burst' }],
+  ['redirect, same origin', { kind: 'redirect-same' }],
+  ['redirect, other origin', { kind: 'redirect-other' }],
+  ['100 MB', { kind: 'huge' }],
+  ['100,000 arrays deep', { kind: 'deep' }],
+  ['gzip bomb', { kind: 'gzip-bomb' }],
+];
+
+export interface Subject {
+  /** As a reader knows it. */
+  name: string;
+  endpoint: EndpointName;
+  argv(runId: string): readonly string[];
+  /** Calls of the endpoint that go well before the fault comes. */
+  skip: number;
+}
+
+const short = ['--max-attempts', '6'];
+
+export const subjects: readonly Subject[] = [
+  {
+    name: 'run trigger --wait',
+    endpoint: 'run.trigger',
+    argv: () => [...trigger, '--wait', '--json', ...short],
+    skip: 0,
+  },
+  {
+    name: 'run wait',
+    endpoint: 'run.status',
+    argv: (id) => ['run', 'wait', id, '--json', ...short],
+    skip: 1,
+  },
+  { name: 'env list --all', endpoint: 'env.list', argv: () => ['env', 'list', '--all', '--json'], skip: 1 },
+  { name: 'keys create', endpoint: 'keys.create', argv: () => ['keys', 'create', '--name', 'ci'], skip: 0 },
+];
+
+/** A fake clock that gives a mock that is down the real moment it needs to come back. */
+function patientClock(): FakeClock {
+  const clock = fakeClock();
+  const { sleep } = clock;
+  return Object.assign(clock, {
+    async sleep(ms: number, signal?: AbortSignal) {
+      await sleep(ms, signal);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    },
+  });
+}
+
+export interface Played {
+  code: number;
+  out: string;
+  err: string;
+  /** Requests to the endpoint that came as far as the mock. */
+  attempts: number;
+  /** What the fake clock says it took. */
+  elapsedMs: number;
+  /** Made by the command, on the mock. */
+  runs: number;
+  keys: number;
+  secrets: readonly string[];
+}
+
+/** Plays one command against a mock of its own that has these faults. */
+export async function play(
+  argv: (runId: string) => readonly string[],
+  faults: readonly Fault[],
+  {
+    endpoint,
+    options = {},
+    patient = false,
+  }: { endpoint: EndpointName; options?: MockOptions; patient?: boolean },
+): Promise<Played> {
+  const clock = patient ? patientClock() : fakeClock();
+  const mock = await startMock({ clock, duration: 15_000, ...options });
+  try {
+    const created = await fetch(`${mock.url}/api/ci/runs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': mock.apiKey },
+      body: JSON.stringify({ projectSlug: 'shop', processSlug: 'checkout' }),
+    });
+    const { runId } = (await created.json()) as { runId: string };
+    const before = { requests: mock.requests.length, keys: mock.state.keys.size, runs: mock.state.runs.size };
+    for (const fault of faults) mock.faults.add(fault);
+    const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
+    const result = await cli([...argv(runId), '--request-timeout', '500ms'], { clock, env });
+    return {
+      ...result,
+      attempts: mock.requests.slice(before.requests).filter((request) => request.endpoint === endpoint)
+        .length,
+      elapsedMs: clock.monotonic(),
+      runs: mock.state.runs.size - before.runs,
+      keys: mock.state.keys.size - before.keys,
+      secrets: [mock.apiKey, mock.token],
+    };
+  } finally {
+    await mock.close();
+  }
+}
