@@ -163,7 +163,15 @@ describe('tab-separated values', () => {
 describe('columns that may be left out', () => {
   const table = {
     head: ['ID', 'NAME', 'STATUS', 'URL', 'MORE'],
-    rows: [['obs_0123456789ab', 'A name that is longer than others are', 'open', 'https://example.test/a/b/c', 'x']],
+    rows: [
+      [
+        'obs_0123456789ab',
+        'A name that is longer than others are',
+        'open',
+        'https://example.test/a/b/c',
+        'x',
+      ],
+    ],
     optional: 3,
   };
 
