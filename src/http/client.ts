@@ -3,10 +3,12 @@ import { systemClock } from '../clock.ts';
 import { type Endpoint, reservedValues } from '../contract/endpoint.ts';
 import { type ServiceApi, api as wholeApi } from '../contract/index.ts';
 import { RungateError, UsageError } from '../errors.ts';
+import { isLoopback } from './address.ts';
 import { call } from './call.ts';
 import { eitherSignal } from './either-signal.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 import { type ExactOptions, type ExactOrder, listExact } from './orders-exact.ts';
+import { paced } from './paced.ts';
 import { proxyFor } from './proxy.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
 import { undiciTransport } from './send.ts';
@@ -42,13 +44,26 @@ export function createCaller(options: ClientOptions): Caller {
   const { providerModelField: vendorField, proxyEnv } = options;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const wire = options.transport ?? undiciTransport({ caPem: options.caPem, proxy });
-  const transport = vendorField === undefined ? wire : withVendorField(wire, vendorField);
+  const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
+  // A service on this machine has the limits that it says it has.
+  const documented = URL.canParse(options.apiUrl) && !isLoopback(new URL(options.apiUrl).hostname);
+  const { transport, waitMs } = paced(named, clock, documented);
   const closing = new AbortController();
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {
     const idempotencyKey = given ?? (endpoint.keyed ? randomUUID() : undefined);
     const target = { ...options, reserved: reservedValues(api, endpoint) };
     return prepareRequest(name, endpoint, { ...input, idempotencyKey }, target);
+  }
+
+  async function inPace(name: string, { method }: Endpoint, signal: AbortSignal): Promise<void> {
+    for (let wait = waitMs(method); wait > 0; wait = waitMs(method)) {
+      const reason = 'the limit of requests a minute';
+      options.onExchange?.({ type: 'wait', endpoint: name, attempt: 0, waitMs: wait, reason });
+      await clock.sleep(wait, signal);
+      // The service has been waited for as long as it is believed.
+      if (wait >= 60_000) return;
+    }
   }
 
   return {
@@ -60,6 +75,7 @@ export function createCaller(options: ClientOptions): Caller {
         const { check = true, idempotencyKey, onRetry } = callOptions;
         const times = timesOf(options, callOptions);
         const request = prepare(name, endpoint, input, idempotencyKey);
+        if (callOptions.pace === true && options.pace !== false) await inPace(name, endpoint, either.signal);
         return await call(request, endpoint, {
           ...times,
           transport,

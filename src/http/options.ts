@@ -29,6 +29,11 @@ export interface ClientOptions extends Credentials {
    */
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   userAgent?: string | undefined;
+  /**
+   * false: pages of a list are read as quickly as they come. Default: within the limits that the service's
+   * `RateLimit` headers tell, else within the documented 60 reads a minute, unless the service is on this machine.
+   */
+  pace?: boolean | undefined;
   /** What the service calls an environment's `providerModel`, whose real name carries a vendor's. */
   providerModelField?: string | undefined;
   /** One event for every HTTP request and for every wait between two. */
@@ -53,6 +58,8 @@ export interface CallOptions {
   limitTimeoutMs?: number | undefined;
   /** false: the value is the reply's JSON as it came, whatever its type says. */
   check?: boolean | undefined;
+  /** One of many calls: it waits until the rate limit has room for it. That is not on `timeoutMs`. */
+  pace?: boolean | undefined;
   onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
 }
 

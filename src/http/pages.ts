@@ -96,6 +96,7 @@ export async function* readPages<T>(
     const given = { ...input, query: { ...input.query, page: number } };
     try {
       const { value, text } = await caller.exchange(name, quick, given, {
+        pace: true,
         ...options,
         signal: either.signal,
       });
