@@ -113,7 +113,8 @@ export async function play(
     endpoint,
     options = {},
     patient = false,
-  }: { endpoint: EndpointName; options?: MockOptions; patient?: boolean },
+    requestTimeout = '500ms',
+  }: { endpoint: EndpointName; options?: MockOptions; patient?: boolean; requestTimeout?: string },
 ): Promise<Played> {
   const clock = patient ? patientClock() : fakeClock();
   const mock = await startMock({ clock, duration: 15_000, ...options });
@@ -127,7 +128,7 @@ export async function play(
     const before = { requests: mock.requests.length, keys: mock.state.keys.size, runs: mock.state.runs.size };
     for (const fault of faults) mock.faults.add(fault);
     const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
-    const result = await cli([...argv(runId), '--request-timeout', '500ms'], { clock, env });
+    const result = await cli([...argv(runId), '--request-timeout', requestTimeout], { clock, env });
     return {
       ...result,
       attempts: mock.requests.slice(before.requests).filter((request) => request.endpoint === endpoint)
