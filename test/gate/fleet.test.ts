@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
 import { HttpError, NetworkError } from '../../src/errors.ts';
 import { afterRead, firstProgress, type PollRules, type ReadResult } from '../../src/gate/poll.ts';
 import { ceilings, fleetCreates, fleetSlots, slotFrom } from '../../src/http/pace.ts';
@@ -136,6 +137,28 @@ describe('--fleet-size and --fleet-index', () => {
     expect(reads.length).toBeGreaterThan(10);
     for (const at of reads) expect(at % (40 * 1_250)).toBeCloseTo(7 * 1_250, 0);
     expect(mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger')).toHaveLength(1);
+  });
+
+  test('stopped while it waits for its turn to create, it creates nothing', async () => {
+    on = await stage();
+    const { mock, clock } = on;
+    let stop: ((signal: 'SIGTERM') => void) | undefined;
+    const waiting: Clock = {
+      ...clock,
+      async sleep(ms, signal) {
+        if (ms > 1000) stop?.('SIGTERM');
+        await clock.sleep(ms, signal);
+      },
+    };
+    const rungate = on.with({
+      clock: waiting,
+      onStop: (given) => {
+        stop = given;
+      },
+    });
+    const { code } = await rungate(...trigger, '--wait', '--fleet-size', '400', '--fleet-index', '399');
+    expect(code).toBe(143);
+    expect(mock.requests).toHaveLength(0);
   });
 
   test('several runs of one gate take one of its moments each', async () => {
