@@ -26,6 +26,8 @@ export const flagInputs = {
   timeout: 'value',
   'cancel-on-timeout': 'switch',
   'cancel-on-interrupt': 'switch',
+  'fleet-size': 'value',
+  'fleet-index': 'value',
   'idempotency-key': 'value',
   'idempotency-salt': 'value',
   junit: 'value',
