@@ -43,7 +43,9 @@ function checkEncoding(request: PreparedRequest, reply: RawReply): void {
 function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): unknown {
   const { text } = reply;
   if (text.trim() === '') {
-    if (endpoint.reply.safeParse(undefined).success) return undefined;
+    // What was created under a key is asked for again under that key, where not even an address was given.
+    const lost = endpoint.keyed === true && reply.headers.location === undefined;
+    if (!lost && endpoint.reply.safeParse(undefined).success) return undefined;
     throw unreadable(request, reply, 'an empty body');
   }
   if (isDeeper(text)) {

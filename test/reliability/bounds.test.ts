@@ -15,6 +15,27 @@ describe('--request-timeout', () => {
   });
 });
 
+describe('a create that is answered with nothing', () => {
+  it('is sent again with the same key: one run', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'empty-200', endpoint: 'run.trigger' });
+    expect((await on.rungate(...gate)).code).toBe(0);
+    expect(on.mock.state.runs.size).toBe(1);
+  });
+
+  it('is not, where a Location says which run it is', async () => {
+    on = await stage();
+    on.mock.faults.add({
+      kind: 'status',
+      status: 201,
+      body: '',
+      headers: { location: '/api/ci/runs/run_7' },
+    });
+    expect((await on.rungate(...trigger)).out).toBe('run_7\n');
+    expect(on.mock.requests).toHaveLength(1);
+  });
+});
+
 describe('a date in Retry-After', () => {
   it.each([3_600_000, -3_600_000])('counts by the clock of the service, which is %d ms off', async (byMs) => {
     on = await stage();
