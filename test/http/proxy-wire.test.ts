@@ -192,3 +192,15 @@ test('the command line takes proxy, exceptions and authorities from its environm
   await run(userinfo, { NO_PROXY: '.rungate.test' });
   expect(asked.length).toBe(before);
 }, 30_000);
+
+test.each([
+  'http://someone:s3cret-word@127.0.0.1:1',
+  'someone:s3cret-word@127.0.0.1:1',
+  'u:a/s3cret-word@127.0.0.1:1',
+])('doctor names the proxy without its credential: %s', async (HTTPS_PROXY) => {
+  const { io, printed } = memoryIo({ env: { RUNGATE_API_URL: 'http://127.0.0.1:9', HTTPS_PROXY } });
+  await main(['doctor'], io);
+  const { out, err } = printed();
+  expect(out + err).toContain('@127.0.0.1:1');
+  expect(out + err).not.toContain('s3cret');
+});
