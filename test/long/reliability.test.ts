@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Fault } from '../../src/mock/faults.ts';
 import { type Outcome, outcomes } from '../../src/mock/outcomes.ts';
-import { seededRandom } from '../../src/mock/random.ts';
+import { itemSeed, seededRandom } from '../../src/mock/random.ts';
 import { startMock } from '../../src/mock/server.ts';
 import { bin, start } from '../e2e/built.ts';
 import { allFaults, play } from '../reliability/scene.ts';
@@ -44,7 +44,7 @@ describe('a thousand waits on faults that are drawn', () => {
   const timeoutMs = 10 * 60_000;
 
   async function waitOnce(number: number): Promise<number> {
-    const draw = drawing(seed + number);
+    const draw = drawing(itemSeed(seed, number));
     const outcome = draw.one(outcomes);
     const faults = drawFaults(draw);
     const duration = draw.below(60_000);
@@ -101,7 +101,7 @@ describe('a thousand waits on faults that are drawn', () => {
 describe('real processes', () => {
   it(`wait on faults that are drawn (RELIABILITY_SEED=${seed})`, { timeout: 300_000 }, async () => {
     const one = async (number: number) => {
-      const draw = drawing(seed - number);
+      const draw = drawing(itemSeed(seed, 10_000 + number));
       const outcome = draw.one(['passed', 'failed', 'blocked', 'cancelled'] as const);
       const faults = drawFaults(draw);
       const mock = await startMock({ outcome, duration: 500, retryAfterSeconds: 0.2 });
@@ -147,7 +147,7 @@ describe('kill -9 at any point of run trigger --wait', () => {
   ] as const;
 
   async function killedAt(point: number): Promise<{ runsAtKill: number }> {
-    const draw = drawing(seed + 100_000 + point);
+    const draw = drawing(itemSeed(seed, 20_000 + point));
     const folder = mkdtempSync(join(tmpdir(), 'rungate-kill-'));
     const mock = await startMock({ outcome: 'passed', duration: 6000, retryAfterSeconds: 0.1 });
     const env = {
