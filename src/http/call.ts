@@ -145,8 +145,8 @@ class Call {
     }
     const limited = this.#limited;
     this.#limited += 1;
-    // A service that says "now" and refuses again would be asked as fast as the network allows.
-    if (asked !== undefined) return limited === 0 ? asked : Math.max(asked, 1000);
+    // A service that says "now" and refuses again does not know when: it is asked no more often than one that says nothing.
+    if (asked !== undefined && (limited === 0 || asked >= 1000)) return asked;
     return limitWait(limited, this.context.random);
   }
 

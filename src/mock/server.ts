@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { getRequestListener, RequestError } from '@hono/node-server';
@@ -72,6 +73,8 @@ function stateFrom(options: MockOptions): { state: State; sender: Sender; stop()
   const scope = options.deliveries ?? 'off';
   const sender = createSender(scope, clock, options.tenantSecret);
   const ending = new AbortController();
+  // A listener for each run that goes on: many are no leak.
+  setMaxListeners(0, ending.signal);
   const state = createState(options.seed ?? 1, clock, plan, {
     data: options.data,
     deliver: options.deliver ?? sender.deliver,

@@ -266,12 +266,12 @@ describe('a rate limit', () => {
     expect(clock.sleeps).toEqual([22_500, 250, 22_500]);
   });
 
-  test('that says "now" again and again is not asked as fast as the network allows', async () => {
+  test('that says "now" again and again is asked no more often than one that says nothing', async () => {
     const now = fails(429, { 'retry-after': '0' });
     const { url } = await steps(now, now, now, ok);
     const { exchange, clock } = connect(url);
     await status(exchange);
-    expect(clock.sleeps).toEqual([0, 1000, 1000]);
+    expect(clock.sleeps).toEqual([0, 45_000, 52_500]);
   });
 
   test('is waited out up to a deadline of its own, which may be longer than the call', async () => {
