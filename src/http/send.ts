@@ -30,6 +30,9 @@ const longestTimer = 2 ** 31 - 1;
 /** Longer than the longest usual poll interval, so that a poll finds its connection open. */
 const keepAlive = { keepAliveTimeout: 75_000, keepAliveMaxTimeout: 600_000 };
 
+/** Connections at once: thirty runs that are cancelled together take turns rather than open thirty. */
+const mostConnections = 16;
+
 interface Hop {
   request: PreparedRequest;
   url: URL;
@@ -143,6 +146,7 @@ async function tunnel(
   const token = proxyAuthorization(proxy);
   return new ProxyAgent({
     ...keepAlive,
+    connections: mostConnections,
     // Without user and password: undici would send them only where there are both.
     uri: proxy.origin,
     ...(token === null ? {} : { token }),
@@ -190,7 +194,7 @@ export function undiciTransport(options: TransportOptions = {}): Transport {
     const tls = { timeout, ...(secure === undefined ? {} : { secureContext: secure }) };
     const agent =
       proxy === null
-        ? new Agent({ ...keepAlive, connect: tracked(buildConnector(tls)) })
+        ? new Agent({ ...keepAlive, connections: mostConnections, connect: tracked(buildConnector(tls)) })
         : await tunnel(proxy, tls, timeout, tracked);
     agents.add(agent);
     return agent;

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -313,4 +314,28 @@ describe('redirects', () => {
     const { url } = await serve(({ response }) => response.writeHead(302).end());
     expect((await open().send(request(url), quick)).status).toBe(302);
   });
+});
+
+test('opens no more than 16 connections at once, however many calls there are', async () => {
+  let now = 0;
+  let most = 0;
+  const server = createServer((_request, response) => {
+    setTimeout(() => response.end('{}'), 5);
+  });
+  server.on('connection', (socket) => {
+    now += 1;
+    most = Math.max(most, now);
+    socket.once('close', () => {
+      now -= 1;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const send = open();
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, () => send.send(request(url), { timeoutMs: 10_000 })),
+  );
+  expect(replies.every((reply) => reply.status === 200)).toBe(true);
+  expect(most).toBe(16);
 });
