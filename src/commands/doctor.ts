@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { NetworkError, RungateError } from '../errors.ts';
+import { HttpError, NetworkError, RungateError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import type { Tone } from '../output/output.ts';
 import { excerpt } from '../sanitize.ts';
@@ -40,7 +40,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   yield await checkDns(url.hostname);
 
   const headers: Record<string, string>[] = [];
-  let clockDone = false;
+  let answered = false;
   for (const probe of probes) {
     const sentAt = io.clock.now();
     const began = io.clock.monotonic();
@@ -48,18 +48,20 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     try {
       // One try each: a doctor tells what is, and a limit is no reason to wait here.
       result = { reply: await caller.exchange(probe.name, probe.endpoint, probe.input, { attempts: 1 }) };
-      headers.push(result.reply.headers);
-      if (!clockDone) {
-        clockDone = true;
-        yield reached(url, io.clock.monotonic() - began);
-        yield checkClock(result.reply.headers.date, sentAt, io.clock.now());
-      }
     } catch (error) {
       result = { error };
     }
     if (unreachable(result)) {
       yield failed(result.error.fault === 'tls' ? 'tls' : 'connection', result.error);
       return;
+    }
+    if (!answered && ('reply' in result || result.error instanceof HttpError)) {
+      answered = true;
+      yield reached(url, io.clock.monotonic() - began);
+    }
+    if ('reply' in result) {
+      if (headers.length === 0) yield checkClock(result.reply.headers.date, sentAt, io.clock.now());
+      headers.push(result.reply.headers);
     }
     yield checkArea(probe, result);
   }

@@ -82,7 +82,8 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     async error(report) {
       if (json) return toErr(renderJson({ error: report }, 0));
       await toErr(`${paint('bad', 'error:')} ${sanitize(report.message)}\n`);
-      if (report.details !== null) await toErr(`  ${sanitize(report.details)}\n`);
+      if (report.details !== null && !report.message.includes(report.details))
+        await toErr(`  ${sanitize(report.details)}\n`);
       if (report.hint !== null) await toErr(`  ${paint('dim', '→')} ${sanitize(report.hint)}\n`);
     },
   };
