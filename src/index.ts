@@ -13,5 +13,6 @@ export {
   StoppedError,
   UsageError,
 } from './errors.ts';
-export { type CallOptions, type ClientOptions, createClient, type ServiceClient } from './http/client.ts';
+export type { CallOptions, ClientOptions } from './http/client.ts';
 export type { ExactOptions, ExactOrder } from './http/orders-exact.ts';
+export { createClient, type ServiceClient } from './http/service.ts';

@@ -88,6 +88,17 @@ function shape(path: string): string {
 }
 
 /**
+ * What `reservedValues` found when an endpoint was declared. Paths that can be taken for one another belong to one
+ * resource, so a caller of one endpoint needs none of the other resources to be loaded.
+ */
+const reserved = new WeakMap<Endpoint, readonly string[]>();
+
+/** Values of an endpoint's last path parameter that belong to another endpoint. */
+export function reservedOf(endpoint: Endpoint): readonly string[] {
+  return reserved.get(endpoint) ?? [];
+}
+
+/**
  * Declares endpoints by name and keeps their literal types.
  * Throws when two of them share a method and a path: a server could not tell which was meant.
  */
@@ -99,6 +110,8 @@ export function defineApi<const A extends Api>(api: A): A {
     if (other !== undefined)
       throw new Error(`${name} and ${other} are both ${route}: an endpoint is declared once`);
     seen.set(route, name);
+    const known = reserved.get(endpoint) ?? [];
+    reserved.set(endpoint, [...new Set([...known, ...reservedValues(api, endpoint)])]);
   }
   return api;
 }

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../clock.ts';
-import { type Endpoint, reservedValues } from '../contract/endpoint.ts';
-import { type ServiceApi, api as wholeApi } from '../contract/index.ts';
+import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
 import { RungateError, UsageError } from '../errors.ts';
 import { isLoopback } from './address.ts';
 import { call } from './call.ts';
 import { eitherSignal } from './either-signal.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
-import { type ExactOptions, type ExactOrder, listExact } from './orders-exact.ts';
 import { paced } from './paced.ts';
 import { proxyFor } from './proxy.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
 import { undiciTransport } from './send.ts';
-import { bindApi, type Tree } from './tree.ts';
 import { withVendorField } from './vendor-field.ts';
 
 export type { Exchange, ExchangeEvent } from './exchange.ts';
@@ -39,7 +36,7 @@ function timesOf(client: ClientOptions, options: CallOptions) {
 
 /** A caller of the service. It opens no connection before the first call. */
 export function createCaller(options: ClientOptions): Caller {
-  const { clock = systemClock, random = Math.random, api = wholeApi } = options;
+  const { clock = systemClock, random = Math.random } = options;
   const own = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
@@ -52,7 +49,7 @@ export function createCaller(options: ClientOptions): Caller {
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {
     const idempotencyKey = given ?? (endpoint.keyed ? randomUUID() : undefined);
-    const target = { ...options, reserved: reservedValues(api, endpoint) };
+    const target = { ...options, reserved: reservedOf(endpoint) };
     return prepareRequest(name, endpoint, { ...input, idempotencyKey }, target);
   }
 
@@ -101,20 +98,4 @@ export function createCaller(options: ClientOptions): Caller {
       if (own) await transport.close();
     },
   };
-}
-
-/** Every endpoint as a method under its dotted name: `client.run.trigger(body)`. */
-export type ServiceClient = Tree<ServiceApi> & {
-  /** The list with each total as the decimal text that came over the wire: sums are made of that. */
-  readonly orders: { listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }> };
-  /** Ends calls under way and every connection. */
-  close(): Promise<void>;
-};
-
-/** The typed client of the whole service. */
-export function createClient(options: ClientOptions): ServiceClient {
-  const caller = createCaller(options);
-  const tree = bindApi(wholeApi, caller);
-  const orders = { ...tree.orders, listExact: (exact?: ExactOptions) => listExact(caller, exact) };
-  return { ...tree, orders, close: () => caller.close() };
 }

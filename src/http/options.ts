@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Api, Endpoint } from '../contract/endpoint.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
 import type { RungateError } from '../errors.ts';
 import type { Credentials } from './credentials.ts';
 import type { Exchange, ExchangeEvent } from './exchange.ts';
@@ -38,8 +38,6 @@ export interface ClientOptions extends Credentials {
   providerModelField?: string | undefined;
   /** One event for every HTTP request and for every wait between two. */
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
-  /** The endpoints whose paths are reserved; default all. */
-  api?: Api | undefined;
 }
 
 /** What one call may do otherwise than its client; all durations in milliseconds. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
-import { createClient } from '../../src/http/client.ts';
+import { createClient } from '../../src/http/service.ts';
 import { asked, type Stage, stage } from './harness.ts';
 
 let on: Stage;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defineApi, type Endpoint, pathParams, reservedValues } from '../../src/contract/endpoint.ts';
+import { defineApi, type Endpoint, pathParams, reservedOf, reservedValues } from '../../src/contract/endpoint.ts';
 import { anyReply } from '../../src/contract/fields.ts';
 import { api } from '../../src/contract/index.ts';
 
@@ -52,4 +52,10 @@ test('pathParams are in path order', () => {
   expect(pathParams('/api/environments/{envId}/variables/{varId}')).toEqual(['envId', 'varId']);
   expect(pathParams('/api/orders/{id}.json')).toEqual(['id']);
   expect(pathParams('/api/orders.json')).toEqual([]);
+});
+
+test('what a resource knows of its reserved values is all that the whole interface knows', () => {
+  for (const endpoint of Object.values(api)) {
+    expect([...reservedOf(endpoint)].sort()).toEqual(reservedValues(api, endpoint).sort());
+  }
 });

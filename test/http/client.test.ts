@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { api } from '../../src/contract/index.ts';
 import { CredentialError, UsageError } from '../../src/errors.ts';
-import { type CallerInput, type CallOptions, createClient } from '../../src/http/client.ts';
+import type { CallerInput, CallOptions } from '../../src/http/client.ts';
+import { createClient } from '../../src/http/service.ts';
 import { bindApi } from '../../src/http/tree.ts';
 import { secrets } from './connect.ts';
 import { fakeClock } from './fake-clock.ts';

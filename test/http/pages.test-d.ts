@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest';
-import type { ServiceClient } from '../../src/http/client.ts';
+import type { ServiceClient } from '../../src/http/service.ts';
 
 declare const client: ServiceClient;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
-import { createClient } from '../../src/http/client.ts';
+import { createClient } from '../../src/http/service.ts';
 import { renameKey } from '../../src/http/vendor-field.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 
