@@ -67,6 +67,8 @@ export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli.ts', index: 'src/index.ts' },
+    // Which source went into which file: for the test that says what a command loads. Not in the package.
+    metafile: true,
     splitting: true,
     minify: true,
     // The builds that write code run side by side, and each cleans its own folder.
