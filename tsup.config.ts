@@ -66,7 +66,7 @@ const webhookEntries = {
 export default defineConfig([
   {
     ...shared,
-    entry: { cli: 'src/cli.ts', index: 'src/index.ts' },
+    entry: { cli: 'src/cli.ts', index: 'src/index.ts', version: 'src/version.ts' },
     // Which source went into which file: for the test that says what a command loads. Not in the package.
     metafile: true,
     splitting: true,

@@ -16,6 +16,14 @@ module.enableCompileCache?.();
 // parser, which a run as short as ours never gains from. Later versions do not wait.
 if (process.versions.node.startsWith('20.')) v8.setFlagsFromString('--liftoff-only');
 
-const { main, systemIo } = await import('../dist/cli.js');
-// Never process.exit: it cuts off what a pipe has not taken yet.
-process.exitCode = await main(process.argv.slice(2), systemIo);
+const words = process.argv.slice(2);
+if (words.length === 1 && words[0] === '--version') {
+  // What monitors and installers ask for most, and the one question that needs nothing else.
+  const { version } = await import('../dist/version.js');
+  process.stdout.write(`${version}\n`);
+  process.exitCode = 0;
+} else {
+  const { main, systemIo } = await import('../dist/cli.js');
+  // Never process.exit: it cuts off what a pipe has not taken yet.
+  process.exitCode = await main(words, systemIo);
+}

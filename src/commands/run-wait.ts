@@ -1,11 +1,11 @@
 import { formatDuration } from '../duration.ts';
+import type { StopSignal } from '../errors.ts';
 import { runGate } from '../gate/gate.ts';
 import type { GateReport } from '../gate/report.ts';
 import { checkRunId, runService } from '../gate/service.ts';
 import type { RunJournal, Start } from '../gate/start.ts';
 import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';
-import { writeReports, writeUnstarted } from './gate-reports.ts';
 import { printGate } from './gate-result.ts';
 import { fleetOf, type WaitFlags, waitRules } from './run-flags.ts';
 
@@ -20,11 +20,30 @@ export async function runWait(context: Context, watched: Watched, flags: WaitFla
     report = await waitForGate(context, watched, flags);
   } catch (error) {
     const runIds = 'runIds' in watched ? watched.runIds : [];
-    await writeUnstarted(context, error, runIds, flags, facts);
+    if (tellsAnybody(context, flags)) {
+      await (await import('./gate-reports.ts')).writeUnstarted(context, error, runIds, flags, facts);
+    }
     throw error;
   }
   await printGate(report, context.output);
-  return writeReports(context, report, flags, facts);
+  if (!tellsAnybody(context, flags)) return report.exitCode;
+  return (await import('./gate-reports.ts')).writeReports(context, report, flags, facts);
+}
+
+/** Whether somebody asked for a report, or a CI is there that reads of itself: else the formats are not even loaded. */
+function tellsAnybody({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
+  const asked = junit !== undefined || report !== undefined;
+  return asked || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
+}
+
+/** What the service is told when a run is cancelled: why, and in which job, so that whoever finds it knows where to look. */
+async function cancelReason(io: Context['io'], why: StopSignal | 'timeout'): Promise<string> {
+  const what = why === 'timeout' ? 'rungate: the wait timed out' : `rungate: stopped by ${why}`;
+  // Found out when it is needed: most runs are never cancelled.
+  const { detectCi } = await import('../ci/provider.ts');
+  const { provider, job, buildUrl } = detectCi(io.env);
+  if (provider === null) return what;
+  return [what, `in ${provider}${job === null ? '' : ` job ${job}`}`, buildUrl].filter(Boolean).join(' ');
 }
 
 async function waitForGate(context: Context, watched: Watched, flags: WaitFlags): Promise<GateReport> {
@@ -41,8 +60,7 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
         fleet,
         cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in watched,
         cancelOnTimeout: flags.cancelOnTimeout === true,
-        cancelReason: (why) =>
-          why === 'timeout' ? 'rungate: the wait timed out' : `rungate: stopped by ${why}`,
+        cancelReason: (why) => cancelReason(io, why),
       },
       {
         service: runService(caller, io.clock.now),

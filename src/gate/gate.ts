@@ -28,7 +28,7 @@ export interface GateOptions {
   cancelOnInterrupt: boolean;
   cancelOnTimeout: boolean;
   /** What the service is told when a run is cancelled. */
-  cancelReason(why: StopSignal | 'timeout'): string;
+  cancelReason(why: StopSignal | 'timeout'): string | Promise<string>;
 }
 
 export interface GateObserver extends WaitObserver {
@@ -104,7 +104,7 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     if (by !== null && (unfinished.length > 0 || runs.length === 0)) {
       const left = by.at + stopBudgetMs - clock.monotonic();
       const asked = options.cancelOnInterrupt
-        ? await cancelAll(unfinished, options.cancelReason(by.signal), left, tools)
+        ? await cancelAll(unfinished, await options.cancelReason(by.signal), left, tools)
         : 'none';
       // Cancelled as asked: whoever reads the journal need not do it again.
       if (asked === 'requested') for (const { runId } of unfinished) tools.journal?.settled(runId);
@@ -113,7 +113,9 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     }
     if (options.cancelOnTimeout) {
       const late = runs.filter((run) => run.outcome !== null && run.outcome.limit === true);
-      await cancelAll(late, options.cancelReason('timeout'), cancelTimeoutMs, tools);
+      if (late.length > 0) {
+        await cancelAll(late, await options.cancelReason('timeout'), cancelTimeoutMs, tools);
+      }
     }
     return report();
   } finally {

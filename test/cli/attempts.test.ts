@@ -273,3 +273,11 @@ describe('--explain-key', () => {
     expect(code).toBe(64);
   });
 });
+
+it('a run that is cancelled is told why, and in which job', async () => {
+  await serve({ outcome: 'stuck' });
+  await github()(...gate, '--timeout', '30s', '--cancel-on-timeout');
+  expect(runs()[0]?.cancelled?.reason).toBe(
+    'rungate: the wait timed out in github job e2e https://github.com/acme/shop/actions/runs/4711',
+  );
+});
