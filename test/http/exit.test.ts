@@ -10,7 +10,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rungate-exit-'));
-  const entry = { client: fileURLToPath(new URL('../../src/http/client.ts', import.meta.url)) };
+  const entry = { client: fileURLToPath(new URL('../../src/http/service.ts', import.meta.url)) };
   await build({
     entry,
     outDir: folder,

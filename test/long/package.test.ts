@@ -1,0 +1,153 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// @ts-expect-error a build script, which has no types
+import { licences } from '../../scripts/licenses.mjs';
+import { root, start } from '../e2e/built.ts';
+
+/** What `npm publish` would send, made from what `npm run build` left. */
+let folder: string;
+let tarball: string;
+let unpacked: string;
+let files: string[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-package-'));
+  const packed = await start('npm', ['pack', '--pack-destination', folder], {}, root).ended;
+  if (packed.code !== 0) throw new Error(packed.err);
+  tarball = join(folder, readdirSync(folder).find((file) => file.endsWith('.tgz')) ?? '');
+  execFileSync('tar', ['-xzf', tarball, '-C', folder]);
+  unpacked = join(folder, 'package');
+  files = readdirSync(unpacked, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(unpacked.length + 1))
+    .sort();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const manifest = () => JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8'));
+const bytes = () => new Uint8Array(readFileSync(tarball));
+
+describe('the packed tarball', () => {
+  it('has nothing that publint objects to', async () => {
+    const { messages } = await publint({ pack: { tarball: bytes().buffer }, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it('has types that resolve, by attw', async () => {
+    const result = await checkPackage(createPackageFromTarballData(bytes()));
+    if (result.types === false) throw new Error('no types in the package');
+    expect(Object.keys(result.entrypoints)).toEqual(
+      expect.arrayContaining(['.', './webhook', './webhook/express', './webhook/lambda']),
+    );
+    // The package is ESM only, on purpose: that require() resolves to ESM is no error (Node 20.19 and later load
+    // it). And `node10` is the resolution of before `exports`, of Nodes long below `engines`.
+    const problems = result.problems.filter(
+      (problem) =>
+        problem.kind !== 'CJSResolvesToESM' &&
+        !('resolutionKind' in problem && problem.resolutionKind === 'node10'),
+    );
+    expect(problems).toEqual([]);
+  });
+
+  it('depends on nothing and runs nothing at install', () => {
+    for (const kind of [
+      'dependencies',
+      'optionalDependencies',
+      'peerDependencies',
+      'bundleDependencies',
+      'bundledDependencies',
+    ]) {
+      expect(manifest()[kind], kind).toBeUndefined();
+    }
+    for (const script of ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']) {
+      expect(manifest().scripts?.[script], script).toBeUndefined();
+    }
+    // npm runs node-gyp on its own where it sees this.
+    expect(files).not.toContain('binding.gyp');
+  });
+
+  it('holds no source map, no metafile, no source and no test', () => {
+    expect(files.filter((file) => /\.map$|metafile|^(src|test|dist\/action)\//.test(file))).toEqual([]);
+    for (const file of files.filter((name) => name.endsWith('.js'))) {
+      expect(readFileSync(join(unpacked, file), 'utf8'), file).not.toMatch(/^\/\/# sourceMappingURL=/m);
+    }
+  });
+
+  it('is at most as large as promised', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(300_000);
+  });
+});
+
+interface Metafile {
+  outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }>;
+}
+const metafile = (name: string): Metafile => JSON.parse(readFileSync(join(root, 'dist', name), 'utf8'));
+
+/** Folders of packages of which something is in the output. */
+function bundled(names: readonly string[]): string[] {
+  const inputs = names
+    .flatMap((name) => Object.values(metafile(name).outputs))
+    .flatMap((output) => Object.entries(output.inputs))
+    .filter(([path, { bytesInOutput }]) => path.includes('node_modules/') && bytesInOutput > 0);
+  const folderOf = (path: string) => {
+    const end = path.lastIndexOf('node_modules/') + 'node_modules/'.length;
+    const parts = path.slice(end).split('/');
+    return path.slice(0, end) + parts.slice(0, parts[0]?.startsWith('@') ? 2 : 1).join('/');
+  };
+  return [...new Set(inputs.map(([path]) => folderOf(path)))];
+}
+
+describe.each([
+  { of: 'package', metafiles: ['metafile-esm.json', 'webhook/metafile-esm.json'], folder: 'dist' },
+  { of: 'action', metafiles: ['metafile-action.json'], folder: 'dist/action' },
+])('the licences of what is bundled in the $of', ({ metafiles, folder: dist }) => {
+  const text = () => readFileSync(join(root, dist, 'THIRD_PARTY_LICENSES.txt'), 'utf8');
+
+  it('are all there, with their copyright lines', () => {
+    const folders = bundled(metafiles);
+    expect(folders).toEqual(
+      expect.arrayContaining(['node_modules/undici', 'node_modules/commander', 'node_modules/zod']),
+    );
+    for (const one of folders) {
+      const { name, version } = JSON.parse(readFileSync(join(root, one, 'package.json'), 'utf8'));
+      expect(text(), name).toContain(`\n${name} ${version}\nLicense: `);
+      const file = readdirSync(join(root, one)).find((entry) => /^licen[cs]e/i.test(entry));
+      if (file === undefined) continue; // The build has put the standard text there, or has failed.
+      const copyright = /^.*copyright (?:\(c\)|©|\d).*$/im.exec(readFileSync(join(root, one, file), 'utf8'));
+      if (copyright !== null) expect(text(), name).toContain(copyright[0].trimEnd());
+    }
+    expect(text()).toContain('Copyright Nicholas C. Zakas\n\nApache License'); // momoa, which ships no licence file
+    expect(text()).toContain('Copyright Fedor Indutny, 2018.'); // llhttp, inside undici
+  });
+
+  it('are the same text whatever the order they are found in, and name no place', () => {
+    const folders = bundled(metafiles);
+    expect(licences(root, folders.toReversed(), true)).toBe(text());
+    expect(licences(root, folders.toSorted(), true)).toBe(text());
+    expect(text()).not.toContain(root);
+    expect(text()).not.toContain('\r');
+  });
+
+  it('cover every file of code: the bundler knows each, and none is left over from an earlier build', () => {
+    const known = new Set(metafiles.flatMap((name) => Object.keys(metafile(name).outputs)));
+    const code = readdirSync(join(root, dist), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.js') && (dist === 'dist/action' || !file.startsWith('action/')))
+      .map((file) => `${dist}/${file}`);
+    expect(code.filter((file) => !known.has(file))).toEqual([]);
+    expect(code.length).toBeGreaterThan(0);
+  });
+});
+
+it('a bundled package without a licence fails the build', () => {
+  expect(existsSync(join(root, 'test/runtimes/package.json'))).toBe(true);
+  expect(() => licences(root, ['test/runtimes'], false)).toThrow(/has no licence file/);
+});
+
+it('the licences are in the package', () => {
+  expect(files).toEqual(expect.arrayContaining(['LICENSE', 'dist/THIRD_PARTY_LICENSES.txt']));
+});
