@@ -79,6 +79,8 @@ export default defineConfig([
     // The GitHub Action: not in the package, and not on the main branch, but in the commits that releases tag.
     entry: { index: 'src/action.ts', toolkit: 'src/action-toolkit.ts' },
     outDir: 'dist/action',
+    // The toolkit brings a `fetch` that needs the whole of undici.
+    esbuildPlugins: [],
     splitting: true,
     minify: true,
     clean: true,
