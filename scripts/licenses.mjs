@@ -69,7 +69,7 @@ function licenceOf(root, folder) {
     texts.push(`Copyright ${author?.name ?? author}`, tidy(apache));
   }
   if (texts.length === 0) throw new Error(`${name}@${version} is bundled, and has no licence file`);
-  return { name, version, text: [`${name} ${version}\nLicense: ${license}`, ...texts].join('\n\n') };
+  return { name, version, title: `${name} ${version}\nLicense: ${license}`, text: texts.join('\n\n') };
 }
 
 /** The whole file, for the packages in these folders of `root`. */
@@ -78,10 +78,14 @@ export function licences(root, folders, withLlhttp) {
   const all = folders
     .map((folder) => licenceOf(root, folder))
     .sort((a, b) => compare(a.name, b.name) || compare(a.version, b.version))
-    .map(({ text }) => text);
+    .filter((one, n, list) => list[n - 1]?.title !== one.title);
+  // A text that several packages have word for word is given once, below all of their names.
+  const titles = new Map();
+  for (const { title, text } of all) titles.set(text, [...(titles.get(text) ?? []), title]);
+  const parts = [...titles].map(([text, of]) => [...of, text].join('\n\n'));
   const rule = `\n\n${'-'.repeat(80)}\n\n`;
   const head = 'The files beside this one contain the following packages, under the licenses given here.';
-  return `${[head, ...new Set(all), ...(withLlhttp ? [llhttp] : [])].join(rule)}\n`;
+  return `${[head, ...parts, ...(withLlhttp ? [llhttp] : [])].join(rule)}\n`;
 }
 
 function write(root) {

@@ -129,7 +129,8 @@ describe('the built webhooks verify', () => {
       expect(hook.status).toBe(1);
       return Number(/RSS=(\d+)/.exec(hook.stderr.toString())?.[1]) / 1024;
     };
-    expect(peak(512) - peak(1)).toBeLessThan(64);
+    // A quarter of the file: Node 24 and 26 let 67 MB of what was read gather before they collect it.
+    expect(peak(512) - peak(1)).toBeLessThan(128);
   });
 });
 

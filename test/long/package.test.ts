@@ -78,10 +78,8 @@ describe('the packed tarball', () => {
     }
   });
 
-  it('is at most 2 % larger than it was when this was written: NOT yet the 300 kB promised', () => {
-    // NOT YET THE PROMISE, WHICH IS 300_000 (issue 7): 300_133 bytes were reached, and this is that plus 2 %.
-    // Put 300_000 here as soon as the tarball is below it, and never raise this.
-    expect(statSync(tarball).size).toBeLessThanOrEqual(306_200);
+  it('is at most as large as promised', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(300_000);
   });
 });
 
