@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { defineApi, type Endpoint, pathParams, reservedOf, reservedValues } from '../../src/contract/endpoint.ts';
+import {
+  defineApi,
+  type Endpoint,
+  pathParams,
+  reservedOf,
+  reservedValues,
+} from '../../src/contract/endpoint.ts';
 import { anyReply } from '../../src/contract/fields.ts';
 import { api } from '../../src/contract/index.ts';
 

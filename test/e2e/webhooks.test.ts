@@ -129,8 +129,9 @@ describe('the built webhooks verify', () => {
       expect(hook.status).toBe(1);
       return Number(/RSS=(\d+)/.exec(hook.stderr.toString())?.[1]) / 1024;
     };
-    // A quarter of the file: Node 24 and 26 let 67 MB of what was read gather before they collect it.
-    expect(peak(512) - peak(1)).toBeLessThan(128);
+    // On Node 24 and 26 67 MB were seen; what they are was not profiled. Either bound is far from the file's 512.
+    const allowed = Number(process.versions.node.split('.')[0]) >= 24 ? 128 : 64;
+    expect(peak(512) - peak(1)).toBeLessThan(allowed);
   });
 });
 
