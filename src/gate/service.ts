@@ -15,7 +15,10 @@ export interface RunService {
     runId: string,
     options: { signal: AbortSignal; timeoutMs: number },
   ): Promise<Exclude<ReadResult, { error: unknown }>>;
-  /** Whether a run has ended, whatever its counts; with the HTTP layer's retries. A run that is not visible yet has not. */
+  /**
+   * Whether a run has ended, whatever its counts; with the HTTP layer's retries. A run that is not visible yet has not.
+   * @throws ContractError when the replies do not say: a run that may have ended before we came must not be waited for
+   */
   hasEnded(runId: string, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean>;
   cancel(runId: string, reason: string, options: { timeoutMs: number }): Promise<Exchange>;
 }
@@ -34,7 +37,30 @@ export function checkRunId(runId: string): void {
   fillPath('run.status', run['run.status'], { runId });
 }
 
+/** How often a run that was found is looked at until its state is clear. */
+const looks = 3;
+
 export function runService(caller: Caller, now: () => number): RunService {
+  /** `hidden`: the service knows no such run, or not yet. */
+  async function stateOf(
+    runId: string,
+    options: { signal: AbortSignal; timeoutMs: number },
+  ): Promise<'ended' | 'running' | 'hidden' | 'unclear'> {
+    try {
+      const input = { params: { runId } };
+      const reply = await caller.exchange('run.status', run['run.status'], input, {
+        ...options,
+        check: false,
+      });
+      const reading = readStatus(reply.value);
+      if (reading.kind === 'running') return reading.known ? 'running' : 'unclear';
+      return reading.kind === 'ended' || reading.ended ? 'ended' : 'unclear';
+    } catch (error) {
+      if (error instanceof HttpError && error.status === 404) return 'hidden';
+      throw error;
+    }
+  }
+
   return {
     trigger: (body, options) =>
       caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }, options),
@@ -74,18 +100,21 @@ export function runService(caller: Caller, now: () => number): RunService {
     },
 
     async hasEnded(runId, options) {
-      try {
-        const input = { params: { runId } };
-        const reply = await caller.exchange('run.status', run['run.status'], input, {
-          ...options,
-          check: false,
-        });
-        const reading = readStatus(reply.value);
-        return reading.kind === 'ended' || (reading.kind === 'broken' && reading.ended);
-      } catch (error) {
-        if (error instanceof HttpError && error.status === 404) return false;
-        throw error;
+      let hidden = false;
+      // One reply that cannot be understood, or one 404 of a run that is there, says nothing: so it is asked again.
+      for (let look = 0; look < looks; look += 1) {
+        const state = await stateOf(runId, options);
+        if (state === 'ended') return true;
+        if (state === 'running') return false;
+        hidden = state === 'hidden';
       }
+      if (hidden) return false;
+      throw new ContractError(`the service does not say whether run ${runId}, which was found, has ended`, {
+        field: 'state',
+        expected: 'in_progress, completed or cancelled',
+        received: 'none of these',
+        hint: 'see what it answers: rungate run status --json; start a new run with another --idempotency-salt',
+      });
     },
 
     cancel: (runId, reason, { timeoutMs }) =>

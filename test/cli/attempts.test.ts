@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { MockOptions } from '../../src/mock/server.ts';
+import type { Fault, MockOptions } from '../../src/mock/server.ts';
 import { type Stage, stage, trigger } from './harness.ts';
 
 let on: Stage;
@@ -242,6 +242,32 @@ describe('when the look at the run fails', () => {
     on.mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.status', times: 4 });
     expect((await github({ attempt: 2 })(...gate)).code).toBe(5);
   });
+});
+
+describe('a run that was found, and whose state is not clear at once', () => {
+  const unclear: [string, Fault][] = [
+    ['an unknown state', { kind: 'patch', merge: { state: 'defrosting' }, endpoint: 'run.status' }],
+    ['no state', { kind: 'reply', text: '{}', endpoint: 'run.status' }],
+    ['a 404 that passes', { kind: 'status', status: 404, endpoint: 'run.status' }],
+  ];
+
+  it.each(unclear)('is looked at again, and never taken when it had ended: %s', async (_name, fault) => {
+    await serve({ outcome: ['passed', 'failed'], duration: 1000 });
+    expect((await github({ attempt: 1 })(...gate)).code).toBe(0);
+    on.mock.faults.add(fault);
+    expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
+    expect(runs()).toHaveLength(2);
+  });
+
+  it.each(unclear.slice(0, 2))(
+    'is not waited for while the service does not say: %s',
+    async (_name, fault) => {
+      await serve({ outcome: ['passed', 'failed'], duration: 1000 });
+      await github({ attempt: 1 })(...gate);
+      on.mock.faults.add({ ...fault, times: 3 });
+      expect((await github({ attempt: 2 })(...gate)).code).toBe(5);
+    },
+  );
 });
 
 describe('--explain-key', () => {
