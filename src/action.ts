@@ -65,10 +65,21 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   const journal = toolkit.getState('journal');
   if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
   try {
-    const left = runsOf(parseJournal(readJournal(journal)) ?? []).filter((run) => !run.settled);
+    const events = parseJournal(readJournal(journal));
+    if (events === null) {
+      throw new ConfigError(`the journal of the main step cannot be read: ${journal}`, {
+        hint: 'a run may still be going: look for it in the service, and cancel it there',
+      });
+    }
+    const left = runsOf(events).filter((run) => !run.settled);
     if (left.length === 0) return exitCodes.ok;
-    const apiUrl = toolkit.getInput('api-url');
-    const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, { apiUrl });
+    // The service is reached as the main step has reached it.
+    const globals = Object.fromEntries(
+      (['api-url', 'profile', 'ca-file', 'request-timeout'] as const)
+        .map((name) => [camel(name), toolkit.getInput(name)])
+        .filter(([, value]) => value !== ''),
+    );
+    const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, globals);
     try {
       return await cancelLeftBehind(context, left);
     } finally {
@@ -78,6 +89,10 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
     if (error instanceof RungateError) return tell(io, error);
     throw error;
   }
+}
+
+function camel(name: string): string {
+  return name.replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase());
 }
 
 /** Nothing was started where there is no journal. */

@@ -213,4 +213,16 @@ describe('the post step', () => {
     expect((await post()).code).toBe(0);
     expect(runs()[0]?.cancelled).toBeDefined();
   });
+
+  it('says so when it cannot read what the main step has started: silence would leave a run going', async () => {
+    await serve({ outcome: 'stuck' });
+    const running = step('main', environment(gate));
+    await running.shows(/in_progress/);
+    running.child.kill('SIGKILL');
+    await running.ended;
+    writeFileSync(String(written('state').journal), 'not a journal\n');
+    const ended = await post();
+    expect(ended.code).toBe(78);
+    expect(ended.err).toMatch(/^::error title=rungate::the journal of the main step cannot be read/m);
+  });
 });
