@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { KeyStep } from '../gate/start.ts';
 import type { CiContext } from './context.ts';
 
 /**
@@ -17,17 +18,6 @@ export interface Ingredients {
   salt: string | null;
   /** SHA-256 of the frozen body, in hex. */
   body: string;
-}
-
-/** One key to start a run with. */
-export interface KeyStep {
-  key: string;
-  /** How the key was made, for people. */
-  how: string;
-  /** Look at the run that the key gives before it is waited for: it may be one that has ended long ago. */
-  lookBack: boolean;
-  /** Nobody before us can have used the key, so whatever it gives is ours. */
-  own: boolean;
 }
 
 /** What is remembered of the runs that this job has started from one place with one body. */
