@@ -47,7 +47,7 @@ async function readScript(io: Io, word: string): Promise<string> {
   let size = 0;
   try {
     for await (const part of io.streamFile(resolve(io.cwd, word))) {
-      parts.push(part);
+      parts.push(new Uint8Array(part));
       size += part.length;
       if (size >= scriptBytes) break;
     }

@@ -9,7 +9,7 @@ function broken(message: string): UsageError {
   });
 }
 
-/** Reads lines and bytes from parts of any size, without copying the bytes. */
+/** Reads lines and bytes from parts of any size, and copies only what is left of one when the next is asked for. */
 class Reader {
   #left: Buffer = Buffer.alloc(0);
   readonly #parts: AsyncIterator<Uint8Array>;
@@ -19,12 +19,14 @@ class Reader {
   }
 
   async #more(): Promise<boolean> {
+    const left = Buffer.from(this.#left);
+    this.#left = left;
     const next = await this.#parts.next();
     if (next.done === true) return false;
     this.#left =
-      this.#left.length === 0
+      left.length === 0
         ? Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length)
-        : Buffer.concat([this.#left, next.value]);
+        : Buffer.concat([left, next.value]);
     return true;
   }
 

@@ -21,7 +21,8 @@ export async function hashBody(
   for await (const chunk of body) {
     bytes += chunk.length;
     for (const hmac of hmacs) hmac.update(chunk);
-    if (bytes <= keep) kept.push(chunk);
+    // A copy: a part holds only until the next is asked for.
+    if (bytes <= keep) kept.push(new Uint8Array(chunk));
     else kept.length = 0;
   }
   return {

@@ -14,7 +14,7 @@ function unreadable(option: string, path: string, cause: unknown): UsageError {
   });
 }
 
-/** The bytes of a file, or of standard input for `-`, as they come. */
+/** The bytes of a file, or of standard input for `-`, as they come; each part holds until the next is asked for. */
 export async function* streamInput(io: Io, option: string, path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* path === '-' ? io.streamStdin() : io.streamFile(path);
@@ -38,7 +38,7 @@ export async function readInput(io: Io, option: string, path: string): Promise<U
         hint: 'name the file of the headers; the body goes with --body-file',
       });
     }
-    chunks.push(chunk);
+    chunks.push(new Uint8Array(chunk));
   }
   return Buffer.concat(chunks);
 }

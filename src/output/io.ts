@@ -1,19 +1,13 @@
-import {
-  appendFileSync,
-  createReadStream,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, run } from './children.ts';
+import { fileParts } from './file-parts.ts';
 import { type GroupOptions, type GroupResult, runGroup } from './process-group.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
-import { ask, askSecret, highWaterMark, readStdin, streamStdin } from './stdin.ts';
+import { ask, askSecret, readStdin, streamStdin } from './stdin.ts';
 import { onStop } from './stop-signals.ts';
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
 import { writeWholeFile } from './whole-file.ts';
@@ -38,12 +32,12 @@ export interface Io {
   random(): number;
   /** Standard input, whole, as bytes. */
   readStdin(): Promise<Uint8Array>;
-  /** Standard input as it comes, in parts of any size. */
+  /** Standard input as it comes, in parts of any size; each holds until the next is asked for. */
   streamStdin(): AsyncIterable<Uint8Array>;
   readFile(path: string): Uint8Array;
   /** Whether there is a file or a folder. */
   isThere(path: string): boolean;
-  /** A file in parts, in constant memory. What the file system says is thrown while it is read. */
+  /** The same of a file, in constant memory. What the file system says is thrown while it is read. */
   streamFile(path: string): AsyncIterable<Uint8Array>;
   /** Makes a folder that its owner alone may enter, and those above it, where they are not there. */
   makeFolder(path: string): void;
@@ -85,7 +79,7 @@ export const systemIo: Io = {
   streamStdin,
   readFile: (path) => readFileSync(path),
   isThere: existsSync,
-  streamFile: (path) => createReadStream(path, { highWaterMark }),
+  streamFile: fileParts,
   makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: 0o700 }),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
   writeFile: writeWholeFile,

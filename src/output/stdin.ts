@@ -2,12 +2,10 @@ import { read } from 'node:fs';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { systemClock } from '../clock.ts';
+import { partBytes } from './file-parts.ts';
 import { askHidden } from './hidden-prompt.ts';
 
 const readSome = promisify(read);
-
-/** Four times Node's own: a large file is read at the rate of its disk, and the memory is still next to nothing. */
-export const highWaterMark = 256 * 1024;
 
 /** How long to leave alone a standard input that has nothing yet. */
 const emptyMs = 5;
@@ -15,10 +13,13 @@ const emptyMs = 5;
 /**
  * Not by a stream: that one fails, and drops what it has read ahead, where standard input does not wait for its writer
  * (EAGAIN). It is so as soon as anybody looks at `process.stdin`, and when the parent process left it so.
+ *
+ * All parts come in one buffer: each holds until the next is asked for. Nothing is read ahead, since a read that nobody
+ * waits for would keep the process.
  */
 export async function* streamStdin(): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(partBytes);
   for (;;) {
-    const buffer = Buffer.allocUnsafe(highWaterMark);
     try {
       const { bytesRead } = await readSome(0, buffer, 0, buffer.length, null);
       if (bytesRead === 0) return;
@@ -35,7 +36,7 @@ export async function* streamStdin(): AsyncGenerator<Uint8Array> {
 
 export async function readStdin(): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of streamStdin()) chunks.push(chunk);
+  for await (const chunk of streamStdin()) chunks.push(new Uint8Array(chunk));
   return Buffer.concat(chunks);
 }
 

@@ -60,10 +60,14 @@ export interface Settings {
 const bytesOf = (content: string | Uint8Array) =>
   typeof content === 'string' ? new TextEncoder().encode(content) : content;
 
-/** In parts that end in the middle of everything: lines, headers, characters. */
+/** In parts that end in the middle of everything: lines, headers, characters. None outlives the call for the next. */
 async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const size = bytes.length > 10_000 ? 4093 : 7;
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  for (let at = 0; at < bytes.length; at += size) {
+    const part = new Uint8Array(bytes.subarray(at, at + size));
+    yield part;
+    part.fill(0xee);
+  }
 }
 
 /** A world of its own for a command, with what it prints kept. */

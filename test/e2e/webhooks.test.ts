@@ -129,7 +129,8 @@ describe('the built webhooks verify', () => {
       expect(hook.status).toBe(1);
       return Number(/RSS=(\d+)/.exec(hook.stderr.toString())?.[1]) / 1024;
     };
-    expect(peak(512) - peak(1)).toBeLessThan(64);
+    // 1 to 4 were measured on Node 20 to 26; a buffer for each part was 35 to 67.
+    expect(peak(512) - peak(1)).toBeLessThan(16);
   });
 });
 
