@@ -1,7 +1,7 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError } from '../errors.ts';
 import { withoutCredential } from './credentials.ts';
-import { deepestReply, isDeeper } from './depth.ts';
+import { deepestReply, isDeeper, isDeeperParsed } from './depth.ts';
 import { mismatches } from './mismatch.ts';
 import { gist, isHtml, oneLine, refusal } from './refusal.ts';
 import type { PreparedRequest } from './request.ts';
@@ -40,6 +40,12 @@ function checkEncoding(request: PreparedRequest, reply: RawReply): void {
   });
 }
 
+function tooDeep(request: PreparedRequest, reply: RawReply): ContractError {
+  const [expected, received] = [`JSON at most ${deepestReply} levels deep`, 'more'];
+  const message = `${request.endpoint}: the reply is nested too deep: expected ${expected}`;
+  return new ContractError(message, { field: '', expected, received, status: reply.status });
+}
+
 function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): unknown {
   const { text } = reply;
   if (text.trim() === '') {
@@ -48,21 +54,15 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): u
     if (!lost && endpoint.reply.safeParse(undefined).success) return undefined;
     throw unreadable(request, reply, 'an empty body');
   }
-  if (isDeeper(text)) {
-    const [expected, received] = [`JSON at most ${deepestReply} levels deep`, 'more'];
-    throw new ContractError(`${request.endpoint}: the reply is nested too deep: expected ${expected}`, {
-      field: '',
-      expected,
-      received,
-      status: reply.status,
-    });
-  }
+  let value: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    value = JSON.parse(text);
   } catch {
     // The parser's own message quotes the reply, which may hold a secret.
-    throw unreadable(request, reply, gist(text));
+    throw isDeeper(text) ? tooDeep(request, reply) : unreadable(request, reply, gist(text));
   }
+  if (isDeeperParsed(value, text)) throw tooDeep(request, reply);
+  return value;
 }
 
 /**

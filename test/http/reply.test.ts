@@ -72,6 +72,15 @@ describe('a success', () => {
     ).toBeTruthy();
   });
 
+  test.each([
+    ['in what is given', `${'['.repeat(501)}${']'.repeat(501)}`],
+    ['where a name comes twice', `{"a":${'['.repeat(500)}${']'.repeat(500)},"a":1}`],
+    ['and cut off', '['.repeat(1001)],
+  ])('that is nested too deep is refused: %s', (_, text) => {
+    const error = broken('run.trigger', text, { check: false });
+    expect(error).toMatchObject({ unreadable: false, expected: 'JSON at most 500 levels deep', status: 200 });
+  });
+
   test('is given unchecked where check is false', () => {
     expect(read('run.status', '{"state":7}', { check: false })).toEqual({ state: 7 });
   });
