@@ -52,13 +52,25 @@ function measure(value: unknown): { depth: number; containers: number } {
     containers += level.length;
     const below: object[] = [];
     for (const container of level) {
-      for (const member of Array.isArray(container) ? container : Object.values(container)) {
-        if (isContainer(member)) below.push(member);
+      if (Array.isArray(container)) {
+        for (const member of container) if (isContainer(member)) below.push(member);
+      } else {
+        // A list of the members, as Object.values makes one of each, would take twice as long as all the rest.
+        for (const name in container) {
+          const member = (container as Record<string, unknown>)[name];
+          if (isContainer(member)) below.push(member);
+        }
       }
     }
     level = below;
   }
   return { depth, containers };
+}
+
+/** Whether other code has put a property into every object, which `for … in` would show in each. */
+function isPolluted(): boolean {
+  for (const _ in {}) return true;
+  return false;
 }
 
 /**
@@ -70,6 +82,7 @@ function measure(value: unknown): { depth: number; containers: number } {
 export function isDeeperParsed(value: unknown, json: string, limit: number = deepestReply): boolean {
   const opened = openers(json);
   if (opened <= limit) return false;
+  if (isPolluted()) return isDeeper(json, limit);
   const { depth, containers } = measure(value);
   return depth + (opened - containers) > limit && isDeeper(json, limit);
 }

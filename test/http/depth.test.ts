@@ -75,7 +75,7 @@ describe('whether JSON is deeper than a limit', () => {
     const { prototype } = Object as unknown as { prototype: Record<string, unknown> };
     prototype.added = { more: {} };
     try {
-      const text = `[${'{},'.repeat(600)}${nested(501)}]`;
+      const text = `[${'{},'.repeat(600)}{"a":${nested(499)},"a":1}]`;
       expect(isDeeperParsed(JSON.parse(text), text)).toBe(true);
     } finally {
       delete prototype.added;
