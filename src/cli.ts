@@ -20,7 +20,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       code = result;
     });
     const program = await createProgram(argv, bind, spoken);
-    await parse(program, argv, spoken);
+    await parse(program, argv, spoken, io);
     if (spoken.text !== '') await io.out.write(spoken.text);
     // A result that nobody got is no success, whatever it said.
     if (code === exitCodes.ok && io.out.failure !== null) throw unwritten(io.out.failure);
@@ -42,7 +42,12 @@ async function tell(error: unknown, argv: readonly string[], io: Io): Promise<vo
   const format = formatAtFirstSight(argv);
   const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io))];
   const output = await createOutput(io, { format, quiet: false, verbose: false, secrets });
-  if (error instanceof RungateError) return output.error(reportError(error));
+  if (error instanceof RungateError) {
+    const { lines } = error;
+    if (lines === undefined || format !== 'plain') return output.error(reportError(error));
+    await output.error({ ...reportError(error), hint: null });
+    return output.alert(lines.join('\n'));
+  }
   await output.error(bugReport(error));
   const stack = error instanceof Error ? error.stack : undefined;
   if (format === 'plain' && stack !== undefined) await output.alert(stack);

@@ -14,6 +14,8 @@ export interface ExchangeFacts {
 interface ErrorParts {
   /** What to do about it, as a sentence to a person. */
   hint?: string | undefined;
+  /** The same at more length, line by line: a person reads these in place of the hint. Harmless text. */
+  lines?: readonly string[] | undefined;
   cause?: unknown;
 }
 
@@ -22,6 +24,8 @@ export abstract class RungateError extends Error {
   readonly code: string;
   /** What to do about it. Writable, since whoever gives up knows more than whoever failed. */
   hint: string | undefined;
+  /** Read by a person in place of the hint. */
+  readonly lines: readonly string[] | undefined;
   facts: ExchangeFacts = {};
 
   constructor(code: string, message: string, parts: ErrorParts = {}) {
@@ -29,6 +33,7 @@ export abstract class RungateError extends Error {
     this.name = new.target.name;
     this.code = code;
     this.hint = parts.hint;
+    this.lines = parts.lines;
   }
 }
 

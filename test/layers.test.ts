@@ -18,7 +18,7 @@ const layers: readonly Layer[] = [
   {
     name: 'leaf',
     rank: 0,
-    holds: ['errors.ts', 'clock.ts', 'duration.ts', 'exit.ts', 'sanitize.ts', 'version.ts'],
+    holds: ['errors.ts', 'clock.ts', 'duration.ts', 'exit.ts', 'sanitize.ts', 'suggest.ts', 'version.ts'],
   },
   { name: 'contract', rank: 1, holds: ['contract/'] },
   { name: 'webhook', rank: 1, holds: ['webhook/'], only: [] },
@@ -46,7 +46,7 @@ const layers: readonly Layer[] = [
     name: 'settings',
     rank: 4,
     holds: ['settings.ts', 'settings/'],
-    only: ['errors.ts', 'duration.ts', 'gate/policy.ts', 'http/address.ts'],
+    only: ['errors.ts', 'duration.ts', 'suggest.ts', 'gate/policy.ts', 'http/address.ts'],
   },
   {
     name: 'output',

@@ -1,9 +1,9 @@
 import { ConfigError, UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
 import { isSecretName } from '../settings/fields.ts';
-import { nearest } from '../settings/suggest.ts';
 import { isPlainName, plainNames } from '../settings/table.ts';
 import { type SettingName, secretNames } from '../settings.ts';
+import { nearest } from '../suggest.ts';
 import type { Context } from './context.ts';
 
 export const allNames: readonly SettingName[] = [...plainNames, ...secretNames];

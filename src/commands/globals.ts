@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import type { Source } from '../settings.ts';
+import { echoed, nearest } from '../suggest.ts';
 
 /** The options that every command takes, before and after its name. */
 export interface GlobalOptions {
@@ -42,7 +43,10 @@ export function oneOf<const Word extends string>(
 ): Word {
   const found = words.find((word) => word === given);
   if (found !== undefined) return found;
-  throw new UsageError(`${option}: "${given}" is not one of ${words.join(', ')}`);
+  const near = nearest(given, words);
+  throw new UsageError(`${option}: ${echoed(given)} is not one of ${words.join(', ')}`, {
+    hint: near === null ? undefined : `did you mean ${near}?`,
+  });
 }
 
 /** A value that must have something in it. */

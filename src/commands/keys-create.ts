@@ -1,4 +1,4 @@
-import { keys } from '../contract/keys.ts';
+import { keys, knownScopes } from '../contract/keys.ts';
 import {
   ContractError,
   HttpError,
@@ -12,6 +12,7 @@ import type { Exchange } from '../http/client.ts';
 import type { Io } from '../output/io.ts';
 import type { SecretFile } from '../output/secret-file.ts';
 import { excerpt } from '../sanitize.ts';
+import { nearest } from '../suggest.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
 import { handOver } from './keys-token.ts';
@@ -34,6 +35,16 @@ function keyBody(flags: CreateKeyFlags): KeyBody {
     throw new UsageError('nothing says what the key is for', { hint: 'give --name <name>' });
   }
   return flags.scope === undefined ? { name } : { name, scopes: flags.scope };
+}
+
+/** Scopes that are nearly known ones: others may exist, so they go through, and the token is shown only this once. */
+async function speakOfScopes({ output }: Context, scopes: readonly string[]): Promise<void> {
+  for (const scope of scopes) {
+    const known: readonly string[] = knownScopes;
+    const near = known.includes(scope) ? null : nearest(scope, known);
+    if (near !== null)
+      await output.alert(`--scope ${excerpt(scope, 60)} is sent as it is: did you mean ${near}?`);
+  }
 }
 
 /** The file for the token, found to be possible before there is a token that could be lost. */
@@ -76,6 +87,7 @@ export async function createKeyCommand(context: Context, flags: CreateKeyFlags):
   const body = keyBody(flags);
   const path = filled('--output-file', flags.outputFile);
   await context.connect();
+  await speakOfScopes(context, body.scopes ?? []);
   const file = path === undefined ? undefined : prepareFile(context.io, path);
   const stop = new AbortController();
   // Kept to the end: a signal must not come between the reply and its token's being printed.

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { UsageError } from '../errors.ts';
+import type { Io } from '../output/io.ts';
 import { version } from '../version.ts';
 import type { Bind } from './bind.ts';
 import { addGlobals } from './globals.ts';
@@ -80,6 +80,8 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
     // The longest of our flags leaves 33 columns for what it does.
     .configureHelp({ minWidthToWrap: 30 })
     .showHelpAfterError(false)
+    // Suggestions are ours: one idea of what is near, for commands as for settings and words.
+    .showSuggestionAfterError(false)
     .addHelpText('after', exitTable)
     .configureOutput({
       writeOut: (text) => {
@@ -105,40 +107,33 @@ function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** The command that the words call, as far as they can be understood: for the hint where to read on. */
-function called(program: Command, argv: readonly string[]): string {
-  let command = program;
-  const names = ['rungate'];
-  for (const word of argv) {
-    if (word.startsWith('-')) continue;
-    const next = command.commands.find((one) => one.name() === word);
-    if (next === undefined) break;
-    command = next;
-    names.push(word);
-  }
-  return names.join(' ');
-}
-
 /** Runs what the words call. Returns when it has ended; mistakes in the words are usage errors. */
-export async function parse(program: Command, argv: readonly string[], spoken: Spoken): Promise<void> {
+export async function parse(
+  program: Command,
+  argv: readonly string[],
+  spoken: Spoken,
+  io: Io,
+): Promise<void> {
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return;
-    spoken.text = '';
-    const help = `see ${called(program, argv)} --help`;
-    if (error.code === 'commander.help') {
-      const command = called(program, argv);
-      throw new UsageError(`${command} alone does nothing: a command is missing`, { hint: help });
+    if (error.exitCode === 0 && error.code !== 'commander.help') return;
+    const { calledCommand, explain, unknownTopic } = await import('./misspelt.ts');
+    // Not by its exit code, which commander takes from the process: that one is set before anything is understood.
+    if (error.code === 'commander.help' && spoken.text !== '') return;
+    const isAlone = error.code === 'commander.help' && calledCommand(program, argv) === program;
+    if (isAlone && unknownTopic(program, argv) === null) {
+      throw await (await import('./first-steps.ts')).nothingAsked(io, program.opts());
     }
-    const [message = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-    const suggestion = rest
-      .join(' ')
-      .trim()
-      .replace(/^\(|\)$/g, '');
-    // An unknown option may come with a value, and the value may be a secret.
-    const safe = message.replace(/^(unknown option '[^'=]*)=[^']*'/, "$1'");
-    throw new UsageError(safe, { hint: suggestion === '' ? help : `${suggestion} — ${help}` });
+    spoken.text = '';
+    throw await explain(error, program, argv, everyCommand);
   }
 }
+
+/** The program with all of its groups loaded: to look for a command wherever it may be. */
+async function everyCommand(): Promise<Command> {
+  return createProgram(Object.keys(groups), addGlobalsOnly, { text: '' });
+}
+
+const addGlobalsOnly: Bind = (command) => void addGlobals(command);

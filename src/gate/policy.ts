@@ -1,4 +1,5 @@
 import { UsageError } from '../errors.ts';
+import { echoed, instead } from '../suggest.ts';
 import { type Verdict, verdicts } from './verdict.ts';
 
 export const actions = ['pass', 'warn', 'fail'] as const;
@@ -27,6 +28,9 @@ export function resolvePolicy(settings: { strict?: boolean; on?: Overrides } = {
   return { ...defaults, ...strict, ...settings.on };
 }
 
+/** What an override may be about. */
+export const settableVerdicts = verdicts.filter((one) => one !== 'passed');
+
 function isOneOf<const T extends string>(values: readonly T[], value: string): value is T {
   return (values as readonly string[]).includes(value);
 }
@@ -34,13 +38,13 @@ function isOneOf<const T extends string>(values: readonly T[], value: string): v
 /** One override, checked: unknown is never green, so `timeout` and `unobserved` cannot pass. */
 export function checkOverride(verdict: string, action: string): [Verdict, Action] {
   if (!isOneOf(verdicts, verdict)) {
-    throw new UsageError(`there is no verdict "${verdict}"`, {
-      hint: `write one of ${verdicts.filter((v) => v !== 'passed').join(', ')}: --on cancelled=fail`,
+    throw new UsageError(`there is no verdict ${echoed(verdict)}`, {
+      hint: `${instead(verdict, settableVerdicts)} (--on cancelled=fail)`,
     });
   }
   if (!isOneOf(actions, action)) {
-    throw new UsageError(`"${action}" is not what a gate can do about a verdict`, {
-      hint: `write one of ${actions.join(', ')}: --on ${verdict}=warn`,
+    throw new UsageError(`${echoed(action)} is not what a gate can do about a verdict`, {
+      hint: `${instead(action, actions)} (--on ${verdict}=warn)`,
     });
   }
   if (verdict === 'passed') {
@@ -58,8 +62,8 @@ export function checkOverride(verdict: string, action: string): [Verdict, Action
 export function parseOverride(text: string): [Verdict, Action] {
   const [verdict = '', action, ...rest] = text.split('=');
   if (action === undefined || rest.length > 0) {
-    throw new UsageError(`"${text}" is not <verdict>=<action>`, {
-      hint: 'write for example --on cancelled=fail',
+    throw new UsageError(`--on: ${echoed(text)} is not <verdict>=<action>`, {
+      hint: 'write for example --on cancelled=fail; repeat --on for each verdict',
     });
   }
   return checkOverride(verdict.trim(), action.trim());

@@ -1,6 +1,7 @@
 import { api, type EndpointName } from '../contract/index.ts';
 import { readDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
+import { echoed, instead, nearest } from '../suggest.ts';
 import { faultKinds, kindsWithParts } from './fault-kinds.ts';
 import type { Fault, FaultWhen } from './faults.ts';
 
@@ -12,14 +13,18 @@ export const faultNames: readonly string[] = Object.keys(faultKinds).filter(
 function kindOf(word: string): Fault {
   if (/^[2-5]\d\d$/.test(word)) return { kind: 'status', status: Number(word) };
   if (faultNames.includes(word)) return { kind: word } as Fault;
-  throw new UsageError(`there is no fault "${word}"`, {
-    hint: `write a status such as 503, or one of ${faultNames.join(', ')}`,
+  const near = nearest(word, faultNames);
+  throw new UsageError(`there is no fault ${echoed(word)}`, {
+    hint:
+      near === null
+        ? `write a status such as 503, or one of ${faultNames.join(', ')}`
+        : `did you mean ${near}?`,
   });
 }
 
 export function endpointOf(word: string): EndpointName {
   if (Object.hasOwn(api, word)) return word as EndpointName;
-  throw new UsageError(`there is no endpoint "${word}"`, { hint: 'write it like run.status' });
+  throw new UsageError(`there is no endpoint ${echoed(word)}`, { hint: instead(word, Object.keys(api)) });
 }
 
 /** `3`, `2-5`, `2-`, `all`, `20%`, `5s-10s`. */

@@ -3,6 +3,7 @@ import { redact, sanitize } from '../sanitize.ts';
 import type { Io } from './io.ts';
 import { renderJson, renderReply } from './json.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
+import { wrapWords } from './wrap.ts';
 
 /** `plain` is what a pipe or a log gets when no format was asked for. */
 export type Format = 'table' | 'json' | 'ndjson' | 'plain';
@@ -81,10 +82,17 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     alert: (line) => toErr(`${line}\n`),
     async error(report) {
       if (json) return toErr(renderJson({ error: report }, 0));
-      await toErr(`${paint('bad', 'error:')} ${sanitize(report.message)}\n`);
+      const say = (mark: string, painted: string, text: string, indent: string) => {
+        // What is grepped in a log stays in one line; a person's terminal would break it in mid-word.
+        const columns = io.err.isTTY ? (io.err.columns ?? 80) : Number.POSITIVE_INFINITY;
+        const clean = redact(sanitize(text), secrets);
+        const lines = wrapWords(`${mark}${clean}`, columns, indent);
+        return toErr(`${lines.join('\n').replace(mark, () => painted)}\n`);
+      };
+      await say('error: ', `${paint('bad', 'error:')} `, report.message, '  ');
       if (report.details !== null && !report.message.includes(report.details))
-        await toErr(`  ${sanitize(report.details)}\n`);
-      if (report.hint !== null) await toErr(`  ${paint('dim', '→')} ${sanitize(report.hint)}\n`);
+        await say('  ', '  ', report.details, '  ');
+      if (report.hint !== null) await say('  → ', `  ${paint('dim', '→')} `, report.hint, '    ');
     },
   };
 }

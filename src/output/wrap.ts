@@ -1,3 +1,5 @@
+import { sanitize } from '../sanitize.ts';
+
 /** Characters that take two columns of a terminal: East Asian wide ones, and emoji. */
 const wide =
   /[\u1100-\u115f\u2329\u232a\u2e80-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f000}-\u{3fffd}]|\p{Extended_Pictographic}/u;
@@ -32,4 +34,25 @@ export function wrap(text: string, columns: number): string[] {
     }
   }
   return [...lines, line];
+}
+
+/**
+ * Harmless text in lines of so many columns, broken at spaces only: an address or a command stays in one piece, however
+ * long it is. Every line but the first begins with `indent`.
+ */
+export function wrapWords(text: string, columns: number, indent: string): string[] {
+  const [start = ''] = /^ */.exec(text) ?? [];
+  const lines: string[] = [];
+  let line: string | null = null;
+  for (const word of text.slice(start.length).split(' ')) {
+    const longer: string = line === null ? start + word : `${line} ${word}`;
+    if (line !== null && columnsOf(longer) > columns) {
+      lines.push(line);
+      // At the start of a line a CI would take it for a command.
+      line = indent + sanitize(word);
+    } else {
+      line = longer;
+    }
+  }
+  return [...lines, line ?? ''];
 }

@@ -1,8 +1,8 @@
 import { ConfigError } from '../errors.ts';
+import { nearest } from '../suggest.ts';
 import type { JsonFile, Path } from './json-file.ts';
 import { UnfitValue } from './kinds.ts';
 import type { PlainName, SettingValues } from './names.ts';
-import { nearest } from './suggest.ts';
 import { isPlainName, plainNames, readValue } from './table.ts';
 
 /** Names that people give to secrets, wherever they stand. */

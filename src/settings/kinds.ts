@@ -1,7 +1,8 @@
 import { readDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
-import { actions, checkOverride, type Overrides } from '../gate/policy.ts';
+import { actions, checkOverride, type Overrides, settableVerdicts } from '../gate/policy.ts';
 import { parseApiUrl } from '../http/address.ts';
+import { nearest } from '../suggest.ts';
 
 /** A value that a setting cannot have. The message never has the value in it: it may be a misplaced secret. */
 export class UnfitValue extends Error {
@@ -23,6 +24,12 @@ export interface Kind<Value> {
   /** To JSON that `read` takes. */
   write(value: Value): unknown;
   readonly schema: Readonly<Record<string, unknown>>;
+}
+
+/** What was probably meant. Never the value as it was given. */
+function nearWord(given: unknown, words: readonly string[]): string {
+  const near = typeof given === 'string' ? nearest(given, words) : null;
+  return near === null ? '' : `; did you mean ${JSON.stringify(near)}?`;
 }
 
 function unfit(expected: string): never {
@@ -81,7 +88,8 @@ export const flag: Kind<boolean> = {
 
 export function wordOf<const Word extends string>(words: readonly Word[]): Kind<Word> {
   return {
-    read: (json) => words.find((word) => word === json) ?? unfit(`one of ${words.join(', ')}`),
+    read: (json) =>
+      words.find((word) => word === json) ?? unfit(`one of ${words.join(', ')}${nearWord(json, words)}`),
     json: same,
     write: same,
     schema: { enum: words },
@@ -151,12 +159,13 @@ export const overrides: Kind<Overrides> = {
     }
     const pairs = Object.entries(json).map(([verdict, action]) => {
       if (typeof action !== 'string' || !(actions as readonly string[]).includes(action)) {
-        throw new UnfitValue(`expected one of ${actions.join(', ')}`, [verdict]);
+        throw new UnfitValue(`expected one of ${actions.join(', ')}${nearWord(action, actions)}`, [verdict]);
       }
       try {
         return checkOverride(verdict, action);
       } catch (error) {
-        if (error instanceof UsageError) throw new UnfitValue(error.message, [verdict]);
+        if (error instanceof UsageError)
+          throw new UnfitValue(error.message + nearWord(verdict, settableVerdicts), [verdict]);
         throw error;
       }
     });

@@ -18,6 +18,14 @@ export function findProjectFile(cwd: string, isThere: (path: string) => boolean)
   return nearest !== null && dirname(nearest) === cwd ? nearest : null;
 }
 
+/** The root of the repository that a folder is in, the nearest with `.git`; null outside of any. */
+export function findRoot(cwd: string, isThere: (path: string) => boolean): string | null {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (isThere(join(folder, '.git'))) return folder;
+    if (dirname(folder) === folder) return null;
+  }
+}
+
 export interface Place {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

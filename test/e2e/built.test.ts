@@ -21,6 +21,15 @@ describe('the built command', () => {
     expect(ended.out).toMatch(/^run_\w+\tpassed\t/);
   });
 
+  it.each([[['help']], [['help', 'run']], [['run', 'help', 'wait']]])(
+    '%j is help, and no mistake',
+    async (args) => {
+      const ended = await rungate(args).ended;
+      expect(ended).toMatchObject({ code: 0, err: '' });
+      expect(ended.out).toMatch(/^Usage: rungate /);
+    },
+  );
+
   it('never calls process.exit but for a second signal', () => {
     const sources = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

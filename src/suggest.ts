@@ -19,7 +19,7 @@ function distance(a: string, b: string): number {
 }
 
 /** `api-url`, `API_URL` and `apiUrl` are one name to a person. */
-const plain = (name: string) => name.toLowerCase().replace(/[^a-z]/g, '');
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** The name that was probably meant, or null when none is near. */
 export function nearest(name: string, names: readonly string[]): string | null {
@@ -28,10 +28,27 @@ export function nearest(name: string, names: readonly string[]): string | null {
     .map((one) => ({ one, far: Math.min(distance(given, plain(one)), distance(given, lastPart(one))) }))
     .toSorted((a, b) => a.far - b.far);
   const [best] = ranked;
-  return best !== undefined && best.far <= Math.max(1, Math.floor(given.length / 3)) ? best.one : null;
+  if (best === undefined || given === '') return null;
+  // Of a single letter every short word would be a neighbour.
+  const most = given.length < 2 ? 0 : Math.max(1, Math.floor(given.length / 3));
+  return best.far <= most ? best.one : null;
 }
 
 /** `timestampHeader` alone is meant as `webhook.timestampHeader`. */
 function lastPart(name: string): string {
   return plain(name.slice(name.lastIndexOf('.') + 1));
+}
+
+/** What to write in a wrong word's place: the nearest right one, else all of them. */
+export function instead(given: string, words: readonly string[]): string {
+  const near = nearest(given, words);
+  return near === null ? `write one of ${words.join(', ')}` : `did you mean ${near}?`;
+}
+
+/** No word of ours is as long as this, and no key is as short. */
+const longest = 32;
+
+/** A wrong word as a message may repeat it: where it is longer than any right one, it may be a misplaced secret. */
+export function echoed(given: string): string {
+  return given.length > longest ? 'that' : JSON.stringify(given);
 }
