@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import module from 'node:module';
-import v8 from 'node:v8';
 
 // Whatever goes wrong before main() can say so is a bug: 70, and never Node's own 1, which means "failed" here.
 process.exitCode = 70;
@@ -12,9 +11,6 @@ process.on('uncaughtException', (error) => {
 
 // Node 22.1 and later keep compiled code between runs; older ones have no such call.
 module.enableCompileCache?.();
-// Node 20 stays for 60 to 110 ms after its work is done, until V8 has optimised the WebAssembly of the HTTP
-// parser, which a run as short as ours never gains from. Later versions do not wait.
-if (process.versions.node.startsWith('20.')) v8.setFlagsFromString('--liftoff-only');
 
 const words = process.argv.slice(2);
 if (words.length === 1 && words[0] === '--version') {

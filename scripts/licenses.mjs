@@ -20,7 +20,7 @@ export function bundled(metafile) {
   return [...folders];
 }
 
-/** undici ships its HTTP parser as WebAssembly made of llhttp, and does not ship the licence of that. */
+/** undici, which the action's toolkit brings, ships its HTTP parser as WebAssembly made of llhttp, and does not ship the licence of that. */
 const llhttp = `llhttp, as WebAssembly in undici
 License: MIT
 

@@ -72,8 +72,10 @@ const processFiles: readonly string[] = [
   'output/process-group.ts',
   'output/temporary-folder.ts',
   'output/stdin.ts',
+  'output/unused-name.ts',
 ];
-const undiciFiles: readonly string[] = ['http/send.ts', 'http/undici-lean.d.ts'];
+/** Who speaks HTTP to the service: over Node's own client, which is there at once and weighs nothing. */
+const wireFiles: readonly string[] = ['http/connections.ts', 'http/hop.ts', 'http/tunnel.ts'];
 
 /** Imports of types that close a circle, known and without effect at run time: to be broken up, not added to. */
 const typeCircles: readonly string[] = [];
@@ -243,12 +245,14 @@ describe('the sources', () => {
     expect(touching.map((file) => file.path).filter((path) => !processFiles.includes(path))).toEqual([]);
   });
 
-  test('know undici in one place only', () => {
-    const knowing = files.filter(({ imports }) =>
-      imports.some(({ specifier }) => /^undici($|[/-])/.test(specifier)),
-    );
-    expect(knowing.map((file) => file.path).filter((path) => !undiciFiles.includes(path))).toEqual([]);
-    expect(knowing.length).toBeGreaterThan(0);
+  test('open connections to the service in one place only, over what Node brings', () => {
+    const inHttp = files.filter(({ path }) => path.startsWith('http/'));
+    const naming = (files: typeof inHttp, clients: RegExp) =>
+      files
+        .filter(({ imports }) => imports.some(({ specifier }) => clients.test(specifier)))
+        .map(({ path }) => path);
+    expect(naming(inHttp, /^node:https?$/).sort()).toEqual(wireFiles);
+    expect(naming(files, /^undici($|[/-])/)).toEqual([]);
   });
 });
 

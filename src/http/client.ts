@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
 import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
 import { RungateError, UsageError } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.
 import { paced } from './paced.ts';
 import { proxyFor } from './proxy.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
-import { undiciTransport } from './send.ts';
+import { httpTransport } from './send.ts';
 import { withVendorField } from './vendor-field.ts';
 
 export type { Exchange, ExchangeEvent } from './exchange.ts';
@@ -40,15 +40,17 @@ export function createCaller(options: ClientOptions): Caller {
   const own = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const wire = options.transport ?? undiciTransport({ caPem: options.caPem, proxy });
+  const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy });
   const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
   // A service on this machine has the limits that it says it has.
   const documented = URL.canParse(options.apiUrl) && !isLoopback(new URL(options.apiUrl).hostname);
   const { transport, waitMs } = paced(named, clock, documented);
   const closing = new AbortController();
+  // Each call under way listens, and there may be any number: Node would warn of eleven.
+  setMaxListeners(0, closing.signal);
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {
-    const idempotencyKey = given ?? (endpoint.keyed ? randomUUID() : undefined);
+    const idempotencyKey = given ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
     const target = { ...options, reserved: reservedOf(endpoint) };
     return prepareRequest(name, endpoint, { ...input, idempotencyKey }, target);
   }

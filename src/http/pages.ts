@@ -21,8 +21,8 @@ export interface PagesOptions {
 }
 
 /**
- * Waits until a request that was just made is on its way: undici hands a connection on in the next turn of the event
- * loop and looks whether it is still alive in the one after. A consumer that is busy would keep them from coming.
+ * Waits until a request that was just made is on its way: Node hands its connection on in the next turn of the event
+ * loop. A consumer that is busy would keep that from coming.
  */
 async function settingOut(): Promise<void> {
   await nextTurn();

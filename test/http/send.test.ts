@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
 import type { PreparedRequest } from '../../src/http/request.ts';
-import { type Transport, type TransportOptions, undiciTransport } from '../../src/http/send.ts';
+import { httpTransport, type Transport, type TransportOptions } from '../../src/http/send.ts';
 import { rejection } from './rejection.ts';
 import { json, nobody, serve } from './serve.ts';
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 function open(options: TransportOptions = {}): Transport {
-  transport = undiciTransport(options);
+  transport = httpTransport(options);
   return transport;
 }
 

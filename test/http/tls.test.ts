@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
 import type { PreparedRequest } from '../../src/http/request.ts';
-import { type Transport, type TransportOptions, undiciTransport } from '../../src/http/send.ts';
+import { httpTransport, type Transport, type TransportOptions } from '../../src/http/send.ts';
 import { rejection } from './rejection.ts';
 
 const pem = (name: string) => readFileSync(new URL(`tls/${name}`, import.meta.url), 'utf8');
@@ -22,7 +22,7 @@ async function serveTls(): Promise<number> {
 }
 
 function open(options: TransportOptions = {}): Transport {
-  const transport = undiciTransport(options);
+  const transport = httpTransport(options);
   onTestFinished(() => transport.close());
   return transport;
 }

@@ -4,6 +4,9 @@ import { allFaults, type BareFault, type Played, play, type Subject, subjects } 
 
 type Lasting = 'once' | 'for good';
 
+/** What takes the machine long to make and to send, and ends by itself: not by a short limit on a busy machine. */
+const heavy: readonly string[] = ['huge', 'gzip-bomb'];
+
 async function cell(subject: Subject, bare: BareFault, lasting: Lasting): Promise<Played> {
   const { endpoint, skip, argv } = subject;
   const forGood = lasting === 'for good';
@@ -14,7 +17,8 @@ async function cell(subject: Subject, bare: BareFault, lasting: Lasting): Promis
     skip,
     ...(forGood ? { times: Number.POSITIVE_INFINITY } : {}),
   } as Fault;
-  return play(argv, [fault], { endpoint, patient: bare.kind === 'refused' });
+  const limit = heavy.includes(bare.kind) ? { requestTimeout: '30s' } : {};
+  return play(argv, [fault], { endpoint, patient: bare.kind === 'refused', ...limit });
 }
 
 const seconds = (ms: number) =>
