@@ -1,4 +1,3 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { stopSignals } from './stop-signals.ts';
 
 export interface ChildResult {
@@ -8,6 +7,8 @@ export interface ChildResult {
 
 /** What a quick command prints, or null when it failed or took more than 2 s. */
 export function capture([file = '', ...args]: readonly string[]): string | null {
+  // Loaded here and below, when a command is run, not at every start.
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync(file, args, { timeout: 2000, stdio: ['ignore', 'pipe', 'ignore'] });
   return status === 0 ? stdout.toString() : null;
 }
@@ -17,6 +18,7 @@ export function run(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ChildResult> {
+  const { spawn } = process.getBuiltinModule('node:child_process');
   const [file = '', ...args] = command;
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });

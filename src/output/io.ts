@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, run } from './children.ts';
 import { fileParts } from './file-parts.ts';
-import { type GroupOptions, type GroupResult, runGroup } from './process-group.ts';
+import type { GroupOptions, GroupResult } from './process-group.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
@@ -91,6 +91,6 @@ export const systemIo: Io = {
   onStop,
   capture,
   run,
-  runGroup,
+  runGroup: async (command, options) => (await import('./process-group.ts')).runGroup(command, options),
   temporaryFolder,
 };

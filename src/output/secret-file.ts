@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -9,7 +8,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { draftName } from './unused-name.ts';
 
 /** A file that is being prepared: nothing is in its place before it is complete. */
 export interface SecretFile {
@@ -40,7 +40,7 @@ export function createSecretFile(path: string): SecretFile {
   if (lstatSync(place, { throwIfNoEntry: false }) !== undefined) {
     throw Object.assign(new Error(`EEXIST: file already exists, '${path}'`), { code: 'EEXIST' });
   }
-  const draft = join(dirname(place), `.${basename(place).slice(0, 32)}.${randomUUID()}`);
+  const draft = draftName(place);
   const file = openSync(draft, 'wx', 0o600);
   let open = true;
   const discard = () => {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   fstatSync,
@@ -12,7 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
+import { unique } from './unused-name.ts';
 
 export interface StateText {
   readonly text: string;
@@ -92,7 +92,7 @@ function tryLock(lock: string, token: string): boolean {
 
 /** Takes a lock away whose holder has gone. One that was taken anew in the meantime is put back. */
 function breakLock(lock: string, stale: string): void {
-  const moved = `${lock}.${randomUUID()}`;
+  const moved = `${lock}.${unique()}`;
   try {
     renameSync(lock, moved);
     if (contentOf(moved) !== stale) linkSync(moved, lock);
@@ -105,7 +105,7 @@ function breakLock(lock: string, stale: string): void {
 
 /** Writes beside the file first, so that it is replaced in one step, complete and on the disk. */
 function replace(path: string, text: string, isOurs: () => boolean): boolean {
-  const draft = `${path}.${randomUUID()}`;
+  const draft = `${path}.${unique()}`;
   try {
     writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true });
     if (!isOurs()) return false;
@@ -125,7 +125,7 @@ export function openStateFile(
     mkdirSync(dirname(given), { recursive: true, mode: 0o700 });
     const path = realPath(given);
     const lock = `${path}.lock`;
-    const token = randomUUID();
+    const token = unique();
     let seen: string | null = null;
     const start = performance.now();
     let since = start;
@@ -140,7 +140,7 @@ export function openStateFile(
       } else if (performance.now() - since > staleMs) {
         breakLock(lock, holder);
       }
-      await setTimeout(2 + Math.random() * 10);
+      await systemClock.sleep(2 + Math.random() * 10);
     }
     try {
       return work(path, () => contentOf(lock) === token);

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
+import { draftName } from './unused-name.ts';
 
 /**
  * Puts a file in its place in one step, with the folders above it: whoever reads it sees the one before or this one, whole.
@@ -15,7 +15,7 @@ export function writeWholeFile(path: string, text: string): void {
   }
   const place = there === undefined ? resolve(path) : realpathSync(path);
   mkdirSync(dirname(place), { recursive: true });
-  const draft = join(dirname(place), `.${basename(place).slice(0, 32)}.${randomUUID()}`);
+  const draft = draftName(place);
   try {
     writeFileSync(draft, text, {
       flag: 'wx',
