@@ -12,7 +12,7 @@ export interface ApiFlags extends OpenFlags {
   idempotencyKey?: string;
 }
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** The path and the query of what the user wrote; only a plain path of the service itself. */
 export function parseTarget(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ApiFlags } from './api-call.ts';
 import type { Bind } from './bind.ts';
+import { completes } from './completes.ts';
 import { collect } from './run-flags.ts';
 
 /** `rungate api <method> <path>` */
@@ -14,6 +15,8 @@ export function defineApiCommand(command: Command, bind: Bind): void {
     .option('--json-field <name=json>', 'a field of the body, as JSON (repeatable)', collect)
     .option('--input <file>', 'the body as a JSON file, - for standard input')
     .option('--idempotency-key <key>', 'makes a POST safe to send again, where the service takes one');
+  completes(command, 'path', async (line) => (await import('./completion-values.ts')).apiPaths(line));
+  completes(command, 'method', async () => (await import('./api-call.ts')).methods);
   bind(command, {
     run: async (context, [method, path], flags: ApiFlags) =>
       (await import('./api-call.ts')).apiCommand(context, String(method), String(path), flags),

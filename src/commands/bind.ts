@@ -14,8 +14,16 @@ export interface Action<Flags> {
   run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;
 }
 
+/** What a command does that reads no settings, so that a mistake in them cannot stop it. */
+export interface BareAction<Flags> {
+  runBare(io: Io, args: readonly unknown[], flags: Flags): Promise<number>;
+}
+
 /** Ties a command's options to what it does. */
-export type Bind = <Flags>(command: Command, action: Action<Flags & GlobalOptions>) => void;
+export type Bind = <Flags>(
+  command: Command,
+  action: Action<Flags & GlobalOptions> | BareAction<Flags & GlobalOptions>,
+) => void;
 
 /** `done` gets the exit code of the one command that is run. */
 export function createBind(io: Io, done: (code: number) => void): Bind {
@@ -23,7 +31,8 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
     addGlobals(command).action(async (...given: unknown[]) => {
       // commander passes the positional arguments, then the options, then the command.
       const args = given.slice(0, -2);
-      const flags = mergedOptions(command) as Parameters<typeof action.run>[2];
+      const flags = mergedOptions(command) as never;
+      if ('runBare' in action) return done(await action.runBare(io, args, flags));
       const own = (await action.settings?.(flags)) ?? {};
       const { ref } = flags as { ref?: string };
       const context = await createContext(io, flags, own, {

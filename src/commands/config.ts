@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Bind } from './bind.ts';
+import { completes } from './completes.ts';
 
 /** `rungate config …` */
 export function defineConfig(group: Command, bind: Bind): void {
@@ -18,6 +19,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .description('Show the value of one setting, from wherever it comes; nothing when it is not set.')
     .argument('<name>')
     .option('--ref <ref>', 'as it is for this branch or tag');
+  completes(get, 'name', async () => (await import('./completion-values.ts')).settingWords('all'));
   bind(get, {
     run: async (context, [name]) => (await import('./config-show.ts')).getCommand(context, String(name)),
   });
@@ -28,6 +30,8 @@ export function defineConfig(group: Command, bind: Bind): void {
     .description('Keep a setting in your profile. Secrets are kept by rungate login.')
     .argument('<name>')
     .argument('<value>', 'a list with commas: smoke,nightly; on: cancelled=fail,timeout=warn');
+  completes(set, 'name', async () => (await import('./completion-values.ts')).settingWords('plain'));
+  completes(set, 'value', async (line) => (await import('./completion-values.ts')).settingValues(line));
   bind(set, {
     newProfile: true,
     run: async (context, [name, value]) =>
@@ -39,6 +43,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .summary('take a setting or a secret out of your profile')
     .description('Take a setting or a secret out of your profile.')
     .argument('<name>', 'a setting, or apiKey, token, webhookSecrets, tenantSecret');
+  completes(unset, 'name', async () => (await import('./completion-values.ts')).settingWords('all'));
   bind(unset, {
     run: async (context, [name]) => (await import('./config-change.ts')).unsetCommand(context, String(name)),
   });

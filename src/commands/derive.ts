@@ -3,6 +3,7 @@ import { type Api, type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { type Field, fieldsOf, isOpen } from '../contract/shape.ts';
 import type { Bind } from './bind.ts';
 import type { EndpointFlags } from './call-endpoint.ts';
+import { completes } from './completes.ts';
 import { flagKey, flagName, kebab } from './flag-name.ts';
 import { collect } from './run-flags.ts';
 
@@ -28,6 +29,11 @@ function addField(command: Command, field: Field): void {
   const flags = `${flagName(field)}${placeholders[field.type]}`;
   if (field.type === 'strings') command.option(flags, `${note}(repeatable)`, collect);
   else command.option(flags, note);
+  if (/environmentKey$/i.test(flagKey(field))) {
+    completes(command, flagName(field), async (line) =>
+      (await import('./completion-service.ts')).environmentKeys(line),
+    );
+  }
   if (field.type === 'boolean') command.addOption(new Option(`--no-${kebab(flagKey(field))}`));
 }
 
@@ -94,6 +100,11 @@ export function deriveCommands(
     const words = name.split('.').slice(1);
     const leaf = words.pop() ?? name;
     const command = describeEndpoint(groupOf(group, words).command(kebab(leaf)), endpoint);
+    for (const [index, param] of pathParams(endpoint.path).entries()) {
+      completes(command, param, async (line) =>
+        (await import('./completion-service.ts')).idsFor(api, endpoint, index, line),
+      );
+    }
     const workflow = custom[name];
     if (workflow !== undefined) {
       workflow(command, bind, endpoint);

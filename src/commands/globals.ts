@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import type { Source } from '../settings.ts';
 import { echoed, nearest } from '../suggest.ts';
+import { completes } from './completes.ts';
 
 /** The options that every command takes, before and after its name. */
 export interface GlobalOptions {
@@ -17,10 +18,13 @@ export interface GlobalOptions {
   requestTimeout?: string;
 }
 
+const kinds = ['bearer', 'key'] as const;
+const formats = ['table', 'json', 'ndjson'] as const;
+
 export function addGlobals(command: Command): Command {
   // A group that is a command itself has them from there.
   if (command.options.some((option) => option.long === '--api-url')) return command;
-  return command
+  command
     .optionsGroup('Global options:')
     .option('--api-url <url>', 'base URL of the service (RUNGATE_API_URL)')
     .option('--profile <name>', 'the profile to use (RUNGATE_PROFILE)')
@@ -33,6 +37,11 @@ export function addGlobals(command: Command): Command {
     .option('--insecure-http', 'allow http: to hosts other than this machine')
     .option('--request-timeout <duration>', 'for one try of a request (default 30s)')
     .helpOption('-h, --help', 'show this help');
+  completes(command, '--profile', async (line) =>
+    (await import('./completion-values.ts')).profileNames(line),
+  );
+  completes(command, '--auth', kinds);
+  return completes(command, '--format', formats);
 }
 
 /** One of the words that an option takes. */
@@ -66,8 +75,8 @@ export function globalSettings(options: GlobalOptions): Source['values'] {
   const chosen = json === true ? 'json' : format;
   return {
     ...(apiUrl === undefined ? {} : { apiUrl: filled('--api-url', apiUrl) ?? '' }),
-    ...(auth === undefined ? {} : { auth: oneOf('--auth', ['bearer', 'key'], auth) }),
-    ...(chosen === undefined ? {} : { format: oneOf('--format', ['table', 'json', 'ndjson'], chosen) }),
+    ...(auth === undefined ? {} : { auth: oneOf('--auth', kinds, auth) }),
+    ...(chosen === undefined ? {} : { format: oneOf('--format', formats, chosen) }),
     ...(caFile === undefined ? {} : { caFile: filled('--ca-file', caFile) ?? '' }),
   };
 }

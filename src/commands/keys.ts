@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { keys, knownScopes } from '../contract/keys.ts';
 import type { Bind } from './bind.ts';
+import { completes } from './completes.ts';
 import { deriveCommands } from './derive.ts';
 import { collect } from './run-flags.ts';
 
@@ -29,6 +30,7 @@ export function defineKeys(group: Command, bind: Bind): void {
         .option('--scope <scope>', 'what it may do (repeatable; default: what automation needs)', collect)
         .option('--output-file <file>', 'write the token to a new file that only you can read')
         .addHelpText('after', `\nKnown scopes, others go through:\n${scopeLines().join('\n')}`);
+      completes(command, '--scope', knownScopes);
       tie(command, {
         run: async (context, _args, flags: CreateFlags) =>
           (await import('./keys-create.ts')).createKeyCommand(context, flags),

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { api } from '../contract/index.ts';
 import { parseDuration, readDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
-import { parseFault } from '../mock/fault-text.ts';
+import { faultNames, parseFault } from '../mock/fault-text.ts';
 import { type MockOptions, rateLimits } from '../mock/options.ts';
 import { type Outcome, outcomes } from '../mock/outcomes.ts';
 import { deliveryScopes } from '../mock/sender.ts';
 import type { Io } from '../output/io.ts';
 import { readSecret } from '../settings.ts';
+import { completes, type Line } from './completes.ts';
 import { oneOf } from './globals.ts';
 import { collect } from './run-flags.ts';
 
@@ -23,7 +25,7 @@ export interface MockFlags {
 }
 
 export function addMockFlags(command: Command): Command {
-  return command
+  command
     .option('--port <port>', 'port to listen on')
     .option('--outcome <outcome>', `${outcomes.join(', ')}; repeated: one run after another`, collect)
     .option('--duration <duration>', 'how long a run takes (default 2s)')
@@ -35,12 +37,22 @@ export function addMockFlags(command: Command): Command {
     )
     .option('--fault <kind[@endpoint][:when]>', 'what goes wrong, and when: see docs/mock.md', collect)
     .option('--rate-limit <limits>', `${rateLimits.join(' or ')}: whether limits are enforced (default off)`);
+  completes(command, '--outcome', outcomes);
+  completes(command, '--deliver', deliveryScopes);
+  completes(command, '--fault', faultWords);
+  return completes(command, '--rate-limit', rateLimits);
 }
 
 function wholeNumber(option: string, text: string, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value <= most) return value;
   throw new UsageError(`${option}: "${text}" is not a whole number from 0 to ${most}`);
+}
+
+/** `html-502`, and once there is an `@`, `html-502@run.status`. */
+function faultWords({ typed }: Line): string[] {
+  const kind = typed.replace(/@.*$/s, '');
+  return kind === typed ? [...faultNames] : Object.keys(api).map((endpoint) => `${kind}@${endpoint}`);
 }
 
 /** Seconds, as the service's own field has them; a unit is understood too. */

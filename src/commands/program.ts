@@ -59,6 +59,10 @@ const groups: Readonly<Record<string, Group>> = {
     summary: 'run a pipeline step against every outcome',
     define: async (group, bind) => (await import('./selftest.ts')).defineSelftest(group, bind),
   },
+  completion: {
+    summary: 'print a script that completes in your shell',
+    define: async (command, bind) => (await import('./completion.ts')).defineCompletion(command, bind),
+  },
 };
 
 const exitTable = `
@@ -136,4 +140,5 @@ async function everyCommand(): Promise<Command> {
   return createProgram(Object.keys(groups), addGlobalsOnly, { text: '' });
 }
 
-const addGlobalsOnly: Bind = (command) => void addGlobals(command);
+/** For a program of which nothing is run. */
+export const addGlobalsOnly: Bind = (command) => void addGlobals(command);

@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts';
 import { type Overrides, parseOverride, resolvePolicy } from '../gate/policy.ts';
 import type { Fleet } from '../http/pace.ts';
 import type { Settings, SettingValues } from '../settings.ts';
+import { completes } from './completes.ts';
 import { addReportFlags, checkReportFlags, type ReportFlags } from './report-flags.ts';
 
 /** The options of a wait, as they were given. */
@@ -40,6 +41,7 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       '--no-cancel-on-interrupt',
       `leave the run going when we are stopped${owned ? '' : ' (default)'}`,
     );
+  completes(command, '--on', async () => (await import('./completion-values.ts')).overrideWords());
   return addReportFlags(command);
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Bind } from './bind.ts';
+import { completes } from './completes.ts';
 import { addWaitFlags, collect, type WaitFlags, waitSettings } from './run-flags.ts';
 import type { TriggerFlags } from './run-trigger.ts';
 
@@ -25,6 +26,9 @@ export function defineRun(group: Command, bind: Bind): void {
     .option('--idempotency-key <key>', 'the same key never starts a second run (default: auto)')
     .option('--idempotency-salt <text>', 'tells apart what the CI does not, such as matrix cells')
     .option('--explain-key', 'say on stderr how the key was made');
+  completes(trigger, '--environment', async (line) =>
+    (await import('./completion-service.ts')).environmentKeys(line),
+  );
   addWaitFlags(trigger, true);
   bind(trigger, {
     settings: async (flags: TriggerFlags) => (await import('./run-trigger.ts')).triggerSettings(flags),

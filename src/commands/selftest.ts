@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Bind } from './bind.ts';
+import { completes } from './completes.ts';
 import { collect } from './run-flags.ts';
 import type { SelftestFlags } from './selftest-run.ts';
 import { expectations, scenarioNames } from './selftest-scenarios.ts';
@@ -21,6 +22,8 @@ export function defineSelftest(command: Command, bind: Bind): void {
     .option('--scenario <name>', `${scenarioNames.join(', ')} (repeatable; default: all)`, collect)
     .option('--time-limit <duration>', 'stop the step after this long, for each scenario (default 60s)')
     .option('--parallel <n>', 'scenarios at a time (default 1)');
+  completes(command, '--cancelled', expectations);
+  completes(command, '--scenario', scenarioNames);
   bind(command, {
     run: async (context, [words], flags: SelftestFlags) =>
       (await import('./selftest-run.ts')).selftestCommand(context, words as string[], flags),

@@ -1,0 +1,100 @@
+import type { Argument, Command, Option } from 'commander';
+import type { Line } from './completes.ts';
+
+/** Where the cursor stands: what the word there is to be. */
+export interface Place extends Omit<Line, 'io'> {
+  readonly command: Command;
+  /** Options that stand on the line already. */
+  readonly seen: ReadonlySet<Option>;
+  readonly wanted:
+    | { readonly kind: 'flag' | 'operand' | 'nothing' }
+    | { readonly kind: 'value'; readonly option: Option }
+    /** A word of another command, which begins with the word of that index. */
+    | { readonly kind: 'foreign'; readonly at: number };
+  /** What is written before the value in the same word: `--format=`, or nothing. */
+  readonly attached: string;
+}
+
+/** The argument that the nth positional word is; undefined where the command takes none. */
+export function argumentAt(command: Command, index: number): Argument | undefined {
+  const { registeredArguments: all } = command;
+  const last = all.at(-1);
+  return all[index] ?? (last?.variadic ? last : undefined);
+}
+
+/** `<command...>`: from here on the words are those of another command. */
+function isForeign(command: Command, operands: readonly string[]): boolean {
+  const argument = argumentAt(command, operands.length);
+  return argument?.name() === 'command' && argument.variadic;
+}
+
+/** An option by its word, `--format`, `--format=json`, `-q` or several in one, `-qv`. */
+function optionOf(command: Command, word: string): Option | undefined {
+  const name = word.startsWith('--') ? word.replace(/=.*$/s, '') : word.slice(0, 2);
+  return command.options.find(({ long, short }) => name === long || name === short);
+}
+
+/**
+ * Reads a line as commander would, as far as the cursor.
+ * @param words those after the program's name; the last is the one at the cursor, as far as it is before the cursor
+ */
+export function placeOf(program: Command, words: readonly string[]): Place {
+  let command = program;
+  let operands: string[] = [];
+  let literal = false;
+  let pending: Option | undefined;
+  let lost = false;
+  const given: Record<string, string | true> = {};
+  const seen = new Set<Option>();
+  const typed = words.at(-1) ?? '';
+  const place = (wanted: Place['wanted'], attached = ''): Place => ({
+    command,
+    operands,
+    given,
+    seen,
+    typed: typed.slice(attached.length),
+    wanted,
+    attached,
+  });
+
+  for (const [index, word] of words.slice(0, -1).entries()) {
+    if (pending !== undefined) {
+      given[pending.attributeName()] = word;
+      pending = undefined;
+    } else if (!literal && word === '--') {
+      literal = true;
+    } else if (!literal && word.length > 1 && word.startsWith('-')) {
+      const option = optionOf(command, word);
+      if (option === undefined) continue;
+      seen.add(option);
+      const value = /^--[^=]+=(.*)$/s.exec(word)?.[1];
+      if (option.required && value === undefined && (word.startsWith('--') || word.length === 2)) {
+        pending = option;
+      } else {
+        given[option.attributeName()] = value ?? true;
+      }
+    } else if (isForeign(command, operands)) {
+      return place({ kind: 'foreign', at: index });
+    } else if (command.commands.length > 0) {
+      const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+      // `help run` is about the words after it.
+      if (next === undefined) lost ||= word !== 'help';
+      else {
+        command = next;
+        operands = [];
+      }
+    } else {
+      operands = [...operands, word];
+    }
+  }
+
+  if (pending !== undefined) return place({ kind: 'value', option: pending });
+  if (lost) return place({ kind: 'nothing' });
+  if (!literal && typed.startsWith('-')) {
+    const option = /^--[^=]+=/.test(typed) ? optionOf(command, typed) : undefined;
+    if (option?.required) return place({ kind: 'value', option }, typed.slice(0, typed.indexOf('=') + 1));
+    return place({ kind: 'flag' });
+  }
+  if (isForeign(command, operands)) return place({ kind: 'foreign', at: words.length - 1 });
+  return place({ kind: 'operand' });
+}
