@@ -339,3 +339,57 @@ test('opens no more than 16 connections at once, however many calls there are', 
   expect(replies.every((reply) => reply.status === 200)).toBe(true);
   expect(most).toBe(16);
 });
+
+const answer = (state: string) =>
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${state.length + 2}\r\n\r\n"${state}"`;
+
+describe('a reply belongs to the request that asked for it', () => {
+  test('when one comes that nobody asked for, between two requests', async () => {
+    let connections = 0;
+    let unasked: () => void = () => {};
+    const host = await tcp((socket) => {
+      connections += 1;
+      const state = connections === 1 ? 'running' : 'failed';
+      socket.on('data', () => socket.write(answer(state)));
+      if (connections === 1) unasked = () => socket.write(answer('passed'));
+      if (connections === 1) socket.on('close', () => closed.abort());
+    });
+    const closed = new AbortController();
+    const send = open();
+    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"running"');
+    unasked();
+    await new Promise<void>((resolve) => closed.signal.addEventListener('abort', () => resolve()));
+    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"failed"');
+  });
+
+  test('when two come at once', async () => {
+    const host = await tcp((socket) => {
+      let asked = 0;
+      socket.on('data', () => {
+        asked += 1;
+        socket.write(asked === 1 ? answer('running') + answer('passed') : answer('failed'));
+      });
+    });
+    const send = open();
+    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"running"');
+    expect((await send.send(request(`http://${host}`), quick)).text).not.toBe('"passed"');
+  });
+
+  test('when its request has a body that HTTP does not expect', async () => {
+    const { url, seen } = await serve(({ response }) => json(response, 200, {}));
+    const send = open();
+    await send.send(request(url, { method: 'DELETE', body: '{"reason":"ä"}' }), quick);
+    await send.send(request(url), quick);
+    expect(seen).toMatchObject([
+      { method: 'DELETE', body: '{"reason":"ä"}', headers: { 'content-length': '15' } },
+      { method: 'GET', body: '' },
+    ]);
+  });
+});
+
+test('a request without a body says so, where one would be expected', async () => {
+  const { url, seen } = await serve(({ response }) => json(response, 200, {}));
+  await open().send(request(url, { method: 'POST' }), quick);
+  expect(seen[0]?.headers).toMatchObject({ 'content-length': '0' });
+  expect(seen[0]?.headers).not.toHaveProperty('transfer-encoding');
+});
