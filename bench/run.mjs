@@ -1,78 +1,53 @@
-// Whole processes, in turn, many times: what a pipeline pays for one question to the service.
-// npm run bench [-- --runs 25]
-import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import { fileURLToPath } from 'node:url';
+// What rungate costs, against what would be there without it: one run, one page.
+// npm run bench [-- --rounds 21 --no-write --peers --only gate,client,npx,peers]
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { judge } from './aims.mjs';
+import { measureClient } from './client.mjs';
+import { measureGate } from './gate.mjs';
+import { describeMachine, loadNow } from './machine.mjs';
+import { measureNpx } from './npx.mjs';
+import { performancePage } from './page.mjs';
+import { measurePeers } from './peers.mjs';
 
-const bin = fileURLToPath(new URL('../bin/rungate.js', import.meta.url));
-const asked = process.argv.indexOf('--runs');
-const runs = asked < 0 ? 21 : Number(process.argv[asked + 1]);
+/** With fewer, a percentile is hardly more than the slowest run. */
+const fewestRounds = 15;
 
-const status = JSON.stringify({
-  state: 'completed',
-  failed: 0,
-  blocked: 0,
-  appUrl: 'https://app.example.test/r',
-});
-const server = createServer((_request, response) => {
-  response.setHeader('content-type', 'application/json');
-  response.end(status);
-});
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-const url = `http://127.0.0.1:${server.address().port}`;
-const env = { ...process.env, RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_bench' };
+const page = new URL('../docs/performance.md', import.meta.url);
+const keptPeers = new URL('peers.json', import.meta.url);
 
-const fetchScript = `const r = await fetch('${url}/api/ci/runs/run_1', { headers: { 'x-api-key': 'rg_bench' } });
-const run = await r.json();
-process.exitCode = run.failed > 0 || run.blocked > 0 ? 1 : 0;`;
-const httpScript = `import http from 'node:http';
-http.get('${url}/api/ci/runs/run_1', { headers: { 'x-api-key': 'rg_bench' }, agent: false }, (r) => {
-  let text = '';
-  r.on('data', (chunk) => { text += chunk; });
-  r.on('end', () => { const run = JSON.parse(text); process.exitCode = run.failed > 0 || run.blocked > 0 ? 1 : 0; });
-});`;
-
-/** The commands, each under its name. */
-const commands = {
-  'node -e 0': ['-e', '0'],
-  'fetch script': ['--input-type=module', '-e', fetchScript],
-  'node:http script': ['--input-type=module', '-e', httpScript],
-  'rungate --version': [bin, '--version'],
-  'rungate run wait': [bin, 'run', 'wait', 'run_1', '--quiet'],
-};
-
-function time(args) {
-  return new Promise((resolve, reject) => {
-    const began = process.hrtime.bigint();
-    const child = spawn(process.execPath, args, { env, stdio: 'ignore' });
-    child.once('error', reject);
-    child.once('exit', (code) => {
-      if (code !== 0) reject(new Error(`exit ${code}: ${args.join(' ')}`));
-      resolve(Number(process.hrtime.bigint() - began) / 1e6);
-    });
-  });
+const has = (name) => process.argv.includes(name);
+function option(name, otherwise) {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? otherwise : process.argv[at + 1];
 }
 
-const times = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));
-for (const args of Object.values(commands)) await time(args);
-for (let i = 0; i < runs; i += 1) {
-  for (const [name, args] of Object.entries(commands)) times[name].push(await time(args));
-}
-server.close();
+const rounds = Number(option('--rounds', '21'));
+if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds is a whole number from 1 up');
+const usual = ['gate', 'client', 'npx'];
+const parts = option('--only', [...usual, ...(has('--peers') ? ['peers'] : [])].join(',')).split(',');
+const write = !has('--no-write') && rounds >= fewestRounds;
+const measure = { gate: measureGate, client: measureClient, npx: measureNpx, peers: measurePeers };
 
-function quantile(values, q) {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.round((sorted.length - 1) * q)];
+const found = { machine: describeMachine(), rounds };
+for (const part of parts) {
+  if (measure[part] === undefined) throw new Error(`--only: there is no ${part}`);
+  console.error(`measuring ${part}, ${rounds} rounds…`);
+  found[part] = await measure[part](rounds);
 }
-const median = (values) => quantile(values, 0.5);
-const ratio = (a, b) => (median(times[a]) / median(times[b])).toFixed(2);
+found.machine.loadAfter = loadNow();
+if (found.peers === undefined) {
+  if (existsSync(keptPeers)) found.peers = JSON.parse(readFileSync(keptPeers, 'utf8'));
+} else if (write) {
+  writeFileSync(keptPeers, `${JSON.stringify(found.peers, null, 2)}\n`);
+}
 
-console.log(`${runs} runs of each, in turn; Node ${process.version}; milliseconds, whole process`);
-console.log('| command | median | 10 % | 90 % | × node -e 0 | × fetch | × node:http |');
-console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: |');
-for (const name of Object.keys(commands)) {
-  const of = times[name];
-  const figures = [median(of), quantile(of, 0.1), quantile(of, 0.9)].map((ms) => ms.toFixed(0));
-  const ratios = ['node -e 0', 'fetch script', 'node:http script'].map((base) => ratio(name, base));
-  console.log(`| ${name} | ${[...figures, ...ratios].join(' | ')} |`);
+if (usual.every((part) => found[part] !== undefined)) {
+  const text = performancePage(found);
+  console.log(text);
+  if (write) writeFileSync(page, text);
+  if (judge(found).some(({ met }) => !met)) process.exitCode = 1;
+} else {
+  // A part alone is for whoever works on it: the page is of one run.
+  const { peers, ...rest } = found;
+  console.log(JSON.stringify(parts.includes('peers') ? found : rest, null, 2));
 }

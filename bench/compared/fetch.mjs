@@ -1,0 +1,3 @@
+const reply = await fetch(`${process.env.URL}/api/ci/runs/run_1`, { headers: { 'x-api-key': 'rg_bench' } });
+const run = await reply.json();
+process.exitCode = run.failed > 0 || run.blocked > 0 ? 1 : 0;

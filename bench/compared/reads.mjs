@@ -1,0 +1,41 @@
+// A thousand status reads in one process, `width` at a time: node bench/compared/reads.mjs rungate|undici <width>
+// Writes what they took, in milliseconds of the clock and of the processor.
+import { writeFileSync } from 'node:fs';
+
+const [who, width] = process.argv.slice(2);
+const reads = 1000;
+const { URL: apiUrl } = process.env;
+
+const readers = {
+  async rungate() {
+    const { createClient } = await import('../../dist/index.js');
+    const client = createClient({ apiUrl, apiKey: 'rg_bench' });
+    return { read: () => client.run.status('run_1'), close: () => client.close() };
+  },
+  async undici() {
+    const { Agent, request, setGlobalDispatcher } = await import('undici');
+    const agent = new Agent();
+    setGlobalDispatcher(agent);
+    const read = async () => {
+      const { body } = await request(`${apiUrl}/api/ci/runs/run_1`, { headers: { 'x-api-key': 'rg_bench' } });
+      return JSON.parse(await body.text());
+    };
+    return { read, close: () => agent.close() };
+  },
+};
+
+const { read, close } = await readers[who]();
+let left = reads;
+async function readSome() {
+  while (left > 0) {
+    left -= 1;
+    const { state } = await read();
+    if (state !== 'completed') throw new Error(state);
+  }
+}
+const [began, used] = [performance.now(), process.cpuUsage()];
+await Promise.all(Array.from({ length: Number(width) }, readSome));
+const ms = performance.now() - began;
+const { user, system } = process.cpuUsage(used);
+writeFileSync(1, JSON.stringify({ ms, busyMs: (user + system) / 1000 }));
+await close();

@@ -1,0 +1,71 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bin } from './gate.mjs';
+import { describeMachine, loadNow } from './machine.mjs';
+import { folderBytes, npm } from './npm.mjs';
+import { timeOf } from './process.mjs';
+import { inTurn, ratios, summary } from './statistics.mjs';
+
+/** Each by its package and the name of its command. */
+const peers = [
+  ['@datadog/datadog-ci', 'datadog-ci'],
+  ['checkly', 'checkly'],
+];
+const minute = 60_000;
+const mostMs = 8 * minute;
+
+/** Installs it as a user would, with an empty cache; what it would run at install is counted, and not run. */
+async function install(name, folder) {
+  const options = { cache: join(folder, 'cache'), cwd: folder, timeoutMs: mostMs };
+  const { ms } = await npm('npm', ['install', '--prefix', folder, '--ignore-scripts', name], options);
+  const modules = join(folder, 'node_modules');
+  const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8'));
+  return {
+    installMs: Math.round(ms),
+    packages: Object.keys(packages).length,
+    installedBytes: folderBytes(modules),
+    scripts: Object.values(packages).filter((one) => one.hasInstallScript === true).length,
+  };
+}
+
+/** No more digits than there is in it. */
+function rounded(figures) {
+  return Object.fromEntries(
+    Object.entries(figures).map(([key, value]) => [key, Math.round(value * 100) / 100]),
+  );
+}
+
+async function measurePeer([name, command], rounds) {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-peer-'));
+  try {
+    const found = await install(name, folder);
+    const home = join(folder, 'node_modules', name);
+    const { version, bin: commands } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+    const file = join(home, typeof commands === 'string' ? commands : commands[command]);
+    const ms = await inTurn(rounds, {
+      node: () => timeOf(['-e', '0']),
+      rungate: () => timeOf([bin, '--version']),
+      peer: () => timeOf([file, '--version'], { timeoutMs: minute }),
+    });
+    const times = {
+      versionMs: rounded(summary(ms.peer)),
+      overNode: rounded(ratios(ms.peer, ms.node)),
+      overRungate: rounded(ratios(ms.peer, ms.rungate)),
+    };
+    return { name, version, ...found, rounds, ...times };
+  } catch (error) {
+    // Only how it ended: what npm says names folders and hosts.
+    return { name, failed: String(error.message).split(':')[0] };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Other tools that gate a pipeline on tests that run elsewhere; from the registry, so only on demand. */
+export async function measurePeers(rounds) {
+  const machine = describeMachine();
+  const found = [];
+  for (const peer of peers) found.push(await measurePeer(peer, rounds));
+  return { machine: { ...machine, loadAfter: loadNow() }, peers: found };
+}

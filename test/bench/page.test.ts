@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+// @ts-expect-error a script, which has no types
+import { judge } from '../../bench/aims.mjs';
+// @ts-expect-error a script, which has no types
+import { describeMachine } from '../../bench/machine.mjs';
+// @ts-expect-error a script, which has no types
+import { performancePage } from '../../bench/page.mjs';
+
+interface Aim {
+  of: string;
+  met: boolean;
+}
+
+const all = (names: string, value: number) =>
+  Object.fromEntries(names.split(' ').map((name) => [name, [value, value, value]]));
+const reads = (rungate: number) => ({
+  ms: { undici: [100, 100, 100], rungate: [rungate, rungate, rungate] },
+  busyMs: all('undici rungate', 90),
+  mib: all('undici rungate', 80),
+});
+
+/** Each figure stands exactly at its limit. */
+function found(change: { version?: number; wait?: number; bytes?: number; read?: number } = {}) {
+  const { version = 115, wait = 80, bytes = 300_000, read = 100 } = change;
+  const gate = {
+    ms: {
+      ...all('node fetch', 100),
+      ...all('nodeHttp', 60),
+      ...all('version', version),
+      ...all('wait', wait),
+    },
+    mib: all('node version fetch nodeHttp wait', 50),
+  };
+  const npx = {
+    ms: all('npm empty again', 500),
+    ...{ tarballBytes: bytes, packages: 1, installedBytes: 2 ** 20, scripts: 0 },
+  };
+  const machine = {
+    ...{
+      date: '2026-01-15',
+      node: 'v20.20.2',
+      cpu: 'A processor',
+      cores: 2,
+      memoryGiB: 8,
+      system: 'Linux x64',
+    },
+    ...{ load: 0.1, loadAfter: 1 },
+  };
+  return { machine, rounds: 3, gate, client: { 1: reads(read), 16: reads(100) }, npx };
+}
+
+const missed = (change: Parameters<typeof found>[0]) =>
+  (judge(found(change)) as Aim[]).filter(({ met }) => !met).map(({ of }) => of);
+
+describe('the page of figures', () => {
+  it('an aim is met at its limit, and says so', () => {
+    expect(missed({})).toEqual([]);
+    const page: string = performancePage(found());
+    expect(page).toContain('Every aim is met.');
+    expect(page).toContain(
+      '| `rungate --version`, time over `node -e 0` | at most 1.15 | 1.15 | 1.15 – 1.15 | met |',
+    );
+    expect(page).toContain('| the tarball, bytes | at most 300,000 | 300,000 |  | met |');
+  });
+
+  it.each([
+    [{ version: 116 }, 'rungate --version'],
+    [{ wait: 81 }, 'run wait'],
+    [{ bytes: 300_001 }, 'the tarball'],
+    [{ read: 118 }, 'the client'],
+  ])('with %j one aim is not met, and the page begins with that', (change, name) => {
+    // What takes longer than a share of one script takes longer than that of the other, too.
+    expect(missed(change)[0]).toContain(name);
+    const page: string = performancePage(found(change));
+    expect(page.split('\n\n')[2]).toMatch(/\d of 9 aims are not met\.$/);
+    expect(page).toContain('**not met**');
+  });
+
+  it('tells when and where, and not on whose machine', () => {
+    const machine = { ...describeMachine(), loadAfter: 1 };
+    const page: string = performancePage({ ...found(), machine });
+    expect(page).toContain(`Node ${process.version}`);
+    expect(machine.cores).toBeGreaterThan(0);
+    // No name of a host or a user, and no folder.
+    expect(Object.keys(describeMachine())).toEqual(Object.keys(found().machine).slice(0, -1));
+    expect(page).not.toContain(process.cwd());
+  });
+
+  it('shows what was kept of other tools, and says which could not be measured, and when none was', () => {
+    const figures = { low: 1, median: 2, high: 3 };
+    const peer = {
+      ...{
+        name: 'other',
+        version: '1.2.3',
+        installMs: 4400,
+        packages: 1263,
+        installedBytes: 5 * 2 ** 20,
+        scripts: 2,
+      },
+      ...{ versionMs: figures, overNode: figures, overRungate: figures },
+    };
+    const kept = { machine: found().machine, peers: [peer, { name: 'none', failed: 'exit 1' }] };
+    const page: string = performancePage({ ...found(), peers: kept });
+    expect(page).toContain('| other 1.2.3 | 2 | 1 – 3 | 2.0 | 2.0 | 1,263 | 2 | 5.0 | 4 |');
+    expect(page).toContain('none could not be measured (exit 1).');
+    expect(performancePage(found())).toContain('Not measured yet');
+  });
+});
