@@ -15,6 +15,10 @@ const groups: Readonly<Record<string, Group>> = {
     summary: 'trigger, wait for, show and cancel test runs',
     define: async (group, bind) => (await import('./run.ts')).defineRun(group, bind),
   },
+  init: {
+    summary: 'write .rungate.json and a pipeline',
+    define: async (command, bind) => (await import('./init.ts')).defineInit(command, bind),
+  },
   orders: {
     summary: 'read orders, and add them up exactly',
     define: async (group, bind) => (await import('./orders.ts')).defineOrders(group, bind),

@@ -48,7 +48,7 @@ export interface Io {
   appendFile(path: string, text: string): void;
   /** Prepares a new file that its owner alone may read. @throws when it cannot be there, `EEXIST` when it is */
   createSecretFile(path: string): SecretFile;
-  /** Asks a person for a line; null where nobody can be asked. */
+  /** Asks a person for a line; null where nobody can be asked. @throws StoppedError on Ctrl-C */
   ask(question: string): Promise<string | null>;
   /** Asks a person for a secret, which is not shown; null where nobody types. @throws StoppedError on Ctrl-C */
   askSecret(question: string): Promise<string | null>;

@@ -2,6 +2,7 @@ import { read } from 'node:fs';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { systemClock } from '../clock.ts';
+import { StoppedError } from '../errors.ts';
 import { partBytes } from './file-parts.ts';
 import { askHidden } from './hidden-prompt.ts';
 
@@ -40,19 +41,27 @@ export async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** Asks a person for a line; null where nobody can be asked. */
+/**
+ * Asks a person for a line; null where nobody can be asked.
+ * @throws StoppedError on Ctrl-C
+ */
 export async function ask(question: string): Promise<string | null> {
   if (!isatty(0) || !process.stderr.isTTY) return null;
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
-  prompt.once('SIGINT', () => interrupted.abort());
+  let stopped = false;
+  prompt.once('SIGINT', () => {
+    stopped = true;
+    interrupted.abort();
+  });
   prompt.once('close', () => interrupted.abort());
   try {
     return await prompt.question(question, { signal: interrupted.signal });
   } catch {
-    // Ctrl-C or Ctrl-D is an answer: none.
     process.stderr.write('\n');
+    if (stopped) throw new StoppedError('SIGINT');
+    // Ctrl-D is an answer: none.
     return '';
   } finally {
     prompt.close();

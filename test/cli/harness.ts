@@ -40,8 +40,8 @@ export interface Settings {
   closed?: boolean;
   /** What a quick command prints. */
   captured?: (command: readonly string[]) => string | null;
-  /** What a person answers; nobody is there where it is left out. */
-  answer?: string;
+  /** What a person answers, to each question where it is a function; nobody is there where it is left out. */
+  answer?: string | ((question: string) => string);
   /** What a person types where it is not shown. */
   secretAnswer?: string;
   cwd?: string;
@@ -107,7 +107,8 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     writeFile,
     appendFile: (path, text) => writeFile(path, new TextDecoder().decode(bytesOf(files[path] ?? '')) + text),
     createSecretFile: settings.createSecretFile ?? createSecretFile,
-    ask: async () => settings.answer ?? null,
+    ask: async (question) =>
+      typeof settings.answer === 'function' ? settings.answer(question) : (settings.answer ?? null),
     askSecret: async () => settings.secretAnswer ?? null,
     stateFile: openStateFile,
     onStop(stop) {
