@@ -15,6 +15,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/long/**', 'test/runtimes/**'],
           testTimeout: 15_000,
+          // The page of the mock has a style of its own, which is no file to be left out.
+          css: true,
         },
       },
       {

@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     name: 'long',
     include: ['test/long/**/*.test.ts'],
+    css: true,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     ...reporters('.test-report-long.json'),

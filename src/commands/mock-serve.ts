@@ -15,7 +15,7 @@ const usualPort = 4010;
 /** `rungate mock serve`: serves until it is stopped. */
 export async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
   const { io, output } = context;
-  const mock = await startMock(mockOptions(flags, usualPort, io));
+  const mock = await startMock({ ...mockOptions(flags, usualPort, io), page: true });
   const settings = mockEnvironment(mock);
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
   if (output.format === 'json' || output.format === 'ndjson') {
@@ -24,6 +24,7 @@ export async function serveCommand(context: Context, flags: MockFlags): Promise<
   } else {
     await output.result(lines.join(''));
   }
+  await output.note(`look at it, and drive it, at ${mock.url}/`);
   await output.note(`the mock serves at ${mock.url}; stop it with Ctrl-C`);
   let unsubscribe = () => {};
   const signal = await new Promise<StopSignal>((resolve) => {

@@ -5,6 +5,7 @@ import type { Exchange } from './exchange.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import { endpointOf, faultNames, parseFault } from './fault-text.ts';
 import type { Fault, Faults } from './faults.ts';
+import { isFromHere } from './local.ts';
 import { describeProblems } from './problems.ts';
 
 /** Where faults are set from outside. The mock's own: no part of the interface. */
@@ -65,15 +66,9 @@ function refused({ status, body }: MockError): Response {
   return Response.json(body, { status });
 }
 
-/** Whether a request came from this machine, and was meant for it: a page elsewhere may know a name for it. */
-function isLocal({ address, headers: { host = '', origin } }: Exchange): boolean {
-  const near = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
-  return near && origin === undefined && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i.test(host);
-}
-
 /** `GET`: the faults that are pending; `POST`: one more; `DELETE`: none any more. From this machine only. */
 export function controlFaults(exchange: Exchange, faults: Faults): Response {
-  if (!isLocal(exchange))
+  if (!isFromHere(exchange) || exchange.headers.origin !== undefined)
     return refused(new MockError(403, 'Forbidden', 'faults are set from this machine only'));
   switch (exchange.method) {
     case 'GET':

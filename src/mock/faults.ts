@@ -21,6 +21,7 @@ export interface FaultWhen {
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;
 
 interface Pending {
+  id: number;
   fault: Fault;
   skip: number;
   left: number;
@@ -35,6 +36,10 @@ export interface Faults {
   readonly pending: number;
   /** Those that are not used up, with what is left of them. */
   readonly list: readonly Fault[];
+  /** The same, each with what `remove` knows it by. */
+  readonly entries: readonly { readonly id: number; readonly fault: Fault }[];
+  /** Forgets one; false where there is none of that id, or none any more. */
+  remove(id: number): boolean;
   /** Counts a call and returns the fault that it gets, if any: the first one added that is due. */
   take(endpoint: EndpointName | null): Fault | undefined;
 }
@@ -42,6 +47,8 @@ export interface Faults {
 /** @param now the mock's clock in milliseconds, @param random draws for faults with a `chance` */
 export function createFaults(now: () => number = () => 0, random: () => number = () => 0): Faults {
   let list: Pending[] = [];
+  let added = 0;
+  const remaining = ({ fault, skip, left }: Pending): Fault => ({ ...fault, skip, times: left });
   const isDue = ({ fault, skip, addedAt }: Pending) => {
     const { fromMs = 0, untilMs = Number.POSITIVE_INFINITY, chance = 1 } = fault;
     const age = now() - addedAt;
@@ -50,7 +57,8 @@ export function createFaults(now: () => number = () => 0, random: () => number =
   return {
     add(fault) {
       const left = fault.times ?? usualTimes[fault.kind] ?? 1;
-      list.push({ fault, skip: fault.skip ?? 0, left, addedAt: now() });
+      added += 1;
+      list.push({ id: added, fault, skip: fault.skip ?? 0, left, addedAt: now() });
     },
     clear() {
       list = [];
@@ -59,7 +67,15 @@ export function createFaults(now: () => number = () => 0, random: () => number =
       return list.length;
     },
     get list() {
-      return list.map(({ fault, skip, left }) => ({ ...fault, skip, times: left }));
+      return list.map(remaining);
+    },
+    get entries() {
+      return list.map((one) => ({ id: one.id, fault: remaining(one) }));
+    },
+    remove(id) {
+      const before = list.length;
+      list = list.filter((one) => one.id !== id);
+      return list.length < before;
     },
     take(endpoint) {
       const matching = list.filter(

@@ -39,6 +39,8 @@ export interface MockOptions {
   tenantSecret?: string | undefined;
   /** Faults from the start; more with `mock.faults.add`. */
   faults?: readonly Fault[] | undefined;
+  /** Serves a page to look at and to drive the mock by, at `/` and where the `appUrl` of its runs leads; not unless asked for. */
+  page?: boolean | undefined;
   /** Takes the place of the mock's own sender. */
   deliver?: Deliver | undefined;
 }

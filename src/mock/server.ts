@@ -108,7 +108,7 @@ function refuse(error: unknown): Response {
 
 /** Starts the service on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: MockOptions = {}): Promise<Mock> {
-  const { host = '127.0.0.1', port = 0, seed = 1 } = options;
+  const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret } = options;
   const { state, sender, stop } = stateFrom(options);
   const apiKey = options.apiKey ?? seededApiKey(seed);
   const token = options.token ?? seededToken(seed, tenant);
@@ -125,6 +125,10 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   /** Connections that have carried a request. */
   const used = new WeakSet<Socket>();
   const requests: RecordedRequest[] = [];
+  // Only `mock serve` has somebody to look at it.
+  const page = options.page
+    ? (await import('./console/console.ts')).createConsole({ state, faults, requests, tenantSecret })
+    : undefined;
 
   async function respond(
     request: Request,
@@ -133,19 +137,25 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     reused: boolean,
   ): Promise<Response> {
     if (exchange.path === controlPath) return controlFaults(exchange, faults);
+    if (page?.owns(exchange.path)) return page.answer(exchange);
     const record = recordOf(exchange, state.clock.now());
     requests.push(record);
     if (requests.length > keptRequests) requests.shift();
     const sent = (status: number) => {
       record.status = status;
     };
-    const handle = async () => app.fetch(request, { exchange });
+    const handle = async () => {
+      const response = await app.fetch(request, { exchange });
+      await page?.saw(record, response);
+      return response;
+    };
     const fault = faults.take(record.endpoint);
     if (fault === undefined) {
       const response = await handle();
       sent(response.status);
       return response;
     }
+    page?.spoiled(record, fault);
     const refuseFor = (ms: number) => {
       const end = monotonic() + ms;
       listening.pause(() => monotonic() >= end);
@@ -178,6 +188,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     host,
     port,
   );
+  if (page !== undefined && options.appUrlBase === undefined) state.plan.appUrlBase = listening.url;
   const close = () => {
     stop();
     return listening.close();

@@ -28,12 +28,13 @@ export interface Run {
   readonly id: string;
   readonly tenant: string;
   readonly request: TriggerBody;
-  readonly outcome: Outcome;
   /** Milliseconds on the clock's monotonic scale. */
   readonly startedAt: number;
-  readonly durationMs: number;
+  /** How it goes, as planned; all three change where somebody ends it before its time. */
+  outcome: Outcome;
+  durationMs: number;
   /** What it ends with. */
-  readonly counts: Counts;
+  counts: Counts;
   readonly appUrl: string;
   /** Set once somebody cancelled it in time. */
   cancelled?: { at: number; reason: string | undefined };

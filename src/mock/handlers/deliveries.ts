@@ -26,10 +26,22 @@ function atAGlance({ payload: _payload, ...delivery }: Delivery) {
 /** Goes to the webhook whatever events it is registered for: it is asked for by name. */
 const testEvent = 'webhook.test';
 
+/** A delivery made to try the webhook. */
+export function sendTest(state: State, webhook: Webhook): Delivery {
+  return deliverTo(state, webhook, testEvent, { webhookId: webhook.id });
+}
+
+/** Sends a recorded delivery once more. */
+export function sendAgain(state: State, webhook: Webhook, delivery: Delivery): void {
+  delivery.attempts += 1;
+  delivery.lastAttemptAt = new Date(state.clock.now()).toISOString();
+  delivery.responseStatus = null;
+  state.deliver(webhook, delivery);
+}
+
 export const deliveryHandlers: HandlersOf<DeliveryApi> = {
   'webhooks.test': ({ params, auth, state }) => {
-    const webhook = webhookOf(state, auth, params.id);
-    const delivery = deliverTo(state, webhook, testEvent, { webhookId: webhook.id });
+    const delivery = sendTest(state, webhookOf(state, auth, params.id));
     return { status: 201, body: { ...delivery } };
   },
 
@@ -42,13 +54,10 @@ export const deliveryHandlers: HandlersOf<DeliveryApi> = {
     body: { ...deliveryOf(webhookOf(state, auth, params.id), params.deliveryId) },
   }),
 
-  'webhooks.deliveries.retry': ({ params, auth, state, clock }) => {
+  'webhooks.deliveries.retry': ({ params, auth, state }) => {
     const webhook = webhookOf(state, auth, params.id);
     const delivery = deliveryOf(webhook, params.deliveryId);
-    delivery.attempts += 1;
-    delivery.lastAttemptAt = new Date(clock.now()).toISOString();
-    delivery.responseStatus = null;
-    state.deliver(webhook, delivery);
+    sendAgain(state, webhook, delivery);
     return { body: { ...delivery } };
   },
 };

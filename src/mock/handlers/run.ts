@@ -1,7 +1,8 @@
 import type { run } from '../../contract/run.ts';
 import type { HandlersOf, MockReply } from '../handler.ts';
 import { finalCounts } from '../outcomes.ts';
-import { announceEnd, announceRun, progressNow } from '../run-events.ts';
+import { cancelRun } from '../run-end.ts';
+import { announceRun, progressNow } from '../run-events.ts';
 import type { Run, State } from '../state.ts';
 import { known } from './find.ts';
 
@@ -49,13 +50,9 @@ export const runHandlers: HandlersOf<typeof run> = {
     body: statusOf(state, findRun(state, auth.tenant, params.runId)),
   }),
 
-  'run.cancel': ({ params, body, auth, state, clock }) => {
+  'run.cancel': ({ params, body, auth, state }) => {
     const found = findRun(state, auth.tenant, params.runId);
-    // A run that has ended stays as it is: cancelling again, or too late, changes nothing and is no error.
-    if (progressNow(state, found).state === 'in_progress') {
-      found.cancelled = { at: clock.monotonic(), reason: body?.reason };
-      announceEnd(state, found);
-    }
+    cancelRun(state, found, body?.reason);
     return { body: { runId: found.id, ...statusOf(state, found) } };
   },
 };

@@ -1,0 +1,298 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { rungate, start } from '../e2e/built.ts';
+import { skipped, startBrowser } from './browser.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let mock: Mock;
+let complaints: string[];
+let elsewhere: string[];
+
+beforeAll(async () => {
+  if (!skipped) browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  mock = await startMock({ page: true, outcome: 'stuck', deliveries: 'loopback' });
+});
+afterEach(async () => {
+  await context?.close();
+  await mock.close();
+});
+
+async function open(path = '/', options: BrowserContextOptions = {}): Promise<void> {
+  complaints = [];
+  elsewhere = [];
+  context = await browser.newContext(options);
+  page = await context.newPage();
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('request', (request) => {
+    if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(`${mock.url}/`))
+      elsewhere.push(request.url());
+  });
+  await page.goto(mock.url + path);
+  await page.getByText('Live', { exact: true }).waitFor();
+}
+
+const headers = () => ({ 'x-api-key': mock.apiKey, 'content-type': 'application/json' });
+
+async function makeRun(body: object = { projectSlug: 'shop', processSlug: 'checkout' }): Promise<string> {
+  const init = { method: 'POST', headers: headers(), body: JSON.stringify(body) };
+  const reply = (await (await fetch(`${mock.url}/api/ci/runs`, init)).json()) as { runId: string };
+  return reply.runId;
+}
+
+const env = () => ({ RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token });
+const endButton = (id: string, as: string) =>
+  page.getByRole('group', { name: `End ${id} as` }).getByRole('button', { name: as });
+const focused = () => page.evaluate('document.activeElement.textContent') as Promise<string>;
+
+/** Something of everything: runs, deliveries, faults, requests, with an open one. */
+async function fill(): Promise<string> {
+  const id = await makeRun();
+  await makeRun({ projectSlug: evil, tags: [evil], ref: 'x'.repeat(300), externalUrl: `https://${evil}` });
+  await page.getByLabel('Endpoint').selectOption('orders.list');
+  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+  await page.getByLabel('Show those not sent').check();
+  await page.getByText('POST /api/ci/runs').first().click();
+  await page.locator('pre', { hasText: 'x-api-key: ********' }).waitFor();
+  return id;
+}
+
+async function violations(): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
+  };
+  return found.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  );
+}
+
+const isWiderThanTheScreen = () =>
+  page.evaluate('document.documentElement.scrollWidth > innerWidth') as Promise<boolean>;
+
+describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there is none)', () => {
+  it.each(['light', 'dark'] as const)('has nothing that axe objects to, in %s', async (colorScheme) => {
+    await open('/', { colorScheme });
+    expect(await violations()).toEqual([]);
+    const id = await fill();
+    expect(await violations()).toEqual([]);
+    await page.goto(`${mock.url}/projects/shop/runs/${id}`);
+    await page.getByRole('heading', { name: id }).waitFor();
+    expect(await violations()).toEqual([]);
+    expect([complaints, elsewhere]).toEqual([[], []]);
+  });
+
+  it('fits on a screen of 360 pixels', async () => {
+    await open('/', { viewport: { width: 360, height: 640 } });
+    expect(await isWiderThanTheScreen()).toBe(false);
+    await fill();
+    expect(await isWiderThanTheScreen()).toBe(false);
+    await page.getByRole('link', { name: /^run_/ }).first().click();
+    await page.getByText('CI build').waitFor();
+    expect(await isWiderThanTheScreen()).toBe(false);
+  });
+
+  it('moves nothing for those who asked for that', async () => {
+    await open('/', { reducedMotion: 'reduce' });
+    await makeRun();
+    await page.getByRole('link', { name: /^run_/ }).waitFor();
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+  });
+
+  it.each([
+    ['passed', 0],
+    ['failed', 1],
+    ['blocked', 2],
+    ['cancelled', 4],
+  ] as const)('a click on %s ends a real run wait with %i', async (as, code) => {
+    mock.state.plan.retryAfterSeconds = 0.1;
+    const id = await makeRun();
+    await open();
+    const waiting = rungate(['run', 'wait', id, '--strict', '--json'], env());
+    await page.getByText(`GET /api/ci/runs/${id}`).first().waitFor();
+    await endButton(id, as).click();
+    await page
+      .getByRole('status')
+      .filter({ hasText: `${id} ended as ${as}` })
+      .waitFor();
+    const { code: exit, out } = await waiting.ended;
+    expect([exit, JSON.parse(out).runs[0].verdict]).toEqual([code, as]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('is worked with the keyboard alone, and the focus stays where it is while the page goes on', async () => {
+    const id = await makeRun();
+    await open();
+    const tabTo = async (wanted: RegExp) => {
+      for (let i = 0; i < 40; i += 1) {
+        await page.keyboard.press('Tab');
+        if (wanted.test(await focused())) return;
+      }
+      throw new Error(`${wanted} is not reached`);
+    };
+    await tabTo(/^Skip/);
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('main');
+    await tabTo(/^failed$/);
+    // More comes in above it, twice.
+    for (let i = 0; i < 2; i += 1) {
+      const other = await makeRun();
+      await page.getByRole('link', { name: other }).waitFor();
+      expect(await focused()).toBe('failed');
+    }
+    await tabTo(/^failed$/).catch(() => {});
+    await endButton(id, 'failed').focus();
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('status')
+      .filter({ hasText: `${id} ended as failed` })
+      .waitFor();
+    // Its buttons are gone: the run itself has the focus.
+    expect(await focused()).toBe(id);
+
+    await tabTo(/^Switch on$/);
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Switch off' }).waitFor();
+    await tabTo(/^Switch off$/);
+    await page.keyboard.press('Enter');
+    await page.getByText('No fault is on.').waitFor();
+    expect(await focused()).toBe('Faults');
+  });
+
+  it('says politely what a run came to, and stops when it is told to', async () => {
+    const id = await makeRun();
+    await open();
+    await page.getByRole('link', { name: id }).waitFor();
+    const cancel = { method: 'POST', headers: headers(), body: '{}' };
+    await fetch(`${mock.url}/api/ci/runs/${id}/cancel`, cancel);
+    await page
+      .getByRole('status')
+      .filter({ hasText: `${id} ended: cancelled` })
+      .waitFor();
+    await page.getByRole('button', { name: 'Pause updates', pressed: false }).click();
+    await page.getByRole('button', { name: 'Pause updates', pressed: true }).waitFor();
+    await page.getByText('Paused').waitFor();
+    const other = await makeRun();
+    const read = page.waitForRequest((request) => request.url().includes('/_mock/page/state'), {
+      timeout: 2500,
+    });
+    await expect(read).rejects.toThrow('Timeout');
+    await page.getByRole('button', { name: 'Pause updates' }).click();
+    await page.getByRole('link', { name: other }).waitFor();
+  });
+
+  it('writes hostile names as text', async () => {
+    await open();
+    await makeRun({ projectSlug: evil, processSlug: evil });
+    await fetch(`${mock.url}/api/ci/runs/${evil}?${evil}`, { headers: headers() });
+    await page.getByText(`${evil} / ${evil}`).waitFor();
+    await page.getByRole('link', { name: /^run_/ }).click();
+    await page.getByText(evil).first().waitFor();
+    await page.goto(`${mock.url}/projects/x/runs/${encodeURIComponent(evil)}`);
+    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    expect(await page.evaluate('document.querySelectorAll("img").length')).toBe(0);
+    expect(await page.evaluate('document.querySelectorAll("script").length')).toBe(1);
+    expect([complaints, elsewhere]).toEqual([[], []]);
+  });
+
+  it('makes no markup of text even when its own script is told to', async () => {
+    await open();
+    const tried = page.evaluate(`document.body.innerHTML = '<b>x</b>'`);
+    await expect(tried).rejects.toThrow('TrustedHTML');
+  });
+
+  it('cannot be read or driven by a page of another origin', async () => {
+    const id = await makeRun();
+    const token = /name="token" content="([^"]+)/.exec(await (await fetch(mock.url)).text())?.[1];
+    const other = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>other</title>');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    await open();
+    const action = JSON.stringify({ do: 'end', run: id, as: 'passed' });
+    for (const host of ['127.0.0.1', 'localhost']) {
+      await page.goto(`http://${host}:${port}/`);
+      const outcome = await page.evaluate(
+        async ([url, body, shown]) => {
+          const tell = (reply: Promise<Response>) =>
+            reply.then(
+              (one) => `${one.type} ${one.status}`,
+              () => 'refused',
+            );
+          const post = { method: 'POST', body: body as string };
+          return [
+            await tell(fetch(`${url}/`)),
+            await tell(fetch(`${url}/_mock/page/state`)),
+            // Even one that had found out the token.
+            await tell(
+              fetch(`${url}/_mock/page/do`, { ...post, headers: { 'x-mock-page': shown as string } }),
+            ),
+            await tell(fetch(`${url}/_mock/page/do`, { ...post, mode: 'no-cors' })),
+          ];
+        },
+        [mock.url, action, token],
+      );
+      expect(outcome.slice(0, 3), host).toEqual(['refused', 'refused', 'refused']);
+      await page.evaluate(
+        `const form = document.createElement('form');
+         Object.assign(form, { method: 'POST', action: '${mock.url}/_mock/page/do', enctype: 'text/plain' });
+         const field = document.createElement('input');
+         Object.assign(field, { name: ${JSON.stringify(`${action.slice(0, -1)},"x":"`)}, value: '"}' });
+         form.append(field);
+         document.body.append(form);
+         form.submit();`,
+      );
+      await page.getByText('Forbidden').waitFor();
+      await page.goto(`http://${host}:${port}/`);
+      await page.evaluate(
+        `const frame = document.createElement('iframe'); frame.src = '${mock.url}/'; document.body.append(frame);`,
+      );
+      await page.waitForResponse((reply) => reply.url() === `${mock.url}/` && reply.status() === 403);
+    }
+    other.close();
+    expect(mock.state.runs.get(id)).toMatchObject({ outcome: 'stuck' });
+    expect(mock.state.runs.get(id)?.cancelled).toBeUndefined();
+  });
+
+  it('says when the mock does not answer, and goes on when it does', async () => {
+    await open();
+    mock.faults.add({ kind: 'refused', forMs: 3000 });
+    await fetch(`${mock.url}/api/orders.json`).catch(() => {});
+    await page.getByText('No answer from the mock').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+  });
+});
+
+it('mock serve prints where the page is, on stderr, and what it serves is small', async () => {
+  const serving = rungate(['mock', 'serve', '--port', '0']);
+  await serving.shows(/stop it with Ctrl-C/);
+  serving.child.kill('SIGTERM');
+  const { err } = await serving.ended;
+  const printed = /drive it, at (http:\/\/127\.0\.0\.1:\d+\/)\n/.exec(err);
+  expect(printed).not.toBeNull();
+
+  const again = rungate(['mock', 'serve', '--port', new URL(String(printed?.[1])).port]);
+  await again.shows(/stop it with Ctrl-C/);
+  const page = await start('curl', ['-sf', '--max-time', '5', String(printed?.[1])]).ended;
+  again.child.kill('SIGTERM');
+  await again.ended;
+  expect(page.out).toMatch(/^<!doctype html>/i);
+  expect(gzipSync(page.out).length).toBeLessThan(8000);
+});
