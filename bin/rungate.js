@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// Syntax that a Node of years ago reads too, so that it is told what is wrong: no await at the top, no `?.`.
 import module from 'node:module';
 
 // Whatever goes wrong before main() can say so is a bug: 70, and never Node's own 1, which means "failed" here.
@@ -9,17 +10,37 @@ process.on('uncaughtException', (error) => {
   process.exit(70);
 });
 
-// Node 22.1 and later keep compiled code between runs; older ones have no such call.
-module.enableCompileCache?.();
+/** The oldest Node that has what is used here, as package.json says under `engines`. */
+const oldest = [20, 18, 1];
 
-const words = process.argv.slice(2);
-if (words.length === 1 && words[0] === '--version') {
-  // What monitors and installers ask for most, and the one question that needs nothing else.
-  const { version } = await import('../dist/version.js');
-  process.stdout.write(`${version}\n`);
-  process.exitCode = 0;
-} else {
+function isTooOld(version) {
+  const parts = version.split('.').map(Number);
+  const differing = oldest.findIndex((part, index) => part !== parts[index]);
+  return differing >= 0 && parts[differing] < oldest[differing];
+}
+
+async function run(words) {
+  if (words.length === 1 && words[0] === '--version') {
+    // What monitors and installers ask for most, and the one question that needs nothing else.
+    const { version } = await import('../dist/version.js');
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
   const { main, systemIo } = await import('../dist/cli.js');
+  return main(words, systemIo);
+}
+
+if (isTooOld(process.version.slice(1))) {
+  console.error(`error: rungate needs Node ${oldest.join('.')} or later, and this is ${process.version}`);
+  console.error(
+    '  → install a newer Node, or choose one in the pipeline: image node:24, or actions/setup-node',
+  );
+  process.exitCode = 78;
+} else {
+  // Node 22.1 and later keep compiled code between runs; older ones have no such call.
+  if (module.enableCompileCache) module.enableCompileCache();
   // Never process.exit: it cuts off what a pipe has not taken yet.
-  process.exitCode = await main(words, systemIo);
+  run(process.argv.slice(2)).then((code) => {
+    process.exitCode = code;
+  });
 }

@@ -50,5 +50,6 @@ it('run wait on a run that has ended loads what it needs, and nothing that was a
 
 it('--version loads no HTTP, no contract and no schema', async () => {
   const list = (await loaded(['--version'])).split('\n');
-  for (const never of ['src/http/hop.ts', 'zod', 'p-retry', 'src/contract/run.ts']) expect(list).not.toContain(never);
+  for (const never of ['src/http/hop.ts', 'zod', 'p-retry', 'src/contract/run.ts'])
+    expect(list).not.toContain(never);
 });

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { bin, root, start } from './built.ts';
+
+/** Starts the command in this Node, which says that it is another one. */
+function inNode(version: string) {
+  const pretend = `Object.defineProperty(process, 'version', { value: 'v${version}' })`;
+  return start(process.execPath, [
+    '--import',
+    `data:text/javascript,${encodeURIComponent(pretend)}`,
+    bin,
+    '--version',
+  ]);
+}
+
+it.each(['12.20.0', '18.20.8', '20.9.0', '20.18.0'])(
+  'Node %s is told what it needs, exit code 78',
+  async (version) => {
+    const { code, out, err } = await inNode(version).ended;
+    expect({ code, out }).toEqual({ code: 78, out: '' });
+    expect(err).toContain(`error: rungate needs Node 20.18.1 or later, and this is v${version}\n  → install`);
+  },
+);
+
+it.each(['20.18.1', '20.19.0', '22.0.0', '100.0.0'])('Node %s is new enough', async (version) =>
+  expect((await inNode(version).ended).code).toBe(0),
+);
+
+it('needs what package.json says', () => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const needed = /const oldest = \[(.*)\]/.exec(readFileSync(bin, 'utf8'))?.[1]?.replaceAll(', ', '.');
+  expect(engines.node).toBe(`>=${needed}`);
+});
