@@ -38,8 +38,10 @@ function rounded(figures) {
 
 async function measurePeer([name, command], rounds) {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-peer-'));
+  let step = 'npm install';
   try {
     const found = await install(name, folder);
+    step = '--version';
     const home = join(folder, 'node_modules', name);
     const { version, bin: commands } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
     const file = join(home, typeof commands === 'string' ? commands : commands[command]);
@@ -56,7 +58,7 @@ async function measurePeer([name, command], rounds) {
     return { name, version, ...found, rounds, ...times };
   } catch (error) {
     // Only how it ended: what npm says names folders and hosts.
-    return { name, failed: String(error.message).split(':')[0] };
+    return { name, failed: `${step}: ${String(error.message).split(':')[0]}` };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
