@@ -23,9 +23,13 @@ export function secretsOf(state: State, tenantSecret: string | undefined): strin
   return [...state.credentials.keys(), ...keys, ...webhooks.map(({ secret }) => secret), ...signing];
 }
 
+function masked(text: string, secrets: readonly string[]): string {
+  return withoutCredentials(redact(text, secrets));
+}
+
 /** Text from outside in one harmless line, without any of the secrets. */
 export function shownLine(text: string, secrets: readonly string[], limit = 200): string {
-  return excerpt(withoutCredentials(redact(text, secrets)), limit);
+  return excerpt(masked(text, secrets), limit);
 }
 
 /** Where a webhook leads, without what makes its address worth something. */
@@ -59,10 +63,12 @@ function maskValues(value: unknown): unknown {
 const longestBody = 4000;
 
 /** A body, if it is JSON: of anything else it cannot be told where a secret begins and ends. */
-function shownBody(body: string): string {
+function shownBody(body: string, secrets: readonly string[]): string {
   if (body === '') return '';
   try {
-    return JSON.stringify(maskValues(JSON.parse(body)), null, 2).slice(0, longestBody);
+    const text = JSON.stringify(maskValues(JSON.parse(body)), null, 2);
+    // Cut last: half of a secret would not be known for one.
+    return masked(text, secrets).slice(0, longestBody);
   } catch {
     return `(${Buffer.byteLength(body)} bytes that are no JSON)`;
   }
@@ -71,13 +77,13 @@ function shownBody(body: string): string {
 /** A request as text, a line for each header, and the body. */
 export function shownRequest(request: RecordedRequest, secrets: readonly string[]): string {
   const headers = Object.entries(request.headers).map(
-    ([name, value]) => `${name}: ${secretName.test(name) ? hidden : value}`,
+    ([name, value]) => `${name}: ${secretName.test(name) ? hidden : masked(value, secrets)}`,
   );
-  const body = shownBody(request.body);
+  const body = shownBody(request.body, secrets);
   const lines = [
     `${request.method} ${shownTarget(request, secrets)}`,
     ...headers,
     ...(body === '' ? [] : ['', ...body.split('\n')]),
   ];
-  return lines.map((line) => sanitize(withoutCredentials(redact(line, secrets)))).join('\n');
+  return lines.map(sanitize).join('\n');
 }
