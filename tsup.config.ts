@@ -7,7 +7,7 @@ const lean: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'lean',
   setup(build) {
     // commander can start other programs as subcommands; ours are its own.
-    build.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
+    build.onResolve({ filter: /^(node:)?child_process$/ }, ({ importer }) =>
       importer.includes('commander') ? { path: 'child_process', namespace: 'unused' } : undefined,
     );
     build.onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
@@ -70,6 +70,8 @@ export default defineConfig([
     // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
     metafile: true,
     splitting: true,
+    // That step says it, where it is needed.
+    banner: {},
     // The builds that write code run side by side, and each cleans its own folder.
     clean: ['!webhook/**', '!action/**'],
   },

@@ -4,7 +4,7 @@
 // esbuild splits by who uses what: `run wait` came out in some thirty files, and finding, reading and linking them
 // took 12 ms of its 45. Rollup can be told what belongs together, and leaves nothing twice.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { builtinModules } from 'node:module';
+import { isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
@@ -42,12 +42,19 @@ function closure(files) {
   return found;
 }
 
-// What says the version says it without the rest.
-const alone = closure(['version.js']);
 const hot = closure(first);
+// What the library has in common with the command line stays free of the rest of it.
+const shared = closure(['index.js']);
+// `--version` is answered without either.
+const version = (file) => 'src/version.ts' in outputs[file].inputs;
+const fileOf = (file) => (!hot.has(file) || version(file) ? undefined : shared.has(file) ? 'core' : 'cli');
 const bundle = await rollup({
   input: Object.fromEntries(['cli', 'index', 'version'].map((name) => [name, join(dist, `${name}.js`)])),
-  external: (id) => builtinModules.includes(id.replace(/^node:/, '')),
+  external: isBuiltin,
+  // What is made of no source of anybody's are esbuild's own functions, for those who call them.
+  treeshake: { moduleSideEffects: (id) => Object.keys(outputs[basename(id)]?.inputs ?? {}).length > 0 },
+  // An entry may have more exports than its own: else it is one more file, that only names another.
+  preserveEntrySignatures: 'allow-extension',
   onwarn(warning, warn) {
     if (warning.code !== 'CIRCULAR_DEPENDENCY') warn(warning);
   },
@@ -56,15 +63,34 @@ const { output } = await bundle.generate({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: '[name].js',
-  manualChunks: (id) => (hot.has(basename(id)) && !alone.has(basename(id)) ? 'gate' : undefined),
+  manualChunks: (id) => fileOf(basename(id)),
   onlyExplicitManualChunks: true,
+  hoistTransitiveImports: false,
 });
 await bundle.close();
+
+/**
+ * Node's own modules without what `import` makes of them: it reads every export, and `fs` loads its streams for that.
+ * Only in files of the command line: the library is for other bundlers, too.
+ */
+function withoutFacades(code) {
+  return code.replace(/^import \{([^}]*)\} from ["']([\w:/]+)["'];$/gm, (whole, names, name) => {
+    if (!isBuiltin(name)) return whole;
+    return `const {${names.replace(/ as /g, ': ')}} = process.getBuiltinModule('${name}');`;
+  });
+}
+
+/** CommonJS packages (commander) call `require`, for Node's own modules alone: all others are bundled. */
+const required = (code) =>
+  code.includes('typeof require ')
+    ? `const require = (name) => process.getBuiltinModule(name);${code}`
+    : code;
 
 for (const file of Object.keys(outputs)) rmSync(join(dist, file), { force: true });
 const merged = {};
 for (const { fileName, code, modules } of output) {
-  const small = await transform(code, { minify: true, format: 'esm', target: 'node20.18' });
+  const lean = fileName === 'cli.js' ? withoutFacades(code) : code;
+  const small = await transform(required(lean), { minify: true, format: 'esm', target: 'node20.18' });
   writeFileSync(join(dist, fileName), small.code);
   const inputs = {};
   for (const id of Object.keys(modules)) Object.assign(inputs, outputs[basename(id)]?.inputs);
