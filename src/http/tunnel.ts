@@ -1,5 +1,5 @@
 import { type ClientRequestArgs, request as requestPlain } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { Track } from './connections.ts';
 import { span } from './fault.ts';
@@ -33,8 +33,11 @@ export async function openTunnel(
   const to = `${bracketed(target.host ?? '')}:${target.port}`;
   const token = proxyAuthorization(proxy);
   return new Promise((resolve, reject) => {
+    const hostname = proxy.hostname.replace(/^\[|\]$/g, '');
     const asked = request({
-      hostname: proxy.hostname.replace(/^\[|\]$/g, ''),
+      hostname,
+      // Node takes the name that a certificate must be for from the Host header, and that is the target here.
+      servername: isIP(hostname) === 0 ? hostname : '',
       port: proxy.port,
       method: 'CONNECT',
       path: to,

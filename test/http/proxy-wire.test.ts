@@ -1,5 +1,6 @@
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { main } from '../../src/cli.ts';
 import { api } from '../../src/contract/index.ts';
@@ -202,4 +203,36 @@ test.each([
   const { out, err } = printed();
   expect(out + err).toContain('@127.0.0.1:1');
   expect(out + err).not.toContain('s3cret');
+});
+
+test('a proxy that is reached by https works like one by http, and is trusted by the same authorities', async () => {
+  const port = await startService((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(done);
+  });
+  const asked: string[] = [];
+  const server = createTlsServer({ key: pem('server.key'), cert: pem('server.pem') });
+  server.on('connect', (request, client, head) => {
+    asked.push(`${request.url} ${request.headers['proxy-authorization']}`);
+    const upstream = connect(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      upstream.write(head);
+      upstream.pipe(client).pipe(upstream);
+    });
+    for (const socket of [client, upstream]) socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const HTTPS_PROXY = `https://u:p@localhost:${(server.address() as AddressInfo).port}`;
+  const both = `${pem('ca.pem')}\n${pem('service-ca.pem')}`;
+  expect((await read(port, { HTTPS_PROXY }, both).reply).status).toBe(200);
+  expect(asked).toEqual([`${serviceHost}:${port} Basic ${Buffer.from('u:p').toString('base64')}`]);
+
+  const untrusted = await rejection(read(port, { HTTPS_PROXY }).reply, NetworkError);
+  expect(untrusted.message).toContain('proxy');
+  expect(untrusted).toMatchObject({ fault: 'tls', unsent: true });
+  expect(asked).toHaveLength(1);
 });
