@@ -29,6 +29,9 @@ const write = !has('--no-write') && rounds >= fewestRounds;
 const measure = { gate: measureGate, client: measureClient, npx: measureNpx, peers: measurePeers };
 
 const found = { machine: describeMachine(), rounds };
+const { load, cores } = found.machine;
+if (load >= cores)
+  console.error(`this machine is busy (load ${load}, ${cores} cores): the figures will be of that`);
 for (const part of parts) {
   if (measure[part] === undefined) throw new Error(`--only: there is no ${part}`);
   console.error(`measuring ${part}, ${rounds} rounds…`);
