@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { providers } from '../ci/context.ts';
 import type { Bind } from './bind.ts';
+import { examples } from './examples.ts';
 import type { InitFlags } from './init-command.ts';
 import { collect } from './run-flags.ts';
 
@@ -22,6 +23,7 @@ export function defineInit(command: Command, bind: Bind): void {
     .option('--dry-run', 'show what would be written, and write nothing')
     .option('--force', 'replace .rungate.json and our own pipeline file')
     .option('-y, --yes', 'do not ask: take the defaults');
+  examples(command, 'rungate init --project shop --process checkout --ci github');
   bind(command, {
     settings: async (flags: InitFlags) => (await import('./run-trigger.ts')).triggerSettings(flags),
     run: async (context, _args, flags: InitFlags) =>

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Bind } from './bind.ts';
+import { examples } from './examples.ts';
 import { addMockFlags, type MockFlags } from './mock-flags.ts';
 
 /** `rungate mock …`: the options; the mock itself is loaded when it is started. */
@@ -7,6 +8,7 @@ export function defineMock(group: Command, bind: Bind): void {
   const serve = addMockFlags(group.command('serve'))
     .summary('serve the mock until it is stopped')
     .description('Serve a mock of the service on this machine. Prints the settings to export (port 4010).');
+  examples(serve, 'rungate mock serve --outcome failed  # until Ctrl-C');
   bind(serve, {
     run: async (context, _args, flags: MockFlags) =>
       (await import('./mock-serve.ts')).serveCommand(context, flags),
@@ -20,6 +22,11 @@ export function defineMock(group: Command, bind: Bind): void {
     .argument('<command...>')
     .usage('[options] -- <command...>')
     .passThroughOptions();
+  examples(
+    exec,
+    'rungate mock exec -- rungate run trigger --project shop --process checkout --wait',
+    'rungate mock exec --outcome failed -- rungate run trigger --project shop --process checkout --wait  # exits 1',
+  );
   bind(exec, {
     run: async (context, [command], flags: MockFlags) =>
       (await import('./mock-exec.ts')).execCommand(context, command as string[], flags),

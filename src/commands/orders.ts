@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { orders } from '../contract/orders.ts';
 import type { Bind } from './bind.ts';
 import { deriveCommands } from './derive.ts';
+import { examples } from './examples.ts';
 
 /** `rungate orders …` */
 export function defineOrders(group: Command, bind: Bind): void {
@@ -11,6 +12,7 @@ export function defineOrders(group: Command, bind: Bind): void {
         '--verify',
         'add the orders up exactly and compare: exit 1 when they do not add up, 3 when they keep changing',
       );
+      examples(command, 'rungate orders summary --verify');
       tie(command, {
         run: async (context, _args, flags: { verify?: boolean }) =>
           (await import('./orders-summary.ts')).summaryCommand(context, flags),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Bind } from './bind.ts';
 import { completes } from './completes.ts';
+import { examples } from './examples.ts';
 import { addWaitFlags, collect, type WaitFlags, waitSettings } from './run-flags.ts';
 import type { TriggerFlags } from './run-trigger.ts';
 
@@ -30,6 +31,12 @@ export function defineRun(group: Command, bind: Bind): void {
     (await import('./completion-service.ts')).environmentKeys(line),
   );
   addWaitFlags(trigger, true);
+  examples(
+    trigger,
+    'rungate run trigger --project shop --process checkout --wait --strict',
+    'rungate run trigger --project shop --tag smoke --tag nightly --wait --timeout 30m',
+    'run=$(rungate run trigger --project shop --process checkout)',
+  );
   bind(trigger, {
     settings: async (flags: TriggerFlags) => (await import('./run-trigger.ts')).triggerSettings(flags),
     run: async (context, _args, flags: TriggerFlags) =>
@@ -42,6 +49,11 @@ export function defineRun(group: Command, bind: Bind): void {
     .description('Wait until the runs have ended, and exit by their verdicts: 0 only when the gate passes.')
     .argument('<runId...>', 'one run or more');
   addWaitFlags(wait, false);
+  examples(
+    wait,
+    'run=$(rungate run trigger --project shop --process checkout)',
+    'rungate run wait "$run" --strict --junit rungate.xml',
+  );
   bind(wait, {
     settings: async (flags: WaitFlags) => waitSettings(flags),
     run: async (context, [runIds], flags: WaitFlags) =>

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Bind } from './bind.ts';
 import { completes } from './completes.ts';
+import { examples } from './examples.ts';
 import { collect } from './run-flags.ts';
 import type { SelftestFlags } from './selftest-run.ts';
 import { expectations, scenarioNames } from './selftest-scenarios.ts';
@@ -22,6 +23,10 @@ export function defineSelftest(command: Command, bind: Bind): void {
     .option('--scenario <name>', `${scenarioNames.join(', ')} (repeatable; default: all)`, collect)
     .option('--time-limit <duration>', 'stop the step after this long, for each scenario (default 60s)')
     .option('--parallel <n>', 'scenarios at a time (default 1)');
+  examples(
+    command,
+    'rungate selftest -- rungate run trigger --project shop --process checkout --wait --strict',
+  );
   completes(command, '--cancelled', expectations);
   completes(command, '--scenario', scenarioNames);
   bind(command, {

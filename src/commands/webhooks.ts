@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { webhooks } from '../contract/webhooks.ts';
 import type { Bind } from './bind.ts';
 import { deriveCommands } from './derive.ts';
+import { examples } from './examples.ts';
 import type { ListenFlags } from './webhooks-rules.ts';
 import { headerNameSettings } from './webhooks-secrets.ts';
 import type { SignFlags } from './webhooks-sign.ts';
@@ -36,7 +37,9 @@ function defineVerify(group: Command, bind: Bind): void {
     .option('--tolerance <duration>', 'refuse what is older (default: any age)')
     .option('--at <time>', 'the time to compare with (default now)')
     .option('--diagnose', 'on a mismatch try the usual mistakes, and name the one it is');
-  bind(addHeaderNames(command), {
+  addHeaderNames(command);
+  examples(command, 'rungate webhooks verify --request-file capture.http --diagnose');
+  bind(command, {
     settings: async (flags: VerifyFlags) => headerNameSettings(flags),
     run: async (context, _args, flags: VerifyFlags) =>
       (await import('./webhooks-verify.ts')).verifyCommand(context, flags),
@@ -53,7 +56,9 @@ function defineSign(group: Command, bind: Bind): void {
     .optionsGroup('Options:')
     .option('--body-file <file>', 'the raw body; - for standard input (default)')
     .option('--timestamp <t>', 'an RFC 3339 time with a zone (default now)');
-  bind(addHeaderNames(command), {
+  addHeaderNames(command);
+  examples(command, 'rungate webhooks sign --body-file event.json');
+  bind(command, {
     settings: async (flags: SignFlags) => headerNameSettings(flags),
     run: async (context, _args, flags: SignFlags) =>
       (await import('./webhooks-sign.ts')).signCommand(context, flags),
@@ -74,7 +79,9 @@ function defineListen(group: Command, bind: Bind): void {
     .option('--forward-unverified', 'send on what is not authentic too')
     .option('--save <folder>', 'keep each as a file for webhooks verify --request-file')
     .option('--tolerance <duration>', 'refuse what is older (default 5m)');
-  bind(addHeaderNames(command), {
+  addHeaderNames(command);
+  examples(command, 'rungate webhooks listen --save deliveries  # until Ctrl-C');
+  bind(command, {
     settings: async (flags: ListenFlags) => headerNameSettings(flags),
     run: async (context, _args, flags: ListenFlags) =>
       (await import('./webhooks-listen.ts')).listenCommand(context, flags),
