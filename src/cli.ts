@@ -1,8 +1,9 @@
 import { formatAtFirstSight, refuseSecrets } from './commands/argv.ts';
 import { createBind } from './commands/bind.ts';
+import { explainEmpty } from './commands/config-guard.ts';
 import { keptSecrets } from './commands/config-sources.ts';
 import { createProgram, parse, type Spoken } from './commands/program.ts';
-import { ConfigError, type ErrorReport, RungateError, reportError } from './errors.ts';
+import { ConfigError, CredentialError, type ErrorReport, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './output/io.ts';
 import { createOutput } from './output/output.ts';
@@ -43,6 +44,7 @@ async function tell(error: unknown, argv: readonly string[], io: Io): Promise<vo
   const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io))];
   const output = await createOutput(io, { format, quiet: false, verbose: false, secrets });
   if (error instanceof RungateError) {
+    if (error instanceof CredentialError) explainEmpty(error, io.env);
     const { lines } = error;
     if (lines === undefined || format !== 'plain') return output.error(reportError(error));
     await output.error({ ...reportError(error), hint: null });

@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts';
+import { ConfigError, type CredentialError } from '../errors.ts';
 import type { Io } from '../output/io.ts';
 import { runsForFork, type Settings } from '../settings.ts';
 
@@ -26,4 +26,14 @@ export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Sett
       },
     );
   }
+}
+
+/**
+ * Says more of a missing credential where its variable is there, and empty: a CI fills in nothing where a pipeline may not
+ * have the secret, as for a pull request from a fork.
+ */
+export function explainEmpty(error: CredentialError, env: Io['env']): void {
+  const empty = ['RUNGATE_API_KEY', 'RUNGATE_TOKEN'].find((name) => env[name]?.trim() === '');
+  if (empty === undefined) return;
+  error.hint = `${empty} is there, and empty: a CI gives no secrets to a pull request from a fork, nor to a job that the secret is not shared with; leave the job out there, or check the secret's name`;
 }

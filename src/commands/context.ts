@@ -25,7 +25,7 @@ export interface Context {
 
 function missingApiUrl(): ConfigError {
   return new ConfigError('no service is set: rungate does not know where to send the request', {
-    hint: 'set RUNGATE_API_URL, give --api-url <url>, or write apiUrl into .rungate.json; to try without a service: rungate mock exec -- <command>',
+    hint: 'give --api-url <url>, set RUNGATE_API_URL, keep it with rungate login, or write "apiUrl" into .rungate.json; to try without a service: rungate mock exec -- <command>',
   });
 }
 

@@ -77,10 +77,17 @@ async function commandInstead(
   return deeper ?? `the commands are ${names.join(', ')}`;
 }
 
-function optionInstead(command: Command, word: string): string | null {
+/** The long names of what a command takes, and of what those above it take. */
+function optionsOf(command: Command): string[] {
   const own = command.options.map((option) => option.long ?? '');
-  const above = command.parent === null ? [] : command.parent.options.map((option) => option.long ?? '');
-  const near = nearest(word, [...own, ...above, '--help']);
+  return command.parent === null ? own : [...own, ...optionsOf(command.parent)];
+}
+
+function optionInstead(command: Command, word: string): string | null {
+  const isOurs = optionsOf(command).includes(word);
+  // What is there and is called unknown was given a value that it does not take.
+  if (isOurs) return `${word} takes no value: write it alone`;
+  const near = nearest(word, [...optionsOf(command), '--help']);
   return near === null ? null : `did you mean ${near}?`;
 }
 
@@ -108,7 +115,11 @@ export async function explain(
         .join(', ')} — ${help}`,
     });
   }
-  if (wrong === null) return new UsageError(message, { hint: help });
+  if (wrong === null) {
+    const isMissing = error.code === 'commander.missingArgument';
+    const write = isMissing ? `write ${nameOf(command)} ${command.usage()} — ` : '';
+    return new UsageError(message, { hint: `${write}${help}` });
+  }
   const [, kind, word = ''] = wrong;
   const better =
     kind === 'command' ? await commandInstead(command, word, everyCommand) : optionInstead(command, word);

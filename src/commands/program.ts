@@ -69,6 +69,9 @@ const groups: Readonly<Record<string, Group>> = {
   },
 };
 
+const about = `Trigger a test run, wait for it, and gate the pipeline on its verdict.
+Try it: rungate mock exec -- rungate run trigger --project a --tag b --wait`;
+
 const exitTable = `
 Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)
   5 service error · 6 credentials · 7 unreachable · 64 usage · 70 bug
@@ -82,8 +85,7 @@ export interface Spoken {
 /** Every command, with what `argv` calls loaded. Subcommands are made by `.command()`, so that they inherit. */
 export async function createProgram(argv: readonly string[], bind: Bind, spoken: Spoken): Promise<Command> {
   const program = new Command('rungate')
-    .description('Trigger a test run, wait for it, and gate the pipeline on its verdict.')
-    .version(version, '--version', 'show the version')
+    .description(about)
     .enablePositionalOptions()
     // The longest of our flags leaves 33 columns for what it does.
     .configureHelp({ minWidthToWrap: 30 })
@@ -98,7 +100,7 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
       writeErr: () => {},
     })
     .exitOverride();
-  addGlobals(program);
+  addGlobals(program).version(version, '--version', 'show the version');
   for (const [name, { summary, define }] of Object.entries(groups)) {
     const group = program
       .command(name)

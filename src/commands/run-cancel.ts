@@ -4,6 +4,7 @@ import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { fieldTable } from './field-table.ts';
 import { filled } from './globals.ts';
+import { givenRunId } from './run-id.ts';
 
 /** `rungate run cancel <runId>`: what the service replies is printed as it came; the interface does not show it. */
 export async function cancelCommand(
@@ -11,6 +12,7 @@ export async function cancelCommand(
   runId: string,
   flags: { reason?: string },
 ): Promise<number> {
+  givenRunId(runId);
   const reason = filled('--reason', flags.reason);
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };

@@ -42,7 +42,7 @@ function selector(settings: Settings): { processSlug: string } | { tags: [string
   if (settings.process !== undefined) return { processSlug: settings.process.value };
   if (first !== undefined) return { tags: [first, ...rest] };
   throw new UsageError('nothing says what to run: neither a process nor a tag', {
-    hint: 'give --process <slug>, or --tag <tag> once or more',
+    hint: 'give --process <slug>, or --tag <tag> once or more; or write "process" or "tags" into .rungate.json, as rungate init does; or keep it: rungate config set process <slug>',
   });
 }
 
@@ -50,7 +50,7 @@ function selector(settings: Settings): { processSlug: string } | { tags: [string
 export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiContext): TriggerBody {
   if (settings.project === undefined) {
     throw new UsageError('nothing says which project to run', {
-      hint: 'give --project <slug>, or set RUNGATE_PROJECT',
+      hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
     });
   }
   const optional = {

@@ -2,12 +2,13 @@ import { formatDuration } from '../duration.ts';
 import type { StopSignal } from '../errors.ts';
 import { runGate } from '../gate/gate.ts';
 import type { GateReport } from '../gate/report.ts';
-import { checkRunId, runService } from '../gate/service.ts';
+import { runService } from '../gate/service.ts';
 import type { RunJournal, Start } from '../gate/start.ts';
 import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';
 import { printGate } from './gate-result.ts';
 import { fleetOf, type WaitFlags, waitRules } from './run-flags.ts';
+import { givenRunId } from './run-id.ts';
 
 /** What is waited for: runs that are there, or one that is created first and then is ours. */
 export type Watched = { runIds: readonly string[] } | { start: Start; journal?: RunJournal | undefined };
@@ -87,6 +88,5 @@ export async function waitCommand(
   runIds: readonly string[],
   flags: WaitFlags,
 ): Promise<number> {
-  for (const runId of runIds) checkRunId(runId);
-  return runWait(context, { runIds: [...new Set(runIds)] }, flags);
+  return runWait(context, { runIds: [...new Set(runIds.map(givenRunId))] }, flags);
 }

@@ -26,7 +26,7 @@ export function hasSecret({ secrets, tenantSecret }: Secrets): boolean {
 
 export function missingSecret(what: string): ConfigError {
   return new ConfigError(`${what}: no webhook secret is set`, {
-    hint: 'set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several secrets: one in a line), or RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE where the tenant signs',
+    hint: 'set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several secrets: one in a line), or keep it: rungate login --webhook-secret; where the tenant signs, RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
   });
 }
 

@@ -39,12 +39,12 @@ function isOneOf<const T extends string>(values: readonly T[], value: string): v
 export function checkOverride(verdict: string, action: string): [Verdict, Action] {
   if (!isOneOf(verdicts, verdict)) {
     throw new UsageError(`there is no verdict ${echoed(verdict)}`, {
-      hint: `${instead(verdict, settableVerdicts)} (--on cancelled=fail)`,
+      hint: instead(verdict, settableVerdicts),
     });
   }
   if (!isOneOf(actions, action)) {
     throw new UsageError(`${echoed(action)} is not what a gate can do about a verdict`, {
-      hint: `${instead(action, actions)} (--on ${verdict}=warn)`,
+      hint: instead(action, actions),
     });
   }
   if (verdict === 'passed') {

@@ -17,7 +17,7 @@ export function isLoopback(hostname: string): boolean {
  */
 export function parseApiUrl(apiUrl: string, insecureHttp = false): URL {
   const text = apiUrl.trim();
-  const example = 'write it like https://service.example.com';
+  const example = 'write it like https://service.example.com, or http://localhost:4010 for this machine';
   if (text === '') {
     throw new ConfigError('the address of the service is not set', {
       hint: `set RUNGATE_API_URL; ${example}`,

@@ -10,8 +10,14 @@ export interface Credentials {
 }
 
 const wanted = {
-  bearer: { hint: 'set RUNGATE_TOKEN to the bearer token of a user session', what: 'a bearer token' },
-  key: { hint: 'set RUNGATE_API_KEY to an API key of the service', what: 'an API key' },
+  bearer: {
+    hint: 'set RUNGATE_TOKEN to the bearer token of a user session, or RUNGATE_TOKEN_FILE to its file, or keep it: rungate login --token',
+    what: 'a bearer token',
+  },
+  key: {
+    hint: 'set RUNGATE_API_KEY to an API key of the service, or RUNGATE_API_KEY_FILE to its file, or keep it: rungate login',
+    what: 'an API key',
+  },
 } as const;
 
 function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' {
@@ -35,7 +41,7 @@ export function credentialHeader(name: string, auth: Auth, credentials: Credenti
     }
     if (auth === 'either' && !other) {
       throw new CredentialError(`${name} needs a credential, and none is set`, {
-        hint: 'set RUNGATE_TOKEN or RUNGATE_API_KEY',
+        hint: 'set RUNGATE_TOKEN or RUNGATE_API_KEY, or either with _FILE to its file, or keep one: rungate login',
       });
     }
     const only = other
@@ -61,6 +67,18 @@ export function credentialIn(
   const bearer = headers.authorization;
   if (bearer === undefined) return null;
   return { what: 'bearer token', variable: 'RUNGATE_TOKEN', value: bearer.replace(/^Bearer /, '') };
+}
+
+/** A JSON Web Token, which a user session's token is at most services and an API key at none. */
+const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
+
+/** What a refused credential looks as if it were, where that is the other one; null where it does not. */
+export function swapped(what: 'API key' | 'bearer token', value: string): string | null {
+  if (what === 'API key')
+    return jwt.test(value) ? 'what is set there looks like a token: RUNGATE_TOKEN is for it' : null;
+  return /^[a-z]{2,8}_(live_|test_)?\w{16,}$/i.test(value)
+    ? 'what is set there looks like an API key: RUNGATE_API_KEY is for it'
+    : null;
 }
 
 /** Text from the service with the credential taken out, since some services echo what they refuse. */

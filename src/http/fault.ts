@@ -1,4 +1,5 @@
 import { NetworkError } from '../errors.ts';
+import { isLoopback } from './address.ts';
 
 const dns: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
 
@@ -16,6 +17,12 @@ function codeOf(error: unknown): string {
   return error instanceof AggregateError ? codeOf(error.errors[0]) : '';
 }
 
+/** OpenSSL's own words without what only its authors read: thread, code, source file and line. */
+function plainly(text: string): string {
+  const [, reason] = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(text) ?? [];
+  return reason ?? text.trim();
+}
+
 /** `30000` → `30 s`, `250` → `250 ms`. */
 export function span(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
@@ -31,10 +38,12 @@ export function networkError(cause: unknown, url: URL, started: boolean): Networ
   const text = cause instanceof Error && cause.message !== '' ? cause.message : code;
   if (tls.test(code)) {
     const hint = handshake.test(code)
-      ? 'check the address and port in RUNGATE_API_URL: something there does not speak TLS as expected'
+      ? /wrong version number|packet length too long|unknown protocol/.test(text)
+        ? `what listens there does not speak TLS: check the port in RUNGATE_API_URL${isLoopback(url.hostname) ? ', or write http:// in place of https://' : ''}`
+        : 'check the address and port in RUNGATE_API_URL: something there does not speak TLS as expected'
       : 'if a company CA signs its certificate, give it with --ca-file or NODE_EXTRA_CA_CERTS';
     const what = handshake.test(code) ? 'no TLS connection to' : 'the certificate is not trusted of';
-    return new NetworkError('tls', `${what} ${host}: ${text}`, { hint, cause });
+    return new NetworkError('tls', `${what} ${host}: ${plainly(text)}`, { hint, cause });
   }
   if (started) {
     const what = code.startsWith('HPE_')
@@ -50,7 +59,8 @@ export function networkError(cause: unknown, url: URL, started: boolean): Networ
     });
   }
   if (code === 'ECONNREFUSED') {
-    const hint = 'check the host and port in RUNGATE_API_URL, and that the service runs';
+    const mock = isLoopback(url.hostname) ? '; the mock is started with rungate mock serve' : '';
+    const hint = `check the host and port in RUNGATE_API_URL, and that the service runs${mock}`;
     return new NetworkError('refused', `nobody listens at ${host} (${code})`, { hint, cause });
   }
   const hint = 'check RUNGATE_API_URL, the network, and whether a proxy is needed';

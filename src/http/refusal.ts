@@ -1,5 +1,5 @@
 import { HttpError } from '../errors.ts';
-import { credentialIn, withoutCredential } from './credentials.ts';
+import { credentialIn, swapped, withoutCredential } from './credentials.ts';
 import type { PreparedRequest } from './request.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 import type { RawReply } from './transport.ts';
@@ -57,12 +57,27 @@ function explanation(text: string): { error: string | undefined; details: string
   }
 }
 
+/** What may be wrong with an address that the service does not know. */
+function notFoundHint({ endpoint, path }: PreparedRequest): string {
+  // Every path of the interface begins with /api: one that comes later is behind a prefix of the base URL.
+  const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
+  const what =
+    endpoint === 'run.trigger'
+      ? 'the project, the process or tags, and the environment: they go by their slugs and keys'
+      : 'the id';
+  const check = `check ${what}; the service also says so of what belongs to another account`;
+  if (prefix === '') return check;
+  return `check RUNGATE_API_URL, which ends in ${prefix}: the paths of the service begin with /api by themselves; else ${check}`;
+}
+
 /** What happened, and what to do about it. */
 function verdictOn(status: number, request: PreparedRequest): { fact: string; hint: string | undefined } {
   const credential = credentialIn(request.headers);
   const what = credential?.what ?? 'request';
   if (status === 401) {
-    const hint = `check ${credential?.variable ?? 'the credential'}: it may be mistyped, expired, deleted or of another service`;
+    const other = credential === null ? null : swapped(credential.what, credential.value);
+    const may = other ?? 'it may be mistyped, expired, deleted or of another service';
+    const hint = `check ${credential?.variable ?? 'the credential'}: ${may}`;
     return { fact: `the service refused the ${what} (401)`, hint };
   }
   if (status === 403) {
@@ -70,7 +85,7 @@ function verdictOn(status: number, request: PreparedRequest): { fact: string; hi
     return { fact: `the ${what} is not allowed to do this (403)`, hint: `check ${scopes}` };
   }
   if (status === 404) {
-    const hint = 'check the id; the service also says so of what belongs to another account';
+    const hint = notFoundHint(request);
     return { fact: 'the service knows nothing there (404)', hint };
   }
   if (status === 429) {

@@ -66,6 +66,15 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
 
   const table = async (rows: Table) =>
     result(format === 'table' ? await renderTable(rows, io.out.columns ?? 80) : renderTsv(rows));
+  // What is grepped in a log stays in one line; a person's terminal would break it in mid-word.
+  const columns = () => (io.err.isTTY ? (io.err.columns ?? 80) : Number.POSITIVE_INFINITY);
+  const folded = (text: string) =>
+    text
+      .split('\n')
+      .flatMap((line) =>
+        wrapWords(line, columns(), ' '.repeat(/^ */.exec(line)?.[0].length ?? 0).concat('  ')),
+      )
+      .join('\n');
   const json = format === 'json' || format === 'ndjson';
 
   return {
@@ -77,16 +86,13 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     data: async (value, rows) => (json ? result(renderJson(value, indent)) : table(rows)),
     reply: async (text, rows) => (json ? result(await renderReply(text, indent)) : table(rows)),
     note: async (line) => {
-      if (!quiet) await toErr(`${line}\n`);
+      if (!quiet) await toErr(`${folded(line)}\n`);
     },
-    alert: (line) => toErr(`${line}\n`),
+    alert: (line) => toErr(`${folded(line)}\n`),
     async error(report) {
       if (json) return toErr(renderJson({ error: report }, 0));
       const say = (mark: string, painted: string, text: string, indent: string) => {
-        // What is grepped in a log stays in one line; a person's terminal would break it in mid-word.
-        const columns = io.err.isTTY ? (io.err.columns ?? 80) : Number.POSITIVE_INFINITY;
-        const clean = redact(sanitize(text), secrets);
-        const lines = wrapWords(`${mark}${clean}`, columns, indent);
+        const lines = wrapWords(`${mark}${redact(sanitize(text), secrets)}`, columns(), indent);
         return toErr(`${lines.join('\n').replace(mark, () => painted)}\n`);
       };
       await say('error: ', `${paint('bad', 'error:')} `, report.message, '  ');

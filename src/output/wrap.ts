@@ -36,6 +36,9 @@ export function wrap(text: string, columns: number): string[] {
   return [...lines, line];
 }
 
+/** What colours text and takes no column. */
+const paint = /\u001b\[\d+m/g;
+
 /**
  * Harmless text in lines of so many columns, broken at spaces only: an address or a command stays in one piece, however
  * long it is. Every line but the first begins with `indent`.
@@ -46,10 +49,10 @@ export function wrapWords(text: string, columns: number, indent: string): string
   let line: string | null = null;
   for (const word of text.slice(start.length).split(' ')) {
     const longer: string = line === null ? start + word : `${line} ${word}`;
-    if (line !== null && columnsOf(longer) > columns) {
+    if (line !== null && columnsOf(longer.replaceAll(paint, '')) > columns) {
       lines.push(line);
       // At the start of a line a CI would take it for a command.
-      line = indent + sanitize(word);
+      line = indent + (word.startsWith('::') ? sanitize(word) : word);
     } else {
       line = longer;
     }

@@ -39,6 +39,7 @@ export function readCandidate(options: Omit<VerifyOptions, 'body'>): Candidate {
     throw new WebhookVerificationError(
       'malformed_timestamp',
       'the timestamp is not an RFC 3339 date-time with a zone',
+      "give the header's value as it came, such as 2026-11-20T12:00:00Z",
     );
   }
   const mac = parseSignature(signature);
@@ -46,6 +47,7 @@ export function readCandidate(options: Omit<VerifyOptions, 'body'>): Candidate {
     throw new WebhookVerificationError(
       'malformed_signature',
       'the signature is not sha256= and 64 hex digits',
+      'give the whole value of the header, as it came',
     );
   }
   return { timestamp, at, mac, keys, limits };
@@ -70,7 +72,7 @@ export function judge(candidate: Candidate, secretIndex: number): Verified {
     throw new WebhookVerificationError(
       'too_old',
       `the delivery is ${shown(ageSeconds)} old, and ${shown(limits.maxAge)} are allowed`,
-      'a replay, or a clock that is wrong',
+      'a replay, or a clock that is wrong; what was kept on purpose is verified without a limit',
     );
   }
   if (-ageSeconds > limits.maxFuture) {
