@@ -24,8 +24,8 @@ export function defineMock(group: Command, bind: Bind): void {
     .passThroughOptions();
   examples(
     exec,
-    'rungate mock exec -- rungate run trigger --project shop --process checkout --wait',
-    'rungate mock exec --outcome failed -- rungate run trigger --project shop --process checkout --wait  # exits 1',
+    'rungate mock exec -- rungate run trigger --project shop --tag e2e --wait',
+    'rungate mock exec --outcome failed -- ./ci/gate.sh  # exits 1',
   );
   bind(exec, {
     run: async (context, [command], flags: MockFlags) =>

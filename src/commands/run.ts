@@ -34,7 +34,7 @@ export function defineRun(group: Command, bind: Bind): void {
   examples(
     trigger,
     'rungate run trigger --project shop --process checkout --wait --strict',
-    'rungate run trigger --project shop --tag smoke --tag nightly --wait --timeout 30m',
+    'rungate run trigger --project shop --tag smoke --wait --timeout 30m',
     'run=$(rungate run trigger --project shop --process checkout)',
   );
   bind(trigger, {

@@ -23,10 +23,7 @@ export function defineSelftest(command: Command, bind: Bind): void {
     .option('--scenario <name>', `${scenarioNames.join(', ')} (repeatable; default: all)`, collect)
     .option('--time-limit <duration>', 'stop the step after this long, for each scenario (default 60s)')
     .option('--parallel <n>', 'scenarios at a time (default 1)');
-  examples(
-    command,
-    'rungate selftest -- rungate run trigger --project shop --process checkout --wait --strict',
-  );
+  examples(command, 'rungate selftest -- ./ci/gate.sh');
   completes(command, '--cancelled', expectations);
   completes(command, '--scenario', scenarioNames);
   bind(command, {
