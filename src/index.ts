@@ -1,6 +1,6 @@
 export { type Clock, systemClock } from './clock.ts';
-export type { EndpointName, ServiceApi } from './contract/index.ts';
 export type { RunState, TriggerBody } from './contract/run.ts';
+export type * from './contract/service-types.ts';
 export {
   ConfigError,
   ContractError,

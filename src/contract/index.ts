@@ -10,4 +10,4 @@ import { webhooks } from './webhooks.ts';
 export const api = defineApi({ ...orders, ...keys, ...run, ...env, ...observations, ...webhooks });
 
 export type ServiceApi = typeof api;
-export type EndpointName = keyof ServiceApi;
+export type { EndpointName } from './service-types.ts';

@@ -1,18 +1,16 @@
-import { api, type ServiceApi } from '../contract/index.ts';
+import { api } from '../contract/index.ts';
 import { createCaller } from './client.ts';
 import type { ClientOptions } from './options.ts';
-import { type ExactOptions, type ExactOrder, listExact } from './orders-exact.ts';
-import { bindApi, type Tree } from './tree.ts';
+import { type ExactOptions, listExact } from './orders-exact.ts';
+import type { ServiceClient } from './service-client.ts';
+import { bindApi } from './tree.ts';
 
-/** Every endpoint as a method under its dotted name: `client.run.trigger(body)`. */
-export type ServiceClient = Tree<ServiceApi> & {
-  /** The list with each total as the decimal text that came over the wire: sums are made of that. */
-  readonly orders: { listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }> };
-  /** Ends calls under way and every connection. */
-  close(): Promise<void>;
-};
+export type { ServiceClient } from './service-client.ts';
 
-/** The typed client of the whole service. */
+/**
+ * The typed client of the whole service (interface, section 4). It opens no connection before the first call, and looks
+ * at no environment. A wrong address or a missing credential is told by the call that needs it.
+ */
 export function createClient(options: ClientOptions): ServiceClient {
   const caller = createCaller(options);
   const tree = bindApi(api, caller);

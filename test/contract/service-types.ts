@@ -1,0 +1,237 @@
+import { type Auth, type Endpoint, pathParams, type Schema } from '../../src/contract/endpoint.ts';
+import { shown } from '../../src/contract/fields.ts';
+import { api } from '../../src/contract/index.ts';
+
+/*
+ * Writes the types of the contract as plain TypeScript. What the compiler derives from the schemas names the schema
+ * library in every line of the package's declarations, and whoever installs the package does not have that.
+ */
+
+/** What each type is. One that is not here has no place in the package: it needs a sentence first. */
+const docs: Record<string, string> = {
+  OrderListItem:
+    'An order of the list (interface, section 2.1). `total` is a number of `currency` units: for showing; add up those of `listExact`.',
+  Order: 'A single order (interface, section 2.2). `total` is a number of `currency` units.',
+  OrderSummary:
+    'How many orders there are and what they add up to, whatever their currencies (interface, section 2.3).',
+  RunStatus:
+    'State and counts of a run (interface, section 2.6). The counts are only there to rely on once the run has ended; `retryAfterSeconds` is when to ask again.',
+  Environment:
+    'An environment (interface, section 2.8). The service sends other fields, too, which the contract does not show.',
+  EnvironmentFields: 'What an environment is created or changed with (interface, section 2.8).',
+  MobileRuntimeOverrides:
+    "Of mobile projects only: what takes the place of the project's own (interface, section 2.8).",
+  Variable: 'A variable of an environment. The contract shows none of its fields (interface, section 2.12).',
+  Observation:
+    'An observation: of its fields the contract shows those that can be filtered by (interface, section 2.10).',
+  Webhook: 'A webhook. The contract shows none of its fields (interface, section 2.12).',
+  Delivery:
+    'A delivery of a webhook, as the service has recorded it. The contract shows none of its fields (interface, section 2.12).',
+};
+
+/** What the source has a better type for, beside the schema. */
+const written: Record<string, { name: string; from: string }> = {
+  RunRequest: { name: 'TriggerBody', from: './run.ts' },
+};
+
+const generic = `
+/** One page of a list (interface, section 2.9); \`page\` counts from 1. */
+export interface Page<Item> {
+  items: Item[];
+  totalCount: number;
+  page: number;
+  pageSize: number;
+  totalPages: number;
+  hasNextPage: boolean;
+  hasPreviousPage: boolean;
+  [field: string]: unknown;
+}
+
+/** A list whose shape the interface does not show: an array, or an object that has one. */
+export type List<Item> = Item[] | { items: Item[]; [field: string]: unknown };
+
+/** A body that the interface does not show: an object of whatever fields the service takes. */
+export interface Fields {
+  [field: string]: unknown;
+}
+`;
+
+interface Definition {
+  readonly type: string;
+  readonly innerType?: Schema;
+  readonly element?: Schema;
+  readonly options?: readonly Schema[];
+  readonly shape?: Readonly<Record<string, Schema>>;
+  readonly catchall?: Schema;
+}
+const definition = (schema: Schema): Definition => schema._zod.def as unknown as Definition;
+
+/** The types that were named on the way, by name. */
+type Named = Map<string, string>;
+
+const comment = (text: string, indent = '') => `${indent}/** ${text} */\n`;
+
+/** A string with known values and room for others. */
+function knownStrings(meta: unknown): readonly string[] | undefined {
+  const { anyOf } = (meta ?? {}) as { anyOf?: readonly { enum?: readonly string[] }[] };
+  return anyOf?.find((one) => one.enum !== undefined)?.enum;
+}
+
+function members(schema: Schema, named: Named): string[] {
+  const { shape = {}, catchall } = definition(schema);
+  const fields = Object.entries(shape).map(([name, field]) => {
+    const optional = definition(field).type === 'optional';
+    return `${name}${optional ? '?' : ''}: ${typeText(field, named)}`;
+  });
+  const open = catchall !== undefined && definition(catchall).type === 'unknown';
+  return [...fields, ...(open ? ['[field: string]: unknown'] : [])];
+}
+
+function objectText(schema: Schema, named: Named): string {
+  const { shape = {} } = definition(schema);
+  const names = Object.keys(shape);
+  const list = shape.items === undefined ? undefined : definition(shape.items).element;
+  if (list !== undefined && names.includes('totalPages')) return `Page<${typeText(list, named)}>`;
+  const fields = members(schema, named);
+  return fields.length === 1 && names.length === 0 ? 'Fields' : `{ ${fields.join('; ')} }`;
+}
+
+/** The type of a schema's values; those with a name are put among `named`. */
+function typeText(schema: Schema, named: Named): string {
+  const meta = shown.get(schema);
+  const { id } = (meta ?? {}) as { id?: string };
+  if (id !== undefined) {
+    const own = written[id]?.name;
+    if (own !== undefined) return own;
+    const doc = docs[id];
+    if (doc === undefined) throw new Error(`${id} needs a sentence in test/contract/service-types.ts`);
+    const lines = members(schema, named).map((line) => `  ${line};\n`);
+    named.set(id, `${comment(doc)}export interface ${id} {\n${lines.join('')}}\n`);
+    return id;
+  }
+  const { type, innerType, element, options = [] } = definition(schema);
+  switch (type) {
+    case 'string': {
+      const known = knownStrings(meta);
+      return known === undefined
+        ? 'string'
+        : `${known.map((one) => `'${one}'`).join(' | ')} | (string & Record<never, never>)`;
+    }
+    case 'number':
+    case 'boolean':
+    case 'unknown':
+      return type;
+    case 'optional':
+      return innerType === undefined ? 'unknown' : `${typeText(innerType, named)} | undefined`;
+    case 'nullable':
+      return innerType === undefined ? 'unknown' : `${typeText(innerType, named)} | null`;
+    case 'array': {
+      const item = element === undefined ? 'unknown' : typeText(element, named);
+      return /[|&]/.test(item) ? `(${item})[]` : `${item}[]`;
+    }
+    case 'union': {
+      const item = options.map((one) => definition(one).element).find((one) => one !== undefined);
+      if (item !== undefined) return `List<${typeText(item, named)}>`;
+      return options.map((one) => typeText(one, named)).join(' | ');
+    }
+    case 'object':
+      return objectText(schema, named);
+    default:
+      throw new Error(`no type is known for a schema of the kind ${type}`);
+  }
+}
+
+const credentials: Record<Auth, string> = {
+  bearer: 'a bearer token',
+  jwt: 'a bearer token, never an API key',
+  key: 'an API key',
+  either: 'a bearer token or an API key',
+};
+
+const pascal = (name: string) =>
+  name
+    .split('.')
+    .map((part) => part.replace(/^./, (first) => first.toUpperCase()))
+    .join('');
+
+function method(name: string, endpoint: Endpoint, named: Named): string {
+  const { path, body, bodyOptional, query, reply, summary, section, auth, paged } = endpoint;
+  const args = pathParams(path).map((param) => `${param}: string`);
+  if (body !== undefined) args.push(`body${bodyOptional ? '?' : ''}: ${typeText(body, named)}`);
+  if (query !== undefined) {
+    const type = `${pascal(name)}Query`;
+    const fields = members(query, named).map((line) => `  ${line};\n`);
+    const what = paged ? '. Pages count from 1' : '';
+    named.set(
+      type,
+      `${comment(`What \`${name}\` can be asked for (interface, section ${section})${what}.`)}export interface ${type} {\n${fields.join('')}}\n`,
+    );
+    args.push(`query?: ${type}`);
+  }
+  args.push('options?: CallOptions');
+  const text = typeText(reply, named);
+  const leaf = name.slice(name.lastIndexOf('.') + 1);
+  const doc = comment(
+    `${summary}: \`${endpoint.method} ${path}\`, with ${credentials[auth]} (interface, section ${section}).`,
+  );
+  const call = `(${args.join(', ')})`;
+  if (!paged) return `${doc}${leaf}${call}: Promise<${text}>;\n`;
+  const item = /^Page<(.*)>$/.exec(text)?.[1] ?? 'unknown';
+  const all = comment(
+    'Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page.',
+  );
+  return `${doc}readonly ${leaf}: {\n${call}: Promise<${text}>;\n${all}all${call}: AsyncIterableIterator<${item}>;\n};\n`;
+}
+
+interface Group {
+  methods: string[];
+  groups: Map<string, Group>;
+}
+const group = (): Group => ({ methods: [], groups: new Map() });
+
+function groupText({ methods, groups }: Group): string {
+  const below = [...groups].map(([name, inner]) => `readonly ${name}: {\n${groupText(inner)}};\n`);
+  return [...methods, ...below].join('');
+}
+
+const generated =
+  '// Written from the contract by `npm run client`; a test fails while it is stale. Not edited by hand.\n';
+
+/** The two files: the types of the contract, and the client's methods. */
+export function serviceTypes(): { types: string; client: string } {
+  const named: Named = new Map();
+  const root = group();
+  for (const [name, endpoint] of Object.entries(api) as [string, Endpoint][]) {
+    let here = root;
+    for (const part of name.split('.').slice(0, -1)) {
+      const next = here.groups.get(part) ?? group();
+      here.groups.set(part, next);
+      here = next;
+    }
+    here.methods.push(method(name, endpoint, named));
+  }
+  root.groups
+    .get('orders')
+    ?.methods.push(
+      `${comment('The list, each total as the decimal text that came over the wire: sums are made of that (interface, section 2.1).')}listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }>;\n`,
+    );
+  const names = Object.keys(api).map((name) => `'${name}'`);
+  const body = groupText(root);
+  const usedBy = (text: string, all: readonly string[]) =>
+    all.filter((name) => new RegExp(`\\b${name}\\b`).test(text)).toSorted();
+  const plain = [...named.keys(), 'Fields', 'List', 'Page'];
+  const writtenNames = Object.values(written).filter(({ name }) => body.includes(name));
+  return {
+    types:
+      `${generated}\n/** The endpoints of the service by the one name that each has everywhere (interface, section 4). */\n` +
+      `export type EndpointName = ${names.join(' | ')};\n${generic}\n${[...named.values()].join('\n')}`,
+    client:
+      `${generated}${writtenNames.map(({ name, from }) => `import type { ${name} } from '../contract/${from.slice(2)}';\n`).join('')}` +
+      `import type { ${usedBy(body, plain).join(', ')} } from '../contract/service-types.ts';\n` +
+      `import type { CallOptions } from './options.ts';\nimport type { ExactOptions, ExactOrder } from './orders-exact.ts';\n\n` +
+      `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. Arguments are the path's\n` +
+      ` * parameters in path order, then the body, then the query, as far as there are any, then options. A call is tried again\n` +
+      ` * where that is safe, and rejects with a RungateError whose \`facts\` say what was called.\n */\n` +
+      `export interface ServiceClient {\n${body}${comment('Ends calls under way and every connection.')}close(): Promise<void>;\n}\n`,
+  };
+}
