@@ -39,8 +39,12 @@ if (isTooOld(process.version.slice(1))) {
 } else {
   // Node 22.1 and later keep compiled code between runs; older ones have no such call.
   if (module.enableCompileCache) module.enableCompileCache();
+  const words = process.argv.slice(2);
   // Never process.exit: it cuts off what a pipe has not taken yet.
-  run(process.argv.slice(2)).then((code) => {
+  run(words).then((code) => {
     process.exitCode = code;
+    // But somebody has pressed TAB and waits. What was said has been taken, and what may keep us here, such as the
+    // system's own search for an address, cannot be called off.
+    if (words[0] === 'completion' && words[1] === '--complete') process.exit();
   });
 }

@@ -16,6 +16,7 @@ function __rungate_complete
     else
         set program (string replace -r '^~/' "$HOME/" -- $words[1])
         type -q -- $program; or set program rungate
+        type -q -- $program; or return
     end
     set -e words[1]
     # A quote that is open yet is no part of the word.

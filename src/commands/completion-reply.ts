@@ -25,6 +25,11 @@ export function plainReply(answer: Answer, shell: Shell, attached: string): stri
   );
 }
 
+/** bash closes the quote after a word, but not where the word ends with one already, though that is of the word itself. */
+function closed(text: string, quote: BashLine['quote']): string {
+  return quote !== '' && text.endsWith(quote) ? text + quote : text;
+}
+
 /** For bash, which takes the lines for what replaces its part of the word. */
 export function bashReply(answer: Answer, line: BashLine, attached: string): string {
   // The name of our own program is the first word.
@@ -37,6 +42,6 @@ export function bashReply(answer: Answer, line: BashLine, attached: string): str
     .filter((one) => one.startsWith(typed));
   return lines(
     'words',
-    fitting.map((one) => bashQuoted(one.slice(line.kept), line.quote)),
+    fitting.map((one) => closed(bashQuoted(one.slice(line.kept), line.quote), line.quote)),
   );
 }

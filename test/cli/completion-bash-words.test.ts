@@ -90,6 +90,9 @@ describe('what bash is told', () => {
     ["rungate '", "it's", ["it'\\''s"]],
     ['rungate "', 'a!b', [`a"'!'"b`]],
     ['rungate a\\ ', 'a b:c', ['a\\ b:c']],
+    // bash closes the quote itself, but not after what looks like one.
+    ['rungate "', 'a "b"', ['a \\"b\\""']],
+    ["rungate '", "a'", [`a'\\'''`]],
     // Where the quotes are closed already, nothing is guessed.
     ['rungate "ab"c', 'abcd', []],
   ])('at %j for the value %j is %j', (line, value, told) => {

@@ -1,0 +1,247 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { bin, rungate } from './built.ts';
+import { isMissing, openTerminal, type Shell, type Terminal } from './terminal.ts';
+
+/** Keys of environments that a shell would act on, if it were let. Each begins with a letter of its own. */
+const hostile = [
+  'a-$(touch pwned)',
+  'b-`touch pwned`',
+  'c-;touch pwned',
+  'd-|touch pwned&',
+  'e->pwned',
+  'f-two  words',
+  "g-it's",
+  'h-"quoted"',
+  'i-back\\slash',
+  'j-$HOME-${PATH}',
+  'k-*?[a-z]',
+  'l-{x,y}',
+  'm-#comment',
+  'n-a:b:c',
+  'o-a=b=c',
+  'p-(sub)',
+  'q-~root',
+  'r-été-日本',
+  's-%s%n',
+  't-!!',
+  'u-^x^y',
+];
+
+describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
+  describe.skipIf(isMissing(shell))('with the TAB key', () => {
+    let mock: Mock;
+    let terminal: Terminal;
+    beforeAll(async () => {
+      mock = await startMock();
+      const env = { RUNGATE_API_URL: mock.url, RUNGATE_TOKEN: mock.token, RUNGATE_API_KEY: mock.apiKey };
+      terminal = await openTerminal(shell, env);
+      mkdirSync(join(terminal.folder, 'reports'));
+      writeFileSync(join(terminal.folder, 'reports/gate.xml'), '');
+    });
+    afterAll(async () => {
+      await terminal?.close();
+      await mock?.close();
+    });
+    afterEach(() => {
+      expect(existsSync(join(terminal.folder, 'pwned'))).toBe(false);
+    });
+
+    const left = '\u001b[D';
+    it.each([
+      ['a command', 'rungate ru\t', 'rungate run '],
+      ['a subcommand', 'rungate run tri\t', 'rungate run trigger '],
+      [
+        'a command of a group in a group',
+        'rungate webhooks deliveries re\t',
+        'rungate webhooks deliveries retry ',
+      ],
+      ['an option', 'rungate run wait --max-a\t', 'rungate run wait --max-attempts '],
+      ['a global option before the command', 'rungate --request-t\t', 'rungate --request-timeout '],
+      ['a value', 'rungate run status x --format nd\t', 'rungate run status x --format ndjson '],
+      ['a value after =', 'rungate run status x --format=nd\t', 'rungate run status x --format=ndjson '],
+      ['a verdict and an action', 'rungate run wait --on bloc\tw\t', 'rungate run wait --on blocked=warn '],
+      [
+        'a value with colons',
+        'rungate keys create --scope ci:tr\t',
+        'rungate keys create --scope ci:trigger ',
+      ],
+      [
+        'a fault at an endpoint',
+        'rungate mock exec --fault reset@run.st\t',
+        'rungate mock exec --fault reset@run.status ',
+      ],
+      [
+        'a key that the service has',
+        'rungate run trigger --environment stag\t',
+        'rungate run trigger --environment staging ',
+      ],
+      [
+        'the same after =',
+        'rungate run trigger --environment=stag\t',
+        'rungate run trigger --environment=staging ',
+      ],
+      [
+        'the same in quotes',
+        'rungate run trigger --environment "stag\t',
+        'rungate run trigger --environment "staging" ',
+      ],
+      ['words in quotes before it', "rungate 'run' \"tri\t", 'rungate \'run\' "trigger" '],
+      ['nothing where nothing is known', 'rungate run status a\t', 'rungate run status a'],
+      ['a folder', 'rungate webhooks listen --save rep\t', 'rungate webhooks listen --save reports/'],
+      ['a file', 'rungate run wait x --junit reports/\t', 'rungate run wait x --junit reports/gate.xml '],
+      [
+        'a file after =',
+        'rungate run wait x --junit=reports/\t',
+        'rungate run wait x --junit=reports/gate.xml ',
+      ],
+      ['the command of mock exec', 'rungate mock exec -- rung\t', 'rungate mock exec -- rungate '],
+      [
+        'what that command takes',
+        'rungate mock exec -- rungate run tri\t',
+        'rungate mock exec -- rungate run trigger ',
+      ],
+      ['files of another command', 'rungate mock exec -- cat rep\t', 'rungate mock exec -- cat reports/'],
+      ['after a variable', 'FOO=1 rungate ru\t', 'FOO=1 rungate run '],
+      ['after another command', 'true; rungate ru\t', 'true; rungate run '],
+      ['under a path of its own', './bin/rungate ru\t', './bin/rungate run '],
+      ['under a path in the home folder', '~/bin/rungate ru\t', '~/bin/rungate run '],
+    ])('completes %s', async (_what, keys, line) => {
+      expect(await terminal.type(keys)).toBe(line);
+    });
+
+    it('completes before words that are there already', async () => {
+      const line = await terminal.type(`rungate run tri --json${left.repeat(7)}\t`);
+      expect(line.replace(/ +/g, ' ')).toBe('rungate run trigger --json');
+    });
+
+    it('completes after npx where the package is installed', async () => {
+      const folder = join(terminal.folder, 'node_modules/.bin');
+      mkdirSync(folder, { recursive: true });
+      execFileSync('ln', ['-s', join(terminal.folder, 'bin/rungate'), folder]);
+      writeFileSync(join(terminal.folder, 'package.json'), '{}');
+      expect(await terminal.type('npx rungate run tri\t')).toBe('npx rungate run trigger ');
+      expect(await terminal.type('npx rungate run wait --format=nd\t')).toBe(
+        'npx rungate run wait --format=ndjson ',
+      );
+      expect(await terminal.type('npx rep\t')).toMatch(/^npx (rep|reports\/)$/);
+    });
+
+    it('shows what each is for, where the shell shows such', async () => {
+      const words = ['trigger', 'wait', 'status', 'cancel'];
+      const abouts = shell === 'bash' ? [] : ['wait for runs and gate on them', 'cancel a run'];
+      await terminal.press('rungate run \t\t', [...words, ...abouts]);
+    });
+
+    describe('and keys that a shell would act on', () => {
+      beforeAll(() => {
+        const items = hostile.map((key) => ({ key, name: `\u001b]0;pwned\u0007 $(touch pwned) ${key}` }));
+        mock.faults.add({ kind: 'reply', text: JSON.stringify({ items }), times: Number.POSITIVE_INFINITY });
+        // Another address, so that it is another question than those above: an answer is kept for half a minute.
+        start = `rungate run trigger --api-url ${mock.url}/other `;
+      });
+
+      let start: string;
+      it.each(hostile)('gives the program %s as it is', async (key) => {
+        const places = [' ', '=', ' "', " '"];
+        const keys = places.map((before) => `--environment${before}${key.slice(0, 2)}\t`);
+        // The TAB key ends each word: closes its quote and puts a space after it.
+        expect(await terminal.run(`${start}${keys.join('')}`)).toEqual([
+          ...start.split(' ').slice(1, -1),
+          ...places.flatMap((before) => (before === '=' ? `--environment=${key}` : ['--environment', key])),
+        ]);
+      });
+
+      it('lists them without doing what they say to the terminal', async () => {
+        const shown = await terminal.press(`${start}--environment \t\t`, ['b-', 'm-', 's-']);
+        expect(shown).not.toContain('\u001b]0;pwned');
+      });
+    });
+
+    it('says nothing and gives nothing when the service does not answer', async () => {
+      mock.faults.clear();
+      mock.faults.add({ kind: 'stall-headers', times: Number.POSITIVE_INFINITY });
+      const before = terminal.shown().length;
+      const began = performance.now();
+      const line = `rungate --api-url ${mock.url}/stalled run trigger --environment s`;
+      expect(await terminal.type(`${line}\t`)).toBe(line);
+      expect(performance.now() - began).toBeLessThan(3000);
+      expect(terminal.shown().slice(before)).not.toMatch(/error/i);
+    });
+
+    it('says nothing when the program is gone', async () => {
+      const gone = await openTerminal(shell);
+      try {
+        await gone.type('rungate ru\t');
+        execFileSync('rm', [join(gone.folder, 'bin/rungate')]);
+        const before = gone.shown().length;
+        expect(await gone.type('rungate ru\t')).toBe('rungate ru');
+        expect(gone.shown().slice(before)).not.toMatch(/not found|no such|unknown/i);
+      } finally {
+        await gone.close();
+      }
+    });
+  });
+});
+
+describe.skipIf(isMissing('bash'))('the function that bash calls', () => {
+  /** What it leaves in COMPREPLY for a line as it is typed, with the words as bash takes them apart. */
+  function compreply(line: string, words: readonly string[], rest = ''): string[] {
+    const text = `
+      rungate() { '${process.execPath}' '${bin}' "$@"; }
+      eval "$(rungate completion bash)"
+      [[ $(complete -p rungate) =~ -F\\ ([^ ]+) ]] && name=\${BASH_REMATCH[1]}
+      ${rest}
+      COMP_LINE=$1 COMP_POINT=\${#1}; shift
+      COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+      "$name" rungate "\${COMP_WORDS[COMP_CWORD]}" "\${COMP_WORDS[COMP_CWORD-1]}"
+      printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = spawnSync('bash', ['--norc', '-c', text, 'bash', line, ...words], {
+      encoding: 'utf8',
+    });
+    return stdout.split('\n').filter((one) => one !== '');
+  }
+
+  it('fills COMPREPLY with what follows the last word break', () => {
+    expect(compreply('rungate run t', ['rungate', 'run', 't'])).toEqual(['trigger']);
+    expect(compreply('rungate --format=', ['rungate', '--format', '='])).toEqual(['table', 'json', 'ndjson']);
+    const scopes = ['rungate', 'keys', 'create', '--scope', 'runner', ':', ''];
+    expect(compreply('rungate keys create --scope runner:', scopes)).toEqual(['manage']);
+  });
+
+  it('hands the rest over to the completion of another command, also of one that is loaded when it is needed', () => {
+    const words = ['rungate', 'mock', 'exec', '--', 'other', '--x', '=', 'y'];
+    const own = '_other() { COMPREPLY=("$COMP_LINE|$COMP_POINT|$COMP_CWORD|$1|$2|$3|${COMP_WORDS[*]}"); };';
+    const told = ['other --x=y|11|3|other|y|=|other --x = y'];
+    const line = 'rungate mock exec -- other --x=y';
+    expect(compreply(line, words, `${own} complete -F _other other`)).toEqual(told);
+    const loader = '_load() { complete -F _other "$1"; return 124; }; complete -D -F _load';
+    expect(compreply(line, words, `${own} ${loader}`)).toEqual(told);
+  });
+});
+
+describe('the program that the scripts ask', () => {
+  it('ends although the system has not found the address of the service', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-completion-'));
+    // A look-up of a name cannot be called off, and keeps a process alive: as here, for ten seconds.
+    const slow = `import dns from 'node:dns';
+      dns.lookup = () => { console.error('searching'); setTimeout(() => {}, 10_000); };`;
+    const running = rungate(
+      ['completion', '--complete', 'zsh', '--', 'run', 'trigger', '--environment', ''],
+      {
+        NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(slow)}`,
+        RUNGATE_API_URL: 'https://service.example.test',
+        RUNGATE_TOKEN: 'token',
+        RUNGATE_CONFIG_DIR: folder,
+      },
+    );
+    const ended = await running.ended;
+    rmSync(folder, { recursive: true });
+    expect(ended).toMatchObject({ code: 0, out: 'words\n', err: 'searching\n' });
+    expect(ended.ms).toBeLessThan(5000);
+  });
+});

@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bin } from './built.ts';
+
+export type Shell = 'bash' | 'zsh' | 'fish';
+
+/** Set by `.ci/run`, which installs the shells: there no test is left out. */
+const required = process.env.REQUIRE_SHELLS === '1';
+
+/** `script`, with the options of Linux, is what gives a shell a terminal of its own here. */
+const hasTerminal = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');
+
+/** Whether a shell's tests are left out, as they are on a machine without it; under `.ci/run` they fail instead. */
+export function isMissing(shell: Shell): boolean {
+  return !required && (!hasTerminal || spawnSync(shell, ['--version']).status !== 0);
+}
+
+/** What each shell reads first, and how it is started with nothing else. Ctrl-X Ctrl-P writes down the line. */
+const setups: Readonly<
+  Record<Shell, { file: string; command: (folder: string) => string; text: (folder: string) => string }>
+> = {
+  bash: {
+    file: '.bashrc',
+    command: (folder) => `bash --noprofile --rcfile ${folder}/.bashrc -i`,
+    text: (folder) => String.raw`
+PS1='READY> '
+bind 'set bell-style none'
+bind 'set page-completions off'
+eval "$(rungate completion bash)"
+__written() { printf '%s' "$READLINE_LINE" >${folder}/draft; mv ${folder}/draft ${folder}/line; }
+bind -x '"\C-x\C-p": __written'
+`,
+  },
+  zsh: {
+    file: '.zshrc',
+    command: () => 'zsh -i',
+    text: (folder) => `
+PS1='READY> '
+unsetopt zle_bracketed_paste beep
+eval "$(rungate completion zsh)"
+written() { print -rn -- "$BUFFER" >${folder}/draft; mv ${folder}/draft ${folder}/line }
+zle -N written
+bindkey -e
+bindkey '^X^P' written
+`,
+  },
+  fish: {
+    file: '.config/fish/config.fish',
+    command: () => 'fish -i',
+    text: (folder) => String.raw`
+function fish_prompt
+    echo -n 'READY> '
+end
+function fish_greeting
+end
+rungate completion fish | source
+function written
+    commandline >${folder}/draft
+    mv ${folder}/draft ${folder}/line
+end
+bind \cx\cp written
+`,
+  },
+};
+
+export interface Terminal {
+  /** A folder of the shell's own: its home, and where it is. */
+  readonly folder: string;
+  /** Types, and returns the line as it then is. `\t` is the TAB key. */
+  type(keys: string): Promise<string>;
+  /** Types, presses Enter, and returns the words that the program was started with. */
+  run(keys: string): Promise<string[]>;
+  /** Types, and returns what the terminal shows from then on, once it has shown all of these. */
+  press(keys: string, expected: readonly string[]): Promise<string>;
+  /** Everything the terminal has shown. */
+  shown(): string;
+  close(): Promise<void>;
+}
+
+async function until<Value>(what: string, look: () => Value | undefined): Promise<Value> {
+  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) {
+    const found = look();
+    if (found !== undefined) return found;
+  }
+  throw new Error(`waited in vain for ${what}`);
+}
+
+/** An interactive shell in a terminal, which has read the script that `rungate completion` prints. */
+export async function openTerminal(
+  shell: Shell,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Terminal> {
+  const folder = mkdtempSync(join(tmpdir(), `rungate-${shell}-`));
+  const setup = setups[shell];
+  mkdirSync(join(folder, '.config/fish'), { recursive: true });
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, setup.file), setup.text(folder));
+  const program = join(folder, 'bin/rungate');
+  const args = join(folder, 'args');
+  writeFileSync(
+    program,
+    `#!/bin/sh
+[ "$1" = completion ] && exec '${process.execPath}' '${bin}' "$@"
+printf '%s\\n' "$@" >'${args}.draft'
+mv '${args}.draft' '${args}'
+`,
+  );
+  chmodSync(program, 0o755);
+  const child: ChildProcess = spawn('script', ['-qefc', setup.command(folder), '/dev/null'], {
+    cwd: folder,
+    detached: true,
+    env: {
+      PATH: `${folder}/bin:${process.env.PATH}`,
+      HOME: folder,
+      ZDOTDIR: folder,
+      TERM: 'xterm',
+      LANG: 'C.UTF-8',
+      LC_ALL: 'C.UTF-8',
+      COLUMNS: '120',
+      ...env,
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let shown = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      shown += text;
+    });
+  }
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+  });
+  const line = join(folder, 'line');
+  await until(`the prompt of ${shell}: ${shown}`, () => (/READY> /.test(shown) ? true : undefined));
+  async function type(keys: string): Promise<string> {
+    rmSync(line, { force: true });
+    // Ctrl-E Ctrl-U leaves an empty line, whatever was on it.
+    child.stdin?.write(`\u0005\u0015${keys}\u0018\u0010`);
+    await until(
+      `the line after ${JSON.stringify(keys)}; shown: ${shown.slice(-500)}`,
+      () => existsSync(line) || undefined,
+    );
+    return readFileSync(line, 'utf8').replace(/\n$/, '');
+  }
+
+  return {
+    folder,
+    type,
+    async press(keys, expected) {
+      await type('');
+      const before = shown.length;
+      child.stdin?.write(keys);
+      return until(`${expected}`, () => {
+        const since = shown.slice(before);
+        return expected.every((text) => since.includes(text)) ? since : undefined;
+      });
+    },
+    async run(keys) {
+      await type(keys);
+      rmSync(args, { force: true });
+      child.stdin?.write('\r');
+      await until(`the program after ${JSON.stringify(keys)}; shown: ${shown.slice(-500)}`, () =>
+        existsSync(args) ? true : undefined,
+      );
+      // What is typed before the shell reads again is not taken for keys: wait until one is.
+      rmSync(line, { force: true });
+      await until('the next line', () => {
+        if (existsSync(line)) return true;
+        child.stdin?.write('\u0018\u0010');
+        return undefined;
+      });
+      return readFileSync(args, 'utf8').split('\n').slice(0, -1);
+    },
+    shown: () => shown,
+    async close() {
+      // The whole session, by its own group.
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+      await ended;
+      // A shell whose terminal goes away may write its history yet.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+    },
+  };
+}
