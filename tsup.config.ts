@@ -11,11 +11,6 @@ const lean: NonNullable<Options['esbuildPlugins']>[number] = {
       importer.includes('commander') ? { path: 'child_process', namespace: 'unused' } : undefined,
     );
     build.onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
-    // Of ninety spinners the two that ora names itself: one for terminals that can, one for the others.
-    build.onLoad({ filter: /cli-spinners[\\/]spinners\.json$/ }, async ({ path }) => {
-      const { line, dots } = JSON.parse(await readFile(path, 'utf8'));
-      return { contents: JSON.stringify({ line, dots }), loader: 'json' };
-    });
   },
 };
 

@@ -68,6 +68,7 @@ const processFiles: readonly string[] = [
   'output/io.ts',
   'output/lineage.ts',
   'output/stop-signals.ts',
+  'output/moments.ts',
   'output/children.ts',
   'output/process-group.ts',
   'output/temporary-folder.ts',

@@ -4,8 +4,8 @@ import type { GateObserver } from '../gate/gate.ts';
 import type { WatchedRun } from '../gate/wait.ts';
 import type { Io } from '../output/io.ts';
 import type { Output } from '../output/output.ts';
-import { createSpinner } from '../output/spinner.ts';
 import { excerpt } from '../sanitize.ts';
+import type { LiveRules } from './gate-live.ts';
 
 /** How often a log without news is told that we are still there. */
 const heartbeatMs = 60_000;
@@ -25,39 +25,35 @@ function why(error: unknown): string {
 }
 
 export interface GateProgress extends GateObserver {
-  stop(): void;
+  stop(): Promise<void>;
+}
+
+/** Whether a person watches who can be shown something in place: a CI may lend its jobs a terminal, and keeps a log. */
+function canWatch({ env, err }: Io, output: Output): boolean {
+  const inCi = env.CI !== undefined && !['', '0', 'false'].includes(env.CI);
+  return err.isTTY && env.TERM !== 'dumb' && !inCi && !output.quiet;
 }
 
 /**
- * Tells a person what happens, on stderr. On a terminal one line that changes in place; elsewhere a line for
- * each change of state, and a heartbeat a minute.
+ * Tells a person what happens, on stderr. On a terminal a view that changes in place; elsewhere a line for each change
+ * of state, and a heartbeat a minute. `rules` is null where nothing is waited for.
  */
-export async function gateProgress(io: Io, output: Output, maxAttempts: number): Promise<GateProgress> {
-  const spinner = output.quiet ? null : await createSpinner(io);
+export async function gateProgress(io: Io, output: Output, rules: LiveRules | null): Promise<GateProgress> {
+  const { terminal } = io.err;
+  // Loaded where there is a terminal alone: a gate in a CI has no use for it.
+  const live =
+    rules !== null && terminal !== undefined && canWatch(io, output)
+      ? (await import('./gate-live.ts')).gateLive(io, terminal, output, rules)
+      : null;
   const { clock } = io;
+  const maxAttempts = rules?.maxAttempts ?? Number.POSITIVE_INFINITY;
   const told = new Map<string, { state: string; at: number }>();
-  const say = (line: string, loud = false) => {
-    spinner?.clear();
-    void (loud ? output.alert(line) : output.note(line));
-  };
+  const say = (line: string, loud = false) => void (loud ? output.alert(line) : output.note(line));
   const name = (run: { runId: string }) => excerpt(run.runId, 80);
 
-  const animate = (run: WatchedRun, runs: readonly WatchedRun[]) => {
-    spinner?.show(() => {
-      const left = runs.filter((one) => one.outcome === null);
-      const now = clock.monotonic();
-      const elapsed = formatDuration(now - run.startedAt);
-      const next = formatDuration(Math.max(0, Math.min(...left.map((one) => one.due)) - now));
-      if (left.length > 1)
-        return `${left.length} of ${runs.length} runs going · ${elapsed} · next poll in ${next}`;
-      const one = left[0] ?? run;
-      const state = excerpt(one.progress.seen?.state ?? '', 40);
-      return `${name(one)} ${state} · ${counts(one)} · ${attempt(one, maxAttempts)} · ${elapsed} · next poll in ${next}`;
-    });
-  };
-
   return {
-    stop: () => spinner?.stop(),
+    stop: async () => live?.stop(),
+    onWatch: (runs) => live?.watch(runs),
     onCreated(run, reattached) {
       const url = run.appUrl === null ? '' : ` ${excerpt(run.appUrl, 500)}`;
       say(
@@ -66,13 +62,13 @@ export async function gateProgress(io: Io, output: Output, maxAttempts: number):
     },
     onCreateRetry: (error, waitMs) =>
       say(`creating the run: ${why(error)}; trying again in ${formatDuration(waitMs)}`),
-    onRead(run, runs) {
-      animate(run, runs);
+    onRead(run) {
+      if (live !== null) return live.draw();
       const state = run.progress.seen?.state ?? '';
       const last = told.get(run.runId);
       const now = clock.monotonic();
       const changed = last?.state !== state;
-      if (spinner !== null || (!changed && now - last.at < heartbeatMs)) return;
+      if (!changed && now - last.at < heartbeatMs) return;
       told.set(run.runId, { state, at: now });
       const still = changed ? '' : 'still ';
       const elapsed = changed ? '' : ` after ${formatDuration(now - run.startedAt)}`;
@@ -89,7 +85,10 @@ export async function gateProgress(io: Io, output: Output, maxAttempts: number):
         `${output.paint('warn', 'warning:')} ${name(run)} is in the state "${excerpt(state, 60)}", which rungate does not know; it counts as not ended`,
         true,
       ),
-    onStopping: (signal) => say(`stopping on ${signal}; a second signal ends rungate at once`, true),
+    onStopping(signal) {
+      live?.stopping();
+      say(`stopping on ${signal}; a second signal ends rungate at once`, true);
+    },
     onCancelled(run, error) {
       const id = excerpt(run, 80);
       if (error === null) say(`asked the service to cancel run ${id}`, true);

@@ -1,8 +1,10 @@
-import { advice, nameOf, story } from '../ci/reports/words.ts';
-import type { GateReport } from '../gate/report.ts';
+import { advice, headline, nameOf, story } from '../ci/reports/words.ts';
+import type { GateReport, RunReport } from '../gate/report.ts';
+import type { Io } from '../output/io.ts';
 import type { Output, Tone } from '../output/output.ts';
 import type { Table } from '../output/table.ts';
 import { excerpt } from '../sanitize.ts';
+import type { Context } from './context.ts';
 
 const unknown = '-';
 
@@ -25,18 +27,42 @@ const marks = { pass: ['good', '✓'], warn: ['warn', '!'], fail: ['bad', '✗']
   readonly [Tone, string]
 >;
 
-/** Prints the result on stdout, and what it means on stderr. */
-export async function printGate(report: GateReport, output: Output): Promise<void> {
-  await output.data(report, gateTable(report));
+/** Whether the table has all that there is to say of a run: its verdict, and nothing to do about it. */
+function isPlain(run: RunReport): boolean {
+  return run.gate !== 'warn' && ['passed', 'failed', 'blocked', 'cancelled'].includes(run.verdict ?? '');
+}
+
+/** Loaded where it is shown: a gate in a CI has no use for it. */
+async function printScreen(report: GateReport, { out, env }: Io, output: Output): Promise<void> {
+  const [{ gateScreen }, { knowsLinks }] = await Promise.all([
+    import('./gate-screen.ts'),
+    import('../output/live/hyperlink.ts'),
+  ]);
+  // Colours are those of stderr: a result that goes elsewhere has none.
+  const paint: Output['paint'] = output.oneScreen ? output.paint : (_tone, text) => text;
+  const links = out.isTTY && knowsLinks(env);
+  await output.result(gateScreen(report, out.columns || 80, { paint, links }));
+}
+
+/** Prints the result on stdout, and what it means on stderr; on one terminal nothing is said twice. */
+export async function printGate(report: GateReport, { io, output }: Context): Promise<void> {
+  if (output.format === 'table') await printScreen(report, io, output);
+  else await output.data(report, gateTable(report));
   for (const run of report.runs) {
+    if (output.oneScreen && isPlain(run)) continue;
     const [tone, mark] = marks[run.gate];
     const loud = run.gate === 'warn' ? ' WARNING:' : '';
-    const url = run.appUrl === null ? '' : ` ${excerpt(run.appUrl, 500)}`;
+    const url = run.appUrl === null || output.oneScreen ? '' : ` ${excerpt(run.appUrl, 500)}`;
     const say = run.gate === 'pass' ? output.note : output.alert;
     await say(`${output.paint(tone, `${mark}${loud}`)} ${nameOf(run)} ${story(run)}${url}`);
     const hint = advice(run);
     if (hint !== null) await say(`  ${output.paint('dim', '→')} ${excerpt(hint, 400)}`);
   }
-  if (report.gate === 'fail')
+  const [tone, mark] = marks[report.gate];
+  if (output.oneScreen) {
+    const say = report.gate === 'fail' ? output.alert : output.note;
+    await say(output.paint(tone, `${mark} ${headline(report)}`));
+  } else if (report.gate === 'fail') {
     await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
+  }
 }

@@ -14,7 +14,7 @@ import { gateProgress } from './gate-progress.ts';
 export async function startOnly(context: Context, start: Start, journal?: RunJournal): Promise<number> {
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
-  const progress = await gateProgress(io, output, Number.POSITIVE_INFINITY);
+  const progress = await gateProgress(io, output, null);
   const stop = new AbortController();
   let stoppedBy: StopSignal | null = null;
   const unsubscribe = io.onStop((signal) => {
@@ -37,7 +37,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
   } finally {
     unsubscribe();
-    progress.stop();
+    await progress.stop();
   }
 }
 

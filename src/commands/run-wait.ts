@@ -26,7 +26,7 @@ export async function runWait(context: Context, watched: Watched, flags: WaitFla
     }
     throw error;
   }
-  await printGate(report, context.output);
+  await printGate(report, context);
   if (!tellsAnybody(context, flags)) return report.exitCode;
   return (await import('./gate-reports.ts')).writeReports(context, report, flags, facts);
 }
@@ -52,7 +52,7 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
   const rules = waitRules(settings);
   const fleet = fleetOf(settings, flags, io.random);
   const caller = await context.connect();
-  const progress = await gateProgress(io, output, rules.maxAttempts);
+  const progress = await gateProgress(io, output, rules);
   try {
     return await runGate(
       {
@@ -78,7 +78,7 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
       },
     );
   } finally {
-    progress.stop();
+    await progress.stop();
   }
 }
 

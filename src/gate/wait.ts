@@ -27,6 +27,8 @@ export interface WatchedRun {
 
 /** What a wait tells as it goes; each is called in the order in which things happen. */
 export interface WaitObserver {
+  /** The runs that are waited for from now on. What is known of each changes in place. */
+  onWatch?(runs: readonly WatchedRun[]): void;
   onRead?(run: WatchedRun, runs: readonly WatchedRun[]): void;
   onTrouble?(run: WatchedRun, error: RungateError, waitMs: number | null): void;
   onUnknownState?(run: WatchedRun, state: string): void;
@@ -98,6 +100,7 @@ export async function waitForRuns(
 ): Promise<void> {
   const { clock, signal, observer } = tools;
   const reads: number[] = [];
+  observer?.onWatch?.(runs);
   for (;;) {
     const run = runs.filter((one) => one.outcome === null).toSorted((a, b) => a.due - b.due)[0];
     if (run === undefined || signal.aborted) return;

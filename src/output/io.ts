@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, run } from './children.ts';
 import { fileParts } from './file-parts.ts';
+import { every, onExit } from './moments.ts';
 import type { GroupOptions, GroupResult } from './process-group.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
@@ -56,6 +57,10 @@ export interface Io {
   stateFile(path: string): StateFile;
   /** Calls back for SIGINT, SIGTERM, SIGHUP and for a lost parent; a second one ends the process at once. */
   onStop(stop: (signal: StopSignal) => void): () => void;
+  /** Calls back time and again until the returned function is called. It keeps no process alive. */
+  every(ms: number, beat: () => void): () => void;
+  /** Calls back when the process ends, a second signal and a bug included: there is time for one write. */
+  onExit(last: () => void): () => void;
   /** What a quick command prints, or null when it failed or took more than 2 s. */
   capture(command: readonly string[]): string | null;
   /** Runs a command with this process's own streams; stop signals are passed on to it. */
@@ -89,6 +94,8 @@ export const systemIo: Io = {
   askSecret,
   stateFile: openStateFile,
   onStop,
+  every,
+  onExit,
   capture,
   run,
   runGroup: async (command, options) => (await import('./process-group.ts')).runGroup(command, options),

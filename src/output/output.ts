@@ -16,7 +16,7 @@ export interface OutputOptions {
   secrets: readonly string[];
 }
 
-export type Tone = 'good' | 'bad' | 'warn' | 'dim' | 'bold';
+export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'dim' | 'bold';
 
 /** stdout is the result and nothing else; all else goes to stderr. */
 export interface Output {
@@ -36,6 +36,10 @@ export interface Output {
   /** An error: one JSON line where JSON was asked for, else sentences. */
   error(report: ErrorReport): Promise<void>;
   paint(tone: Tone, text: string): string;
+  /** The text without the secrets in it: for what is drawn in place and not written by this. */
+  conceal(text: string): string;
+  /** A person reads the result and the notes on one terminal: what the one says the other need not. */
+  readonly oneScreen: boolean;
 }
 
 /** NO_COLOR and FORCE_COLOR, by their usual meaning; else colour where there is a terminal that can. */
@@ -53,7 +57,14 @@ async function painter(color: boolean): Promise<Painter> {
   if (!color) return (_tone, text) => text;
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: 1 });
-  const tones = { good: chalk.green, bad: chalk.red, warn: chalk.yellow, dim: chalk.dim, bold: chalk.bold };
+  const tones: Record<Tone, (text: string) => string> = {
+    good: chalk.green,
+    bad: chalk.red,
+    warn: chalk.yellow,
+    busy: chalk.cyan,
+    dim: chalk.dim,
+    bold: chalk.bold,
+  };
   return (tone, text) => tones[tone](text);
 }
 
@@ -83,6 +94,8 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     verbose,
     result,
     paint,
+    conceal: (text) => redact(text, secrets),
+    oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,
     data: async (value, rows) => (json ? result(renderJson(value, indent)) : table(rows)),
     reply: async (text, rows) => (json ? result(await renderReply(text, indent)) : table(rows)),
     note: async (line) => {

@@ -1,3 +1,5 @@
+import { type Terminal, terminalOf, type Write } from './terminal.ts';
+
 /** Where text goes. `write` resolves once the text is handed over, so that a slow reader slows us down. */
 export interface Sink {
   readonly isTTY: boolean;
@@ -8,8 +10,8 @@ export interface Sink {
   /** Why the text could not be handed over, where it is not simply that the reader has gone away. */
   readonly failure: Error | null;
   write(text: string): Promise<void>;
-  /** The stream itself, for the libraries that draw on a terminal. */
-  readonly stream?: NodeJS.WriteStream;
+  /** Where it is a terminal. */
+  readonly terminal?: Terminal;
 }
 
 /** A sink over a stream of the process. */
@@ -22,6 +24,16 @@ export function streamSink(stream: NodeJS.WriteStream): Sink {
     if (error.code !== 'EPIPE' && error.code !== 'EOF') failure ??= error;
   };
   stream.on('error', fail);
+  const writeTo = (write: Write, text: string): Promise<void> =>
+    open && text !== ''
+      ? new Promise((resolve) => {
+          write.call(stream, text, (error) => {
+            // Known here before the stream says so: what was written did not arrive.
+            if (error) fail(error);
+            resolve();
+          });
+        })
+      : Promise.resolve();
   return {
     isTTY: Boolean(stream.isTTY),
     get columns() {
@@ -33,16 +45,7 @@ export function streamSink(stream: NodeJS.WriteStream): Sink {
     get failure() {
       return failure;
     },
-    stream,
-    write: (text) =>
-      open && text !== ''
-        ? new Promise((resolve) => {
-            stream.write(text, (error) => {
-              // Known here before the stream says so: what was written did not arrive.
-              if (error) fail(error);
-              resolve();
-            });
-          })
-        : Promise.resolve(),
+    write: (text) => writeTo(stream.write, text),
+    ...(stream.isTTY ? { terminal: terminalOf(stream, writeTo) } : {}),
   };
 }

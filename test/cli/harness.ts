@@ -115,6 +115,8 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
       settings.onStop?.(stop);
       return () => {};
     },
+    every: () => () => {},
+    onExit: () => () => {},
     capture: (command) => settings.captured?.(command) ?? null,
     run: async () => ({ code: 0, signal: null }),
     runGroup: async (command, options) => ({

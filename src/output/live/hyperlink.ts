@@ -1,0 +1,72 @@
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Terminals by the name they give themselves, and the first version of each that knows links. */
+const programs: Readonly<Record<string, readonly number[]>> = {
+  'iTerm.app': [3, 1],
+  WezTerm: [20_200_620],
+  vscode: [1, 72],
+  // Passes links on to a terminal that knows them, and drops them before one that does not.
+  tmux: [3, 4],
+  ghostty: [],
+  WarpTerminal: [],
+  zed: [],
+  Hyper: [],
+  Tabby: [],
+  mintty: [3],
+  rio: [],
+};
+
+const terms = /^(alacritty|xterm-kitty|xterm-ghostty|foot|contour|wezterm|rio)/;
+
+function isAtLeast(version: string, least: readonly number[]): boolean {
+  const parts = version.split(/[.-]/).map((part) => Number.parseInt(part, 10) || 0);
+  for (const [index, wanted] of least.entries()) {
+    const have = parts[index] ?? 0;
+    if (have !== wanted) return have > wanted;
+  }
+  return true;
+}
+
+/** `5202` and `0.52.2` are one version of VTE. Links came with 0.50, and 0.50.0 crashed on them. */
+function vteKnowsLinks(version: string): boolean {
+  const number = version.includes('.') ? isAtLeast(version, [0, 50, 1]) : Number.parseInt(version, 10) > 5000;
+  return number;
+}
+
+/**
+ * Whether a terminal shows OSC 8 links, as far as the environment tells. Where it does not, there are none: some
+ * terminals print what they do not know. `supports-hyperlinks` knows the same, and asks the process itself, so that
+ * the environment that we are given would not count.
+ */
+export function knowsLinks(env: Env): boolean {
+  const forced = env.FORCE_HYPERLINK;
+  if (forced !== undefined && forced !== '') return Number.parseInt(forced, 10) !== 0;
+  if (env.TERM === 'dumb' || env.TERM === 'linux') return false;
+  const inTmux = env.TMUX !== undefined && env.TMUX !== '';
+  const multiplexed = inTmux || env.STY !== undefined || /^(screen|tmux)/.test(env.TERM ?? '');
+  const program = env.TERM_PROGRAM ?? '';
+  // Within a multiplexer the variables of the terminal around it are still there, and it decides.
+  if (multiplexed && program !== 'tmux') return false;
+  const least = Object.hasOwn(programs, program) ? programs[program] : undefined;
+  if (least !== undefined) return isAtLeast(env.TERM_PROGRAM_VERSION ?? '', least);
+  if (env.WT_SESSION !== undefined && env.WT_SESSION !== '') return true;
+  if (env.VTE_VERSION !== undefined && env.VTE_VERSION !== '') return vteKnowsLinks(env.VTE_VERSION);
+  // Written as one number, 200400 for 20.04, the first that knows links.
+  if (Number.parseInt(env.KONSOLE_VERSION ?? '', 10) >= 200_400) return true;
+  if (env.DOMTERM !== undefined || env.KITTY_WINDOW_ID !== undefined) return true;
+  return terms.test(env.TERM ?? '');
+}
+
+/** What a terminal may open for us: a web address in visible ASCII, of a length that terminals take; else null. */
+export function linkTarget(url: string): string | null {
+  if (!/^https?:\/\//i.test(url) || /[\u0000-\u0020\u007f-\u00a0]/.test(url)) return null;
+  if (!URL.canParse(url)) return null;
+  const { href } = new URL(url);
+  return href.length <= 2000 && /^https?:\/\/[\x21-\x7e]+$/.test(href) ? href : null;
+}
+
+/** Text that opens the address when it is clicked; text alone where the address is none to be opened. */
+export function hyperlink(url: string, text: string): string {
+  const target = linkTarget(url);
+  return target === null ? text : `\u001b]8;;${target}\u001b\\${text}\u001b]8;;\u001b\\`;
+}

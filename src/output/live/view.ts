@@ -1,0 +1,119 @@
+import type { Tone } from '../output.ts';
+import type { Size } from '../terminal.ts';
+import { chosen, tally } from './choose.ts';
+import { type Column, type ColumnName, fitColumns, gap, heads } from './columns.ts';
+import type { Line, LiveModel, LiveRun, LiveStyle } from './model.ts';
+import { clockTime, columnsOf, pad, shorten, shortenMiddle } from './text.ts';
+
+const spinners = { fine: [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'], plain: [...'-\\|/'] };
+const marks = {
+  going: { tone: 'busy', fine: '•', plain: '*' },
+  pass: { tone: 'good', fine: '✓', plain: '+' },
+  warn: { tone: 'warn', fine: '!', plain: '!' },
+  fail: { tone: 'bad', fine: '✗', plain: 'x' },
+} as const satisfies Record<LiveRun['phase'], { tone: Tone; fine: string; plain: string }>;
+
+/** A text and how it is painted: painted last, since colours have no width. */
+interface Cell {
+  text: string;
+  tone?: Tone | undefined;
+  url?: string | null;
+}
+
+const unknown: Cell = { text: '-', tone: 'dim' };
+
+function countCell(count: number | null, tone: Tone): Cell {
+  return count === null ? unknown : { text: String(count), tone: count > 0 ? tone : undefined };
+}
+
+/** Rounded up: at 0 it is time, not a second before. */
+function nextText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds <= 0) return 'now';
+  return seconds < 60 ? `${seconds} s` : clockTime(seconds * 1000);
+}
+
+const cellOf: Readonly<Record<ColumnName, (run: LiveRun) => Cell>> = {
+  run: (run) => ({ text: run.name, url: run.url }),
+  state: (run) => ({ text: run.state, tone: run.phase === 'going' ? undefined : marks[run.phase].tone }),
+  failed: (run) => countCell(run.failed, 'bad'),
+  blocked: (run) => countCell(run.blocked, 'warn'),
+  attempt: (run) => ({ text: run.attempt }),
+  elapsed: (run) => ({ text: clockTime(run.elapsedMs) }),
+  next: (run) => (run.nextMs === null ? { text: '' } : { text: nextText(run.nextMs) }),
+  url: (run) => ({ text: run.url ?? '', tone: 'dim' }),
+};
+
+const leftAligned: readonly ColumnName[] = ['run', 'state', 'url'];
+
+function draw(cell: Cell, { name, width }: Column, style: LiveStyle): string {
+  const text = name === 'run' ? shortenMiddle(cell.text, width) : shorten(cell.text, width);
+  const painted = cell.tone === undefined ? text : style.paint(cell.tone, text);
+  const linked = cell.url && style.link !== null ? style.link(cell.url, painted) : painted;
+  // The space around a text is no part of the link, nor of the colour.
+  const space = ' '.repeat(width - columnsOf(text));
+  return leftAligned.includes(name) ? linked + space : space + linked;
+}
+
+function lineOf(mark: string, cells: readonly string[]): string {
+  return `${mark} ${cells.join(' '.repeat(gap))}`.trimEnd();
+}
+
+/** A spinner turns in one place only: else the whole view would be drawn again ten times a second. */
+function markOf(run: LiveRun, spinner: string | null, { paint, symbols }: LiveStyle): string {
+  const phase = run.trouble ? 'warn' : run.phase;
+  const { tone, fine, plain } = marks[phase];
+  if (phase === 'going' && spinner !== null) return paint(tone, spinner);
+  return paint(tone, symbols ? fine : plain);
+}
+
+/** What is said of all runs, the most important first; a narrow terminal shows the first parts. */
+function footer(
+  model: LiveModel,
+  hidden: number,
+  columns: number,
+  spinner: string,
+  style: LiveStyle,
+): string {
+  const dot = style.symbols ? ' · ' : ', ';
+  const parts = [
+    ...tally(model.runs),
+    ...(hidden === 0 ? [] : [`${hidden} not shown`]),
+    clockTime(model.elapsedMs),
+  ];
+  const room = columns - 2;
+  while (parts.length > 1 && columnsOf(parts.join(dot)) > room) parts.pop();
+  return `${style.paint('busy', spinner)} ${shorten(parts.join(dot), room)}`;
+}
+
+/**
+ * The view of a wait for a terminal of a size: never wider, and always a row less, since the cursor rests below it.
+ * Pure: the same model, size and style give the same lines.
+ */
+export function liveLines(model: LiveModel, { columns, rows }: Size, style: LiveStyle): Line[] {
+  const height = rows - 1;
+  if (height < 1 || columns < 3 || model.runs.length === 0) return [];
+  const frames = style.symbols ? spinners.fine : spinners.plain;
+  const spinner = frames[model.beat % frames.length] ?? '';
+  const several = model.runs.length > 1;
+  const { shown, head } = chosen(model.runs, height);
+  const cells = (name: ColumnName) => shown.map((run) => cellOf[name](run).text);
+  // An address is of use only whole, and not beside a name that leads to it.
+  const widest = Math.max(0, ...cells('url').map(columnsOf));
+  const wanted = (name: ColumnName) => name !== 'url' || (style.link === null && widest > 0);
+  const fitted = fitColumns(columns, cells, wanted);
+  const lines: string[] = [];
+  if (head) {
+    const names = fitted.map(({ name, width }) => {
+      const text = shorten(heads[name], width);
+      return pad(text, width, leftAligned.includes(name) ? 'left' : 'right');
+    });
+    lines.push(style.paint('dim', lineOf(' ', names)));
+  }
+  for (const run of shown) {
+    const drawn = fitted.map((column) => draw(cellOf[column.name](run), column, style));
+    lines.push(lineOf(markOf(run, several ? null : spinner, style), drawn));
+  }
+  if (several) lines.push(footer(model, model.runs.length - shown.length, columns, spinner, style));
+  return lines.map((text) => ({ text, columns: columnsOf(text) }));
+}
