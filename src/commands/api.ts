@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ApiFlags } from './api-call.ts';
 import type { Bind } from './bind.ts';
 import { completes } from './completes.ts';
+import { examples } from './examples.ts';
 import { collect } from './run-flags.ts';
 
 /** `rungate api <method> <path>` */
@@ -17,6 +18,7 @@ export function defineApiCommand(command: Command, bind: Bind): void {
     .option('--idempotency-key <key>', 'makes a POST safe to send again, where the service takes one');
   completes(command, 'path', async (line) => (await import('./completion-values.ts')).apiPaths(line));
   completes(command, 'method', async () => (await import('./api-call.ts')).methods);
+  examples(command, 'rungate api GET "/api/environments?page=2"');
   bind(command, {
     run: async (context, [method, path], flags: ApiFlags) =>
       (await import('./api-call.ts')).apiCommand(context, String(method), String(path), flags),

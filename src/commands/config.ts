@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Bind } from './bind.ts';
 import { completes } from './completes.ts';
+import { examples } from './examples.ts';
 
 /** `rungate config …` */
 export function defineConfig(group: Command, bind: Bind): void {
@@ -9,6 +10,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .summary('show every setting and where it comes from')
     .description('Show every setting and where it comes from. Secrets are shown as set or not set.')
     .option('--ref <ref>', 'as it is for this branch or tag');
+  examples(list, 'rungate config list');
   bind(list, {
     run: async (context) => (await import('./config-show.ts')).listCommand(context),
   });
@@ -20,6 +22,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .argument('<name>')
     .option('--ref <ref>', 'as it is for this branch or tag');
   completes(get, 'name', async () => (await import('./completion-values.ts')).settingWords('all'));
+  examples(get, 'rungate config get interval');
   bind(get, {
     run: async (context, [name]) => (await import('./config-show.ts')).getCommand(context, String(name)),
   });
@@ -32,6 +35,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .argument('<value>', 'a list with commas: smoke,nightly; on: cancelled=fail,timeout=warn');
   completes(set, 'name', async () => (await import('./completion-values.ts')).settingWords('plain'));
   completes(set, 'value', async (line) => (await import('./completion-values.ts')).settingValues(line));
+  examples(set, 'rungate config set project shop', 'rungate config set on cancelled=fail,timeout=warn');
   bind(set, {
     newProfile: true,
     run: async (context, [name, value]) =>
@@ -44,6 +48,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .description('Take a setting or a secret out of your profile.')
     .argument('<name>', 'a setting, or apiKey, token, webhookSecrets, tenantSecret');
   completes(unset, 'name', async () => (await import('./completion-values.ts')).settingWords('all'));
+  examples(unset, 'rungate config unset apiKey');
   bind(unset, {
     run: async (context, [name]) => (await import('./config-change.ts')).unsetCommand(context, String(name)),
   });
@@ -52,6 +57,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .command('path')
     .summary('show where profiles are kept')
     .description('Show the path of the file of profiles, whether it is there or not.');
+  examples(path, 'rungate config path');
   bind(path, {
     newProfile: true,
     run: async (context) => (await import('./config-show.ts')).pathCommand(context),

@@ -4,6 +4,8 @@ import { type Field, fieldsOf, isOpen } from '../contract/shape.ts';
 import type { Bind } from './bind.ts';
 import type { EndpointFlags } from './call-endpoint.ts';
 import { completes } from './completes.ts';
+import { endpointExamples } from './endpoint-examples.ts';
+import { examples } from './examples.ts';
 import { flagKey, flagName, kebab } from './flag-name.ts';
 import { collect } from './run-flags.ts';
 
@@ -76,13 +78,21 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
 /** Writes the options of one command by hand, and ties it to what it does. */
 export type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
 
+/** `variables of an environment`: what a group within a group holds. */
+const inner: Readonly<Record<string, string>> = {
+  vars: 'variables of an environment',
+  deliveries: 'deliveries of a webhook',
+};
+
+function summaryOf(word: string, parent: Command): string {
+  return inner[word] ?? `${word} of ${parent.name()}`;
+}
+
 /** The group that a dotted name's command belongs to: `env.vars.list` → `env vars`, made when it is not there. */
 function groupOf(group: Command, words: readonly string[]): Command {
   return words.reduce((parent, word) => {
     const found = parent.commands.find((command) => command.name() === kebab(word));
-    return (
-      found ?? parent.command(kebab(word)).summary(`${word} of a ${parent.name()}`).enablePositionalOptions()
-    );
+    return found ?? parent.command(kebab(word)).summary(summaryOf(word, parent)).enablePositionalOptions();
   }, group);
 }
 
@@ -111,6 +121,10 @@ export function deriveCommands(
       continue;
     }
     addFlags(command, name, endpoint);
+    const line = (endpointExamples as Readonly<Record<string, string | undefined>>)[name];
+    if (line !== undefined) {
+      examples(command, `rungate ${[...name.split('.').map(kebab), line].join(' ')}`.trim());
+    }
     bind(command, {
       run: async (context, args, flags: EndpointFlags) =>
         (await import('./call-endpoint.ts')).callEndpoint(context, name, endpoint, args, flags),

@@ -3,6 +3,7 @@ import { keys, knownScopes } from '../contract/keys.ts';
 import type { Bind } from './bind.ts';
 import { completes } from './completes.ts';
 import { deriveCommands } from './derive.ts';
+import { examples } from './examples.ts';
 import { collect } from './run-flags.ts';
 
 interface CreateFlags {
@@ -31,6 +32,7 @@ export function defineKeys(group: Command, bind: Bind): void {
         .option('--output-file <file>', 'write the token to a new file that only you can read')
         .addHelpText('after', `\nKnown scopes, others go through:\n${scopeLines().join('\n')}`);
       completes(command, '--scope', knownScopes);
+      examples(command, 'rungate keys create --name ci --scope ci:trigger --scope ci:status');
       tie(command, {
         run: async (context, _args, flags: CreateFlags) =>
           (await import('./keys-create.ts')).createKeyCommand(context, flags),

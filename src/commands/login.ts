@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Bind } from './bind.ts';
+import { examples } from './examples.ts';
 import type { LoginFlags } from './login-secret.ts';
 
 /** `rungate login` */
@@ -14,6 +15,11 @@ export function defineLogin(command: Command, bind: Bind): void {
     .option('--token', 'the bearer token of a user session')
     .option('--webhook-secret', 'what deliveries are signed with; several, one in a line, during rotation')
     .option('--tenant-secret', 'what the tenant signs deliveries with');
+  examples(
+    command,
+    'rungate login --api-url https://service.example.com  # asks for the key',
+    'printf %s "$RUNGATE_API_KEY" | rungate login --api-url https://api.example.com',
+  );
   bind(command, {
     newProfile: true,
     run: async (context, _args, flags: LoginFlags) =>

@@ -1,11 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
-
-/** `rungate run wait` */
-function nameOf(command: Command): string {
-  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
-}
+import { nameOf } from './command-name.ts';
 
 const visible = (command: Command) =>
   command

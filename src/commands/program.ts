@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import type { Io } from '../output/io.ts';
 import { version } from '../version.ts';
 import type { Bind } from './bind.ts';
+import { nameOf } from './command-name.ts';
 import { addGlobals } from './globals.ts';
 
 interface Group {
@@ -87,8 +88,13 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
   const program = new Command('rungate')
     .description(about)
     .enablePositionalOptions()
-    // The longest of our flags leaves 33 columns for what it does.
-    .configureHelp({ minWidthToWrap: 30 })
+    .configureHelp({
+      // The longest of our flags leaves 33 columns for what it does.
+      minWidthToWrap: 30,
+      // What a command takes is in its own help: here it would leave no room for what the command does.
+      subcommandTerm: (command) => command.name(),
+      commandUsage: usageOf,
+    })
     .showHelpAfterError(false)
     // Suggestions are ours: one idea of what is near, for commands as for settings and words.
     .showSuggestionAfterError(false)
@@ -111,6 +117,13 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
     addGlobals(group);
   }
   return program;
+}
+
+/** Behind `Usage: `, in 80 columns: where it is too much for a line, the arguments stand in the first. */
+function usageOf(command: Command): string {
+  const usage = `${nameOf(command)} ${command.usage()}`;
+  if (usage.length <= 73) return usage;
+  return `${usage.replace(' [options]', '')}\n         [options]`;
 }
 
 function capitalised(text: string): string {

@@ -65,6 +65,11 @@ export function defineRun(group: Command, bind: Bind): void {
     .summary('show the state and the counts of a run')
     .description('Show the state of a run. Exits 0 whatever the state: to gate on it, use run wait.')
     .argument('<runId>');
+  examples(
+    status,
+    'run=$(rungate run trigger --project shop --process checkout)',
+    'rungate run status "$run" --json',
+  );
   bind(status, {
     run: async (context, [runId]) => (await import('./run-status.ts')).statusCommand(context, String(runId)),
   });
@@ -75,6 +80,11 @@ export function defineRun(group: Command, bind: Bind): void {
     .description('Cancel a run. What the service replies is printed as it came.')
     .argument('<runId>')
     .option('--reason <text>', 'told to the service');
+  examples(
+    cancel,
+    'run=$(rungate run trigger --project shop --process checkout)',
+    'rungate run cancel "$run" --reason "started by mistake"',
+  );
   bind(cancel, {
     run: async (context, [runId], flags: { reason?: string }) =>
       (await import('./run-cancel.ts')).cancelCommand(context, String(runId), flags),

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, expect, it } from 'vitest';
+import { addGlobalsOnly, createProgram } from '../../src/commands/program.ts';
+import { columnsOf } from '../../src/output/wrap.ts';
+import { cli, type Settings, stage } from './harness.ts';
+
+const names = (await createProgram([], addGlobalsOnly, { text: '' })).commands.map((group) => group.name());
+const program = await createProgram(names, addGlobalsOnly, { text: '' });
+
+const wordsOf = (command: Command): string[] =>
+  command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
+const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+const commands = all(program).map(wordsOf);
+const leaves = all(program)
+  .filter((command) => command.commands.length === 0)
+  .map(wordsOf);
+
+const helpOf = async (words: readonly string[], settings: Settings = {}) =>
+  (await cli([...words, '--help'], settings)).out;
+
+/** Where the examples keep their profiles. */
+const folder = mkdtempSync(join(tmpdir(), 'rungate-help-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('there are more than fifty commands', () => expect(leaves.length).toBeGreaterThan(50));
+
+it.each(commands.map((words) => [words.join(' '), words] as const))(
+  'rungate %s --help fits 80 columns, in a pipe, on a terminal and in colour',
+  async (_name, words) => {
+    const plain = await helpOf(words);
+    expect(plain).toMatch(/^Usage: rungate/);
+    expect(plain.split('\n').filter((line) => columnsOf(line) > 80)).toEqual([]);
+    expect(await helpOf(words, { isTTY: true })).toBe(plain);
+    expect(await helpOf(words, { isTTY: true, env: { FORCE_COLOR: '1' } })).toBe(plain);
+  },
+);
+
+it.each(leaves.map((words) => [words.join(' '), words] as const))(
+  'rungate %s --help shows an example',
+  async (name, words) => {
+    const [, ...lines] = (await helpOf(words)).split('\n');
+    expect(lines.some((line) => line.includes(`rungate ${name}`))).toBe(true);
+  },
+);
+
+/** The lines below `Examples:`, with those that go on put together, and without their remarks. */
+async function examplesOf(words: readonly string[]): Promise<string[]> {
+  const [, text = ''] = (await helpOf(words)).split('\nExamples:\n');
+  const [block = ''] = text.split('\n\n');
+  return block
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .map((line) => line.replace(/ {2}#.*$/, '').trim())
+    .filter((line) => line !== '');
+}
+
+/** A line's words as a shell would have them; these lines have double quotes at most. */
+const shellWords = (line: string) =>
+  [...line.matchAll(/(?:[^\s"]|"[^"]*")+/g)].map(([word]) => word.replaceAll('"', ''));
+
+/** What ends by being stopped, or starts other commands: the pages' own tests run these in a shell. */
+const elsewhere = [
+  'mock serve',
+  'mock exec',
+  'selftest',
+  'webhooks listen',
+  'webhooks verify',
+  'webhooks sign',
+  'init',
+  'doctor',
+];
+
+it.each(
+  leaves
+    .filter((words) => !elsewhere.includes(words.join(' ')))
+    .map((words) => [words.join(' '), words] as const),
+)('the examples of rungate %s work as they stand', async (_name, words) => {
+  const on = await stage({ outcome: 'passed' });
+  try {
+    const made = await on.rungate('keys', 'create', '--name', 'old', '--json');
+    const key = String(JSON.parse(made.out).id);
+    const variables: Record<string, string> = { run: '' };
+    for (const line of await examplesOf(words)) {
+      const [, name, inner] = /^(\w+)=\$\((.*)\)$/.exec(line) ?? [];
+      const command = (inner ?? line).replace(/^printf %s "\$RUNGATE_API_KEY" \| /, '');
+      const argv = shellWords(command.replaceAll(/\$(\w+)/g, (_, one: string) => variables[one] ?? ''))
+        .slice(1)
+        .map((word) => (word === 'key_123' ? key : word));
+      const env = { RUNGATE_CONFIG_DIR: `${folder}/${words.join('-')}` };
+      const { code, out, err } = await on.with({ env, stdin: on.mock.apiKey })(...argv);
+      expect(code, `${line}\n${err}`).toBe(0);
+      if (name !== undefined) variables[name] = out.trim();
+    }
+  } finally {
+    await on.close();
+  }
+});
