@@ -76,9 +76,11 @@ function footer(
   style: LiveStyle,
 ): string {
   const dot = style.symbols ? ' · ' : ', ';
+  const [going = '', ...verdicts] = tally(model.runs);
   const parts = [
-    ...tally(model.runs),
+    going,
     ...(hidden === 0 ? [] : [`${hidden} not shown`]),
+    ...verdicts,
     clockTime(model.elapsedMs),
   ];
   const room = columns - 2;

@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hyperlink, knowsLinks, linkTarget } from '../../../src/output/live/hyperlink.ts';
+
+describe('whether a terminal shows links', () => {
+  it.each([
+    [true, { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.5.0' }],
+    [false, { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.0.15' }],
+    [true, { TERM_PROGRAM: 'vscode', TERM_PROGRAM_VERSION: '1.72.0' }],
+    [false, { TERM_PROGRAM: 'vscode', TERM_PROGRAM_VERSION: '1.71.2' }],
+    [true, { TERM_PROGRAM: 'WezTerm', TERM_PROGRAM_VERSION: '20240203-110809-5046fc22' }],
+    [true, { TERM_PROGRAM: 'ghostty' }],
+    [false, { TERM_PROGRAM: 'Apple_Terminal', TERM_PROGRAM_VERSION: '453' }],
+    [false, { TERM_PROGRAM: 'constructor' }],
+    [true, { VTE_VERSION: '5202' }],
+    [true, { VTE_VERSION: '0.52.2' }],
+    [false, { VTE_VERSION: '5000' }],
+    [false, { VTE_VERSION: '0.50.0' }],
+    [false, { VTE_VERSION: '4602' }],
+    [true, { KONSOLE_VERSION: '210401' }],
+    [false, { KONSOLE_VERSION: '190801' }],
+    [true, { WT_SESSION: 'af4c…' }],
+    [true, { TERM: 'xterm-kitty' }],
+    [true, { TERM: 'alacritty' }],
+    [false, { TERM: 'xterm-256color' }],
+    [false, { TERM: 'dumb', VTE_VERSION: '7000' }],
+    [false, { TERM: 'linux' }],
+    [false, {}],
+    [true, { FORCE_HYPERLINK: '1', TERM: 'dumb' }],
+    [false, { FORCE_HYPERLINK: '0', TERM: 'xterm-kitty' }],
+    // A multiplexer decides, not the terminal around it, whose variables are still there.
+    [false, { TERM: 'screen-256color', STY: '1.x', VTE_VERSION: '7000' }],
+    [false, { TERM: 'screen', TMUX: '/tmp/t', TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.3a' }],
+    [true, { TERM: 'tmux-256color', TMUX: '/tmp/t', TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.4' }],
+  ] as const)('%s for %o', (known, env) => {
+    expect(knowsLinks(env)).toBe(known);
+  });
+});
+
+describe('what a link may lead to', () => {
+  it.each([
+    ['https://app.example.test/runs/1?a=b#c', 'https://app.example.test/runs/1?a=b#c'],
+    ['http://127.0.0.1:4010/runs/1', 'http://127.0.0.1:4010/runs/1'],
+    ['HTTPS://App.Example.Test/', 'https://app.example.test/'],
+    ['https://app.example.test/日本', 'https://app.example.test/%E6%97%A5%E6%9C%AC'],
+    ['javascript:alert(1)', null],
+    ['file:///etc/passwd', null],
+    ['vscode://x', null],
+    ['https://a/\u0007\u001b]8;;file:///x', null],
+    ['https://a/\u009c', null],
+    ['https://a/ b', null],
+    ['https://', null],
+    ['', null],
+  ])('%j', (url, target) => expect(linkTarget(url)).toBe(target));
+
+  it('nothing that a service sends ends the link early or commands the terminal', () => {
+    const url = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.webUrl(),
+      fc.string().map((text) => `https://a/${text}`),
+    );
+    fc.assert(
+      fc.property(url, (any) => {
+        const link = hyperlink(any, 'run');
+        if (link === 'run') return;
+        expect(link).toMatch(/^\u001b\]8;;https?:\/\/[\x21-\x7e]+\u001b\\run\u001b\]8;;\u001b\\$/);
+      }),
+    );
+  });
+});

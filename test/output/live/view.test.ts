@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hyperlink } from '../../../src/output/live/hyperlink.ts';
+import { columnsOf } from '../../../src/output/live/text.ts';
+import { liveLines } from '../../../src/output/live/view.ts';
+import { anyModel, model, plainStyle, run } from './samples.ts';
+
+const painted = { ...plainStyle, paint: (_tone: string, text: string) => `\u001b[31m${text}\u001b[39m` };
+const linking = { ...painted, link: hyperlink };
+const shown = (runs: Parameters<typeof model>[0], columns: number, rows = 24) =>
+  liveLines(model(runs), { columns, rows }, plainStyle).map(({ text }) => text);
+
+describe('the view fits the terminal', () => {
+  it('never wider, never more than all rows but one, whatever the runs are called, at any size', () => {
+    const size = fc.record({
+      columns: fc.integer({ min: 1, max: 300 }),
+      rows: fc.integer({ min: 1, max: 60 }),
+    });
+    const style = fc.constantFrom(plainStyle, painted, linking, { ...plainStyle, symbols: false });
+    fc.assert(
+      fc.property(anyModel, size, style, (any, at, how) => {
+        const lines = liveLines(any, at, how);
+        expect(lines.length).toBeLessThanOrEqual(at.rows - 1);
+        for (const line of lines) {
+          expect(columnsOf(line.text)).toBe(line.columns);
+          expect(line.columns).toBeLessThanOrEqual(at.columns);
+          expect(line.text).not.toMatch(/[\r\n]/);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('every run that goes on is shown where there is room for it, before one that has ended', () => {
+    fc.assert(
+      fc.property(anyModel, fc.integer({ min: 2, max: 40 }), (any, rows) => {
+        const runs = any.runs.map((one, n) => ({ ...one, name: `run-${n}-` }));
+        const text = shown(runs, 120, rows).join('\n');
+        const seen = (one: { name: string }) => text.includes(one.name);
+        const ended = runs.filter(({ phase }) => phase !== 'going');
+        const going = runs.filter(({ phase }) => phase === 'going');
+        if (ended.some(seen)) expect(going.every(seen)).toBe(true);
+        const hidden = runs.filter((one) => !seen(one)).length;
+        if (runs.length > 1 && hidden > 0) expect(text).toContain(`${hidden} not shown`);
+      }),
+    );
+  });
+});
+
+describe('what it shows', () => {
+  it('one run: a heading and a line, with a spinner that turns', () => {
+    expect(shown([run()], 80)).toEqual([
+      '  RUN               STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
+      '⠋ run_79e0tee2vbs7  in_progress       0        0     3/60     0:32        8 s',
+    ]);
+    const later = liveLines(model([run()], { beat: 13 }), { columns: 80, rows: 24 }, plainStyle);
+    expect(later[1]?.text).toMatch(/^⠸ run_/);
+  });
+
+  it('several: each with its mark, counts and time, and a line that sums up', () => {
+    const runs = [
+      run({ name: 'a', failed: 1, nextMs: 0, elapsedMs: 3_725_000 }),
+      run({ name: 'b', phase: 'pass', state: 'passed', nextMs: null }),
+      run({ name: 'c', phase: 'fail', state: 'failed', failed: 12, blocked: 3, nextMs: null }),
+      run({ name: 'd', phase: 'warn', state: 'cancelled', nextMs: null }),
+      run({ name: 'e', trouble: true, failed: null, blocked: null, nextMs: 90_000 }),
+    ];
+    expect(shown(runs, 80)).toEqual([
+      '  RUN  STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
+      '• a    in_progress       1        0     3/60  1:02:05        now',
+      '✓ b    passed            0        0     3/60     0:32',
+      '✗ c    failed           12        3     3/60     0:32',
+      '! d    cancelled         0        0     3/60     0:32',
+      '! e    in_progress       -        -     3/60     0:32       1:30',
+      '⠋ 2 of 5 runs going · 1 passed, 1 failed, 1 cancelled · 1:05',
+    ]);
+  });
+
+  it.each([
+    [140, 'RUN STATE FAILED BLOCKED ATTEMPT ELAPSED NEXT POLL URL'],
+    [80, 'RUN STATE FAILED BLOCKED ATTEMPT ELAPSED NEXT POLL'],
+    [69, 'RUN STATE FAILED BLOCKED ATTEMPT ELAPSED NEXT POLL'],
+    [68, 'RUN STATE FAILED BLOCKED ATTEMPT NEXT POLL'],
+    [60, 'RUN STATE FAILED BLOCKED ATTEMPT NEXT POLL'],
+    [59, 'RUN STATE FAILED BLOCKED NEXT POLL'],
+    [51, 'RUN STATE FAILED BLOCKED NEXT POLL'],
+    [50, 'RUN STATE FAILED BLOCKED'],
+    [40, 'RUN STATE FAILED BLOCKED'],
+    [39, 'RUN STATE FAILED'],
+    [31, 'RUN STATE FAILED'],
+    [30, 'RUN STATE'],
+    [20, 'RUN STATE'],
+    [10, 'RUN'],
+  ])('%i columns hold %s', (columns, heads) => {
+    expect(shown([run()], columns)[0]?.trim().replace(/\s+/g, ' ')).toBe(heads);
+  });
+
+  it('a name that is too long loses its middle: ids often differ at the end alone', () => {
+    expect(shown([run({ name: '0b7c1f2a-9d1e-4c55-8d55-1e2f3a4b5c6d' })], 80)[1]).toBe(
+      '⠋ 0b7c1f2a-…f3a4b5c6d  in_progress       0        0     3/60     0:32        8 s',
+    );
+    expect(shown([run()], 20)[1]).toBe('⠋ run_…bs7  in_prog…');
+  });
+
+  it('wide and combining characters take the columns that they take on the screen', () => {
+    const [, first, second, third] = shown(
+      [run({ name: '日本語' }), run({ name: 'e\u0301e\u0301' }), run({ name: 'plain1' })],
+      80,
+    );
+    expect(first).toMatch(/^• 日本語 {2}in_progress/);
+    expect(second).toMatch(/^• e\u0301e\u0301 {6}in_progress/);
+    expect(third).toMatch(/^• plain1 {2}in_progress/);
+  });
+
+  it.each([
+    [2, ['⠋ 3 of 3 runs going · 3 not shown · 1:05']],
+    [3, ['• a', '⠋ 3 of 3 runs going · 2 not shown · 1:05']],
+    [4, ['• a', '• b', '⠋ 3 of 3 runs going · 1 not shown · 1:05']],
+    [5, ['  RUN', '• a', '• b', '⠋ 3 of 3 runs going · 1 not shown · 1:05']],
+    [6, ['  RUN', '• a', '• b', '• c', '⠋ 3 of 3 runs going · 1:05']],
+  ])('with %i rows', (rows, begins) => {
+    const lines = shown([run({ name: 'a' }), run({ name: 'b' }), run({ name: 'c' })], 80, rows);
+    expect(lines.map((line) => (line.startsWith('⠋') ? line : line.split(/ (?= )/)[0]?.slice(0, 5)))).toEqual(
+      begins.map((begin) => (begin === '  RUN' ? '' : begin)),
+    );
+  });
+
+  it('the name is a link where the terminal shows links, and the address has no column of its own then', () => {
+    const style = { ...plainStyle, link: hyperlink };
+    const [head, line] = liveLines(model([run()]), { columns: 200, rows: 24 }, style);
+    expect(head?.text).not.toContain('URL');
+    expect(line?.text).toContain(
+      '\u001b]8;;https://app.example.test/runs/run_79e0tee2vbs7\u001b\\run_79e0tee2vbs7\u001b]8;;\u001b\\',
+    );
+  });
+});
