@@ -35,7 +35,7 @@ export function nextSteps(standing: Standing): string[] {
     return [
       '',
       'Try it against a mock of the service:',
-      `  ${self} mock exec -- ${self} run trigger --project web --tag e2e --wait`,
+      `  ${self} mock exec -- ${self} run trigger --project a --tag b --wait`,
       '',
       'Use it with your service:',
       `  ${self} login --api-url https://service.example.com`,
@@ -46,7 +46,9 @@ export function nextSteps(standing: Standing): string[] {
   if (project !== null && selected !== null) {
     return [
       '',
-      `Set: ${selected} of project ${project}, at ${apiUrl}. Run it and gate on it:`,
+      `Set is ${selected}`,
+      `of project ${project}`,
+      `at ${apiUrl}. Run it, and gate on it:`,
       `  ${self} run trigger --wait --strict`,
       ...login,
       ...end,

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cli, type Settings, type Stage, stage } from './harness.ts';
+
+const service = { RUNGATE_API_URL: 'https://service.example.com' };
+const key = { RUNGATE_API_KEY: 'rg_1234567890abcdef' };
+const file = (settings: object) => ({
+  cwd: '/repo',
+  files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(settings) },
+});
+
+describe('rungate alone says what to do next', () => {
+  it.each<[string, Settings, readonly RegExp[], RegExp]>([
+    [
+      'without a service: to try the mock, or to log in',
+      {},
+      [
+        /rungate mock exec -- rungate run trigger .* --wait/,
+        /rungate login --api-url/,
+        /RUNGATE_API_URL and RUNGATE_API_KEY/,
+      ],
+      /rungate init/,
+    ],
+    [
+      'with a service, in a repository without a project file: to make one',
+      { env: { ...service, ...key }, cwd: '/repo', files: { '/repo/.git': '' } },
+      [/The service is https:\/\/service\.example\.com/, /rungate init/],
+      /rungate login|mock/,
+    ],
+    [
+      'with a service and no credential: to log in first',
+      { env: service, cwd: '/repo', files: { '/repo/.git': '' } },
+      [/rungate login {4}keeps your API key[\s\S]*rungate init/],
+      /mock/,
+    ],
+    [
+      'with a service, outside a repository: the command itself',
+      { env: { ...service, ...key } },
+      [/rungate run trigger --project <slug> --process <slug> --wait --strict/],
+      /rungate init|mock/,
+    ],
+    [
+      'with a project file that does not say what to run: to say it there',
+      { ...file({ project: 'shop' }), env: { ...service, ...key } },
+      [/"process" or "tags" into \.rungate\.json/],
+      /rungate init|mock/,
+    ],
+    [
+      'with everything: the gate, with what it runs',
+      { ...file({ project: 'shop', process: 'checkout', apiUrl: 'https://service.example.com' }), env: key },
+      [
+        /Set is process checkout\nof project shop\nat https:\/\/service\.example\.com\. Run it/,
+        /rungate run trigger --wait --strict/,
+      ],
+      /rungate init|rungate login|mock/,
+    ],
+    [
+      'with a broken project file: what is wrong with it',
+      { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': '{' } },
+      [/\/repo\/\.rungate\.json:1:1: it is not JSON/],
+      /mock/,
+    ],
+  ])('%s', async (_name, world, wanted, unwanted) => {
+    const { code, out, err } = await cli([], world);
+    // An empty variable in a pipeline must not turn a gate green.
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toMatch(/^error: rungate alone does nothing: a command is missing\n/);
+    for (const pattern of wanted) expect(err).toMatch(pattern);
+    expect(err).not.toMatch(unwanted);
+    expect(err).not.toContain(key.RUNGATE_API_KEY);
+    const lines = err.trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(12);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('names npx where npx has started it', async () => {
+    const { err } = await cli([], { env: { npm_command: 'exec' } });
+    expect(err).toMatch(/^ {2}npx rungate mock exec -- npx rungate run trigger .* --wait$/m);
+    expect(err.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('is one line of JSON where JSON was asked for', async () => {
+    const { code, err } = await cli(['--json']);
+    expect(code).toBe(64);
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+    expect(JSON.parse(err).error).toMatchObject({ code: 'usage', hint: 'see rungate --help' });
+  });
+});
+
+describe('what it says', () => {
+  let on: Stage;
+  beforeEach(async () => {
+    on = await stage({ outcome: 'passed' });
+  });
+  afterEach(() => on.close());
+
+  it('works when it is pasted: the gate against the mock', async () => {
+    const { err } = await cli([]);
+    const [, gate = ''] = / mock exec -- rungate (.*)/.exec(err) ?? [];
+    expect((await on.rungate(...gate.split(' '))).code).toBe(0);
+  });
+
+  it('a scope that is nearly a known one goes through, and is spoken of', async () => {
+    const { code, out, err } = await on.rungate('keys', 'create', '--name', 'ci', '--scope', 'ci:triger');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^rg_/);
+    expect(err).toContain('--scope ci:triger is sent as it is: did you mean ci:trigger?');
+    const quiet = await on.rungate('keys', 'create', '--name', 'ci', '--scope', 'billing:read');
+    expect(quiet.err).not.toContain('did you mean');
+  });
+});
