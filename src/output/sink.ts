@@ -37,7 +37,8 @@ export function streamSink(stream: NodeJS.WriteStream): Sink {
   return {
     isTTY: Boolean(stream.isTTY),
     get columns() {
-      return stream.columns;
+      // A terminal that nobody has given a size says 0, and means that it does not know.
+      return stream.columns === 0 ? undefined : stream.columns;
     },
     get open() {
       return open;
