@@ -11,7 +11,7 @@ export interface ExchangeFacts {
   elapsedMs?: number | undefined;
 }
 
-interface ErrorParts {
+export interface ErrorParts {
   /** What to do about it, as a sentence to a person. */
   hint?: string | undefined;
   /** The same at more length, line by line: a person reads these in place of the hint. Harmless text. */
@@ -147,11 +147,14 @@ export class NetworkError extends RungateError {
 
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
-/** A person or the CI stopped us. */
-export class StoppedError extends RungateError {
-  readonly signal: StopSignal;
+/** What ended us before our time: a signal, or in the library an AbortSignal that names none. */
+export type StopCause = StopSignal | 'abort';
 
-  constructor(signal: StopSignal) {
+/** A person, the CI or our caller stopped us. */
+export class StoppedError extends RungateError {
+  readonly signal: StopCause;
+
+  constructor(signal: StopCause) {
     super('stopped', `stopped by ${signal}`);
     this.signal = signal;
   }

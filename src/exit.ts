@@ -4,8 +4,8 @@ import {
   CredentialError,
   HttpError,
   NetworkError,
+  type StopCause,
   StoppedError,
-  type StopSignal,
   UsageError,
 } from './errors.ts';
 
@@ -54,10 +54,11 @@ export function exitCodeOf(error: unknown): number {
   }
   if (error instanceof ContractError) return exitCodes.service;
   if (error instanceof NetworkError) return exitCodes.unreachable;
-  if (error instanceof StoppedError) return exitCodes[error.signal];
+  if (error instanceof StoppedError) return exitCodeOfSignal(error.signal);
   return exitCodes.bug;
 }
 
-export function exitCodeOfSignal(signal: StopSignal): number {
-  return exitCodes[signal];
+/** An abort that names no signal is somebody's wish to stop, as Ctrl-C is. */
+export function exitCodeOfSignal(cause: StopCause): number {
+  return exitCodes[cause === 'abort' ? 'SIGINT' : cause];
 }

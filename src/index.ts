@@ -4,15 +4,56 @@ export type * from './contract/service-types.ts';
 export {
   ConfigError,
   ContractError,
+  type ContractErrorParts,
   CredentialError,
+  type ErrorParts,
   type ErrorReport,
+  type ExchangeFacts,
   HttpError,
+  type HttpErrorParts,
   NetworkError,
   type NetworkFault,
   RungateError,
+  type StopCause,
   StoppedError,
+  type StopSignal,
   UsageError,
 } from './errors.ts';
+export { exitCodeOf, exitCodes } from './exit.ts';
+export type { Action } from './gate/policy.ts';
+export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
+export type { Verdict } from './gate/verdict.ts';
 export type { CallOptions, ClientOptions } from './http/client.ts';
+export type { Credentials } from './http/credentials.ts';
+export type { ExchangeEvent } from './http/exchange.ts';
 export type { ExactOptions, ExactOrder } from './http/orders-exact.ts';
+export type { Fleet } from './http/pace.ts';
+export type { PreparedRequest } from './http/request.ts';
 export { createClient, type ServiceClient } from './http/service.ts';
+export type { RawReply, SendOptions, Transport } from './http/transport.ts';
+export { gate } from './library/gate.ts';
+export type { GateEvent } from './library/gate-events.ts';
+export type { GateOptions, GateOverrides } from './library/gate-options.ts';
+export type { Mock, MockDelivery, MockFaults, MockRun } from './library/mock.ts';
+export { startMock } from './library/start-mock.ts';
+export type { OwnOrder } from './mock/data/orders.ts';
+export type { DataSizes } from './mock/data/sizes.ts';
+export type { DeliveryStatus } from './mock/data/webhooks.ts';
+export type { RecordedRequest } from './mock/exchange.ts';
+export type { FaultKind, FaultKinds } from './mock/fault-kinds.ts';
+export type { Fault, FaultWhen } from './mock/faults.ts';
+export type { MockOptions, RateLimit } from './mock/options.ts';
+export type { Counts, Outcome } from './mock/outcomes.ts';
+export type { RawQuery } from './mock/query.ts';
+export type { Ending } from './mock/run-end.ts';
+export type { DeliveryScope } from './mock/sender.ts';
+export {
+  type Signed,
+  type SignOptions,
+  sign,
+  type Verified,
+  type VerifyOptions,
+  verify,
+  type WebhookErrorCode,
+  WebhookVerificationError,
+} from './webhook/node.ts';

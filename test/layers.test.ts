@@ -55,6 +55,7 @@ const layers: readonly Layer[] = [
     only: ['errors.ts', 'clock.ts', 'duration.ts', 'sanitize.ts'],
   },
   { name: 'commands', rank: 5, holds: ['commands/'] },
+  { name: 'library', rank: 5, holds: ['library/'] },
   {
     name: 'entry',
     rank: 6,

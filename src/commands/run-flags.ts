@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
+import { resolveLimits } from '../gate/limits.ts';
 import { type Overrides, parseOverride, resolvePolicy } from '../gate/policy.ts';
 import type { Fleet } from '../http/pace.ts';
 import type { Settings, SettingValues } from '../settings.ts';
@@ -120,15 +121,17 @@ export function givenWaitFlags(flags: WaitFlags): string[] {
 /** What the settings make of a wait. */
 export function waitRules(settings: Settings) {
   const { interval, timeout, maxAttempts, strict, on } = settings;
-  // Who sets a timeout means it: the default number of reads would end the wait long before.
-  const lifted = timeout !== undefined && timeout.origin !== 'default' && maxAttempts?.origin === 'default';
+  const chosen = <T>(setting: { value: T; origin: string } | undefined) =>
+    setting?.origin === 'default' ? undefined : setting?.value;
   return {
     policy: resolvePolicy({
       ...(strict === undefined ? {} : { strict: strict.value }),
       ...(on === undefined ? {} : { on: on.value }),
     }),
-    intervalMs: interval?.value ?? 10_000,
-    timeoutMs: timeout?.value ?? 3_600_000,
-    maxAttempts: lifted ? Number.POSITIVE_INFINITY : (maxAttempts?.value ?? 60),
+    ...resolveLimits({
+      intervalMs: chosen(interval),
+      timeoutMs: chosen(timeout),
+      maxAttempts: chosen(maxAttempts),
+    }),
   };
 }

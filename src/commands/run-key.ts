@@ -1,11 +1,9 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { CiContext } from '../ci/context.ts';
-import { baseOf, explainIngredients, ingredientsOf, keySteps, randomStep } from '../ci/idempotency.ts';
+import { explainIngredients } from '../ci/idempotency.ts';
 import { type Journal, openJournal } from '../ci/journal.ts';
+import { type PlannedKeys, planKeys } from '../ci/plan-keys.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
-import type { KeyStep, RunJournal } from '../gate/start.ts';
 import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
@@ -14,11 +12,6 @@ export interface KeyFlags {
   idempotencyKey?: string;
   idempotencySalt?: string;
   explainKey?: boolean;
-}
-
-export interface PlannedKeys {
-  keys: readonly KeyStep[];
-  journal?: RunJournal;
 }
 
 async function explain(context: Context, flags: KeyFlags, lines: readonly string[]): Promise<void> {
@@ -31,17 +24,8 @@ function open(context: Context, path: string): Journal {
   return openJournal(path, now, (problem) => void context.output.alert(excerpt(problem, 400)));
 }
 
-/** Keys that need no journal; it is kept all the same where somebody has asked for it, as the action's post step does. */
-function planned(context: Context, keys: readonly KeyStep[]): PlannedKeys {
-  const path = context.io.env.RUNGATE_JOURNAL;
-  return path === undefined || path === '' ? { keys } : { keys, journal: open(context, path) };
-}
-
-/**
- * The idempotency keys of a command: the one that was given; in a CI those that all attempts of a job have in common;
- * else a random one, which this command's own tries share.
- */
-export async function planKeys(
+/** The keys of `run trigger`, explained where that is asked for. */
+export async function commandKeys(
   context: Context,
   flags: KeyFlags,
   body: TriggerBody,
@@ -49,33 +33,35 @@ export async function planKeys(
 ): Promise<PlannedKeys> {
   const given = filled('--idempotency-key', flags.idempotencyKey);
   const salt = filled('--idempotency-salt', flags.idempotencySalt) ?? null;
-  if (given !== undefined && given !== 'auto') {
-    if (salt !== null) {
-      throw new UsageError('--idempotency-key and --idempotency-salt exclude each other', {
-        hint: 'a salt goes into the key that is made for you',
-      });
-    }
-    const how = 'given with --idempotency-key';
-    await explain(context, flags, [`idempotency key ${given} (${how})`]);
-    return planned(context, [{ key: given, how, lookBack: false, own: false, given: true }]);
+  if (given !== undefined && given !== 'auto' && salt !== null) {
+    throw new UsageError('--idempotency-key and --idempotency-salt exclude each other', {
+      hint: 'a salt goes into the key that is made for you',
+    });
   }
-  const ingredients = ingredientsOf(ci, JSON.stringify(body), salt);
-  if (ingredients === null) {
-    const step = randomStep('random: outside a CI each command starts a run of its own');
-    await explain(context, flags, [`idempotency key ${step.key} (${step.how})`]);
-    return planned(context, [step]);
+  const plan = planKeys({
+    given,
+    how: 'given with --idempotency-key',
+    salt,
+    bodyBytes: JSON.stringify(body),
+    ci,
+    journalPath: context.io.env.RUNGATE_JOURNAL,
+    open: (path) => open(context, path),
+  });
+  const { keys, made } = plan;
+  if (made === undefined) {
+    await explain(
+      context,
+      flags,
+      keys.map(({ key, how }) => `idempotency key ${key} (${how})`),
+    );
+    return plan;
   }
-  const base = baseOf(ingredients);
-  const usual = join(ci.temporaryFolder ?? tmpdir(), `rungate-${base.slice(0, 32)}.journal`);
-  const path = context.io.env.RUNGATE_JOURNAL ?? usual;
-  const journal = open(context, path);
-  const keys = keySteps(ingredients, ci, journal.runs);
   await explain(context, flags, [
     `idempotency keys of ${ci.provider}, attempt ${ci.attempt ?? '(not counted)'}:`,
     ...keys.slice(0, 5).map((step) => `  ${step.key} (${step.how})`),
     'made of:',
-    ...explainIngredients(ingredients).map((line) => `  ${line}`),
-    `journal: ${path}`,
+    ...explainIngredients(made.ingredients).map((line) => `  ${line}`),
+    `journal: ${made.path}`,
   ]);
-  return { keys, journal };
+  return plan;
 }

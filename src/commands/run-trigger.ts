@@ -1,4 +1,5 @@
 import type { CiContext } from '../ci/context.ts';
+import { runFacts } from '../ci/run-facts.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
 import type { Start } from '../gate/start.ts';
@@ -7,7 +8,7 @@ import { ciContext } from './ci-context.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
 import { givenWaitFlags, type WaitFlags, waitSettings } from './run-flags.ts';
-import { type KeyFlags, planKeys } from './run-key.ts';
+import { commandKeys, type KeyFlags } from './run-key.ts';
 import { startOnly } from './run-start.ts';
 import { runWait } from './run-wait.ts';
 
@@ -53,13 +54,14 @@ export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiConte
       hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
     });
   }
+  const facts = runFacts(ci);
   const optional = {
     environmentKey: settings.environment?.value,
-    repository: filled('--repository', flags.repository) ?? ci.repository,
-    ref: filled('--ref', flags.ref) ?? ci.ref,
-    commitSha: filled('--commit-sha', flags.commitSha) ?? ci.commitSha,
-    event: filled('--event', flags.event) ?? ci.rawEvent ?? ci.event,
-    externalUrl: filled('--external-url', flags.externalUrl) ?? ci.buildUrl,
+    repository: filled('--repository', flags.repository) ?? facts.repository,
+    ref: filled('--ref', flags.ref) ?? facts.ref,
+    commitSha: filled('--commit-sha', flags.commitSha) ?? facts.commitSha,
+    event: filled('--event', flags.event) ?? facts.event,
+    externalUrl: filled('--external-url', flags.externalUrl) ?? facts.externalUrl,
   };
   const present = Object.fromEntries(
     Object.entries(optional).filter(([, value]) => value !== undefined && value !== null),
@@ -77,7 +79,7 @@ export async function triggerCommand(context: Context, flags: TriggerFlags): Pro
   }
   const ci = await ciContext(context.io);
   const body = triggerBody(flags, context.settings, ci);
-  const { keys, journal } = await planKeys(context, flags, body, ci);
+  const { keys, journal } = await commandKeys(context, flags, body, ci);
   const idPointer = context.settings['run.idPointer']?.value;
   const start: Start = { body, keys, idPointer };
   return flags.wait === true

@@ -1,5 +1,4 @@
 import { formatDuration } from '../duration.ts';
-import type { StopSignal } from '../errors.ts';
 import { runGate } from '../gate/gate.ts';
 import type { GateReport } from '../gate/report.ts';
 import { runService } from '../gate/service.ts';
@@ -37,16 +36,6 @@ function tellsAnybody({ io: { env } }: Context, { junit, report }: WaitFlags): b
   return asked || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
 }
 
-/** What the service is told when a run is cancelled: why, and in which job, so that whoever finds it knows where to look. */
-async function cancelReason(io: Context['io'], why: StopSignal | 'timeout'): Promise<string> {
-  const what = why === 'timeout' ? 'rungate: the wait timed out' : `rungate: stopped by ${why}`;
-  // Found out when it is needed: most runs are never cancelled.
-  const { detectCi } = await import('../ci/provider.ts');
-  const { provider, job, buildUrl } = detectCi(io.env);
-  if (provider === null) return what;
-  return [what, `in ${provider}${job === null ? '' : ` job ${job}`}`, buildUrl].filter(Boolean).join(' ');
-}
-
 async function waitForGate(context: Context, watched: Watched, flags: WaitFlags): Promise<GateReport> {
   const { io, output, settings } = context;
   const rules = waitRules(settings);
@@ -61,7 +50,8 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
         fleet,
         cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in watched,
         cancelOnTimeout: flags.cancelOnTimeout === true,
-        cancelReason: (why) => cancelReason(io, why),
+        // Found out when it is needed: most runs are never cancelled.
+        cancelReason: async (why) => (await import('../ci/cancel-reason.ts')).cancelReason(why, io.env),
       },
       {
         service: runService(caller, io.clock.now),

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { RungateError, StoppedError, type StopSignal } from '../errors.ts';
+import { RungateError, type StopCause, StoppedError } from '../errors.ts';
 import { ceilings, type Fleet, fleetCreates, fleetSlots, type Slots, slotFrom } from '../http/pace.ts';
 import type { CreatedRun } from './create.ts';
 import type { Policy } from './policy.ts';
@@ -28,7 +28,7 @@ export interface GateOptions {
   cancelOnInterrupt: boolean;
   cancelOnTimeout: boolean;
   /** What the service is told when a run is cancelled. */
-  cancelReason(why: StopSignal | 'timeout'): string | Promise<string>;
+  cancelReason(why: StopCause | 'timeout'): string | Promise<string>;
 }
 
 export interface GateObserver extends WaitObserver {
@@ -36,7 +36,7 @@ export interface GateObserver extends WaitObserver {
   onTurn?(waitMs: number): void;
   onCreated?(run: CreatedRun, reattached: boolean): void;
   onCreateRetry?(error: unknown, waitMs: number): void;
-  onStopping?(signal: StopSignal): void;
+  onStopping?(signal: StopCause): void;
   onCancelled?(runId: string, error: RungateError | null): void;
 }
 
@@ -45,7 +45,7 @@ export interface GateTools {
   clock: Clock;
   random: () => number;
   observer?: GateObserver;
-  onStop(stop: (signal: StopSignal) => void): () => void;
+  onStop(stop: (signal: StopCause) => void): () => void;
   journal?: RunJournal | undefined;
 }
 
@@ -57,7 +57,7 @@ const cancelTimeoutMs = 15_000;
 export async function runGate(options: GateOptions, tools: GateTools): Promise<GateReport> {
   const { clock, observer } = tools;
   const stop = new AbortController();
-  let stopped: { signal: StopSignal; at: number } | null = null;
+  let stopped: { signal: StopCause; at: number } | null = null;
   const unsubscribe = tools.onStop((signal) => {
     stopped = { signal, at: clock.monotonic() };
     observer?.onStopping?.(signal);
@@ -100,7 +100,7 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
 
     const report = () => reportGate(runs, origins, options.policy, clock.monotonic());
     const unfinished = runs.filter((run) => run.outcome === null);
-    const by = stopped as { signal: StopSignal; at: number } | null;
+    const by = stopped as { signal: StopCause; at: number } | null;
     if (by !== null && (unfinished.length > 0 || runs.length === 0)) {
       const left = by.at + stopBudgetMs - clock.monotonic();
       const asked = options.cancelOnInterrupt

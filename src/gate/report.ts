@@ -1,4 +1,4 @@
-import { type ErrorReport, reportError, type StopSignal } from '../errors.ts';
+import { type ErrorReport, reportError, type StopCause } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import type { Action, Policy } from './policy.ts';
 import type { Verdict } from './verdict.ts';
@@ -30,7 +30,7 @@ export interface GateReport {
   gate: Action;
   exitCode: number;
   runs: RunReport[];
-  interruptedBy?: StopSignal;
+  interruptedBy?: StopCause;
   cancellation?: Cancellation;
 }
 
@@ -105,6 +105,6 @@ function originOf(run: WatchedRun, origins: ReadonlyMap<string, RunOrigin>): Run
 }
 
 /** The gate of a wait that was stopped: it fails, whatever is known of the runs. */
-export function reportStop(report: GateReport, signal: StopSignal, cancellation: Cancellation): GateReport {
+export function reportStop(report: GateReport, signal: StopCause, cancellation: Cancellation): GateReport {
   return { ...report, gate: 'fail', exitCode: exitCodeOfSignal(signal), interruptedBy: signal, cancellation };
 }

@@ -17,7 +17,7 @@ export interface FaultWhen {
   untilMs?: number | undefined;
 }
 
-/** A kind with what it takes, and when. */
+/** Something that goes wrong between client and service: its kind with what that takes, and when. */
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;
 
 interface Pending {

@@ -9,6 +9,7 @@ import type { Deliver } from './state.ts';
 export const rateLimits = ['documented', 'off'] as const;
 export type RateLimit = (typeof rateLimits)[number];
 
+/** What a mock is like. */
 export interface MockOptions {
   /** 0, the default, for any that is free. */
   port?: number | undefined;
@@ -16,6 +17,7 @@ export interface MockOptions {
   host?: string | undefined;
   /** Ids, key, token and the data set follow from it; 1 where it is left out. */
   seed?: number | undefined;
+  /** What durations and dates are measured by; the system's where it is left out. */
   clock?: Clock | undefined;
   /** One for all runs, or a list: the n-th run created gets the n-th, and the last one repeats. */
   outcome?: Outcome | readonly Outcome[] | undefined;
@@ -23,7 +25,9 @@ export interface MockOptions {
   duration?: number | undefined;
   /** Suggested with the status of a run in progress; no such field where it is left out. */
   retryAfterSeconds?: number | undefined;
+  /** Made from the seed where it is left out; so is the token. */
   apiKey?: string | undefined;
+  /** A user session's bearer token. */
   token?: string | undefined;
   /** What runs end with, where the outcome allows it: not for `passed` and `stuck`. */
   counts?: Partial<Counts> | undefined;
@@ -41,6 +45,9 @@ export interface MockOptions {
   faults?: readonly Fault[] | undefined;
   /** Serves a page to look at and to drive the mock by, at `/` and where the `appUrl` of its runs leads; not unless asked for. */
   page?: boolean | undefined;
+}
+
+export interface ServerOptions extends MockOptions {
   /** Takes the place of the mock's own sender. */
   deliver?: Deliver | undefined;
 }

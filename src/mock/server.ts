@@ -15,7 +15,7 @@ import { type Exchange, type RecordedRequest, readExchange, recordOf } from './e
 import { createFaults, type Faults, playFault } from './faults.ts';
 import { handlers } from './handlers/index.ts';
 import { listen } from './listen.ts';
-import type { MockOptions } from './options.ts';
+import type { ServerOptions } from './options.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { announceEnd } from './run-events.ts';
 import { automationScopes } from './scopes.ts';
@@ -26,7 +26,7 @@ import { createWire } from './wire.ts';
 export type { DataSizes } from './data/sizes.ts';
 export type { RecordedRequest } from './exchange.ts';
 export type { Fault } from './faults.ts';
-export type { MockOptions } from './options.ts';
+export type { MockOptions, ServerOptions } from './options.ts';
 export { type Counts, type Outcome, outcomes } from './outcomes.ts';
 
 /** A running mock of the service. */
@@ -58,7 +58,7 @@ function addKey(state: State, apiKey: string): void {
   state.credentials.set(apiKey, { kind: 'key', tenant, scopes: automationScopes });
 }
 
-function stateFrom(options: MockOptions): { state: State; sender: Sender; stop(): void } {
+function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop(): void } {
   const { outcome = 'passed' } = options;
   const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
   if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
@@ -107,7 +107,7 @@ function refuse(error: unknown): Response {
 }
 
 /** Starts the service on a socket of this machine. It keeps the process alive until it is closed. */
-export async function startMock(options: MockOptions = {}): Promise<Mock> {
+export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret } = options;
   const { state, sender, stop } = stateFrom(options);
   const apiKey = options.apiKey ?? seededApiKey(seed);

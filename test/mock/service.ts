@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type Mock, type ServerOptions, startMock } from '../../src/mock/server.ts';
 import { type ManualClock, manualClock } from './clock.ts';
 
 export interface Answer {
@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 /** A mock on a clock that stands still, closed after the test. */
-export async function startService(options: MockOptions = {}): Promise<Service> {
+export async function startService(options: ServerOptions = {}): Promise<Service> {
   const clock = manualClock();
   const mock = await startMock({ clock, ...options });
   open.push(mock);

@@ -1,0 +1,62 @@
+import type { Clock } from '../clock.ts';
+import type { TriggerBody } from '../contract/run.ts';
+import { UsageError } from '../errors.ts';
+import type { KeyStep, RunJournal, Start } from '../gate/start.ts';
+import type { GateEvent } from './gate-events.ts';
+import type { GateOptions } from './gate-options.ts';
+
+/** What the caller left out, as the CI says it. */
+function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>>): TriggerBody {
+  const given: Readonly<Record<string, unknown>> = { ...body };
+  const missing = Object.entries(facts).filter(
+    ([name, value]) => value !== null && given[name] === undefined,
+  );
+  return { ...body, ...Object.fromEntries(missing) };
+}
+
+/** A key for this call alone: nobody can have used it. */
+const ownKey = (): KeyStep => ({
+  key: crypto.randomUUID(),
+  how: 'random: each call starts a run of its own',
+  lookBack: false,
+  own: true,
+});
+
+/** The run to start: its body, and the keys to start it with. What reads a CI is loaded only where there is an environment. */
+export async function planStart(
+  trigger: TriggerBody,
+  options: GateOptions,
+  clock: Clock,
+  tell: (event: GateEvent) => void,
+): Promise<{ start: Start; journal?: RunJournal | undefined }> {
+  const { env, idempotencyKey: key, idempotencySalt: salt, idPointer } = options;
+  if (salt !== undefined && (env === undefined || (key !== undefined && key !== 'auto'))) {
+    throw new UsageError('idempotencySalt goes into the key that is made of env, and of nothing else', {
+      hint: 'give env as well, and no idempotencyKey',
+    });
+  }
+  if (env === undefined) {
+    const given = { how: 'given as idempotencyKey', lookBack: false, own: false, given: true } as const;
+    const step = key === undefined || key === 'auto' ? ownKey() : { key, ...given };
+    return { start: { body: trigger, keys: [step], idPointer } };
+  }
+  const [{ detectCi }, { runFacts }, { planKeys }, { openJournal }] = await Promise.all([
+    import('../ci/provider.ts'),
+    import('../ci/run-facts.ts'),
+    import('../ci/plan-keys.ts'),
+    import('../ci/journal.ts'),
+  ]);
+  const ci = detectCi(env);
+  const body = filled(trigger, runFacts(ci));
+  const now = new Date(clock.now());
+  const { keys, journal } = planKeys({
+    given: key,
+    how: 'given as idempotencyKey',
+    salt: salt ?? null,
+    bodyBytes: JSON.stringify(body),
+    ci,
+    journalPath: env.RUNGATE_JOURNAL,
+    open: (path) => openJournal(path, now, (message) => tell({ type: 'note', message })),
+  });
+  return { start: { body, keys, idPointer }, journal };
+}

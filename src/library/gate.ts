@@ -1,0 +1,107 @@
+import { systemClock } from '../clock.ts';
+import type { TriggerBody } from '../contract/run.ts';
+import { type StopCause, StoppedError } from '../errors.ts';
+import { runGate } from '../gate/gate.ts';
+import type { GateReport } from '../gate/report.ts';
+import { checkRunId, runService } from '../gate/service.ts';
+import { parseApiUrl } from '../http/address.ts';
+import { createCaller } from '../http/client.ts';
+import { type GateEvent, gateObserver } from './gate-events.ts';
+import { type GateOptions, gateRules } from './gate-options.ts';
+import { planStart } from './gate-start.ts';
+
+const signals: readonly unknown[] = ['SIGHUP', 'SIGINT', 'SIGTERM'];
+
+/** What an abort's reason says: `controller.abort('SIGTERM')` is a stop by that signal. */
+function causeOf(reason: unknown): StopCause {
+  if (reason instanceof StoppedError) return reason.signal;
+  return signals.includes(reason) ? (reason as StopCause) : 'abort';
+}
+
+/** The observer, and the stop that its failure is: a run of ours must not go on unseen because a log could not be written. */
+function watched(options: GateOptions) {
+  let failure: { error: unknown } | undefined;
+  const broken = new AbortController();
+  const tell = (event: GateEvent) => {
+    if (failure !== undefined) return;
+    try {
+      options.onProgress?.(event);
+    } catch (error) {
+      failure = { error };
+      broken.abort();
+    }
+  };
+  return {
+    tell,
+    throwIfFailed() {
+      if (failure !== undefined) throw failure.error;
+    },
+    onStop(stop: (cause: StopCause) => void): () => void {
+      const sources = [options.signal, broken.signal].filter((signal) => signal !== undefined);
+      let stopped = false;
+      const listeners = sources.map((signal) => {
+        const listener = () => {
+          if (stopped) return;
+          stopped = true;
+          stop(causeOf(signal.reason));
+        };
+        if (signal.aborted) listener();
+        else signal.addEventListener('abort', listener, { once: true });
+        return () => signal.removeEventListener('abort', listener);
+      });
+      return () => {
+        for (const remove of listeners) remove();
+      };
+    },
+  };
+}
+
+/** The caller's object may change while we wait, and a key must never come with two bodies. */
+const frozen = (body: TriggerBody): TriggerBody => structuredClone(body);
+
+/**
+ * Starts a run or takes some that are there, waits for them, and judges them: `rungate run trigger --wait` and
+ * `rungate run wait` as a function, with the same rules (interface, sections 3 and 4.3). It never ends the process, reads
+ * no environment but the one it is given, and leaves no timer and no connection behind.
+ * @returns the gate as data, the shape that `--json` prints; `gate` is `pass` only where every run is known to have passed
+ * @throws RungateError where there is nothing to report on: the options are wrong, a credential is missing, or no run could
+ * be created; `exitCodeOf(error)` is the exit code of the command line. What goes wrong later is the run's `error`. An abort
+ * does not throw: the report has `interruptedBy`, and what became of the runs.
+ */
+export async function gate(options: GateOptions): Promise<GateReport> {
+  const rules = gateRules(options);
+  const { trigger, runIds, env, clock = systemClock, random = Math.random } = options;
+  parseApiUrl(options.apiUrl, options.insecureHttp);
+  for (const runId of runIds ?? []) checkRunId(runId);
+  const observed = watched(options);
+  const cancelReason = async (why: StopCause | 'timeout') =>
+    options.cancelReason ?? (await import('../ci/cancel-reason.ts')).cancelReason(why, env ?? {});
+  const started =
+    trigger === undefined
+      ? { runIds: [...new Set(runIds)] }
+      : await planStart(frozen(trigger), options, clock, observed.tell);
+  const caller = createCaller(options);
+  try {
+    const report = await runGate(
+      {
+        ...started,
+        ...rules,
+        cancelOnInterrupt: options.cancelOnAbort ?? trigger !== undefined,
+        cancelOnTimeout: options.cancelOnTimeout === true,
+        cancelReason,
+      },
+      {
+        service: runService(caller, clock.now),
+        clock,
+        random,
+        onStop: observed.onStop,
+        observer: gateObserver(observed.tell, clock.monotonic),
+        journal: 'journal' in started ? started.journal : undefined,
+      },
+    );
+    observed.throwIfFailed();
+    return report;
+  } finally {
+    await caller.close();
+  }
+}

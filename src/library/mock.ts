@@ -1,0 +1,125 @@
+import { systemClock } from '../clock.ts';
+import type { TriggerBody } from '../contract/run.ts';
+import { homeTenant } from '../mock/data/sizes.ts';
+import type { DeliveryStatus } from '../mock/data/webhooks.ts';
+import type { RecordedRequest } from '../mock/exchange.ts';
+import type { Fault } from '../mock/faults.ts';
+import type { MockOptions } from '../mock/options.ts';
+import { type Ending, endRun } from '../mock/run-end.ts';
+import { progressNow } from '../mock/run-events.ts';
+import * as server from '../mock/server.ts';
+import type { Run, State } from '../mock/state.ts';
+
+/** A run of the mock, as it stood when it was looked at (interface, sections 2.5 to 2.7). */
+export interface MockRun {
+  runId: string;
+  state: 'in_progress' | 'completed' | 'cancelled';
+  /** Items that have failed so far. */
+  failed: number;
+  /** Items that are blocked so far. */
+  blocked: number;
+  appUrl: string;
+  /** What it was started with. */
+  request: TriggerBody;
+  /** What whoever cancelled it said; null where it was not cancelled, or nothing was said. */
+  cancelReason: string | null;
+}
+
+/** A delivery that the mock has made since it was started, as it stood when it was looked at (interface, section 6). */
+export interface MockDelivery {
+  id: string;
+  webhookId: string;
+  eventType: string;
+  /** `pending`: under way; `not_sent`: recorded, and nothing went over the network (see `deliveries` of the options). */
+  status: DeliveryStatus;
+  /** The receiver's answer to the last attempt; null when there was none. */
+  responseStatus: number | null;
+  attempts: number;
+  /** RFC 3339. */
+  createdAt: string;
+  payload: Readonly<Record<string, unknown>>;
+}
+
+/** What goes wrong between a client and the mock. */
+export interface MockFaults {
+  add(fault: Fault): void;
+  /** Forgets all that are not used up. */
+  clear(): void;
+  /** How many are not used up. */
+  readonly pending: number;
+  /** Those that are not used up, with what is left of them. */
+  readonly list: readonly Fault[];
+}
+
+/** A running mock of the service. */
+export interface Mock {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  readonly apiKey: string;
+  /** A user session's bearer token, of the same account as the key. */
+  readonly token: string;
+  /** What came over the wire, oldest first; the last 10,000. */
+  readonly requests: readonly RecordedRequest[];
+  /** The runs that were created, oldest first. */
+  readonly runs: readonly MockRun[];
+  /** The deliveries since the start, oldest first. */
+  readonly deliveries: readonly MockDelivery[];
+  readonly faults: MockFaults;
+  /** Ends a run now, whatever was planned for it; false where it had ended already, or there is no such run. */
+  endRun(runId: string, as: Ending): boolean;
+  /** Resolves once no webhook delivery is under way. */
+  deliveriesSent(): Promise<void>;
+  /** Stops listening and breaks what is still open, so that it never waits for a client. */
+  close(): Promise<void>;
+}
+
+function shownRun(state: State, run: Run): MockRun {
+  const { id: runId, appUrl, request, cancelled } = run;
+  return { runId, ...progressNow(state, run), appUrl, request, cancelReason: cancelled?.reason ?? null };
+}
+
+/** The deliveries since then: the data set has older ones, which nobody made. */
+function deliveriesSince(state: State, startedAt: number): MockDelivery[] {
+  return [...state.account(homeTenant).webhooks.values()]
+    .flatMap(({ deliveries }) => [...deliveries.values()])
+    .filter(({ lastAttemptAt }) => Date.parse(lastAttemptAt) >= startedAt)
+    .map(({ lastAttemptAt: _, ...delivery }) => delivery)
+    .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
+
+/** The mock without what is inside it: that may change with any release. */
+export async function startMock(options: MockOptions): Promise<Mock> {
+  const startedAt = (options.clock ?? systemClock).now();
+  const mock = await server.startMock(options);
+  const { url, port, apiKey, token, state, requests, faults } = mock;
+  return {
+    url,
+    port,
+    apiKey,
+    token,
+    requests,
+    get runs() {
+      return [...state.runs.values()].map((run) => shownRun(state, run));
+    },
+    get deliveries() {
+      return deliveriesSince(state, startedAt);
+    },
+    faults: {
+      add: (fault) => faults.add(fault),
+      clear: () => faults.clear(),
+      get pending() {
+        return faults.pending;
+      },
+      get list() {
+        return faults.list;
+      },
+    },
+    endRun(runId, as) {
+      const run = state.runs.get(runId);
+      return run !== undefined && endRun(state, run, as, 'ended by the test');
+    },
+    deliveriesSent: () => mock.deliveriesSent(),
+    close: () => mock.close(),
+  };
+}

@@ -1,0 +1,371 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  CredentialError,
+  exitCodeOf,
+  type GateEvent,
+  type GateOptions,
+  gate,
+  HttpError,
+  type Mock,
+  type MockOptions,
+  NetworkError,
+  startMock,
+  UsageError,
+} from '../../src/index.ts';
+import { cli } from '../cli/harness.ts';
+import { type FakeClock, fakeClock } from '../fake-clock.ts';
+
+let mock: Mock;
+let clock: FakeClock;
+const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+
+async function play(options: MockOptions = {}): Promise<void> {
+  clock = fakeClock();
+  mock = await startMock({ clock, ...options });
+}
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await mock?.close();
+});
+
+const run = (options: Partial<GateOptions>) =>
+  gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, ...options });
+const asked = (endpoint: string) => mock.requests.filter((request) => request.endpoint === endpoint);
+const keys = () => asked('run.trigger').map((request) => request.headers['idempotency-key']);
+
+describe('a gate', () => {
+  it.each([
+    ['passed', 'pass', 0, 'passed'],
+    ['failed', 'fail', 1, 'failed'],
+    ['blocked', 'fail', 2, 'blocked'],
+    ['cancelled', 'warn', 0, 'cancelled'],
+    ['stuck', 'fail', 3, 'timeout'],
+  ] as const)(
+    'over a run that is %s says %s, with the exit code %i',
+    async (outcome, action, exitCode, verdict) => {
+      await play({ outcome });
+      const report = await run({ trigger });
+      expect(report).toMatchObject({
+        schemaVersion: 1,
+        gate: action,
+        exitCode,
+        runs: [{ verdict, gate: action }],
+      });
+      expect(mock.runs).toMatchObject([{ request: trigger }]);
+    },
+  );
+
+  it.each(['passed', 'failed', 'cancelled', 'stuck'] as const)(
+    'has the very shape that the command line prints (%s)',
+    async (outcome) => {
+      await play({ outcome, seed: 7 });
+      const report = await run({ trigger, idempotencyKey: 'k' });
+      const { url, apiKey } = mock;
+      await mock.close();
+      await play({ outcome, seed: 7, port: Number(new URL(url).port) });
+      const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: apiKey };
+      const argv = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--json'];
+      const printed = await cli([...argv, '--idempotency-key', 'k'], { env, clock });
+      expect(JSON.parse(printed.out)).toEqual(report);
+      expect(printed.code).toBe(report.exitCode);
+    },
+  );
+
+  it('over several runs is the worst of them, each read once where it is named twice', async () => {
+    await play({ outcome: ['passed', 'blocked', 'failed'], duration: 0 });
+    for (let n = 0; n < 3; n += 1) await run({ trigger });
+    const runIds = mock.runs.map(({ runId }) => runId);
+    const report = await run({ runIds: [...runIds, ...runIds] });
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 1 });
+    expect(report.runs.map(({ verdict }) => verdict)).toEqual(['passed', 'blocked', 'failed']);
+  });
+
+  it('follows strict, and on before it', async () => {
+    await play({ outcome: 'cancelled', duration: 0 });
+    expect(await run({ trigger, strict: true })).toMatchObject({ gate: 'fail', exitCode: 4 });
+    expect(await run({ trigger, strict: true, on: { cancelled: 'pass' } })).toMatchObject({ gate: 'pass' });
+    expect(await run({ trigger, on: { failed: undefined } })).toMatchObject({ gate: 'warn' });
+  });
+
+  it('is never green where the state could not be learned', async () => {
+    await play({ duration: 0 });
+    mock.faults.add({ kind: 'status', status: 401, endpoint: 'run.status', times: Number.POSITIVE_INFINITY });
+    const report = await run({ trigger });
+    expect(report).toMatchObject({
+      gate: 'fail',
+      exitCode: 6,
+      runs: [{ verdict: 'unobserved', error: { status: 401 } }],
+    });
+  });
+
+  it('waits as long as it is told: a time lifts the number of reads', async () => {
+    await play({ outcome: 'stuck' });
+    expect((await run({ trigger, intervalMs: 1000 })).runs[0]?.attempts).toBe(60);
+    expect((await run({ trigger, intervalMs: 1000, timeoutMs: 200_000 })).runs[0]?.attempts).toBeGreaterThan(
+      100,
+    );
+    expect((await run({ trigger, intervalMs: 1000, maxAttempts: 3 })).runs[0]?.attempts).toBe(3);
+  });
+
+  it('cancels what was not over in time, where it is asked to', async () => {
+    await play({ outcome: 'stuck' });
+    await run({ trigger, maxAttempts: 2 });
+    await run({ trigger, maxAttempts: 2, cancelOnTimeout: true });
+    await run({ trigger, maxAttempts: 2, cancelOnTimeout: true, cancelReason: 'lunch' });
+    const reasons = mock.runs.map(({ cancelReason }) => cancelReason);
+    expect(reasons).toEqual([null, 'rungate: the wait timed out', 'lunch']);
+  });
+});
+
+describe('what is wrong with the call is said before anything is sent', () => {
+  it.each<[string, Partial<GateOptions>, RegExp]>([
+    ['neither trigger nor runs', {}, /either trigger/],
+    ['both', { trigger, runIds: ['a'] }, /either trigger/],
+    ['no run at all', { runIds: [] }, /nothing to gate on/],
+    ['a run id that is no path segment', { runIds: ['a', ''] }, /runId/],
+    ['a time that is no number', { trigger, timeoutMs: Number.NaN }, /timeoutMs/],
+    ['no interval', { trigger, intervalMs: 0 }, /intervalMs/],
+    ['half a read', { trigger, maxAttempts: 1.5 }, /maxAttempts/],
+    ['a place outside the fleet', { trigger, fleet: { size: 2, index: 2 } }, /fleet/],
+    ['a green for a timeout', { trigger, on: { timeout: 'pass' } as never }, /timeout cannot pass/],
+    ['another verdict on what passed', { trigger, on: { passed: 'fail' } as never }, /passed/],
+    ['a verdict that there is not', { trigger, on: { broken: 'fail' } as never }, /no verdict/],
+    ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } as never }, /exclude each other/],
+    ['a salt that goes into nothing', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
+    ['an address that is none', { trigger, apiUrl: 'nonsense' }, /not a URL/],
+  ])('%s', async (_name, options, message) => {
+    await play();
+    const error = await run(options).catch((caught: unknown) => caught);
+    expect((error as Error).message).toMatch(message);
+    expect([64, 78]).toContain(exitCodeOf(error));
+    expect(mock.requests).toEqual([]);
+  });
+
+  it('a missing credential', async () => {
+    await play();
+    await expect(run({ trigger, apiKey: undefined })).rejects.toThrow(CredentialError);
+    await expect(run({ runIds: ['run_1'], apiKey: undefined })).rejects.toThrow(CredentialError);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it('a run that the service refuses to create, and a service that is not there, are thrown', async () => {
+    await play();
+    mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger' });
+    const refused = await run({ trigger }).catch((caught: unknown) => caught);
+    expect(refused).toBeInstanceOf(HttpError);
+    expect(exitCodeOf(refused)).toBe(6);
+    await mock.close();
+    const gone = await run({ trigger }).catch((caught: unknown) => caught);
+    expect(gone).toBeInstanceOf(NetworkError);
+    expect(exitCodeOf(gone)).toBe(7);
+  });
+});
+
+describe('an abort', () => {
+  /** Aborts at the first event of a kind. */
+  const abortOn = (type: GateEvent['type'], reason?: unknown) => {
+    const controller = new AbortController();
+    return {
+      signal: controller.signal,
+      onProgress: (event: GateEvent) => {
+        if (event.type === type) controller.abort(reason);
+      },
+    };
+  };
+
+  it('cancels the run that is ours, and says so', async () => {
+    await play({ outcome: 'stuck' });
+    const report = await run({ trigger, ...abortOn('read') });
+    expect(report).toMatchObject({
+      gate: 'fail',
+      exitCode: 130,
+      interruptedBy: 'abort',
+      cancellation: 'requested',
+      runs: [{ verdict: null, gate: 'fail', runId: mock.runs[0]?.runId }],
+    });
+    expect(mock.runs).toMatchObject([{ state: 'cancelled', cancelReason: 'rungate: stopped by abort' }]);
+  });
+
+  it('that names a signal is a stop by that signal', async () => {
+    await play({ outcome: 'stuck' });
+    const report = await run({ trigger, ...abortOn('read', 'SIGTERM') });
+    expect(report).toMatchObject({ exitCode: 143, interruptedBy: 'SIGTERM', cancellation: 'requested' });
+  });
+
+  it('leaves runs alone that are not ours, unless it is told otherwise', async () => {
+    await play({ outcome: 'stuck' });
+    await run({ trigger, maxAttempts: 1 });
+    const runIds = mock.runs.map(({ runId }) => runId);
+    expect(await run({ runIds, ...abortOn('read') })).toMatchObject({ exitCode: 130, cancellation: 'none' });
+    expect(mock.runs).toMatchObject([{ state: 'in_progress' }]);
+    const report = await run({ runIds, cancelOnAbort: true, ...abortOn('read') });
+    expect(report).toMatchObject({ cancellation: 'requested' });
+    expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
+  });
+
+  it('leaves our own run going where it is told to', async () => {
+    await play({ outcome: 'stuck' });
+    await run({ trigger, cancelOnAbort: false, ...abortOn('read') });
+    expect(mock.runs).toMatchObject([{ state: 'in_progress' }]);
+  });
+
+  it('before the call sends nothing', async () => {
+    await play();
+    const report = await run({ trigger, signal: AbortSignal.abort() });
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 130, runs: [], cancellation: 'none' });
+    expect(mock.requests).toEqual([]);
+  });
+
+  it('while the create is under way finds the run and cancels it', async () => {
+    await play({ outcome: 'stuck' });
+    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
+    const report = await run({ trigger, ...abortOn('retry') });
+    expect(report).toMatchObject({ exitCode: 130, cancellation: 'requested' });
+    expect(new Set(keys()).size).toBe(1);
+    expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
+  });
+
+  it('after the end changes nothing, and its listener is gone', async () => {
+    await play({ duration: 0 });
+    const controller = new AbortController();
+    const removed = vi.spyOn(controller.signal, 'removeEventListener');
+    const report = await run({ trigger, signal: controller.signal });
+    controller.abort();
+    expect(report).toMatchObject({ gate: 'pass', exitCode: 0 });
+    expect(removed).toHaveBeenCalled();
+  });
+});
+
+describe('the observer', () => {
+  it('is told what happens, in order', async () => {
+    await play({ outcome: 'failed', duration: 15_000 });
+    mock.faults.add({ kind: 'html-502', endpoint: 'run.status', skip: 1 });
+    const events: GateEvent[] = [];
+    await run({ trigger, onProgress: (event) => events.push(event) });
+    const { runId, appUrl } = mock.runs[0] ?? {};
+    expect(events.map(({ type }) => type)).toEqual(['created', 'read', 'trouble', 'read', 'read']);
+    expect(events[0]).toEqual({ type: 'created', runId, appUrl, reattached: false });
+    expect(events[1]).toMatchObject({ runId, state: 'in_progress', attempts: 1, nextMs: 10_500 });
+    expect(events[2]).toMatchObject({ runId, error: { status: 502 }, attempts: 2 });
+    expect(events.at(-1)).toMatchObject({ state: 'completed', failed: 2, blocked: 0, nextMs: null });
+  });
+
+  it('that throws stops the gate, which cancels its run and throws the same', async () => {
+    await play({ outcome: 'stuck' });
+    const full = new Error('the disk is full');
+    const onProgress = ({ type }: GateEvent) => {
+      if (type === 'read') throw full;
+    };
+    await expect(run({ trigger, onProgress })).rejects.toBe(full);
+    expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
+  });
+
+  it('that throws at the last moment is not hidden by a green', async () => {
+    await play({ duration: 0 });
+    const onProgress = () => {
+      throw new Error('no');
+    };
+    await expect(run({ trigger, onProgress })).rejects.toThrow('no');
+  });
+});
+
+describe('the idempotency key', () => {
+  it('is random for each call, and one over the tries of a call', async () => {
+    await play({ duration: 0 });
+    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
+    await run({ trigger });
+    await run({ trigger });
+    expect(keys()).toHaveLength(3);
+    expect(new Set(keys()).size).toBe(2);
+    expect(mock.runs).toHaveLength(2);
+  });
+
+  it('that is given never starts a second run', async () => {
+    await play({ duration: 0 });
+    const first = await run({ trigger, idempotencyKey: 'build-7' });
+    const second = await run({ trigger, idempotencyKey: 'build-7' });
+    expect(mock.runs).toHaveLength(1);
+    expect([first.runs[0]?.reattached, second.runs[0]?.reattached]).toEqual([false, true]);
+  });
+
+  it('comes with the body that the call began with', async () => {
+    await play({ duration: 0 });
+    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
+    const body = { projectSlug: 'shop', tags: ['a'] as [string, ...string[]] };
+    await run({ trigger: body, onProgress: () => body.tags.push('b') });
+    expect(asked('run.trigger').map((request) => JSON.parse(request.body).tags)).toEqual([['a'], ['a']]);
+  });
+});
+
+describe('the environment of a CI job', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rungate-library-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const job = (attempt: string) => ({
+    GITHUB_ACTIONS: 'true',
+    GITHUB_REPOSITORY: 'acme/shop',
+    GITHUB_RUN_ID: '77',
+    GITHUB_RUN_ATTEMPT: attempt,
+    GITHUB_JOB: 'gate',
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_REF_NAME: 'main',
+    GITHUB_EVENT_NAME: 'push',
+    RUNNER_TEMP: folder,
+  });
+
+  it('is not looked at unless it is given', async () => {
+    await play({ duration: 0 });
+    for (const [name, value] of Object.entries(job('1'))) vi.stubEnv(name, value);
+    vi.stubEnv('RUNGATE_API_URL', 'http://127.0.0.1:1');
+    vi.stubEnv('RUNGATE_STRICT', 'true');
+    vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:1');
+    expect((await run({ trigger })).gate).toBe('pass');
+    expect(mock.runs[0]?.request).toEqual(trigger);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('fills in what is left out, and nothing that is given', async () => {
+    await play({ duration: 0 });
+    await run({ trigger: { ...trigger, ref: 'mine', repository: undefined }, env: job('1') });
+    expect(mock.runs[0]?.request).toEqual({
+      ...trigger,
+      ref: 'mine',
+      repository: 'acme/shop',
+      event: 'push',
+      externalUrl: 'https://github.com/acme/shop/actions/runs/77',
+    });
+  });
+
+  it('has a second attempt attach to the run that the first has left', async () => {
+    await play({ outcome: 'stuck' });
+    const first = await run({ trigger, env: job('1'), maxAttempts: 1 });
+    const second = await run({ trigger, env: job('2'), maxAttempts: 1 });
+    expect(mock.runs).toHaveLength(1);
+    expect(second.runs[0]).toMatchObject({ runId: first.runs[0]?.runId, reattached: true });
+    const salted = await run({ trigger, env: job('2'), idempotencySalt: 'node 22', maxAttempts: 1 });
+    expect(salted.runs[0]?.reattached).toBe(false);
+  });
+
+  it('never takes a run that has ended, in the same job either', async () => {
+    await play({ duration: 0 });
+    await run({ trigger, env: job('1') });
+    await run({ trigger, env: job('1') });
+    expect(mock.runs).toHaveLength(2);
+  });
+
+  it('is named when a run is cancelled', async () => {
+    await play({ outcome: 'stuck' });
+    await run({ trigger, env: job('1'), maxAttempts: 1, cancelOnTimeout: true });
+    expect(mock.runs[0]?.cancelReason).toMatch(/timed out in github job gate https:/);
+  });
+});
+
+it('an option of another type than it takes is a usage error', async () => {
+  await play();
+  await expect(run({ trigger, maxAttempts: 'many' as never })).rejects.toThrow(UsageError);
+});

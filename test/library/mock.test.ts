@@ -1,0 +1,137 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  ConfigError,
+  createClient,
+  type Mock,
+  type MockOptions,
+  type ServiceClient,
+  startMock,
+  verify,
+  WebhookVerificationError,
+} from '../../src/index.ts';
+import { fakeClock } from '../fake-clock.ts';
+
+let mock: Mock;
+let client: ServiceClient;
+afterEach(async () => {
+  await client?.close();
+  await mock?.close();
+});
+
+async function play(options: MockOptions = {}): Promise<void> {
+  mock = await startMock({ clock: fakeClock(), ...options });
+  client = createClient({ apiUrl: mock.url, apiKey: mock.apiKey, token: mock.token });
+}
+const start = () => client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' });
+
+describe('the mock of the library', () => {
+  it('shows runs as they stand when they are looked at', async () => {
+    const clock = fakeClock();
+    await play({ clock, outcome: 'failed', duration: 1000 });
+    await start();
+    const [before] = mock.runs;
+    expect(before).toMatchObject({
+      state: 'in_progress',
+      failed: 0,
+      request: { projectSlug: 'shop', processSlug: 'checkout' },
+      cancelReason: null,
+    });
+    clock.advance(1000);
+    expect(mock.runs).toMatchObject([{ runId: before?.runId, state: 'completed', failed: 2, blocked: 0 }]);
+    expect(before?.state).toBe('in_progress');
+  });
+
+  it.each([
+    ['passed', { state: 'completed', failed: 0, blocked: 0 }],
+    ['failed', { state: 'completed', failed: 2 }],
+    ['blocked', { state: 'completed', blocked: 1 }],
+    ['cancelled', { state: 'cancelled' }],
+  ] as const)('ends a run as %s when it is told to, and once', async (as, state) => {
+    await play({ outcome: 'stuck' });
+    await start();
+    const runId = mock.runs[0]?.runId ?? '';
+    expect(mock.endRun(runId, as)).toBe(true);
+    expect(await client.run.status(runId)).toMatchObject(state);
+    expect(mock.endRun(runId, 'passed')).toBe(false);
+    expect(mock.endRun('run_of_nobody', 'passed')).toBe(false);
+  });
+
+  it('keeps what came, and what was answered', async () => {
+    await play();
+    mock.faults.add({ kind: 'status', status: 503, endpoint: 'orders.list' });
+    expect(mock.faults.list).toMatchObject([{ kind: 'status', times: 1 }]);
+    expect(mock.faults.pending).toBe(1);
+    await client.orders.list();
+    expect(mock.faults.pending).toBe(0);
+    expect(mock.requests.map(({ endpoint, status }) => [endpoint, status])).toEqual([
+      ['orders.list', 503],
+      ['orders.list', 200],
+    ]);
+  });
+
+  it('forgets faults that are not used up', async () => {
+    await play({ faults: [{ kind: 'html-502' }] });
+    mock.faults.clear();
+    await client.orders.list();
+    expect(mock.requests).toHaveLength(1);
+  });
+
+  it('shows the deliveries that it made, and none of the data set', async () => {
+    await play({ duration: 0 });
+    await client.webhooks.list();
+    expect(mock.deliveries).toEqual([]);
+    const { items } = await client.webhooks.list();
+    const [first] = items as [{ id: string }];
+    await client.webhooks.test(first.id);
+    expect(mock.deliveries).toMatchObject([
+      {
+        webhookId: first.id,
+        eventType: 'webhook.test',
+        status: 'not_sent',
+        responseStatus: null,
+        attempts: 1,
+      },
+    ]);
+  });
+
+  it('sends deliveries that verify, to this machine', async () => {
+    await play({ clock: undefined, deliveries: 'loopback' });
+    const received: Promise<unknown>[] = [];
+    let secret = '';
+    const receiver = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const body = Buffer.concat(chunks);
+      received.push(verify({ body, headers: request.headers, secrets: secret }));
+      received.push(
+        verify({ body, headers: request.headers, secrets: 'another' }).catch((error: unknown) => error),
+      );
+      response.end();
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const hook = (await client.webhooks.create({ url, events: ['webhook.test'] })) as Record<string, string>;
+    secret = String(hook.secret);
+    await client.webhooks.test(String(hook.id));
+    await mock.deliveriesSent();
+    receiver.closeAllConnections();
+    receiver.close();
+    expect(mock.deliveries).toMatchObject([{ status: 'delivered', responseStatus: 200 }]);
+    const [good, bad] = await Promise.all(received);
+    expect(good).toMatchObject({ secretIndex: 0 });
+    expect(bad).toBeInstanceOf(WebhookVerificationError);
+  });
+
+  it('says that a port is taken', async () => {
+    await play();
+    await expect(startMock({ port: mock.port })).rejects.toThrow(ConfigError);
+  });
+
+  it('closes twice without a word', async () => {
+    await play();
+    await mock.close();
+    await mock.close();
+  });
+});
