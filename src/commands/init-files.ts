@@ -86,7 +86,8 @@ export function nextThings(ci: CiChoice, plan: Plan, self: string): string[] {
     'Next:',
     ...(ci === 'none' ? [] : [`  key      ${key}`]),
     ...(ci === 'none' || plan.addressInFile ? [] : [`  address  ${address}`]),
-    `  here     ${self} login --api-url <url>, then ${self} run trigger --wait`,
+    `  here     ${self} login --api-url <url>`,
+    `           ${self} run trigger --wait`,
     `  offline  ${self} mock exec -- ${self} run trigger --wait`,
     '  commit   what was written; it holds no secret',
   ];
