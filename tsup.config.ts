@@ -32,6 +32,19 @@ const raw: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/**
+ * `verify` of `rungate` is that of `rungate/webhook`, not a second copy: an error of the one must be an instance of the
+ * other's class.
+ */
+const oneWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'one-webhook',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/webhook\/node\.ts$/ }, ({ importer }) =>
+      importer.endsWith('index.ts') ? { path: './webhook/node.js', external: true } : undefined,
+    );
+  },
+};
+
 const shared: Options = {
   esbuildPlugins: [lean, raw],
   format: 'esm',
@@ -62,6 +75,7 @@ export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli.ts', index: 'src/index.ts', version: 'src/version.ts' },
+    esbuildPlugins: [lean, raw, oneWebhook],
     // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
     metafile: true,
     splitting: true,

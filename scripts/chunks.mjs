@@ -31,26 +31,28 @@ const first = Object.entries(outputs)
   .filter(([, { entryPoint }]) => gate.includes(entryPoint))
   .map(([file]) => file);
 
-/** The files that these load at once, themselves included. */
-function closure(files) {
+/** The files that these load at once, themselves included; or those that they may ever load. */
+function closure(files, kinds = ['import-statement']) {
   const found = new Set(files);
   for (const file of found) {
-    for (const { path, kind } of outputs[file]?.imports ?? []) {
-      if (kind === 'import-statement') found.add(basename(path));
+    for (const { path, kind, external } of outputs[file]?.imports ?? []) {
+      if (kinds.includes(kind) && !external) found.add(basename(path));
     }
   }
   return found;
 }
 
 const hot = closure(first);
-// What the library has in common with the command line stays free of the rest of it.
-const shared = closure(['index.js']);
+// What the library has in common with the command line stays free of the rest of it; what it loads later, too (the mock).
+const shared = closure(['index.js'], ['import-statement', 'dynamic-import']);
 // `--version` is answered without either.
 const version = (file) => 'src/version.ts' in outputs[file].inputs;
 const fileOf = (file) => (!hot.has(file) || version(file) ? undefined : shared.has(file) ? 'core' : 'cli');
 const bundle = await rollup({
   input: Object.fromEntries(['cli', 'index', 'version'].map((name) => [name, join(dist, `${name}.js`)])),
-  external: isBuiltin,
+  // The webhooks are a build of their own, which the library hands on.
+  external: (id) => isBuiltin(id) || id === './webhook/node.js',
+  makeAbsoluteExternalsRelative: false,
   // What is made of no source of anybody's are esbuild's own functions, for those who call them.
   treeshake: { moduleSideEffects: (id) => Object.keys(outputs[basename(id)]?.inputs ?? {}).length > 0 },
   // An entry may have more exports than its own: else it is one more file, that only names another.

@@ -25,6 +25,7 @@ function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

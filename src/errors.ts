@@ -11,6 +11,7 @@ export interface ExchangeFacts {
   elapsedMs?: number | undefined;
 }
 
+/** What every error may be made of besides its message. */
 export interface ErrorParts {
   /** What to do about it, as a sentence to a person. */
   hint?: string | undefined;
@@ -58,6 +59,7 @@ export class CredentialError extends RungateError {
   }
 }
 
+/** What an error of the service is made of (interface, section 7). */
 export interface HttpErrorParts extends ErrorParts {
   status: number;
   /** The error body's `error` (interface, section 7). */
@@ -95,6 +97,7 @@ function httpCode(status: number): string {
   return status >= 300 && status < 400 ? 'redirect' : 'http_error';
 }
 
+/** What a reply that is not as the contract says is made of. */
 export interface ContractErrorParts extends ErrorParts {
   /** Where in the reply, as a path: `orders[3].total`; empty for the reply as a whole. */
   field: string;
@@ -145,6 +148,7 @@ export class NetworkError extends RungateError {
   }
 }
 
+/** The signals that stop the command line. */
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
 /** What ended us before our time: a signal, or in the library an AbortSignal that names none. */

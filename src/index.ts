@@ -1,5 +1,6 @@
 export { type Clock, systemClock } from './clock.ts';
-export type { RunState, TriggerBody } from './contract/run.ts';
+export type { Method } from './contract/endpoint.ts';
+export type { RunState, TriggerBody, TriggerFields } from './contract/run.ts';
 export type * from './contract/service-types.ts';
 export {
   ConfigError,

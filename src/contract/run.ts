@@ -4,7 +4,8 @@ import { anyReply, openEnum, shown } from './fields.ts';
 
 const text = z.string().check(z.minLength(1));
 
-interface TriggerFields {
+/** What a run is started with, beside what to run (interface, section 2.5). */
+export interface TriggerFields {
   /** The project's slug. */
   projectSlug: string;
   /** The environment's key; the project's default environment where it is left out. */
@@ -56,6 +57,7 @@ const triggerBody = z
 
 /** Interface, section 2.6. A state that is not listed is not terminal. */
 export const runStates = ['in_progress', 'completed', 'cancelled'] as const;
+/** The states of a run (interface, section 2.6); the service may come to know others, which are not ends. */
 export type RunState = (typeof runStates)[number];
 
 /** Interface, section 2.6. Counts are only there to rely on once the run has ended. */

@@ -4,6 +4,7 @@ import type { Action, Policy } from './policy.ts';
 import type { Verdict } from './verdict.ts';
 import type { WatchedRun } from './wait.ts';
 
+/** What became of one run. What is not known is null; `elapsedSeconds` has three decimals, `attempts` are status reads. */
 export interface RunReport {
   /** Null when a create was cut off before its reply. */
   runId: string | null;

@@ -1,6 +1,7 @@
 import type { Auth } from '../contract/endpoint.ts';
 import { ConfigError, CredentialError } from '../errors.ts';
 
+/** Who we are to the service (interface, section 5); each where an endpoint takes it. */
 export interface Credentials {
   apiKey?: string | undefined;
   /** A user session's bearer token. */

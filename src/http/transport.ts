@@ -1,5 +1,6 @@
 import type { PreparedRequest } from './request.ts';
 
+/** A reply as it came over the wire. */
 export interface RawReply {
   status: number;
   /** Names in lower case; a header that came several times is joined by `, `. */
@@ -10,6 +11,7 @@ export interface RawReply {
   finalUrl?: string;
 }
 
+/** What one try of a request may take; times in milliseconds. */
 export interface SendOptions {
   signal?: AbortSignal | undefined;
   /** For the whole try, from connecting to the last byte of the body, redirects included. */
@@ -18,6 +20,7 @@ export interface SendOptions {
   fresh?: boolean | undefined;
 }
 
+/** What sends requests: the network, unless a client is given another. */
 export interface Transport {
   /**
    * Sends one request once and reads its reply, whatever its status.

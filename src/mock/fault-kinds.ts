@@ -1,9 +1,6 @@
 import { parse, stringify } from 'lossless-json';
 import type { Wire, WireReply } from './wire.ts';
 
-/** What a kind takes that needs to be told nothing. */
-type Nothing = Record<never, never>;
-
 /** Each kind of fault with what it takes. */
 export interface FaultKinds {
   /** Any status instead of the service's answer; the request has no effect. */
@@ -21,77 +18,78 @@ export interface FaultKinds {
   /** Every connection is reset, then nobody listens: `forMs` (5000) on the mock's clock. */
   refused: { forMs?: number };
   /** The connection is reset before any reply; the request has no effect. */
-  reset: Nothing;
+  reset: Record<never, never>;
   /** The request has its effect, the headers come, then the connection is reset. */
-  'reset-during': Nothing;
+  'reset-during': Record<never, never>;
   /** The whole reply comes, and the connection is reset right after it. */
-  'reset-after': Nothing;
+  'reset-after': Record<never, never>;
   /** Reset without effect, but only on a connection that carried a request before; on a new one all is well. */
-  'reset-reused': Nothing;
+  'reset-reused': Record<never, never>;
   /** The request has its effect, then the connection is reset: the reply is lost. */
-  'reset-after-commit': Nothing;
+  'reset-after-commit': Record<never, never>;
   /** The connection stays open and is neither read nor answered any more; the request has no effect. */
-  'black-hole': Nothing;
+  'black-hole': Record<never, never>;
   /** No answer, ever; the request has no effect. */
-  'stall-headers': Nothing;
+  'stall-headers': Record<never, never>;
   /** Headers and the first bytes of the body, then nothing more. */
-  'stall-body': Nothing;
+  'stall-body': Record<never, never>;
   /** The body comes one byte at a time, `everyMs` (1000) of real time apart. */
   drip: { everyMs?: number };
   /** The headers promise the whole body, half of it comes, then the connection ends. */
-  truncated: Nothing;
+  truncated: Record<never, never>;
   /** A complete reply with status 200 that has only half of the JSON text. */
-  'cut-json': Nothing;
+  'cut-json': Record<never, never>;
   /** `Content-Length` is larger than the body, after which the connection ends. */
-  'length-larger': Nothing;
+  'length-larger': Record<never, never>;
   /** `Content-Length` is smaller than the body; what is over comes all the same. */
-  'length-smaller': Nothing;
+  'length-smaller': Record<never, never>;
 
   /** Status 200 with a page to log in; the request has no effect. */
-  'html-200': Nothing;
+  'html-200': Record<never, never>;
   /** Status 502 with a proxy's page; the request has no effect. */
-  'html-502': Nothing;
+  'html-502': Record<never, never>;
   /** Status 200 without a body; the request has no effect. */
-  'empty-200': Nothing;
+  'empty-200': Record<never, never>;
   /** The service's reply with every field of another type. */
-  'wrong-types': Nothing;
+  'wrong-types': Record<never, never>;
   /** The service's reply with a `state` that the interface does not know, where it has one. */
-  'unknown-state': Nothing;
+  'unknown-state': Record<never, never>;
   /** The counts of a run in progress are high at first, and lower with every reply. */
-  backwards: Nothing;
+  backwards: Record<never, never>;
 
   /** 409: the first request with this key is still being worked on; without effect. */
-  'in-progress': Nothing;
+  'in-progress': Record<never, never>;
   /** 422: this key came with another body; without effect. */
-  'key-reuse': Nothing;
+  'key-reuse': Record<never, never>;
   /** 429 that does not say how long; without effect, as are the next four. */
-  limited: Nothing;
+  limited: Record<never, never>;
   /** 429 with `Retry-After` in seconds (7). */
   'limited-seconds': { seconds?: number };
   /** 429 with `Retry-After` as a date, 10 s ahead. */
-  'limited-date': Nothing;
+  'limited-date': Record<never, never>;
   /** 429 with `Retry-After` as a date an hour ago. */
-  'limited-past': Nothing;
+  'limited-past': Record<never, never>;
   /** 429 with a `Retry-After` of more than three thousand years. */
-  'limited-absurd': Nothing;
+  'limited-absurd': Record<never, never>;
   /** 500, 502, 503, 504 in turn, without effect; three calls unless `times` says otherwise. */
-  burst: Nothing;
+  burst: Record<never, never>;
 
   /** 307 to the same path of the same origin; the request has no effect before it is followed. */
-  'redirect-same': Nothing;
+  'redirect-same': Record<never, never>;
   /** 307 to another origin, which does not exist. */
-  'redirect-other': Nothing;
+  'redirect-other': Record<never, never>;
 
   /** Status 200 with 100 MB of JSON; the request has no effect. */
-  huge: Nothing;
+  huge: Record<never, never>;
   /** Status 200 with JSON 100,000 arrays deep; the request has no effect. */
-  deep: Nothing;
+  deep: Record<never, never>;
   /** Status 200 with 100 MB, compressed to 100 kB, though nobody asked for that; without effect. */
-  'gzip-bomb': Nothing;
+  'gzip-bomb': Record<never, never>;
   /** 429 with a `Retry-After` date 10 s ahead, by a clock that is an hour (`byMs`) ahead; its `Date` says so. */
   'clock-off': { byMs?: number };
 }
 
+/** The name of a kind of fault. */
 export type FaultKind = keyof FaultKinds;
 
 type Play<K extends FaultKind> = (fault: FaultKinds[K], wire: Wire) => void | Promise<void>;

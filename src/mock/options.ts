@@ -7,6 +7,7 @@ import type { Deliver } from './state.ts';
 
 /** Whether the limits of the interface, section 8, are enforced. */
 export const rateLimits = ['documented', 'off'] as const;
+/** `documented`: the limits of the interface, section 8, are enforced. */
 export type RateLimit = (typeof rateLimits)[number];
 
 /** What a mock is like. */

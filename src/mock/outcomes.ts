@@ -2,6 +2,7 @@ import type { RunState } from '../contract/run.ts';
 
 /** How a run of the mock goes: `stuck` never ends, the others end after the run's duration. */
 export const outcomes = ['passed', 'failed', 'blocked', 'cancelled', 'stuck'] as const;
+/** How a run of the mock goes: `stuck` never ends, the others end after its duration. */
 export type Outcome = (typeof outcomes)[number];
 
 /** Failed and blocked items of a run (interface, section 2.6). */

@@ -4,6 +4,7 @@ import type { Run, State } from './state.ts';
 
 /** How a run can be made to end before its time. */
 export const endings = ['passed', 'failed', 'blocked', 'cancelled'] as const satisfies readonly Outcome[];
+/** How a run can be made to end before its time. */
 export type Ending = (typeof endings)[number];
 
 /** A run that has ended stays as it is: cancelling again, or too late, changes nothing and is no error. */

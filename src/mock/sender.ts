@@ -6,6 +6,7 @@ import type { Deliver } from './state.ts';
 
 /** Where deliveries may go: nowhere, to this machine only, or to any address that a webhook names. */
 export const deliveryScopes = ['off', 'loopback', 'any'] as const;
+/** Where webhook deliveries are sent: nowhere (they are recorded only), to this machine only, or to any address. */
 export type DeliveryScope = (typeof deliveryScopes)[number];
 
 export interface Sender {

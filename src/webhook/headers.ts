@@ -6,6 +6,7 @@ export interface HeaderNames {
   signature: string;
 }
 
+/** The names that headers have unless others are given. */
 export const defaultHeaderNames: HeaderNames = {
   timestamp: 'X-Service-Timestamp',
   signature: 'X-Service-Signature',

@@ -7,6 +7,7 @@ export type Secret = string | Uint8Array;
 /** A body as bytes, or as text that is sent in UTF-8. */
 export type Body = Uint8Array | ArrayBuffer | string;
 
+/** A delivery as it came, and what it is checked against (interface, section 6). */
 export interface VerifyOptions {
   /** The body exactly as it came: bytes, or text that was never parsed. */
   body: Body;
@@ -24,6 +25,7 @@ export interface VerifyOptions {
   now?: Date | undefined;
 }
 
+/** An authentic delivery. */
 export interface Verified {
   /** As it was received. */
   timestamp: string;
@@ -33,6 +35,7 @@ export interface Verified {
   ageSeconds: number;
 }
 
+/** What is signed, with what, and when. */
 export interface SignOptions {
   body: Body;
   secret: Secret;
@@ -40,6 +43,7 @@ export interface SignOptions {
   timestamp?: string | undefined;
 }
 
+/** The values of the two headers of a delivery (interface, section 6). */
 export interface Signed {
   timestamp: string;
   /** `sha256=<hex>` */

@@ -7,6 +7,7 @@ export interface ReplayStore {
   delete(key: string): Promise<unknown>;
 }
 
+/** How much a memory store may keep. */
 export interface MemoryStoreOptions {
   /** How many deliveries are remembered at once; default 100,000, about 20 MB. */
   maxEntries?: number | undefined;

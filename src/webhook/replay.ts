@@ -6,6 +6,7 @@ import { parseSignature, toHex } from './signature.ts';
 export { type RedisClient, redisStore } from './replay-redis.ts';
 export { type MemoryStoreOptions, memoryStore, type ReplayStore } from './replay-store.ts';
 
+/** What a replay guard remembers, and where. */
 export interface ReplayGuardOptions {
   /** Default: this process's memory. */
   store?: ReplayStore | undefined;
@@ -21,8 +22,10 @@ export interface ReplayGuardOptions {
 /** What tells one delivery from another: its signature (`sha256=<hex>`), or its body. Use one of them throughout. */
 export type Proof = string | Uint8Array;
 
+/** What came of a delivery: the result of what it set off, or nothing since it came before. */
 export type Once<Result> = { replay: false; result: Result } | { replay: true };
 
+/** Has each delivery set something off once. */
 export interface ReplayGuard {
   /** Whether a delivery that was verified is seen for the first time. Of many at once, one is. */
   check(verified: Verified, proof: Proof): Promise<'first' | 'replay'>;

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Mock, startMock } from '../../src/mock/server.ts';
-import { root, rungate } from './built.ts';
+import { type Running, root, rungate, start } from './built.ts';
 
 let mock: Mock;
 beforeEach(async () => {
@@ -20,9 +22,13 @@ interface Loaded {
   list: string;
 }
 
-async function loaded(args: readonly string[]): Promise<Loaded> {
-  const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NODE_DEBUG: 'esm' };
-  const { err, code } = await rungate(args, env).ended;
+/** The settings of the mock, and Node's own list of what it loads. */
+const traced = () => ({ RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NODE_DEBUG: 'esm' });
+
+const loaded = (args: readonly string[]) => loadedBy(rungate(args, traced()));
+
+async function loadedBy({ ended }: Running): Promise<Loaded> {
+  const { err, code } = await ended;
   expect(code).toBe(0);
   const files = new Set(
     [...err.matchAll(/file:\/\/[^'"\s]*\/(dist\/[\w.-]+\.js)/g)].map((match) => String(match[1])),
@@ -62,4 +68,64 @@ it('--version loads no HTTP, no contract and no schema', async () => {
   const list = text.split('\n');
   for (const never of ['src/http/hop.ts', 'zod', 'p-retry', 'src/contract/run.ts'])
     expect(list).not.toContain(never);
+});
+
+describe('of the library', () => {
+  /** Runs a module that has imported these names, against the mock. */
+  const program = (names: string, text: string) => {
+    const index = pathToFileURL(`${root}/dist/index.js`).href;
+    const code = `
+      import { ${names} } from ${JSON.stringify(index)};
+      const service = { apiUrl: process.env.RUNGATE_API_URL, apiKey: process.env.RUNGATE_API_KEY };
+      ${text}`;
+    return loadedBy(start(process.execPath, ['--input-type=module', '--eval', code], traced()));
+  };
+  const commandLine = [
+    'commander',
+    'cli-table3',
+    'chalk',
+    'src/cli.ts',
+    'src/commands/program.ts',
+    'src/ci/reports/junit.ts',
+  ];
+  const mockItself = ['hono', '@hono/node-server', 'src/mock/server.ts', 'src/mock/app.ts'];
+
+  it.each([
+    [
+      'createClient',
+      'const client = createClient(service); await client.orders.list(); await client.close();',
+    ],
+    ['gate', "await gate({ ...service, trigger: { projectSlug: 'a', processSlug: 'b' } });"],
+  ])('%s loads no part of the command line, none of the mock, and reads no CI', async (name, text) => {
+    const { files, list } = await program(name, text);
+    expect(files).toEqual(expect.arrayContaining(['dist/core.js', 'dist/index.js']));
+    expect(files).not.toContain('dist/cli.js');
+    for (const never of [...commandLine, ...mockItself, 'src/ci/provider.ts', 'src/ci/journal.ts'])
+      expect(list.split('\n')).not.toContain(never);
+  });
+
+  it('startMock loads the mock, and no part of the command line', async () => {
+    const { files, list } = await program('startMock', 'await (await startMock()).close();');
+    expect(files).not.toContain('dist/cli.js');
+    for (const never of commandLine) expect(list.split('\n')).not.toContain(never);
+    expect(list.split('\n')).toEqual(expect.arrayContaining(mockItself));
+  });
+
+  it('a bundler that sees no call of startMock leaves the mock out', async () => {
+    const bundle = async (names: string) => {
+      const { outputFiles } = await build({
+        stdin: { contents: `export { ${names} } from './dist/index.js';`, resolveDir: root },
+        bundle: true,
+        minify: true,
+        write: false,
+        logLevel: 'error',
+        format: 'esm',
+        platform: 'node',
+      });
+      return String(outputFiles[0]?.text);
+    };
+    const client = await bundle('createClient');
+    expect(client).not.toContain('_mock');
+    expect((await bundle('createClient, startMock')).length - client.length).toBeGreaterThan(50_000);
+  });
 });

@@ -16,6 +16,7 @@ export interface Delivery {
   json(): unknown;
 }
 
+/** How deliveries are checked, and how large one may be. */
 export interface ReceiveOptions extends Omit<VerifyOptions, 'body' | 'headers' | 'now'> {
   /** Bytes that a body may have; default 1 MiB. */
   maxBytes?: number | undefined;

@@ -16,12 +16,15 @@ declare global {
 
 /** What is used of a request, a response and `next`. */
 export type ExpressRequest = IncomingRequest & { webhook?: Delivery | undefined };
+/** What is used of a response. */
 export interface ExpressResponse {
   statusCode: number;
   end(): unknown;
 }
+/** Hands the request on, or an error. */
 export type ExpressNext = (error?: unknown) => void;
 
+/** What the receiver checks, and what it does with a delivery. */
 export interface ExpressOptions<
   Request extends ExpressRequest = ExpressRequest,
   Response extends ExpressResponse = ExpressResponse,

@@ -10,10 +10,12 @@ export interface FastifyRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: unknown;
 }
+/** What is used of a reply. */
 export interface FastifyReply {
   code(status: number): FastifyReply;
   send(): unknown;
 }
+/** What is used of the instance that the plugin is registered with. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(...args: never[]): unknown;
@@ -35,6 +37,7 @@ interface Scope {
   ): unknown;
 }
 
+/** What the receiver checks, and what it does with a delivery. */
 export interface FastifyOptions extends ReceiveOptions {
   /** Instead of the usual answer; `statusOf(error)` is the status that it has. */
   onError?: ((error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown) | undefined;

@@ -17,10 +17,11 @@ export * from './public.ts';
 export interface FetchRequest {
   readonly headers: { get(name: string): string | null; forEach: unknown };
   readonly bodyUsed: boolean;
-  readonly body: { readonly locked: boolean; getReader(): BodyReader } | null;
+  readonly body: { readonly locked: boolean; getReader(): FetchBodyReader } | null;
 }
 
-interface BodyReader {
+/** What is used of a body's reader. */
+export interface FetchBodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<unknown>;
 }
@@ -28,7 +29,7 @@ interface BodyReader {
 const how =
   'hand over the request before anything calls json(), text() or formData() on it; in Hono, c.req.raw before c.req.json() or a validator';
 
-async function readAll(reader: BodyReader, maxBytes: number): Promise<Uint8Array> {
+async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for (;;) {

@@ -4,12 +4,10 @@ import { type Delivery, deliver, notRaw, type ReceiveOptions } from './delivery.
 
 export * from './public.ts';
 
-type Headers<Value> = Readonly<Record<string, Value | undefined>>;
-
 /** What is used of an event of API Gateway (payload 1.0 and 2.0), a function URL, or a load balancer. */
 export interface LambdaEvent {
-  readonly headers?: Headers<string> | null | undefined;
-  readonly multiValueHeaders?: Headers<readonly string[]> | null | undefined;
+  readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
+  readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
   readonly body?: string | null | undefined;
   readonly isBase64Encoded?: boolean | undefined;
 }

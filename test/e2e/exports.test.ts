@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { root } from './built.ts';
+
+interface Entry {
+  types: string;
+  default: string;
+}
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Record<string, string | (Entry & { node?: string })>;
+};
+const entries = Object.entries(manifest.exports).flatMap(([path, entry]) =>
+  typeof entry === 'string' ? [] : [{ name: `rungate${path.slice(1)}`, ...entry }],
+);
+
+const program = ts.createProgram(
+  entries.map(({ types }) => join(root, types)),
+  { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, types: ['node'] },
+);
+const checker = program.getTypeChecker();
+
+/** The symbol itself, whatever it is called where it is handed on. */
+const itself = (symbol: ts.Symbol) =>
+  symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+
+function exportsOf(types: string): ts.Symbol[] {
+  const source = program.getSourceFile(join(root, types));
+  const module = source && checker.getSymbolAtLocation(source);
+  if (module === undefined) throw new Error(`${types} is no module`);
+  return checker.getExportsOfModule(module).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function kindOf(symbol: ts.Symbol): string {
+  const { flags } = itself(symbol);
+  if (flags & ts.SymbolFlags.Class) return 'class';
+  if (flags & ts.SymbolFlags.Function) return 'function';
+  if (flags & ts.SymbolFlags.Variable) return 'const';
+  if (flags & ts.SymbolFlags.Interface) return 'interface';
+  if (flags & ts.SymbolFlags.TypeAlias) return 'type';
+  return 'something else';
+}
+const isValue = (symbol: ts.Symbol) => ['class', 'function', 'const'].includes(kindOf(symbol));
+
+describe('what the package exports', () => {
+  it('is what it exported before; a name that goes, or becomes another kind of thing, is a major version', async () => {
+    const list = entries.map(({ name, types }) => {
+      const lines = exportsOf(types).map((symbol) => `  ${kindOf(symbol)} ${symbol.name}\n`);
+      return `${name}\n${lines.toSorted().join('')}`;
+    });
+    // Renewed with: npx vitest run --project e2e test/e2e/exports.test.ts --update
+    await expect(list.join('\n')).toMatchFileSnapshot('../../fixtures/exports.txt');
+  });
+
+  it.each(entries)('$name has at run time what its types say, and nothing else', async (entry) => {
+    const load = async (file: string) =>
+      (await import(pathToFileURL(join(root, file)).href)) as Record<string, unknown>;
+    const module = await load(entry.default);
+    const values = exportsOf(entry.types).filter(isValue);
+    const names = values.map(({ name }) => name);
+    expect(Object.keys(module).toSorted()).toEqual(names);
+    for (const symbol of values) {
+      if (kindOf(symbol) !== 'const') expect(typeof module[symbol.name], symbol.name).toBe('function');
+    }
+    // Node's twin of the webhooks has synchronous functions besides, which only `rungate/webhook/node` promises.
+    if (entry.node !== undefined)
+      expect(Object.keys(await load(entry.node))).toEqual(expect.arrayContaining(names));
+  });
+
+  it('names every type that it uses', () => {
+    const exported = new Set(entries.flatMap(({ types }) => exportsOf(types).map(itself)));
+    const unnamed = new Set<string>();
+    const visit = (node: ts.Node): void => {
+      if (ts.isTypeReferenceNode(node) || ts.isExpressionWithTypeArguments(node)) {
+        const found = checker.getSymbolAtLocation(
+          ts.isTypeReferenceNode(node) ? node.typeName : node.expression,
+        );
+        const symbol = found && itself(found);
+        const place = symbol?.declarations?.[0]?.getSourceFile().fileName ?? '';
+        const ours = place.startsWith(join(root, 'dist'));
+        const parameter = symbol !== undefined && symbol.flags & ts.SymbolFlags.TypeParameter;
+        if (symbol !== undefined && ours && !parameter && !exported.has(symbol)) unnamed.add(symbol.name);
+      }
+      ts.forEachChild(node, visit);
+    };
+    for (const symbol of exported) for (const declaration of symbol.declarations ?? []) visit(declaration);
+    expect([...unnamed]).toEqual([]);
+  });
+
+  it('says of each function, class and type what it is', () => {
+    const silent = entries.flatMap(({ name, types }) =>
+      exportsOf(types)
+        .map(itself)
+        .filter((symbol) => symbol.getDocumentationComment(checker).length === 0)
+        .map((symbol) => `${name}: ${symbol.name}`),
+    );
+    expect([...new Set(silent)]).toEqual([]);
+  });
+
+  it('has types of its own: of other packages only those of the frameworks that receivers are for', () => {
+    const others = program
+      .getSourceFiles()
+      .filter(({ fileName }) => fileName.startsWith(join(root, 'dist')))
+      .flatMap((file) => {
+        const text = readFileSync(file.fileName, 'utf8');
+        return [...text.matchAll(/(?:from|import\() ?['"]([^'".][^'"]*)['"]/g)].map((match) =>
+          String(match[1]),
+        );
+      });
+    expect([...new Set(others)].toSorted()).toEqual([]);
+  });
+});
