@@ -3,6 +3,7 @@ import type * as z from 'zod/mini';
 /** Any schema of the contract; `Out` is what a reader gets, `In` what a writer must supply. */
 export type Schema<Out = unknown, In = Out> = z.ZodMiniType<Out, In>;
 
+/** The HTTP methods of the service. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
