@@ -1,0 +1,93 @@
+import { spawn } from '@lydell/node-pty';
+import { startMock } from '../../src/mock/server.ts';
+import { bin } from '../e2e/built.ts';
+import { type TestScreen, testScreen } from '../screen.ts';
+import type { Picture, Span } from './picture.ts';
+
+const columns = 80;
+const rows = 11;
+const everyMs = 350;
+
+/** When each run ends, from the start of the wait on, in milliseconds. */
+const script = [
+  { process: 'checkout', outcome: 'passed', endsAfterMs: 2200 },
+  { process: 'search', outcome: 'failed', endsAfterMs: 3300 },
+  { process: 'login', outcome: 'passed', endsAfterMs: 4400 },
+] as const;
+
+const colours: Readonly<Record<number, Span['tone']>> = {
+  1: 'bad',
+  2: 'good',
+  3: 'warn',
+  4: 'busy',
+  6: 'busy',
+};
+
+/** A row of the screen in parts of one look each. */
+function spansOf(screen: TestScreen, row: number): Span[] {
+  const spans: Span[] = [];
+  const line = screen.terminal.buffer.active.getLine(row);
+  for (let column = 0; column < columns; column += 1) {
+    const cell = line?.getCell(column);
+    if (cell === undefined) continue;
+    const tone = cell.isDim()
+      ? 'dim'
+      : cell.isFgPalette()
+        ? (colours[cell.getFgColor()] ?? 'plain')
+        : 'plain';
+    const text = cell.getChars() || ' ';
+    const last = spans.at(-1);
+    if (last !== undefined && (last.tone === tone || text === ' ')) last.text += text;
+    else spans.push({ column, tone, text });
+  }
+  // More than one blank is a gap, which no renderer may take for one.
+  return spans.flatMap(({ column, tone, text }) =>
+    [...text.matchAll(/\S+(?: \S+)*/g)].map((part) => ({ column: column + part.index, tone, text: part[0] })),
+  );
+}
+
+function look(screen: TestScreen): Span[][] {
+  return Array.from({ length: rows }, (_, row) => spansOf(screen, row));
+}
+
+/** What a person sees who waits for three runs on a terminal, of which one fails. */
+export async function playScene(): Promise<Picture & { exitCode: number }> {
+  const mock = await startMock({ outcome: script.map(({ outcome }) => outcome), retryAfterSeconds: 0.9 });
+  try {
+    const ids: string[] = [];
+    for (const { process } of script) {
+      const reply = await fetch(`${mock.url}/api/ci/runs`, {
+        method: 'POST',
+        headers: { 'x-api-key': mock.apiKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ projectSlug: 'shop', processSlug: process }),
+      });
+      ids.push(((await reply.json()) as { runId: string }).runId);
+    }
+    for (const [index, { endsAfterMs }] of script.entries()) {
+      const run = mock.state.runs.get(ids[index] ?? '');
+      if (run !== undefined) run.durationMs = endsAfterMs;
+    }
+    const screen = testScreen(columns, rows);
+    await screen.write(`$ rungate run wait ${ids.join(' ')}\r\n`);
+    const env = {
+      PATH: process.env.PATH,
+      TERM: 'xterm-256color',
+      RUNGATE_API_URL: mock.url,
+      RUNGATE_API_KEY: mock.apiKey,
+    };
+    const program = spawn(process.execPath, [bin, 'run', 'wait', ...ids], { cols: columns, rows, env });
+    let written = Promise.resolve();
+    program.onData((data) => {
+      written = written.then(() => screen.write(data));
+    });
+    const frames = [look(screen)];
+    const timer = setInterval(() => frames.push(look(screen)), everyMs);
+    const exitCode = await new Promise<number>((resolve) => program.onExit((exit) => resolve(exit.exitCode)));
+    clearInterval(timer);
+    await written;
+    frames.push(look(screen));
+    return { columns, rows, everyMs, frames, exitCode };
+  } finally {
+    await mock.close();
+  }
+}

@@ -1,0 +1,58 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SaxesParser } from 'saxes';
+import { expect, it } from 'vitest';
+import { svgOf, textOfFrame } from '../docs/picture.ts';
+import { playScene } from '../docs/picture-scene.ts';
+import { root } from './built.ts';
+
+const file = join(root, 'docs/gate.svg');
+const title = 'rungate run wait, with three runs';
+const description =
+  'A terminal. A table of three runs changes in place until each has ended: two pass, one fails. Then the result stands there, and the gate has failed with exit code 1.';
+
+/** The last frame of a picture as rows of text, and what else a reader can tell of it. */
+function read(svg: string) {
+  const frames: string[][] = [];
+  const names = new Set<string>();
+  const parser = new SaxesParser();
+  let inside = '';
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', ({ name }) => {
+    inside = name;
+    names.add(name);
+    if (name === 'g') frames.push([]);
+    if (name === 'text') frames.at(-1)?.push('');
+  });
+  parser.on('text', (text) => {
+    const last = frames.at(-1);
+    if (inside === 'tspan' && text.trim() !== '' && last !== undefined) last[last.length - 1] += `${text} `;
+  });
+  parser.write(svg).close();
+  return { names: [...names].toSorted(), frames };
+}
+
+const words = (text: string) => text.split(/\s+/).filter((word) => word !== '' && !/^\d+:\d\d$/.test(word));
+
+// `npm run docs:picture` is this test with PICTURE=write: it draws the picture that it otherwise reads.
+it('docs/gate.svg shows what rungate run wait shows on a terminal', async () => {
+  const picture = await playScene();
+  expect(picture.exitCode).toBe(1);
+  if (process.env.PICTURE === 'write') writeFileSync(file, svgOf(picture, title, description));
+  const svg = readFileSync(file, 'utf8');
+  expect(svg.length).toBeLessThan(60_000);
+  const { names, frames } = read(svg);
+  expect(names).toEqual(['desc', 'g', 'rect', 'style', 'svg', 'text', 'title', 'tspan']);
+  expect(svg).not.toMatch(/url\(|@import|href=/);
+  expect(frames.length).toBeGreaterThan(8);
+  // How far each run is at which moment differs from time to time; how it begins and ends does not.
+  const last = textOfFrame(picture.frames.at(-1) ?? []);
+  expect(last).toContain('gate failed');
+  expect(words(frames.at(-1)?.join('\n') ?? '')).toEqual(words(last));
+  const live = picture.frames.map(textOfFrame).find((text) => text.includes('3 of 3 runs going')) ?? '';
+  const [, head = ''] = live.split('\n');
+  expect(head).toContain('STATE');
+  expect(frames.map((rows) => words(rows[1] ?? '').join(' '))).toContain(words(head).join(' '));
+});
