@@ -28,7 +28,8 @@ function optionTables(command: Command, heading: (name: string) => boolean): str
   const groups = new Map<string, Option[]>();
   for (const option of command.createHelp().visibleOptions(command)) {
     const name = option.helpGroupHeading ?? 'Options:';
-    if (heading(name)) groups.set(name, [...(groups.get(name) ?? []), option]);
+    // It stands before any command, and is said in a sentence.
+    if (option.long !== '--version' && heading(name)) groups.set(name, [...(groups.get(name) ?? []), option]);
   }
   return [...groups]
     .map(([name, options]) => `\n${table([name.replace(/:$/, ''), ''], options.map(optionRow))}`)
@@ -76,6 +77,6 @@ runs its examples. \`rungate <command> --help\` shows the same in a terminal. Ex
 ${table(['Command', ''], index)}
 ## Options of every command
 
-They may stand before the command's name or after it. Durations are \`250ms\`, \`10s\`, \`5m\`, \`1h\`; a bare number is seconds.
+They may stand before the command's name or after it; \`rungate --version\` shows the version. Durations are \`250ms\`, \`10s\`, \`5m\`, \`1h\`; a bare number is seconds.
 ${optionTables(program, (name) => name === globalHeading)}${groups.map((group) => section(group, 2)).join('')}`;
 }

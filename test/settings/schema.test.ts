@@ -109,7 +109,7 @@ it('docs/settings.md has a row for every setting', () => {
 
 it('the project file that docs/settings.md shows is a right one', () => {
   const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
-  const shown = /^ {4}\{\n[\s\S]*?^ {4}\}\n/m.exec(text)?.[0] ?? '';
+  const shown = /(?<=```json\n)\{[\s\S]*?(?=```)/.exec(text)?.[0] ?? '';
   expect(valid(JSON.parse(shown))).toBe(true);
   expect(isRead(shown)).toBe(true);
 });
