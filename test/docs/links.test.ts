@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import MarkdownIt from 'markdown-it';
+import { describe, expect, it } from 'vitest';
+import { root } from '../e2e/built.ts';
+import { pages, textOf } from './pages.ts';
+
+const markdown = new MarkdownIt({ html: true });
+
+/** What a page links to or shows, as it is written there. */
+function linksOf(text: string): string[] {
+  return markdown.parse(text, {}).flatMap(({ children }) =>
+    (children ?? []).flatMap((token) => {
+      const link = token.attrGet('href') ?? token.attrGet('src');
+      return link === null ? [] : [decodeURI(String(link))];
+    }),
+  );
+}
+
+/** The anchors of a page, by GitHub's rule: small letters, blanks as hyphens, no punctuation, repeated ones counted. */
+function anchorsOf(text: string): string[] {
+  const seen = new Map<string, number>();
+  const tokens = markdown.parse(text, {});
+  return tokens.flatMap((token, index) => {
+    if (token.type !== 'heading_open') return [];
+    const words = (tokens[index + 1]?.children ?? []).map(({ content }) => content).join('');
+    const anchor = words
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-');
+    const times = seen.get(anchor) ?? 0;
+    seen.set(anchor, times + 1);
+    return [times === 0 ? anchor : `${anchor}-${times}`];
+  });
+}
+
+const isLocal = (link: string) => !/^[a-z]+:/i.test(link);
+
+/** Where a link of a page leads, in the repository, and to which anchor. */
+function targetOf(page: string, link: string): { path: string; anchor: string | undefined } {
+  const [path = '', anchor] = link.split('#');
+  return { path: path === '' ? page : relative(root, join(root, dirname(page), path)), anchor };
+}
+
+describe('the pages for people', () => {
+  it.each(pages)('%s: every link leads to a file and an anchor that are there', (page) => {
+    const broken = linksOf(textOf(page)).filter((link) => {
+      if (!isLocal(link)) return false;
+      const { path, anchor } = targetOf(page, link);
+      if (!existsSync(join(root, path))) return true;
+      return anchor !== undefined && !anchorsOf(readFileSync(join(root, path), 'utf8')).includes(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('are all reached from the README', () => {
+    const reached = new Set(['README.md']);
+    for (const page of reached) {
+      if (!pages.includes(page)) continue;
+      for (const link of linksOf(textOf(page))) if (isLocal(link)) reached.add(targetOf(page, link).path);
+    }
+    expect(pages.filter((page) => !reached.has(page))).toEqual([]);
+  });
+
+  it('are each in the index of docs', () => {
+    const listed = linksOf(textOf('docs/README.md')).map((link) => targetOf('docs/README.md', link).path);
+    const wanted = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
+    expect(wanted.filter((page) => !listed.includes(page))).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  it('is short, and shows no more than a new user needs', () =>
+    expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(150));
+
+  it('has the commands that the project’s CI relies on', () => {
+    for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) {
+      expect(textOf('README.md')).toMatch(new RegExp(`^${command} `, 'm'));
+    }
+  });
+});
+
+/** Files of the project that a page names as code: `gate/poll.ts` is below src. */
+const named = (text: string) =>
+  [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]*)`/g)].map((match) => match[1] ?? '');
+/** What is not in the repository: it is built, or it is another's. */
+const elsewhere = /^(dist\/|OWNER\/|node_modules\/|ci\/gate\.sh$)/;
+
+it.each(['docs/architecture.md', 'SECURITY.md', 'CONTRIBUTING.md'])(
+  '%s names files that are there',
+  (page) => {
+    const names = named(textOf(page)).filter((name) => !elsewhere.test(name));
+    expect(names.length).toBeGreaterThan(10);
+    const isThere = (name: string) => existsSync(join(root, name)) || existsSync(join(root, 'src', name));
+    expect(names.filter((name) => !isThere(name))).toEqual([]);
+  },
+);
+
+it('docs/architecture.md has every folder of src', () => {
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  expect(folders.length).toBeGreaterThan(8);
+  const text = textOf('docs/architecture.md');
+  expect(folders.map(({ name }) => `\`src/${name}/\``).filter((name) => !text.includes(`| ${name}`))).toEqual(
+    [],
+  );
+});
+
+it('every script of npm that a page names is one', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const names = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/\bnpm (?:run )?(test|(?<=run )[\w:-]+)/g)].map((match) => match[1] ?? ''),
+  );
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !(name in scripts))).toEqual([]);
+});

@@ -1,0 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../e2e/built.ts';
+
+/** The pages for people, by their path in the repository. */
+export const pages: readonly string[] = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].toSorted();
+
+export const textOf = (page: string) => readFileSync(join(root, page), 'utf8');

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { pages, textOf } from './pages.ts';
+import { shellExamples } from './shell-examples.ts';
+import { matches, stable } from './stable-output.ts';
+
+const fence = '```';
+const only = (text: string) => {
+  const [example] = shellExamples('page.md', text);
+  if (example === undefined) throw new Error('no example');
+  return example;
+};
+const commands = (text: string) => only(text).commands.map((command) => command.text);
+
+describe('a block of shell', () => {
+  it('is found with its page, its line, and the line of each command', () => {
+    const example = only(`# Title\n\n${fence}sh\nfirst\n\n# a remark\nsecond\n${fence}\n`);
+    expect(example).toMatchObject({ page: 'page.md', line: 3, notRun: null, stands: [] });
+    expect(example.commands.map(({ line, text }) => [line, text])).toEqual([
+      [4, 'first'],
+      [7, 'second'],
+    ]);
+  });
+
+  it('has commands of more than one line', () => {
+    expect(commands(`${fence}bash\none \\\n  two\nfor x in 1; do\n  three\ndone\n${fence}\n`)).toEqual([
+      'one \\\n  two',
+      'for x in 1; do\n  three\ndone',
+    ]);
+    expect(commands(`${fence}sh\ncat > file <<'EOF'\ntext\nEOF\nnext\n${fence}\n`)).toEqual([
+      "cat > file <<'EOF'\ntext\nEOF",
+      'next',
+    ]);
+  });
+
+  it('says which exit code is meant, and what goes on until it is stopped', () => {
+    const text = `${fence}sh\na\nb  # exits 3: the time was up\nc   # until Ctrl-C\nd # exits as it likes\n${fence}\n`;
+    expect(only(text).commands.map(({ exits, untilStopped }) => [exits, untilStopped])).toEqual([
+      [0, false],
+      [3, false],
+      [0, true],
+      [0, false],
+    ]);
+  });
+
+  it('says why it is not run, and what it stands on', () => {
+    expect(only(`<!-- not run: needs a cow -->\n\n${fence}sh\nmilk\n${fence}\n`).notRun).toBe('needs a cow');
+    expect(only(`<!-- with: .rungate.json -->\n\n${fence}sh\na\n${fence}\n`).stands).toEqual([
+      '.rungate.json',
+    ]);
+  });
+
+  it('cannot hide from the test', () => {
+    expect(() => shellExamples('page.md', 'text\n\n    rungate run\n')).toThrow('page.md:3');
+    expect(() => shellExamples('page.md', `${fence}\nrungate run\n${fence}\n`)).toThrow('page.md:1');
+    expect(shellExamples('page.md', `${fence}json\n{}\n${fence}\n`)).toEqual([]);
+  });
+});
+
+describe('a console', () => {
+  it('has commands, and what each prints', () => {
+    const text = `${fence}console\n$ one \\\n    more\nfirst\nsecond\n$ two # exits 1\n${fence}\n`;
+    expect(only(text).commands.map(({ text, output, exits }) => [text, output, exits])).toEqual([
+      ['one \\\n    more', 'first\nsecond', 0],
+      ['two # exits 1', '', 1],
+    ]);
+  });
+
+  it('begins with a command', () => {
+    expect(() => only(`${fence}console\nwhat it prints\n${fence}\n`)).toThrow('begins with "$ "');
+  });
+});
+
+describe('output that is compared', () => {
+  it('has no ids, times, ports and durations of its own', () => {
+    expect(stable('run_79e0tee2vbs7 after 2.5 s at http://127.0.0.1:4010 (attempt 4/60)\n')).toBe(
+      'run_<id> after <duration> at http://127.0.0.1:<port> (attempt <n>/60)',
+    );
+  });
+
+  it.each([
+    ['a\nb', 'a\nb', true],
+    ['a\nb', 'a\nc', false],
+    ['a\n…\nd', 'a\nb\nc\nd', true],
+    ['…\nd', 'd', true],
+    ['…\nd', 'a\nbd', false],
+    ['a.c', 'abc', false],
+  ])('whether %j shows %j: %j', (shown, real, expected) => {
+    expect(matches(shown, real)).toBe(expected);
+  });
+});
+
+it('every example is run but these, each for a reason that the page gives', () => {
+  const examples = pages.flatMap((page) => shellExamples(page, textOf(page)));
+  expect(examples.length).toBeGreaterThan(60);
+  const left = examples.flatMap(({ page, notRun }) => (notRun === null ? [] : [`${page}: ${notRun}`]));
+  expect(left).toEqual([
+    'CONTRIBUTING.md: these run everything, this test included',
+    'README.md: needs the npm registry',
+    'README.md: the project’s CI runs both',
+    'docs/fleet.md: takes minutes; prints the table below',
+    'docs/reports.md: needs the Buildkite agent',
+    'docs/webhooks-cli.md: needs a receiver at that address',
+  ]);
+});

@@ -1,0 +1,24 @@
+const volatile: readonly (readonly [RegExp, string])[] = [
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<id>'],
+  [/\b(run|key|rg|tok|wh|whsec)_[0-9A-Za-z]+\b/g, '$1_<id>'],
+  [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
+  [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
+  [/\battempt \d+\//g, 'attempt <n>/'],
+  [/\b\d+(\.\d+)? ?(ms|s|min)\b/g, '<duration>'],
+];
+
+/** Output as it is compared: ids, times, ports and durations differ from run to run. */
+export function stable(output: string): string {
+  return volatile
+    .reduce((text, [pattern, name]) => text.replace(pattern, name), output)
+    .replace(/[ \t]+$/gm, '')
+    .trim();
+}
+
+const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Whether output is what a page shows; a line `…` of the page stands for any number of lines. */
+export function matches(shown: string, real: string): boolean {
+  const parts = `\n${shown}\n`.split(/(?<=\n)…\n/).map(literal);
+  return new RegExp(`^${parts.join('(?:.*\\n)*')}$`).test(`\n${real}\n`);
+}
