@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { startMock } from '../../src/mock/server.ts';
+import { type Mock, startMock } from '../../src/mock/server.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { bin, start } from '../e2e/built.ts';
 import type { ShellExample } from './shell-examples.ts';
@@ -46,66 +46,67 @@ export interface Went {
   printed: string[];
 }
 
+/** The folder of an example: a repository to be in, a home, and what is on the path. */
+function furnish(folder: string, { stands }: ShellExample): void {
+  const all = stands.includes('.rungate.json') ? { ...files, 'work/.rungate.json': projectFile } : files;
+  for (const [name, content] of Object.entries(all)) {
+    const path = join(folder, /^(home|bin|work)\//.test(name) ? name : `work/${name}`);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    chmodSync(path, 0o700);
+  }
+  execFileSync('git', ['init', '--quiet', '--initial-branch', 'main', join(folder, 'work')]);
+}
+
+/** Of what the mock has from the start, keys alone have no ids that a page could name: so there is one that has. */
+function addNamedKey({ state, token }: Mock): void {
+  const { tenant } = state.credentials.get(token) ?? { tenant: '' };
+  const facts = { name: 'old', scopes: [], apiKey: 'rg_of_key_123', createdAt: '2026-01-01T00:00:00Z' };
+  state.keys.set('key_123', { id: 'key_123', tenant, ...facts });
+}
+
+/** All of the environment: nothing of the machine's own counts. */
+function environment(folder: string, mock: Mock): string[] {
+  const env = {
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+    HOME: join(folder, 'home'),
+    TMPDIR: folder,
+    RUNGATE_API_URL: mock.url,
+    RUNGATE_API_KEY: mock.apiKey,
+    RUNGATE_TOKEN: mock.token,
+    RUNGATE_WEBHOOK_SECRET: secret,
+  };
+  return Object.entries(env).map(([name, value]) => `${name}=${value}`);
+}
+
+/** The script ends as its last command does, or as that says: `exit "$code"`. */
+const lastCode = ({ commands }: ShellExample) =>
+  commands.at(-1)?.untilStopped ? 130 : commands.at(-1)?.exits;
+
+/** Both streams in one, in the order in which a terminal would show them; what the script finds wrong beside it. */
+const launch = 'exec 3> "$1" > "$2" 2>&1; exec bash --noprofile --norc "$0" < "$3"';
+
 /** Runs an example in bash: in a new repository, with the built file as `rungate`, against a mock. */
 export async function runExample(example: ShellExample): Promise<Went> {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-docs-'));
   const mock = await startMock({ duration: 300, retryAfterSeconds: 0.2 });
-  // The key that examples delete: of what the mock has from the start, keys alone have no ids that a page could name.
-  const { tenant } = mock.state.credentials.get(mock.token) ?? { tenant: '' };
-  const key = {
-    id: 'key_123',
-    tenant,
-    name: 'old',
-    scopes: [],
-    apiKey: 'rg_of_key_123',
-    createdAt: '2026-01-01T00:00:00Z',
-  };
-  mock.state.keys.set(key.id, key);
+  const path = (name: string) => join(folder, name);
   try {
-    const all = example.stands.includes('.rungate.json')
-      ? { ...files, 'work/.rungate.json': projectFile }
-      : files;
-    for (const [name, content] of Object.entries(all)) {
-      const path = join(folder, /^(home|bin|work)\//.test(name) ? name : `work/${name}`);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, content);
-      chmodSync(path, 0o700);
-    }
-    const work = join(folder, 'work');
-    execFileSync('git', ['init', '--quiet', '--initial-branch', 'main', work]);
+    furnish(folder, example);
+    addNamedKey(mock);
     const stands = { 'https://service.example.com': mock.url, 'your-api-key': mock.apiKey };
-    const script = join(folder, 'example.sh');
-    writeFileSync(script, scriptOf(example, stands));
-    // Both streams in one, in the order in which a terminal would show them; what the script finds wrong beside it.
-    const words = ['-c', 'exec 3> "$1" > "$2" 2>&1; exec bash --noprofile --norc "$0" < "$3"', script];
-    const results = [join(folder, 'wrong'), join(folder, 'printed')] as const;
-    // What a person types where a command asks for it.
-    const typed = join(work, 'key.txt');
-    const env = {
-      PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
-      HOME: join(folder, 'home'),
-      TMPDIR: folder,
-      RUNGATE_API_URL: mock.url,
-      RUNGATE_API_KEY: mock.apiKey,
-      RUNGATE_TOKEN: mock.token,
-      RUNGATE_WEBHOOK_SECRET: secret,
-    };
-    const { code } = await start('env', ['-i', ...pairs(env), 'bash', ...words, ...results, typed], {}, work)
-      .ended;
-    const [wrong, printed] = results.map((path) => execFileSync('cat', [path], { encoding: 'utf8' }));
+    writeFileSync(path('example.sh'), scriptOf(example, stands));
+    // The last one is what a person types where a command asks for it.
+    const places = ['example.sh', 'wrong', 'printed', 'work/key.txt'].map(path);
+    const words = ['-i', ...environment(folder, mock), 'bash', '-c', launch, ...places];
+    const { code } = await start('env', words, {}, path('work')).ended;
+    const wrong = readFileSync(path('wrong'), 'utf8');
     return {
       problem: wrong || (code === lastCode(example) ? null : `bash ended with ${code}`),
-      printed: (printed ?? '').split(`\n${mark}`),
+      printed: readFileSync(path('printed'), 'utf8').split(`\n${mark}`),
     };
   } finally {
     await mock.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-const pairs = (env: Record<string, string | undefined>) =>
-  Object.entries(env).map(([name, value]) => `${name}=${value}`);
-
-/** The script ends as its last command does, or as that says: `exit "$code"`. */
-const lastCode = ({ commands }: ShellExample) =>
-  commands.at(-1)?.untilStopped ? 130 : commands.at(-1)?.exits;
