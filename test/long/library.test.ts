@@ -1,0 +1,230 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startMock } from '../../src/mock/server.ts';
+import { root, start } from '../e2e/built.ts';
+
+/** A project of a user's: the tarball installed, and the tools that it has anyway. */
+let project: string;
+
+const tools = ['typescript', 'vitest', '@types/node', '@types/express', 'fastify', 'undici-types'];
+
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'rungate-consumer-'));
+  const packed = await start('npm', ['pack', '--pack-destination', project], {}, root).ended;
+  if (packed.code !== 0) throw new Error(packed.err);
+  const tarball = readdirSync(project).find((file) => file.endsWith('.tgz')) ?? '';
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  const install = ['install', '--offline', '--no-audit', '--no-fund', `./${tarball}`];
+  const installed = await start('npm', install, {}, project).ended;
+  if (installed.code !== 0) throw new Error(installed.err);
+  for (const tool of tools) {
+    const link = join(project, 'node_modules', tool);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(root, 'node_modules', tool), link);
+  }
+}, 120_000);
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+/** What the compiler objects to in these files of the project. */
+function objections(files: readonly string[], options: ts.CompilerOptions): string[] {
+  const program = ts.createProgram(
+    files.map((file) => join(project, file)),
+    {
+      noEmit: true,
+      strict: true,
+      target: ts.ScriptTarget.ES2023,
+      lib: ['lib.es2023.d.ts'],
+      types: ['node'],
+      typeRoots: [join(project, 'node_modules/@types')],
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      ...options,
+    },
+  );
+  return ts.getPreEmitDiagnostics(program).map(({ file, start: at = 0, messageText }) => {
+    const line = file === undefined ? '' : `${file.getLineAndCharacterOfPosition(at).line + 1}`;
+    const name = file?.fileName.replace(project, '') ?? '';
+    return `${name}:${line} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+  });
+}
+
+const resolutions = [
+  ['node16', { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolutionKind.Node16 }],
+  ['nodenext', { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext }],
+  ['bundler', { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }],
+] as const;
+
+/** Every entry, and what would compile if a type of ours were `any`, which must not. */
+const consumer = `
+import { createClient, gate, startMock, verify, exitCodeOf, HttpError, type GateReport, type Fault, type RunStatus } from 'rungate';
+import { verify as elsewhere } from 'rungate/webhook';
+import { signSync } from 'rungate/webhook/node';
+import * as fetch from 'rungate/webhook/fetch';
+import * as http from 'rungate/webhook/node-http';
+import * as lambda from 'rungate/webhook/lambda';
+import * as replay from 'rungate/webhook/replay';
+
+const client = createClient({ apiUrl: 'https://a.example', apiKey: undefined });
+export const status: Promise<RunStatus> = client.run.status('r');
+export const scopes = client.keys.create({ name: 'n', scopes: ['ci:trigger', 'another'] });
+export const report: Promise<GateReport> = gate({ apiUrl: 'a', trigger: { projectSlug: 'p', tags: ['t'] } });
+export const fault: Fault = { kind: 'status', status: 500, endpoint: 'run.status' };
+export const mock = startMock({ outcome: ['passed', 'failed'], faults: [fault] });
+export const same: typeof verify = elsewhere;
+export const others = [signSync, fetch, http, lambda, replay, exitCodeOf, HttpError];
+for await (const { key } of client.env.list.all()) key?.toUpperCase();
+
+// @ts-expect-error a number is no path parameter
+void client.run.status(7);
+// @ts-expect-error no such query
+void client.env.list({ pag: 1 });
+// @ts-expect-error a process or tags
+void client.run.trigger({ projectSlug: 'p' });
+// @ts-expect-error no such method
+void client.runs;
+// @ts-expect-error what is not known is never green
+void gate({ apiUrl: 'a', runIds: ['r'], on: { timeout: 'pass' } });
+// @ts-expect-error no such outcome
+void startMock({ outcome: 'green' });
+// @ts-expect-error no such endpoint
+export const nowhere: Fault = { kind: 'html-502', endpoint: 'run.start' };
+// @ts-expect-error a total is a number
+void client.orders.get('o').then((order) => order.total.toUpperCase());
+// @ts-expect-error the report has no such field
+void report.then(({ verdict }) => verdict);
+// @ts-expect-error secrets are text or bytes
+void verify({ body: '', headers: {}, secrets: 7 });
+`;
+
+const frameworks = `
+import express from 'express';
+import fastify from 'fastify';
+import * as forExpress from 'rungate/webhook/express';
+import * as forFastify from 'rungate/webhook/fastify';
+export const receivers = [express, fastify, forExpress, forFastify];
+`;
+
+describe.each(resolutions)('with moduleResolution %s', (_name, resolution) => {
+  it('the types of every entry compile, the declarations themselves included, and none of them is any', () => {
+    writeFileSync(join(project, 'consumer.ts'), consumer);
+    expect(objections(['consumer.ts'], { ...resolution, skipLibCheck: false })).toEqual([]);
+  });
+
+  it('so do those of the receivers for Express and Fastify', () => {
+    writeFileSync(join(project, 'frameworks.ts'), frameworks);
+    // The declarations of Fastify are not ours to check.
+    expect(objections(['frameworks.ts'], { ...resolution, skipLibCheck: true })).toEqual([]);
+  });
+});
+
+it('the types need those of Node no more than those of a browser', () => {
+  writeFileSync(join(project, 'consumer.ts'), consumer);
+  const [, [, resolution]] = resolutions;
+  const web = { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: [] };
+  expect(objections(['consumer.ts'], { ...resolution, ...web, skipLibCheck: false })).toEqual([]);
+});
+
+/** The examples of the pages, each as a module that stands alone. */
+const examples = ['docs/library.md', 'docs/mock.md', 'README.md'].flatMap((page) => {
+  const text = readFileSync(join(root, page), 'utf8');
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match, index) => {
+    const before = text.slice(0, match.index);
+    const section = [...before.matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? '';
+    return { section, name: `${page.replace(/\W/g, '-')}-${index + 1}`, text: String(match[1]) };
+  });
+});
+
+/** "In the examples below, \`client\` is this one." */
+const withClient = (text: string) =>
+  /\bclient\./.test(text) && !/const client\b/.test(text)
+    ? `import { createClient } from 'rungate';
+const client = createClient({ apiUrl: 'https://service.example.com', apiKey: process.env.RUNGATE_API_KEY, token: process.env.RUNGATE_TOKEN });
+${text}
+await client.close();
+`
+    : text;
+
+/** What the page says that an example prints: the comments beside console.log. */
+const promised = (text: string) =>
+  [...text.matchAll(/^.*console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => String(match[1]));
+
+const isTest = (text: string) => text.includes("from 'vitest'");
+
+describe('the examples of the pages', () => {
+  it('are there, one for each kind', () => {
+    const sections = examples.map(({ section }) => section);
+    for (const kind of ['Whole lists', 'Errors are fields', 'Money is exact', 'gate', 'verify', 'startMock'])
+      expect(sections).toContain(kind);
+  });
+
+  it('compile', () => {
+    const files = examples.map(({ name, text }) => {
+      writeFileSync(join(project, `${name}.ts`), withClient(text));
+      return `${name}.ts`;
+    });
+    const [, [, resolution]] = resolutions;
+    expect(objections(files, { ...resolution, skipLibCheck: true })).toEqual([]);
+  });
+
+  it.each(examples.filter(({ text }) => !isTest(text)))(
+    '$name ($section) runs against the mock, and prints what the page says',
+    async ({ name, text }) => {
+      const mock = await startMock({ duration: 0 });
+      const { outputText } = ts.transpileModule(withClient(text), {
+        compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
+      });
+      // What shows a service's address on the page is the mock's here.
+      writeFileSync(
+        join(project, `${name}.mjs`),
+        outputText.replaceAll('https://service.example.com', mock.url),
+      );
+      const env = { RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
+      const ended = await start(process.execPath, [`${name}.mjs`], env, project).ended;
+      await mock.close();
+      expect(ended).toMatchObject({ code: 0, signal: null });
+      expect(ended.out.split('\n').filter((line) => line !== '')).toEqual(promised(text));
+      // Nothing is left behind that keeps a process going.
+      expect(ended.ms).toBeLessThan(20_000);
+    },
+  );
+});
+
+describe('a test suite of the user, with the mock in it', () => {
+  const copy = (name: string) => copyFileSync(join(root, 'docs/examples', name), join(project, name));
+
+  it('runs in vitest: docs/examples/gate.test.ts, and the one on the page', async () => {
+    copy('gate.test.ts');
+    const onPage = examples.filter(({ text }) => isTest(text));
+    for (const { name, text } of onPage) writeFileSync(join(project, `${name}.test.ts`), text);
+    const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', '--root', project];
+    const ended = await start(process.execPath, args, {}, project).ended;
+    expect(ended.code, ended.err).toBe(0);
+    const report = JSON.parse(ended.out) as { numPassedTests: number; testResults: unknown[] };
+    expect(report.testResults).toHaveLength(1 + onPage.length);
+    expect(onPage).toHaveLength(1);
+    expect(report.numPassedTests).toBe(8);
+  });
+
+  it("compiles as it stands, and runs in Node's own runner: docs/examples/gate.node-test.mjs", async () => {
+    copy('gate.test.ts');
+    copy('gate.node-test.mjs');
+    const [, [, resolution]] = resolutions;
+    expect(objections(['gate.test.ts'], { ...resolution, skipLibCheck: true })).toEqual([]);
+    const args = ['--test', '--test-reporter=tap', 'gate.node-test.mjs'];
+    const ended = await start(process.execPath, args, {}, project).ended;
+    expect(ended.code, ended.out).toBe(0);
+    expect(ended.out).toMatch(/^# pass 2$/m);
+  });
+});
