@@ -63,7 +63,8 @@ export interface GateOptions extends ClientOptions {
   onProgress?: ((event: GateEvent) => void) | undefined;
 }
 
-function checkMs(name: string, value: number | undefined): void {
+/** @throws UsageError unless it is left out, or a time */
+export function checkMs(name: string, value: number | undefined): void {
   if (value === undefined || (Number.isFinite(value) && value > 0)) return;
   throw new UsageError(`${name} must be a number of milliseconds above 0`);
 }

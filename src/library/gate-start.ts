@@ -22,13 +22,18 @@ const ownKey = (): KeyStep => ({
   own: true,
 });
 
+/** Those of a gate's options that say what is started. */
+export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempotencySalt' | 'idPointer'>;
+
 /** The run to start: its body, and the keys to start it with. What reads a CI is loaded only where there is an environment. */
 export async function planStart(
-  trigger: TriggerBody,
-  options: GateOptions,
+  given: TriggerBody,
+  options: StartOptions,
   clock: Clock,
   tell: (event: GateEvent) => void,
 ): Promise<{ start: Start; journal?: RunJournal | undefined }> {
+  // The caller's object may change while we wait, and a key must never come with two bodies.
+  const trigger = structuredClone(given);
   const { env, idempotencyKey: key, idempotencySalt: salt, idPointer } = options;
   if (salt !== undefined && (env === undefined || (key !== undefined && key !== 'auto'))) {
     throw new UsageError('idempotencySalt goes into the key that is made of env, and of nothing else', {
@@ -36,8 +41,8 @@ export async function planStart(
     });
   }
   if (env === undefined) {
-    const given = { how: 'given as idempotencyKey', lookBack: false, own: false, given: true } as const;
-    const step = key === undefined || key === 'auto' ? ownKey() : { key, ...given };
+    const theirs = { how: 'given as idempotencyKey', lookBack: false, own: false, given: true } as const;
+    const step = key === undefined || key === 'auto' ? ownKey() : { key, ...theirs };
     return { start: { body: trigger, keys: [step], idPointer } };
   }
   const [{ detectCi }, { runFacts }, { planKeys }, { openJournal }] = await Promise.all([

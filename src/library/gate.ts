@@ -1,63 +1,14 @@
 import { systemClock } from '../clock.ts';
-import type { TriggerBody } from '../contract/run.ts';
-import { type StopCause, StoppedError } from '../errors.ts';
+import type { StopCause } from '../errors.ts';
 import { runGate } from '../gate/gate.ts';
 import type { GateReport } from '../gate/report.ts';
 import { checkRunId, runService } from '../gate/service.ts';
 import { parseApiUrl } from '../http/address.ts';
 import { createCaller } from '../http/client.ts';
-import { type GateEvent, gateObserver } from './gate-events.ts';
+import { gateObserver } from './gate-events.ts';
 import { type GateOptions, gateRules } from './gate-options.ts';
 import { planStart } from './gate-start.ts';
-
-const signals: readonly unknown[] = ['SIGHUP', 'SIGINT', 'SIGTERM'];
-
-/** What an abort's reason says: `controller.abort('SIGTERM')` is a stop by that signal. */
-function causeOf(reason: unknown): StopCause {
-  if (reason instanceof StoppedError) return reason.signal;
-  return signals.includes(reason) ? (reason as StopCause) : 'abort';
-}
-
-/** The observer, and the stop that its failure is: a run of ours must not go on unseen because a log could not be written. */
-function watched(options: GateOptions) {
-  let failure: { error: unknown } | undefined;
-  const broken = new AbortController();
-  const tell = (event: GateEvent) => {
-    if (failure !== undefined) return;
-    try {
-      options.onProgress?.(event);
-    } catch (error) {
-      failure = { error };
-      broken.abort();
-    }
-  };
-  return {
-    tell,
-    throwIfFailed() {
-      if (failure !== undefined) throw failure.error;
-    },
-    onStop(stop: (cause: StopCause) => void): () => void {
-      const sources = [options.signal, broken.signal].filter((signal) => signal !== undefined);
-      let stopped = false;
-      const listeners = sources.map((signal) => {
-        const listener = () => {
-          if (stopped) return;
-          stopped = true;
-          stop(causeOf(signal.reason));
-        };
-        if (signal.aborted) listener();
-        else signal.addEventListener('abort', listener, { once: true });
-        return () => signal.removeEventListener('abort', listener);
-      });
-      return () => {
-        for (const remove of listeners) remove();
-      };
-    },
-  };
-}
-
-/** The caller's object may change while we wait, and a key must never come with two bodies. */
-const frozen = (body: TriggerBody): TriggerBody => structuredClone(body);
+import { watched } from './watched.ts';
 
 /**
  * Starts a run or takes some that are there, waits for them, and judges them: `rungate run trigger --wait` and
@@ -79,7 +30,7 @@ export async function gate(options: GateOptions): Promise<GateReport> {
   const started =
     trigger === undefined
       ? { runIds: [...new Set(runIds)] }
-      : await planStart(frozen(trigger), options, clock, observed.tell);
+      : await planStart(trigger, options, clock, observed.tell);
   const caller = createCaller(options);
   try {
     const report = await runGate(

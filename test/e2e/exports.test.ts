@@ -69,6 +69,17 @@ describe('what the package exports', () => {
       expect(Object.keys(await load(entry.node))).toEqual(expect.arrayContaining(names));
   });
 
+  it('has one class of webhook errors, whichever entry it comes from', async () => {
+    const load = async (file: string) =>
+      (await import(pathToFileURL(join(root, 'dist', file)).href)) as Record<string, unknown>;
+    const [library, node, web] = await Promise.all(
+      ['index.js', 'webhook/node.js', 'webhook/index.js'].map(load),
+    );
+    expect(library?.verify).toBe(node?.verify);
+    expect(library?.WebhookVerificationError).toBe(web?.WebhookVerificationError);
+    expect(library?.WebhookVerificationError).toBeTypeOf('function');
+  });
+
   it('names every type that it uses', () => {
     const exported = new Set(entries.flatMap(({ types }) => exportsOf(types).map(itself)));
     const unnamed = new Set<string>();

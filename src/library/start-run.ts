@@ -1,0 +1,84 @@
+import { systemClock } from '../clock.ts';
+import { NetworkError, UsageError } from '../errors.ts';
+import { usualLimits } from '../gate/limits.ts';
+import { runService } from '../gate/service.ts';
+import * as core from '../gate/start.ts';
+import { parseApiUrl } from '../http/address.ts';
+import { createCaller } from '../http/client.ts';
+import type { ClientOptions } from '../http/options.ts';
+import { gateObserver } from './gate-events.ts';
+import { checkMs, type GateOptions } from './gate-options.ts';
+import { planStart, type StartOptions } from './gate-start.ts';
+import { watched } from './watched.ts';
+
+/** What is started, and how; the rest of it is how to reach the service. */
+export interface StartRunOptions
+  extends ClientOptions,
+    StartOptions,
+    Pick<GateOptions, 'signal' | 'onProgress'> {
+  /** The run (interface, section 2.5). */
+  trigger: NonNullable<GateOptions['trigger']>;
+  /** How long a rate limit is waited out at most, in milliseconds; default an hour. */
+  timeoutMs?: number | undefined;
+}
+
+/** A run that was started, or found: the shape that `rungate run trigger --json` prints, and `reattached`. */
+export interface StartedRun {
+  schemaVersion: 1;
+  runId: string;
+  appUrl: string | null;
+  idempotencyKey: string;
+  /** It is the run that an earlier attempt with the same key had started. */
+  reattached: boolean;
+  /** What the service replied (interface, section 4.3: not shown); null where that was nothing. */
+  response: unknown;
+}
+
+function mayExist(idempotencyKey: string): NetworkError {
+  return new NetworkError('broken', 'a run may have been created: the wait for its reply was aborted', {
+    hint: `start it again with the idempotency key ${idempotencyKey} to find it`,
+  });
+}
+
+/**
+ * Starts a run and does not wait for it: `rungate run trigger` as a function, with the same idempotency. `gate` with its id
+ * waits for it later.
+ * @throws RungateError where no run could be created. Aborted on the way, it still finds out what became of the request: the
+ * run that there is then is returned, and with none it rejects with the signal's reason
+ */
+export async function startRun(options: StartRunOptions): Promise<StartedRun> {
+  const { clock = systemClock, timeoutMs } = options;
+  if (options.trigger === undefined) throw new UsageError('startRun takes trigger, the run to start');
+  checkMs('timeoutMs', timeoutMs);
+  parseApiUrl(options.apiUrl, options.insecureHttp);
+  const observed = watched(options);
+  const { start, journal } = await planStart(options.trigger, options, clock, observed.tell);
+  const { onCreated, onCreateRetry } = gateObserver(observed.tell, clock.monotonic);
+  const caller = createCaller(options);
+  const stop = new AbortController();
+  const unsubscribe = observed.onStop(() => stop.abort());
+  try {
+    const tools = {
+      service: runService(caller, clock.now),
+      clock,
+      stop: stop.signal,
+      journal,
+      onRetry: onCreateRetry,
+    };
+    const started = await core.startRun(start, timeoutMs ?? usualLimits.timeoutMs, tools);
+    const idempotencyKey = started.step.key;
+    if (started.kind !== 'started') {
+      observed.throwIfFailed();
+      throw started.kind === 'none' ? options.signal?.reason : mayExist(idempotencyKey);
+    }
+    const { run, reattached } = started;
+    onCreated?.(run, reattached);
+    journal?.settled(run.runId);
+    observed.throwIfFailed();
+    const { runId, appUrl, response = null } = run;
+    return { schemaVersion: 1, runId, appUrl, idempotencyKey, reattached, response };
+  } finally {
+    unsubscribe();
+    await caller.close();
+  }
+}
