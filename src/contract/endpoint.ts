@@ -79,9 +79,16 @@ export type ReplyOutput<E extends Endpoint> = z.output<E['reply']>;
 export type ReplyInput<E extends Endpoint> = z.input<E['reply']>;
 
 /** The names of a path's parameters, in path order. */
-export function pathParams(path: string): string[] {
-  return [...path.matchAll(/\{([^}]+)\}/g)].map((match) => String(match[1]));
+export function pathParams(path: string): readonly string[] {
+  const known = paramsOf.get(path);
+  if (known !== undefined) return known;
+  const names = [...path.matchAll(/\{([^}]+)\}/g)].map((match) => String(match[1]));
+  paramsOf.set(path, names);
+  return names;
 }
+
+/** There are as many as there are endpoints, and each call asks several times. */
+const paramsOf = new Map<string, readonly string[]>();
 
 /** The path with its parameters' names taken out: two endpoints with one shape cannot be told apart. */
 function shape(path: string): string {

@@ -25,14 +25,29 @@ class Call {
     readonly context: CallContext,
   ) {
     this.#started = context.clock.monotonic();
-    this.#deadline = this.#started + context.timeoutMs;
-    this.#limitDeadline = this.#started + context.limitTimeoutMs;
+    this.#deadline = this.#started + context.limits.timeoutMs;
+    this.#limitDeadline = this.#started + context.limits.limitTimeoutMs;
   }
 
   async run(): Promise<Exchange> {
-    const { signal } = this.context;
     try {
-      return await pRetry(() => this.#try(), {
+      return await this.#try();
+    } catch (error) {
+      return await this.#again(error);
+    }
+  }
+
+  /** What follows a first try that failed. Most calls never come here, and p-retry costs as much as a request. */
+  async #again(first: unknown): Promise<Exchange> {
+    const { signal } = this.context;
+    let tried = false;
+    const next = () => {
+      if (tried) return this.#try();
+      tried = true;
+      throw first;
+    };
+    try {
+      return await pRetry(next, {
         // p-retry's own count ends a call on a 429 after the last counted try, and its sleep has no clock of ours.
         retries: Number.POSITIVE_INFINITY,
         minTimeout: 0,
@@ -58,7 +73,7 @@ class Call {
   }
 
   async #try(): Promise<Exchange> {
-    const { transport, clock, signal, requestTimeoutMs, check } = this.context;
+    const { transport, clock, signal, limits, check } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
     const left = this.#deadline - began;
@@ -66,7 +81,7 @@ class Call {
     this.#attempts += 1;
     let reply: RawReply | undefined;
     try {
-      const timeoutMs = Math.min(requestTimeoutMs, left);
+      const timeoutMs = Math.min(limits.requestTimeoutMs, left);
       reply = await transport.send(this.request, { signal, timeoutMs, fresh: !this.request.repeatable });
       const value = readReply(this.request, this.endpoint, reply, { now: clock.now(), check });
       this.#report(began, { status: reply.status });
@@ -109,7 +124,7 @@ class Call {
 
   #deadlineError(cause?: NetworkError): NetworkError {
     const { method, path } = this.request;
-    const text = `${method} ${path} was not answered within ${span(this.context.timeoutMs)}`;
+    const text = `${method} ${path} was not answered within ${span(this.context.limits.timeoutMs)}`;
     const hint =
       cause?.hint ?? 'the service is slow or cannot be reached: try again later, or allow more time';
     return new NetworkError('deadline', cause === undefined ? text : `${text}: ${cause.message}`, {
@@ -120,10 +135,11 @@ class Call {
 
   /** Sleeps until the next try, or throws the error that the call ends with. */
   async #wait(error: Error, retriesConsumed: number): Promise<void> {
-    const { clock, signal, attempts, onRetry, onExchange } = this.context;
+    const { clock, signal, limits, onRetry, onExchange } = this.context;
     const kind = retryKind(error, this.request);
     if (signal.aborted || kind === 'no' || !(error instanceof RungateError)) throw error;
-    if (attempts <= 1 || (kind === 'again' && retriesConsumed >= attempts - 1)) throw this.#ended(error);
+    if (limits.attempts <= 1 || (kind === 'again' && retriesConsumed >= limits.attempts - 1))
+      throw this.#ended(error);
     const waitMs = this.#waitMs(kind, error, retriesConsumed);
     const now = clock.monotonic();
     const end = kind === 'limit' ? this.#limitDeadline : this.#deadline;

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
 import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
 import { RungateError, UsageError } from '../errors.ts';
-import { isLoopback } from './address.ts';
+import { isLoopback, parseApiUrl } from './address.ts';
 import { call } from './call.ts';
 import { eitherSignal } from './either-signal.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
@@ -20,7 +20,7 @@ function checkDuration(name: string, ms: number): number {
   throw new UsageError(`${name} must be a number of milliseconds above 0`);
 }
 
-function timesOf(client: ClientOptions, options: CallOptions) {
+function limitsOf(client: ClientOptions, options: CallOptions) {
   const timeoutMs = checkDuration('timeoutMs', options.timeoutMs ?? client.callTimeoutMs ?? 120_000);
   const requestTimeoutMs = options.requestTimeoutMs ?? client.requestTimeoutMs ?? 30_000;
   const attempts = options.attempts ?? 4;
@@ -45,14 +45,19 @@ export function createCaller(options: ClientOptions): Caller {
   // A service on this machine has the limits that it says it has.
   const documented = URL.canParse(options.apiUrl) && !isLoopback(new URL(options.apiUrl).hostname);
   const { transport, waitMs } = paced(named, clock, documented);
+  let base: URL | undefined;
   const closing = new AbortController();
   // Each call under way listens, and there may be any number: Node would warn of eleven.
   setMaxListeners(0, closing.signal);
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {
     const idempotencyKey = given ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
-    const target = { ...options, reserved: reservedOf(endpoint) };
-    return prepareRequest(name, endpoint, { ...input, idempotencyKey }, target);
+    base ??= parseApiUrl(options.apiUrl, options.insecureHttp);
+    const { apiUrl, apiKey, token, auth, userAgent } = options;
+    const { params, query, body, headers } = input;
+    // Named one by one: to copy them all costs more than the request.
+    const target = { apiUrl, base, apiKey, token, auth, userAgent, reserved: reservedOf(endpoint) };
+    return prepareRequest(name, endpoint, { params, query, body, headers, idempotencyKey }, target);
   }
 
   async function inPace(name: string, { method }: Endpoint, signal: AbortSignal): Promise<void> {
@@ -72,11 +77,12 @@ export function createCaller(options: ClientOptions): Caller {
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
         const { check = true, idempotencyKey, onRetry } = callOptions;
-        const times = timesOf(options, callOptions);
+        // Not spread below: that makes V8 a new kind of object for every call, at a sixth of its cost.
+        const limits = limitsOf(options, callOptions);
         const request = prepare(name, endpoint, input, idempotencyKey);
         if (callOptions.pace === true && options.pace !== false) await inPace(name, endpoint, either.signal);
         return await call(request, endpoint, {
-          ...times,
+          limits,
           transport,
           clock,
           random,

@@ -2,6 +2,7 @@ import { Agent, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { span } from './fault.ts';
+import type { Stop } from './stop.ts';
 
 /** Longer than the longest usual poll interval, so that a poll finds its connection open. */
 const idleMs = 75_000;
@@ -23,7 +24,7 @@ export interface ConnectionsOptions {
   /** Keep connections for later requests; else each has one request. */
   keep: boolean;
   /** Makes the way to the service where it is not a straight one: a tunnel through a proxy. */
-  tunnel?: ((target: ClientRequestArgs, signal: AbortSignal, track: Track) => Promise<Socket>) | undefined;
+  tunnel?: ((target: ClientRequestArgs, stop: Stop, track: Track) => Promise<Socket>) | undefined;
 }
 
 /** Notes a socket, so that it ends with the connections. */
@@ -31,7 +32,7 @@ export type Track = <S extends Socket>(socket: S) => S;
 
 /** What a request says to the agent beyond what Node knows: given up, it needs no connection any more. */
 export interface HopArgs extends ClientRequestArgs {
-  givenUp: AbortSignal;
+  stop: Stop;
 }
 
 /** Waits until a socket is connected, or secure. It is destroyed when that takes too long, or is given up. */
@@ -39,7 +40,7 @@ export function connected<S extends Socket>(
   socket: S,
   event: 'connect' | 'secureConnect',
   timeoutMs: number,
-  signal: AbortSignal,
+  stop: Stop,
 ): Promise<S> {
   return new Promise((resolve, reject) => {
     const giveUp = () => socket.destroy(new Error('given up'));
@@ -49,7 +50,7 @@ export function connected<S extends Socket>(
     );
     const settle = (outcome: () => void) => () => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
+      stop.off(giveUp);
       outcome();
     };
     socket.once(
@@ -62,8 +63,8 @@ export function connected<S extends Socket>(
       'close',
       settle(() => reject(new Error('the connection was closed'))),
     );
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
+    stop.on(giveUp);
+    if (stop.called) giveUp();
   });
 }
 
@@ -87,11 +88,11 @@ export async function openConnections(options: ConnectionsOptions): Promise<Conn
 
   const connect = agent.createConnection.bind(agent) as (target: object) => Socket;
   async function make(target: HopArgs): Promise<Socket> {
-    const { givenUp } = target;
-    const way = tunnel && { socket: await tunnel(target, givenUp, track) };
+    const { stop } = target;
+    const way = tunnel && { socket: await tunnel(target, stop, track) };
     if (way !== undefined && !secure) return way.socket;
     const socket = track(connect({ ...target, ...way }));
-    return connected(socket, secure ? 'secureConnect' : 'connect', timeoutMs, givenUp);
+    return connected(socket, secure ? 'secureConnect' : 'connect', timeoutMs, stop);
   }
   agent.createConnection = (target, done) => {
     make(target as HopArgs).then(

@@ -45,7 +45,8 @@ export interface CallLimits {
   limitTimeoutMs: number;
 }
 
-export interface CallContext extends CallLimits {
+export interface CallContext {
+  limits: CallLimits;
   transport: Transport;
   clock: Clock;
   random: () => number;

@@ -4,6 +4,7 @@ import type { HopArgs } from './connections.ts';
 import { networkError } from './fault.ts';
 import { ProxyFault, proxyError } from './proxy-fault.ts';
 import type { PreparedRequest } from './request.ts';
+import type { Stop } from './stop.ts';
 import type { RawReply } from './transport.ts';
 
 /** One request to one address: a redirect is another hop. */
@@ -11,16 +12,29 @@ export interface Hop {
   request: PreparedRequest;
   url: URL;
   proxy: URL | null;
-  signal: AbortSignal;
+  stop: Stop;
   maxBodyBytes: number;
-  /** What the hop fails with when `signal` is aborted. */
+  /** What the hop fails with when it is stopped. */
   reason: (started: boolean) => unknown;
 }
 
-function joined({ headersDistinct }: IncomingMessage): Record<string, string> {
+/** Not Node's own record: that keeps the first of some headers, and drops the others. */
+function joined({ rawHeaders }: IncomingMessage): Record<string, string> {
   const flat: Record<string, string> = {};
-  for (const [name, values] of Object.entries(headersDistinct)) flat[name] = values?.join(', ') ?? '';
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] as string).toLowerCase();
+    const value = rawHeaders[at + 1] as string;
+    flat[name] = Object.hasOwn(flat, name) ? `${flat[name]}, ${value}` : value;
+  }
   return flat;
+}
+
+const decoder = new TextDecoder();
+
+/** Most replies come in one piece. */
+function textOf(chunks: readonly Buffer[]): string {
+  const [first, ...more] = chunks;
+  return first === undefined ? '' : decoder.decode(more.length === 0 ? first : Buffer.concat(chunks));
 }
 
 function tooLarge(status: number, limit: number): ContractError {
@@ -33,29 +47,35 @@ function tooLarge(status: number, limit: number): ContractError {
   });
 }
 
-function argsOf({ request, url, signal }: Hop, agent: Agent): HopArgs {
-  const { body } = request;
+/** Names and values in turn, which Node takes as they are: as a record they would be set and checked one by one. */
+function lines({ method, headers, body }: PreparedRequest, host: string): string[] {
+  const all = ['host', host];
+  for (const name of Object.keys(headers)) all.push(name, headers[name] as string);
+  // Node leaves it out of a DELETE, whose body would then be read as the next request.
+  if (body !== undefined) all.push('content-length', String(Buffer.byteLength(body)));
+  else if (method !== 'GET' && method !== 'DELETE') all.push('content-length', '0');
+  return all;
+}
+
+function argsOf({ request, url, stop }: Hop, agent: Agent): HopArgs {
+  const { protocol, hostname, port } = url;
   return {
     agent,
-    protocol: url.protocol,
-    hostname: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port,
-    defaultPort: url.protocol === 'https:' ? 443 : 80,
+    protocol,
+    hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
+    port,
+    defaultPort: protocol === 'https:' ? 443 : 80,
     path: url.pathname + url.search,
     method: request.method,
-    // Said by us: Node leaves it out of a DELETE, whose body would then be read as the next request.
-    headers: {
-      ...request.headers,
-      ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
-    },
-    givenUp: signal,
+    headers: lines(request, url.host),
+    stop,
   };
 }
 
 /** Sends one request over the agent and reads the whole reply, without following redirects. */
 export function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
-  const { url, signal } = hop;
-  if (signal.aborted) return Promise.reject(hop.reason(false));
+  const { url } = hop;
+  if (hop.stop.called) return Promise.reject(hop.reason(false));
   return new Promise((resolve, reject) => {
     let started = false;
     let reply: IncomingMessage | undefined;
@@ -65,7 +85,7 @@ export function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
       request.destroy();
     };
     const settle = (outcome: () => void) => {
-      signal.removeEventListener('abort', stop);
+      hop.stop.off(stop);
       outcome();
     };
     const fail = (error: Error) => {
@@ -75,7 +95,7 @@ export function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
       const fault = proxied ? proxyError(error, url, hop.proxy as URL) : networkError(error, url, started);
       settle(() => reject(fault));
     };
-    signal.addEventListener('abort', stop, { once: true });
+    hop.stop.on(stop);
     request.once('socket', () => {
       started = true;
     });
@@ -85,14 +105,7 @@ export function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
       const { statusCode: status = 0 } = response;
       const chunks: Buffer[] = [];
       let size = 0;
-      const finish = () =>
-        settle(() =>
-          resolve({
-            status,
-            headers: joined(response),
-            text: new TextDecoder().decode(Buffer.concat(chunks)),
-          }),
-        );
+      const finish = () => settle(() => resolve({ status, headers: joined(response), text: textOf(chunks) }));
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
         if (size <= hop.maxBodyBytes) {

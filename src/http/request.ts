@@ -17,6 +17,8 @@ export interface RequestInput {
 
 export interface RequestTarget extends Credentials {
   apiUrl: string;
+  /** `apiUrl`, where it has been checked already (`parseApiUrl`). */
+  base?: URL | undefined;
   /** Allow `http:` to other machines. */
   insecureHttp?: boolean | undefined;
   userAgent?: string | undefined;
@@ -66,9 +68,10 @@ function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unk
   });
 }
 
-function checkQuery(name: string, endpoint: Endpoint, query: Readonly<Record<string, unknown>>): string {
+function checkQuery(name: string, endpoint: Endpoint, query: RequestInput['query']): string {
+  if (query === undefined && endpoint.query === undefined) return '';
   // What is undefined is left out: an option that was not given is not a key that was.
-  const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+  const given = Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== undefined));
   if (endpoint.query === undefined) {
     const key = Object.keys(given)[0];
     if (key !== undefined) throw new UsageError(`${name} takes no query, and ${key} was given`);
@@ -93,17 +96,20 @@ function checkBody(name: string, endpoint: Endpoint, body: unknown): string | Ui
   }
 }
 
-function checkHeaders(name: string, headers: Readonly<Record<string, string>>): Record<string, string> {
-  const checked: Record<string, string> = {};
+/** Sets a caller's headers, each checked. */
+function setHeaders(
+  all: Record<string, string>,
+  name: string,
+  headers: Readonly<Record<string, string>>,
+): void {
   for (const [key, value] of Object.entries(headers)) {
     const lower = key.toLowerCase();
     if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) || connectionHeaders.test(lower)) {
       throw new UsageError(`${name}: ${JSON.stringify(key)} cannot be set as a header`);
     }
     if (!/^[\x20-\x7e]*$/.test(value)) throw new UsageError(`${name}: header ${lower} must be visible ASCII`);
-    checked[lower] = value;
+    all[lower] = value;
   }
-  return checked;
 }
 
 function checkKey(name: string, endpoint: Endpoint, key: string): void {
@@ -125,29 +131,22 @@ export function prepareRequest(
   input: RequestInput,
   target: RequestTarget,
 ): PreparedRequest {
-  const base = parseApiUrl(target.apiUrl, target.insecureHttp);
+  const base = target.base ?? parseApiUrl(target.apiUrl, target.insecureHttp);
   const path = base.pathname.replace(/\/+$/, '') + fillPath(name, endpoint, input.params, target.reserved);
-  const url = new URL(base.origin + path + checkQuery(name, endpoint, input.query ?? {}));
+  const url = new URL(base.origin + path + checkQuery(name, endpoint, input.query));
   const body = checkBody(name, endpoint, input.body);
   const key = input.idempotencyKey;
   if (key !== undefined) checkKey(name, endpoint, key);
-  const headers = {
-    ...(typeof body === 'string' ? { 'content-type': 'application/json' } : {}),
-    ...checkHeaders(name, { 'user-agent': target.userAgent ?? 'rungate', ...input.headers }),
-    accept: 'application/json',
-    // Replies are small, and what is not compressed cannot be a decompression bomb.
-    'accept-encoding': 'identity',
-    ...(key === undefined ? {} : { 'idempotency-key': key }),
-    ...credentialHeader(name, endpoint.auth, target),
-  };
+  const headers: Record<string, string> = { 'user-agent': 'rungate' };
+  if (typeof body === 'string') headers['content-type'] = 'application/json';
+  if (target.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': target.userAgent });
+  if (input.headers !== undefined) setHeaders(headers, name, input.headers);
+  headers.accept = 'application/json';
+  // Replies are small, and what is not compressed cannot be a decompression bomb.
+  headers['accept-encoding'] = 'identity';
+  if (key !== undefined) headers['idempotency-key'] = key;
+  Object.assign(headers, credentialHeader(name, endpoint.auth, target));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
-  return {
-    endpoint: name,
-    method: endpoint.method,
-    url,
-    path: url.pathname,
-    headers,
-    ...(body === undefined ? {} : { body }),
-    repeatable,
-  };
+  const request = { endpoint: name, method: endpoint.method, url, path: url.pathname, headers, repeatable };
+  return body === undefined ? request : { ...request, body };
 }

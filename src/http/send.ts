@@ -4,6 +4,7 @@ import { timeoutError } from './fault.ts';
 import { type Hop, sendHop } from './hop.ts';
 import { proxyTimeout } from './proxy-fault.ts';
 import { redirectTarget } from './redirect.ts';
+import { Stop } from './stop.ts';
 import type { RawReply, Transport } from './transport.ts';
 import { Turns } from './turns.ts';
 
@@ -29,7 +30,7 @@ const mostConnections = 16;
 /** The transport over real sockets. Connections are opened when they are first needed. */
 export function httpTransport(options: TransportOptions = {}): Transport {
   const opened = new Set<Connections>();
-  const running = new Set<AbortController>();
+  const running = new Set<Stop>();
   let closed: UsageError | null = null;
   const turns = new Turns(mostConnections);
   const { caPem, maxBodyBytes = 32 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
@@ -49,7 +50,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       tunnel:
         way === undefined || proxy === null
           ? undefined
-          : (target, signal, track) => way.openTunnel({ proxy, context, timeoutMs }, target, signal, track),
+          : (target, stop, track) => way.openTunnel({ proxy, context, timeoutMs }, target, stop, track),
     });
     opened.add(connections);
     if (closed !== null) connections.end();
@@ -64,24 +65,26 @@ export function httpTransport(options: TransportOptions = {}): Transport {
     return connections;
   }
 
-  async function follow({ agent }: Connections, hop: Hop): Promise<RawReply> {
-    for (let hops = 0; ; hops += 1) {
-      const reply = await sendHop(agent, hop);
-      const location = { status: reply.status, location: reply.headers.location };
-      const next = redirectTarget(location, hop.request.method, hop.url, hops);
-      if (next === undefined) return hops === 0 ? reply : { ...reply, finalUrl: hop.url.href };
-      hop.url = next;
-    }
-  }
-
   /** One try. A redirect stays within the origin, and so do the proxy and the connections. */
   async function attempt(hop: Hop, fresh: boolean): Promise<RawReply> {
-    if (!(await turns.enter(hop.signal))) throw hop.reason(false);
+    if (!turns.take() && !(await turns.wait(hop.stop))) throw hop.reason(false);
     const secure = hop.url.protocol === 'https:';
     let own: Connections | undefined;
     try {
       if (fresh) own = await open(secure, hop.proxy, false);
-      return await follow(own ?? (await kept(secure, hop.proxy)), hop);
+      const { agent } = own ?? (await kept(secure, hop.proxy));
+      for (let hops = 0; ; hops += 1) {
+        const reply = await sendHop(agent, hop);
+        const { status, headers } = reply;
+        const next = redirectTarget(
+          { status, location: headers.location },
+          hop.request.method,
+          hop.url,
+          hops,
+        );
+        if (next === undefined) return hops === 0 ? reply : { ...reply, finalUrl: hop.url.href };
+        hop.url = next;
+      }
     } finally {
       turns.leave();
       if (own !== undefined) {
@@ -97,20 +100,20 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       if (closed !== null) throw closed;
       const { url } = request;
       const proxy = options.proxy?.(url) ?? null;
-      const stop = new AbortController();
-      const onAbort = () => stop.abort(signal?.reason);
+      const stop = new Stop();
+      const onAbort = () => stop.call(signal?.reason);
       const late = Symbol('late');
-      const timer = setTimeout(() => stop.abort(late), Math.min(timeoutMs, longestTimer));
+      const timer = setTimeout(() => stop.call(late), Math.min(timeoutMs, longestTimer));
       signal?.addEventListener('abort', onAbort, { once: true });
       running.add(stop);
       const reason = (started: boolean) => {
-        if (stop.signal.reason !== late) return stop.signal.reason;
+        if (stop.reason !== late) return stop.reason;
         return proxy === null || started
           ? timeoutError(url, started, timeoutMs)
           : proxyTimeout(url, proxy, timeoutMs);
       };
       try {
-        return await attempt({ request, url, proxy, signal: stop.signal, maxBodyBytes, reason }, fresh);
+        return await attempt({ request, url, proxy, stop, maxBodyBytes, reason }, fresh);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
@@ -119,7 +122,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
     },
     async close() {
       closed ??= new UsageError('the client is closed');
-      for (const stop of running) stop.abort(closed);
+      for (const stop of running) stop.call(closed);
       for (const connections of opened) connections.end();
     },
   };

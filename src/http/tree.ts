@@ -61,12 +61,10 @@ export type Tree<A> = {
     : Tree<Under<A, Name>>;
 };
 
-/** The arguments of one call, told apart by their place. */
-function inputOf(
-  name: string,
-  endpoint: Endpoint,
-  args: readonly unknown[],
-): [CallerInput, CallOptions | undefined] {
+type Input = [CallerInput, CallOptions | undefined];
+
+/** Tells the arguments of an endpoint's calls apart, by their place. */
+function inputsOf(name: string, endpoint: Endpoint): (args: readonly unknown[]) => Input {
   const names = pathParams(endpoint.path);
   const places = [
     ...names,
@@ -74,30 +72,33 @@ function inputOf(
     ...(endpoint.query ? ['query'] : []),
     'options',
   ];
-  if (args.length > places.length) {
-    throw new UsageError(`${name} takes ${places.join(', ')}; ${args.length} arguments were given`);
-  }
-  const params: Record<string, string> = {};
-  names.forEach((param, index) => {
-    const value = args[index];
-    if (typeof value !== 'string') {
-      throw new UsageError(`${name}: ${param} must be a string; the call is ${name}(${places.join(', ')})`);
+  const placeOf = (part: string) => places.indexOf(part, names.length);
+  const [bodyAt, queryAt, optionsAt] = [placeOf('body'), placeOf('query'), placeOf('options')];
+  return (args) => {
+    if (args.length > places.length) {
+      throw new UsageError(`${name} takes ${places.join(', ')}; ${args.length} arguments were given`);
     }
-    params[param] = value;
-  });
-  const at = (place: string): unknown =>
-    places.includes(place, names.length) ? args[places.indexOf(place, names.length)] : undefined;
-  const query = at('query');
-  const options = at('options');
-  for (const [place, value] of Object.entries({ query, options })) {
-    if (value !== undefined && (typeof value !== 'object' || value === null)) {
-      throw new UsageError(`${name}: ${place} must be an object; the call is ${name}(${places.join(', ')})`);
+    const params: Record<string, string> = {};
+    names.forEach((param, index) => {
+      const value = args[index];
+      if (typeof value !== 'string') {
+        throw new UsageError(`${name}: ${param} must be a string; the call is ${name}(${places.join(', ')})`);
+      }
+      params[param] = value;
+    });
+    for (const at of [queryAt, optionsAt]) {
+      const value = args[at];
+      if (value !== undefined && (typeof value !== 'object' || value === null)) {
+        throw new UsageError(
+          `${name}: ${places[at]} must be an object; the call is ${name}(${places.join(', ')})`,
+        );
+      }
     }
-  }
-  return [
-    { params, query: query as CallerInput['query'], body: at('body') },
-    options as CallOptions | undefined,
-  ];
+    return [
+      { params, query: args[queryAt] as CallerInput['query'], body: args[bodyAt] },
+      args[optionsAt] as CallOptions | undefined,
+    ];
+  };
 }
 
 /** The endpoints as methods, in objects by the parts of their names. */
@@ -111,11 +112,12 @@ export function bindApi<A extends Api>(api: A, caller: Pick<Caller, 'exchange'>)
       group[part] ??= {};
       group = group[part] as Record<string, unknown>;
     }
+    const inputOf = inputsOf(name, endpoint);
     const call = async (...args: unknown[]) => {
-      const [input, options] = inputOf(name, endpoint, args);
+      const [input, options] = inputOf(args);
       return (await caller.exchange(name, endpoint, input, options)).value;
     };
-    const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...inputOf(name, endpoint, args));
+    const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...inputOf(args));
     group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;
   }
   return tree as Tree<A>;

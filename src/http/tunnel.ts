@@ -5,6 +5,7 @@ import type { Track } from './connections.ts';
 import { span } from './fault.ts';
 import { proxyAuthorization } from './proxy.ts';
 import { ProxyFault } from './proxy-fault.ts';
+import type { Stop } from './stop.ts';
 
 export interface TunnelOptions {
   proxy: URL;
@@ -25,7 +26,7 @@ const bracketed = (host: string) => (host.includes(':') && !host.startsWith('[')
 export async function openTunnel(
   { proxy, context, timeoutMs }: TunnelOptions,
   target: ClientRequestArgs,
-  signal: AbortSignal,
+  stop: Stop,
   track: Track,
 ): Promise<Socket> {
   const secure = proxy.protocol === 'https:';
@@ -53,7 +54,7 @@ export async function openTunnel(
     const timer = setTimeout(() => asked.destroy(new Error(`timed out after ${span(timeoutMs)}`)), timeoutMs);
     const settle = (outcome: () => void) => {
       clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
+      stop.off(giveUp);
       outcome();
     };
     asked.once('socket', track);
@@ -69,8 +70,8 @@ export async function openTunnel(
       settle(() => reject(new ProxyFault(statusCode)));
     });
     asked.on('error', (cause) => settle(() => reject(new ProxyFault(null, cause))));
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
+    stop.on(giveUp);
+    if (stop.called) giveUp();
     asked.end();
   });
 }

@@ -1,3 +1,5 @@
+import type { Stop } from './stop.ts';
+
 /** Lets so many in at once; the others wait for their turn, in order. */
 export class Turns {
   #free: number;
@@ -7,16 +9,19 @@ export class Turns {
     this.#free = most;
   }
 
-  /** Resolves when it is one's turn; who has been let in must leave. An aborted signal takes one out of the queue. */
-  async enter(signal: AbortSignal): Promise<boolean> {
-    if (signal.aborted) return false;
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return true;
-    }
+  /** True when one was let in at once. Who has been let in must leave. */
+  take(): boolean {
+    if (this.#free === 0) return false;
+    this.#free -= 1;
+    return true;
+  }
+
+  /** Resolves to true when it is one's turn, and to false when one is stopped before that. */
+  wait(stop: Stop): Promise<boolean> {
+    if (stop.called) return Promise.resolve(false);
     return new Promise((resolve) => {
       const turn = () => {
-        signal.removeEventListener('abort', leave);
+        stop.off(leave);
         resolve(true);
       };
       const leave = () => {
@@ -24,7 +29,7 @@ export class Turns {
         resolve(false);
       };
       this.#waiting.push(turn);
-      signal.addEventListener('abort', leave, { once: true });
+      stop.on(leave);
     });
   }
 

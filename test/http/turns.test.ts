@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Stop } from '../../src/http/stop.ts';
 import { Turns } from '../../src/http/turns.ts';
 
 test('never more are in than may be, all get in, and nobody who has gone is waited for', async () => {
@@ -11,9 +12,9 @@ test('never more are in than may be, all get in, and nobody who has gone is wait
         const turns = new Turns(most);
         let inside = 0;
         const outcomes = giveUps.map(async (givesUp) => {
-          const stop = new AbortController();
-          const entering = turns.enter(stop.signal);
-          if (givesUp) stop.abort();
+          const stop = new Stop();
+          const entering = turns.take() ? true : turns.wait(stop);
+          if (givesUp) stop.call('gone');
           if (!(await entering)) return 'gone';
           inside += 1;
           expect(inside).toBeLessThanOrEqual(most);
@@ -28,7 +29,7 @@ test('never more are in than may be, all get in, and nobody who has gone is wait
         });
         // Every place is free again.
         for (let place = 0; place < most; place += 1) {
-          expect(await turns.enter(new AbortController().signal)).toBe(true);
+          expect(turns.take()).toBe(true);
         }
       },
     ),
@@ -37,11 +38,11 @@ test('never more are in than may be, all get in, and nobody who has gone is wait
 
 test('they come in the order in which they asked', async () => {
   const turns = new Turns(1);
-  const { signal } = new AbortController();
+  const stop = new Stop();
   const order: number[] = [];
-  await turns.enter(signal);
+  expect(turns.take()).toBe(true);
   const waiting = [1, 2, 3].map(async (number) => {
-    await turns.enter(signal);
+    await turns.wait(stop);
     order.push(number);
     turns.leave();
   });
