@@ -51,7 +51,9 @@ it('run wait on a run that has ended loads what it needs, and nothing that was a
   await expect(list).toMatchFileSnapshot('../../fixtures/loads/run-wait.txt');
   for (const never of [
     'hono',
-    'ora',
+    'string-width',
+    'src/commands/gate-live.ts',
+    'src/output/live/view.ts',
     'cli-table3',
     'chalk',
     'lossless-json',

@@ -1,0 +1,186 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { rungate } from './built.ts';
+import { inTerminal, type Terminal } from './pty.ts';
+
+let mock: Mock;
+let env: Record<string, string>;
+afterEach(() => mock.close());
+
+/** Starts a mock with so many runs on it. */
+async function runs(count: number, options: MockOptions): Promise<string[]> {
+  mock = await startMock({ retryAfterSeconds: 0.3, ...options });
+  env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const reply = await fetch(`${mock.url}/api/ci/runs`, {
+      method: 'POST',
+      headers: { 'x-api-key': mock.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ projectSlug: 'a', processSlug: 'b' }),
+    });
+    ids.push(((await reply.json()) as { runId: string }).runId);
+  }
+  return ids;
+}
+
+const mark = '[•✓✗!⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]';
+const viewLine = new RegExp(`^(  R(UN|…)?\\b.*|${mark} \\S+…?\\S*( .*)?)$`, 'u');
+
+/** No screen may show a half-drawn line, one twice, or the view of another moment above the one of now. */
+function everyFrameIsWhole({ frames }: Terminal, ids: readonly string[], other: RegExp = /^$/): void {
+  const views = frames.filter((lines) => lines.some((line) => /^ {2}R.*STATE/.test(line)));
+  expect(views.length).toBeGreaterThan(3);
+  for (const lines of views) {
+    const odd = lines.filter((line) => !viewLine.test(line) && !other.test(line));
+    expect(odd, lines.join('\n')).toEqual([]);
+    expect(
+      lines.filter((line) => line.startsWith('  R')),
+      lines.join('\n'),
+    ).toHaveLength(1);
+    const sums = lines.filter((line) => /runs going/.test(line));
+    expect(sums.length, lines.join('\n')).toBe(ids.length > 1 ? 1 : 0);
+    for (const id of ids) {
+      const own = lines.filter((line) => line.startsWith(id, 2));
+      expect(own.length, lines.join('\n')).toBeLessThanOrEqual(1);
+    }
+  }
+}
+
+describe('the view in a pseudo-terminal', () => {
+  it.each([
+    [1, 80, 24],
+    [5, 20, 24],
+    [5, 40, 24],
+    [5, 80, 24],
+    [5, 200, 24],
+    [30, 80, 24],
+    [30, 200, 50],
+  ])(
+    '%i runs, %i columns, %i rows: whole in every frame, and the summary alone is left',
+    async (count, columns, rows) => {
+      // Many runs share 60 reads a minute: two each.
+      const pace = count > 10 ? { retryAfterSeconds: 2 } : {};
+      const ids = await runs(count, { outcome: 'failed', duration: 1500, ...pace });
+      const terminal = inTerminal(['run', 'wait', ...ids, '--timeout', '20s'], env, { columns, rows });
+      expect(await terminal.ended).toBe(1);
+      everyFrameIsWhole(terminal, ids);
+      const left = terminal.screen.lines();
+      const narrow = columns < 60;
+      if (!narrow) expect(left[0]).toMatch(/^RUN +VERDICT +STATE +FAILED +BLOCKED/);
+      for (const id of ids) expect(left.filter((line) => line.startsWith(id))).toHaveLength(1);
+      expect(left.join(' ').replace(/\s+/g, ' ')).toMatch(/✗ gate failed \(exit 1\)$/);
+      expect(left.join('\n')).not.toMatch(/runs going|NEXT POLL|[•⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+      expect(terminal.screen.cursor()).toEqual({ row: expect.any(Number), column: 0 });
+      expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(
+        terminal.raw().lastIndexOf('\u001b[?25l'),
+      );
+    },
+  );
+
+  it('more runs than rows: what goes on is shown, and the rest is counted', async () => {
+    const ids = await runs(30, { outcome: 'stuck' });
+    const terminal = inTerminal(['run', 'wait', ...ids], env, { rows: 12 });
+    await terminal.shows(/30 of 30 runs going · 21 not shown/);
+    terminal.pty.kill('SIGTERM');
+    expect(await terminal.ended).toBe(143);
+  });
+
+  it('a terminal that changes its size has one view, in the new size', async () => {
+    const ids = await runs(5, { outcome: 'stuck' });
+    const terminal = inTerminal(['run', 'wait', ...ids], env);
+    await terminal.shows(/NEXT POLL/);
+    for (const [columns, rows] of [
+      [40, 24],
+      [120, 30],
+      [35, 24],
+      [80, 10],
+    ] as const) {
+      await terminal.resize(columns, rows);
+      const drawn = terminal.frames.length;
+      while (terminal.frames.length < drawn + 3) await new Promise((resolve) => setTimeout(resolve, 20));
+      const lines = terminal.screen.lines();
+      expect(lines, `${columns} columns`).toHaveLength(7);
+      expect(lines[0]).toMatch(/^ {2}RUN/);
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
+    }
+    terminal.pty.write('\u0003');
+    expect(await terminal.ended).toBe(130);
+  });
+
+  it('what else is said stays above: trouble, traces, and what Node itself has to say', async () => {
+    const [id = ''] = await runs(1, { outcome: 'passed', duration: 3000 });
+    mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status', times: 2 });
+    const warn = `data:text/javascript,setTimeout(() => process.emitWarning('from somewhere else'), 700).unref()`;
+    const options = { ...env, NODE_OPTIONS: `--import=${JSON.stringify(warn).replaceAll(' ', '%20')}` };
+    const terminal = inTerminal(['run', 'wait', id, '--verbose'], options, { columns: 160, rows: 40 });
+    expect(await terminal.ended).toBe(0);
+    const left = terminal.screen.lines();
+    expect(left.filter((line) => line.includes('trying again in'))).toHaveLength(2);
+    expect(left.filter((line) => line.includes('Warning: from somewhere else'))).toHaveLength(1);
+    expect(left.filter((line) => /GET .*200/.test(line)).length).toBeGreaterThan(1);
+    expect(left.join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+    expect(left.at(-1)).toBe('✓ gate passed');
+    // The view was there while they came, below them.
+    for (const frame of terminal.frames.filter((lines) => lines.some((line) => line.includes('NEXT POLL')))) {
+      expect(frame.findIndex((line) => line.includes('NEXT POLL'))).toBe(frame.length - 2);
+    }
+  });
+
+  it('Ctrl-C: the run is cancelled, the view is gone, the cursor is there', async () => {
+    mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
+    env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
+    const terminal = inTerminal(['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'], env);
+    await terminal.shows(/NEXT POLL/);
+    terminal.pty.write('\u0003');
+    expect(await terminal.ended).toBe(130);
+    const left = terminal.screen.lines().join('\n');
+    expect(left).toMatch(/stopping on SIGINT/);
+    expect(left).toMatch(/asked the service to cancel/);
+    expect(left).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+    expect(terminal.raw().endsWith('\u001b[?25l')).toBe(false);
+  });
+
+  it('a second signal ends at once, and leaves no view either', async () => {
+    mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
+    env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
+    mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
+    const terminal = inTerminal(['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'], env);
+    await terminal.shows(/NEXT POLL/);
+    terminal.pty.write('\u0003');
+    await terminal.shows(/stopping on SIGINT/);
+    terminal.pty.kill('SIGTERM');
+    expect(await terminal.ended).toBe(143);
+    expect(terminal.screen.lines().join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+    expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(
+      terminal.raw().lastIndexOf('\u001b[?25l'),
+    );
+  });
+
+  it('an error in the middle leaves itself, and no view', async () => {
+    const [id = ''] = await runs(1, { outcome: 'stuck' });
+    mock.faults.add({ kind: 'status', status: 401, endpoint: 'run.status', skip: 3, times: 99 });
+    const terminal = inTerminal(['run', 'wait', id], env);
+    expect(await terminal.ended).toBe(6);
+    expect(terminal.screen.lines().join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+  });
+
+  it('names are links where the terminal shows them, and nothing else is', async () => {
+    const [id = ''] = await runs(1, { outcome: 'passed', duration: 700 });
+    const linked = inTerminal(['run', 'wait', id], { ...env, VTE_VERSION: '7002' });
+    await linked.ended;
+    expect(linked.raw()).toContain(`/${id}\u001b\\${id}\u001b]8;;\u001b\\`);
+    const plain = inTerminal(['run', 'wait', id], env);
+    await plain.ended;
+    expect(plain.raw()).not.toContain('\u001b]8');
+  });
+
+  it('with --json the view is beside it, and stdout has the report alone', async () => {
+    const [id = ''] = await runs(1, { outcome: 'passed', duration: 700 });
+    const piped = await rungate(['run', 'wait', id, '--json'], env).ended;
+    expect(JSON.parse(piped.out)).toMatchObject({ gate: 'pass' });
+    expect(piped.err).not.toContain('\u001b');
+    const terminal = inTerminal(['run', 'wait', id, '--json'], env, { columns: 200 });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.screen.lines()[0]).toBe('{');
+  });
+});
