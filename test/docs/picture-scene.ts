@@ -1,5 +1,5 @@
 import { spawn } from '@lydell/node-pty';
-import { startMock } from '../../src/mock/server.ts';
+import { type Mock, startMock } from '../../src/mock/server.ts';
 import { bin } from '../e2e/built.ts';
 import { type TestScreen, testScreen } from '../screen.ts';
 import type { Picture, Span } from './picture.ts';
@@ -8,7 +8,7 @@ const columns = 80;
 const rows = 11;
 const everyMs = 350;
 
-/** When each run ends, from the start of the wait on, in milliseconds. */
+/** When each run ends, from the first read of one on, in milliseconds: however long the program takes to start. */
 const script = [
   { process: 'checkout', outcome: 'passed', endsAfterMs: 2200 },
   { process: 'search', outcome: 'failed', endsAfterMs: 3300 },
@@ -50,9 +50,23 @@ function look(screen: TestScreen): Span[][] {
   return Array.from({ length: rows }, (_, row) => spansOf(screen, row));
 }
 
+/** Sets the ends of the runs, once they are read; whether that is so. */
+function planEnds({ state, requests }: Mock, ids: readonly string[]): boolean {
+  if (!requests.some(({ endpoint }) => endpoint === 'run.status')) return false;
+  for (const [index, { endsAfterMs }] of script.entries()) {
+    const run = state.runs.get(ids[index] ?? '');
+    if (run !== undefined) run.durationMs = state.clock.monotonic() - run.startedAt + endsAfterMs;
+  }
+  return true;
+}
+
 /** What a person sees who waits for three runs on a terminal, of which one fails. */
 export async function playScene(): Promise<Picture & { exitCode: number }> {
-  const mock = await startMock({ outcome: script.map(({ outcome }) => outcome), retryAfterSeconds: 0.9 });
+  const mock = await startMock({
+    outcome: script.map(({ outcome }) => outcome),
+    retryAfterSeconds: 0.9,
+    duration: 3_600_000,
+  });
   try {
     const ids: string[] = [];
     for (const { process } of script) {
@@ -62,10 +76,6 @@ export async function playScene(): Promise<Picture & { exitCode: number }> {
         body: JSON.stringify({ projectSlug: 'shop', processSlug: process }),
       });
       ids.push(((await reply.json()) as { runId: string }).runId);
-    }
-    for (const [index, { endsAfterMs }] of script.entries()) {
-      const run = mock.state.runs.get(ids[index] ?? '');
-      if (run !== undefined) run.durationMs = endsAfterMs;
     }
     const screen = testScreen(columns, rows);
     await screen.write(`$ rungate run wait ${ids.join(' ')}\r\n`);
@@ -81,7 +91,11 @@ export async function playScene(): Promise<Picture & { exitCode: number }> {
       written = written.then(() => screen.write(data));
     });
     const frames = [look(screen)];
-    const timer = setInterval(() => frames.push(look(screen)), everyMs);
+    let planned = false;
+    const timer = setInterval(() => {
+      planned ||= planEnds(mock, ids);
+      frames.push(look(screen));
+    }, everyMs);
     const exitCode = await new Promise<number>((resolve) => program.onExit((exit) => resolve(exit.exitCode)));
     clearInterval(timer);
     await written;
