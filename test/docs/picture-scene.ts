@@ -93,7 +93,7 @@ export async function playScene(): Promise<Picture & { exitCode: number }> {
     const frames = [look(screen)];
     let planned = false;
     const timer = setInterval(() => {
-      planned ||= planEnds(mock, ids);
+      if (!planned) planned = planEnds(mock, ids);
       frames.push(look(screen));
     }, everyMs);
     const exitCode = await new Promise<number>((resolve) => program.onExit((exit) => resolve(exit.exitCode)));
