@@ -107,16 +107,32 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
     })
     .exitOverride();
   addGlobals(program).version(version, '--version', 'show the version');
+  const called = firstWord(program, argv);
+  const isGroup = Object.hasOwn(groups, called);
   for (const [name, { summary, define }] of Object.entries(groups)) {
+    // Where one is called, the others would be made for nothing, at the cost of all that it does before its work.
+    if (isGroup && name !== called) continue;
     const group = program
       .command(name)
       .summary(summary)
       .description(capitalised(summary))
       .enablePositionalOptions();
-    if (argv.includes(name)) await define(group, bind);
+    if (!argv.includes(name)) continue;
+    await define(group, bind);
     addGlobals(group);
   }
   return program;
+}
+
+/** The first word that is neither an option nor the value of one. */
+function firstWord(program: Command, argv: readonly string[]): string {
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] ?? '';
+    if (!word.startsWith('-')) return word;
+    const option = program.options.find((one) => one.short === word || one.long === word);
+    if (option?.required) at++;
+  }
+  return '';
 }
 
 /** Behind `Usage: `, in 80 columns: where it is too much for a line, the arguments stand in the first. */
@@ -154,9 +170,9 @@ export async function parse(
   }
 }
 
-/** The program with all of its groups loaded: to look for a command wherever it may be. */
-async function everyCommand(): Promise<Command> {
-  return createProgram(Object.keys(groups), addGlobalsOnly, { text: '' });
+/** The program with all of its groups loaded: to look for a command wherever it may be. Nothing of it is run. */
+export async function everyCommand(): Promise<Command> {
+  return createProgram(['help', ...Object.keys(groups)], addGlobalsOnly, { text: '' });
 }
 
 /** For a program of which nothing is run. */

@@ -1,5 +1,4 @@
 import { read } from 'node:fs';
-import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { systemClock } from '../clock.ts';
 import { StoppedError } from '../errors.ts';
@@ -7,6 +6,9 @@ import { partBytes } from './file-parts.ts';
 import { askHidden } from './hidden-prompt.ts';
 
 const readSome = promisify(read);
+
+/** Whether a person types at standard input. Not asked of `process.stdin`: see below what that does to it. */
+const isTerminal = () => process.getBuiltinModule('node:tty').isatty(0);
 
 /** How long to leave alone a standard input that has nothing yet. */
 const emptyMs = 5;
@@ -46,7 +48,7 @@ export async function readStdin(): Promise<Uint8Array> {
  * @throws StoppedError on Ctrl-C
  */
 export async function ask(question: string): Promise<string | null> {
-  if (!isatty(0) || !process.stderr.isTTY) return null;
+  if (!isTerminal() || !process.stderr.isTTY) return null;
   const { createInterface } = await import('node:readline/promises');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
@@ -70,5 +72,5 @@ export async function ask(question: string): Promise<string | null> {
 
 /** Asks a person for a secret, which is not shown; null where nobody types. @throws StoppedError on Ctrl-C */
 export async function askSecret(question: string): Promise<string | null> {
-  return isatty(0) ? askHidden(process.stdin, process.stderr, question) : null;
+  return isTerminal() ? askHidden(process.stdin, process.stderr, question) : null;
 }

@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, expect, it } from 'vitest';
-import { addGlobalsOnly, createProgram } from '../../src/commands/program.ts';
+import { everyCommand } from '../../src/commands/program.ts';
 import { columnsOf } from '../../src/output/wrap.ts';
 import { cli, type Settings, stage } from './harness.ts';
 
-const names = (await createProgram([], addGlobalsOnly, { text: '' })).commands.map((group) => group.name());
-const program = await createProgram(names, addGlobalsOnly, { text: '' });
+const program = await everyCommand();
 
 const wordsOf = (command: Command): string[] =>
   command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
