@@ -100,12 +100,20 @@ export function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
       started = true;
     });
     request.on('error', fail);
+    request.once('close', () => {
+      // Node says no more when the reply is a 101: the connection is another protocol's, and nobody wants it.
+      if (reply === undefined) fail(new Error('it was closed without a reply'));
+    });
     request.once('response', (response) => {
       reply = response;
       const { statusCode: status = 0 } = response;
       const chunks: Buffer[] = [];
       let size = 0;
-      const finish = () => settle(() => resolve({ status, headers: joined(response), text: textOf(chunks) }));
+      const finish = () => {
+        settle(() => resolve({ status, headers: joined(response), text: textOf(chunks) }));
+        // A reply that did not wait for the body: the rest would be sent for as long as the peer reads it, or does not.
+        if (!request.writableFinished) request.destroy();
+      };
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
         if (size <= hop.maxBodyBytes) {

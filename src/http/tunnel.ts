@@ -61,7 +61,8 @@ export async function openTunnel(
     asked.once('connect', ({ statusCode = 0 }, duplex, head) => {
       // A tunnel's own socket, plain or TLS, as `request` made it.
       const socket = duplex as Socket;
-      if (statusCode === 200) {
+      // Any 2xx is a tunnel (RFC 9110, 9.3.6).
+      if (statusCode >= 200 && statusCode < 300) {
         if (head.length > 0) socket.unshift(head);
         settle(() => resolve(socket));
         return;

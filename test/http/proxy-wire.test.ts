@@ -136,6 +136,25 @@ test.each([
   },
 );
 
+test('any 2xx of a proxy is a tunnel', async () => {
+  const port = await startService((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(done);
+  });
+  const server = createServer((client) => {
+    client.once('data', () => {
+      client.write('HTTP/1.1 201 Connection established\r\n\r\n');
+      const upstream = connect(port, '127.0.0.1');
+      upstream.pipe(client).pipe(upstream);
+      for (const socket of [client, upstream]) socket.on('error', () => {});
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { reply } = read(port, { HTTPS_PROXY: `127.0.0.1:${(server.address() as AddressInfo).port}` });
+  expect((await reply).status).toBe(200);
+});
+
 test('http to another machine goes through CONNECT as well', async () => {
   const { url, seen } = await serve(({ response }) => json(response, 200, JSON.parse(done)));
   const proxy = await startProxy();

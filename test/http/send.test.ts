@@ -233,6 +233,37 @@ describe('failures', () => {
   });
 });
 
+test('a reply that switches to another protocol ends the try at once', async () => {
+  const host = await tcp((socket) =>
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'),
+    ),
+  );
+  const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
+  expect(error).toMatchObject({ fault: 'broken', unsent: false });
+  expect(error.message).not.toContain('within');
+});
+
+test('a reply that comes before the body is sent ends the connection: the rest is sent to nobody', async () => {
+  let closed = false;
+  const host = await tcp((socket) => {
+    socket.once('data', () => {
+      socket.pause();
+      socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\n{}');
+      // A paused socket does not hear of its end.
+      setTimeout(() => socket.resume(), 100);
+    });
+    socket.on('close', () => {
+      closed = true;
+    });
+  });
+  // More than the buffers of both sides hold.
+  const body = new Uint8Array(30e6);
+  const reply = await open().send(request(`http://${host}`, { method: 'POST', body }), quick);
+  expect(reply).toMatchObject({ status: 413, text: '{}' });
+  await expect.poll(() => closed).toBe(true);
+});
+
 describe('close', () => {
   test('ends what is under way, and nothing is sent after it', async () => {
     const { url } = await serve(() => {});
