@@ -1,4 +1,5 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
+import { toJSONSchema } from 'zod/v4/core';
 import type { Schema } from './endpoint.ts';
 import { shown } from './fields.ts';
 
@@ -25,7 +26,7 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSche
  * `components` and referred to.
  */
 export function jsonSchema(schema: Schema, io: 'input' | 'output', components: Json): Json {
-  const made: Json = z.toJSONSchema(schema, { io, metadata: shown, override: tidy });
+  const made: Json = toJSONSchema(schema, { io, metadata: shown, override: tidy });
   const text = JSON.stringify(made).replaceAll('"#/$defs/', '"#/components/schemas/');
   const { $schema: _, $defs, ...rest } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
   for (const [name, { id: __, ...component }] of Object.entries($defs ?? {})) components[name] = component;
