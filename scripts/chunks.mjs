@@ -45,16 +45,30 @@ function closure(files, kinds = ['import-statement']) {
 const hot = closure(first);
 // What the library has in common with the command line stays free of the rest of it; what it loads later, too (the mock).
 const shared = closure(['index.js'], ['import-statement', 'dynamic-import']);
-// `--version` is answered without either.
-const version = (file) => 'src/version.ts' in outputs[file].inputs;
-const fileOf = (file) => (!hot.has(file) || version(file) ? undefined : shared.has(file) ? 'core' : 'cli');
+const isVersion = (file) => 'src/version.ts' in (outputs[file]?.inputs ?? {});
+const fileOf = (file) => (!hot.has(file) || isVersion(file) ? undefined : shared.has(file) ? 'core' : 'cli');
+
+/** `--version` is answered without either, and they need no third file for it: the one line of it is there twice. */
+const versionTwice = {
+  name: 'version-twice',
+  resolveId: (source, importer) =>
+    isVersion(basename(source)) && basename(importer ?? '') !== 'version.js'
+      ? `${join(dist, basename(source))}?twice`
+      : null,
+  load: (id) => (id.endsWith('?twice') ? readFileSync(id.replace('?twice', ''), 'utf8') : null),
+};
+
 const bundle = await rollup({
   input: Object.fromEntries(['cli', 'index', 'version'].map((name) => [name, join(dist, `${name}.js`)])),
+  plugins: [versionTwice],
   // The webhooks are a build of their own, which the library hands on.
   external: (id) => isBuiltin(id) || id === './webhook/node.js',
   makeAbsoluteExternalsRelative: false,
   // What is made of no source of anybody's are esbuild's own functions, for those who call them.
-  treeshake: { moduleSideEffects: (id) => Object.keys(outputs[basename(id)]?.inputs ?? {}).length > 0 },
+  treeshake: {
+    moduleSideEffects: (id) =>
+      Object.keys(outputs[basename(id).replace('?twice', '')]?.inputs ?? {}).length > 0,
+  },
   // An entry may have more exports than its own: else it is one more file, that only names another.
   preserveEntrySignatures: 'allow-extension',
   onwarn(warning, warn) {
@@ -65,15 +79,15 @@ const { output } = await bundle.generate({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: '[name].js',
-  manualChunks: (id) => fileOf(basename(id)),
+  manualChunks: (id) => (id.endsWith('?twice') ? 'core' : fileOf(basename(id))),
   onlyExplicitManualChunks: true,
   hoistTransitiveImports: false,
 });
 await bundle.close();
 
 /**
- * Node's own modules without what `import` makes of them: it reads every export, and `fs` loads its streams for that.
- * Only in files of the command line: the library is for other bundlers, too.
+ * Node's own modules without what `import` makes of them: it reads every export, and for that `fs` loads its streams,
+ * and `http`, from Node 22 on, the whole of undici.
  */
 function withoutFacades(code) {
   return code.replace(/^import \{([^}]*)\} from ["']([\w:/]+)["'];$/gm, (whole, names, name) => {
@@ -91,11 +105,12 @@ const required = (code) =>
 for (const file of Object.keys(outputs)) rmSync(join(dist, file), { force: true });
 const merged = {};
 for (const { fileName, code, modules } of output) {
-  const lean = fileName === 'cli.js' ? withoutFacades(code) : code;
+  const lean = ['cli.js', 'core.js'].includes(fileName) ? withoutFacades(code) : code;
   const small = await transform(required(lean), { minify: true, format: 'esm', target: 'node20.18' });
   writeFileSync(join(dist, fileName), small.code);
   const inputs = {};
-  for (const id of Object.keys(modules)) Object.assign(inputs, outputs[basename(id)]?.inputs);
+  for (const id of Object.keys(modules))
+    Object.assign(inputs, outputs[basename(id).replace('?twice', '')]?.inputs);
   merged[`dist/${fileName}`] = { inputs };
 }
 writeFileSync(join(dist, 'metafile-esm.json'), JSON.stringify({ outputs: merged }));

@@ -46,7 +46,7 @@ it('run wait on a run that has ended loads what it needs, and nothing that was a
   }).ended;
   const { files, list } = await loaded(['run', 'wait', made.out.trim(), '--quiet']);
   // Each file more is a millisecond. Who goes by another import() than before adds it to scripts/chunks.mjs.
-  expect(files).toEqual(['dist/cli.js', 'dist/core.js', 'dist/version.js']);
+  expect(files).toEqual(['dist/cli.js', 'dist/core.js']);
   // Renewed with: npx vitest run --project e2e test/e2e/loads.test.ts --update
   await expect(list).toMatchFileSnapshot('../../fixtures/loads/run-wait.txt');
   for (const never of [
