@@ -82,7 +82,9 @@ class Call {
     let reply: RawReply | undefined;
     try {
       const timeoutMs = Math.min(limits.requestTimeoutMs, left);
-      reply = await transport.send(this.request, { signal, timeoutMs, fresh: !this.request.repeatable });
+      // Where one kept connection has gone dead in silence, so may have all: each try would take another of them.
+      const fresh = this.#lost || !this.request.repeatable;
+      reply = await transport.send(this.request, { signal, timeoutMs, fresh });
       const value = readReply(this.request, this.endpoint, reply, { now: clock.now(), check });
       this.#report(began, { status: reply.status });
       return this.#exchange(reply, value);

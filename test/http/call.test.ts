@@ -231,6 +231,21 @@ test('a reused connection that is reset under the request is replaced', async ()
   expect(seen.map(({ connection }) => connection)).toEqual([1, 1, 2]);
 });
 
+test('kept connections that have all gone dead do not end a call', async () => {
+  const { url, seen } = await serve((scene) => {
+    // Slow enough for each of the first calls to have a connection of its own.
+    if (scene.index < 6) setTimeout(() => ok(scene), 50);
+    else if (scene.seen.connection <= 6) reset(scene);
+    else ok(scene);
+  });
+  const { exchange } = connect(url);
+  await Promise.all(Array.from({ length: 6 }, () => status(exchange)));
+  expect(new Set(seen.map(({ connection }) => connection)).size).toBe(6);
+  // A connection is free again only a moment after its reply.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await status(exchange)).toMatchObject({ status: 200, attempts: 2 });
+});
+
 describe('a rate limit', () => {
   test('is no try: it is waited out as often as it takes, then four tries are left', async () => {
     const limited = fails(429, { 'retry-after': '2' });
