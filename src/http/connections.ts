@@ -1,11 +1,17 @@
 import { Agent, type ClientRequestArgs } from 'node:http';
-import type { Socket } from 'node:net';
+import { getDefaultAutoSelectFamilyAttemptTimeout, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { span } from './fault.ts';
 import type { Stop } from './stop.ts';
 
 /** Longer than the longest usual poll interval, so that a poll finds its connection open. */
 const idleMs = 75_000;
+
+/**
+ * How long one address of several may take before the next is tried, and this one given up. Node's own 250 ms are less
+ * than the way to another continent and back takes, and the next one is often an IPv6 address that leads nowhere.
+ */
+export const addressMs = Math.max(1500, getDefaultAutoSelectFamilyAttemptTimeout());
 
 /** The open connections to one origin, straight or through one proxy. */
 export interface Connections {
@@ -74,7 +80,7 @@ export function connected<S extends Socket>(
  */
 export async function openConnections(options: ConnectionsOptions): Promise<Connections> {
   const { secure, context, timeoutMs, keep, tunnel } = options;
-  const settings = { keepAlive: keep, timeout: idleMs };
+  const settings = { keepAlive: keep, timeout: idleMs, autoSelectFamilyAttemptTimeout: addressMs };
   // A plain connection does not pay for loading TLS.
   const agent = secure
     ? new (await import('node:https')).Agent({ ...settings, ...(context && { secureContext: context }) })

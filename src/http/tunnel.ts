@@ -1,7 +1,7 @@
-import { type ClientRequestArgs, request as requestPlain } from 'node:http';
+import { type AgentOptions, type ClientRequestArgs, request as requestPlain } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import type { Track } from './connections.ts';
+import { addressMs, type Track } from './connections.ts';
 import { span } from './fault.ts';
 import { proxyAuthorization } from './proxy.ts';
 import { ProxyFault } from './proxy-fault.ts';
@@ -14,6 +14,9 @@ export interface TunnelOptions {
   /** How long the proxy may take from the first packet to its answer. */
   timeoutMs: number;
 }
+
+/** Node hands on to the socket what its types have for agents alone. */
+const connecting: AgentOptions = { autoSelectFamilyAttemptTimeout: addressMs };
 
 /** `::1` has brackets in a URL and in CONNECT, and none where a host is looked up. */
 const bracketed = (host: string) => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host);
@@ -48,6 +51,7 @@ export async function openTunnel(
         ...(token === null ? {} : { 'proxy-authorization': token }),
       },
       agent: false,
+      ...connecting,
       ...(secure && context !== undefined ? { secureContext: context } : {}),
     });
     const giveUp = () => asked.destroy(new Error('given up'));
