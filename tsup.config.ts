@@ -113,6 +113,10 @@ export default defineConfig([
     removeNodeProtocol: false,
     splitting: true,
     minify: true,
+    // As in scripts/chunks.mjs: Node prints the line of an error that nobody catches.
+    esbuildOptions(options) {
+      options.lineLimit = 300;
+    },
     clean: true,
   },
   {

@@ -106,7 +106,13 @@ for (const file of Object.keys(outputs)) rmSync(join(dist, file), { force: true 
 const merged = {};
 for (const { fileName, code, modules } of output) {
   const lean = ['cli.js', 'core.js'].includes(fileName) ? withoutFacades(code) : code;
-  const small = await transform(required(lean), { minify: true, format: 'esm', target: 'node20.18' });
+  const small = await transform(required(lean), {
+    minify: true,
+    format: 'esm',
+    target: 'node20.18',
+    // Node prints the line from which an error is thrown that nobody catches: not all of a file.
+    lineLimit: 300,
+  });
   writeFileSync(join(dist, fileName), small.code);
   const inputs = {};
   for (const id of Object.keys(modules))

@@ -31,6 +31,7 @@ export abstract class RungateError extends Error {
 
   constructor(code: string, message: string, parts: ErrorParts = {}) {
     super(message, parts.cause === undefined ? undefined : { cause: parts.cause });
+    // Each class says its name itself: the one it is written with is a letter or two in the built file.
     this.name = new.target.name;
     this.code = code;
     this.hint = parts.hint;
@@ -40,6 +41,7 @@ export abstract class RungateError extends Error {
 
 /** The call itself is wrong; nothing was sent. */
 export class UsageError extends RungateError {
+  static override readonly name = 'UsageError';
   constructor(message: string, parts: ErrorParts = {}) {
     super('usage', message, parts);
   }
@@ -47,6 +49,7 @@ export class UsageError extends RungateError {
 
 /** A setting from the environment or a file is missing or not usable; nothing was sent. */
 export class ConfigError extends RungateError {
+  static override readonly name = 'ConfigError';
   constructor(message: string, parts: ErrorParts = {}) {
     super('config', message, parts);
   }
@@ -54,6 +57,7 @@ export class ConfigError extends RungateError {
 
 /** The credential that an endpoint needs is not there, or is of the wrong kind; nothing was sent. */
 export class CredentialError extends RungateError {
+  static override readonly name = 'CredentialError';
   constructor(message: string, parts: ErrorParts = {}) {
     super('credentials', message, parts);
   }
@@ -73,6 +77,7 @@ export interface HttpErrorParts extends ErrorParts {
 
 /** The service answered, and its answer is an error. */
 export class HttpError extends RungateError {
+  static override readonly name = 'HttpError';
   readonly status: number;
   readonly error: string | undefined;
   readonly details: string | undefined;
@@ -110,6 +115,7 @@ export interface ContractErrorParts extends ErrorParts {
 
 /** The service answered with success, and the answer is not what the contract says. */
 export class ContractError extends RungateError {
+  static override readonly name = 'ContractError';
   readonly field: string;
   readonly expected: string;
   readonly received: string;
@@ -135,6 +141,7 @@ export type NetworkFault = 'dns' | 'refused' | 'tls' | 'connect' | 'broken' | 'd
 
 /** The service could not be reached, or its reply did not arrive. */
 export class NetworkError extends RungateError {
+  static override readonly name = 'NetworkError';
   readonly fault: NetworkFault;
 
   constructor(fault: NetworkFault, message: string, parts: ErrorParts = {}) {
@@ -156,6 +163,7 @@ export type StopCause = StopSignal | 'abort';
 
 /** A person, the CI or our caller stopped us. */
 export class StoppedError extends RungateError {
+  static override readonly name = 'StoppedError';
   readonly signal: StopCause;
 
   constructor(signal: StopCause) {

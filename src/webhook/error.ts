@@ -22,6 +22,8 @@ export type WebhookErrorCode =
 
 /** The one class of everything that `sign` and `verify` throw. */
 export class WebhookVerificationError extends Error {
+  // The class's own too, which Node prints: the one it is written with is a letter in the built file.
+  static override readonly name = 'WebhookVerificationError';
   override readonly name = 'WebhookVerificationError';
   readonly code: WebhookErrorCode;
   /** What to do about it, as a sentence to a person. */
