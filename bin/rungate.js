@@ -5,6 +5,12 @@ import module from 'node:module';
 // Whatever goes wrong before main() can say so is a bug: 70, and never Node's own 1, which means "failed" here.
 process.exitCode = 70;
 process.on('uncaughtException', (error) => {
+  if (error && error.code === 'ERR_MODULE_NOT_FOUND' && /\/dist\/(cli|version)\.js$/.test(error.url)) {
+    // A clone that nobody has built, far more likely than a package that lacks it.
+    console.error('error: rungate is not built: its folder has no dist');
+    console.error('  → in a clone: npm ci && npm run build; else install the package again');
+    process.exit(70);
+  }
   console.error('error: this is a bug in rungate; please report it with the lines below');
   console.error(error);
   process.exit(70);

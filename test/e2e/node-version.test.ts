@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bin, root, start } from './built.ts';
@@ -26,6 +28,21 @@ it.each(['12.20.0', '18.20.8', '20.9.0', '20.18.0'])(
 it.each(['20.18.1', '20.19.0', '22.0.0', '100.0.0'])('Node %s is new enough', async (version) =>
   expect((await inNode(version).ended).code).toBe(0),
 );
+
+it('a clone that is not built is told to build it, and is no bug', async () => {
+  const clone = await mkdtemp(join(tmpdir(), 'rungate-unbuilt-'));
+  try {
+    await cp(bin, join(clone, 'bin/rungate.js'));
+    await writeFile(join(clone, 'package.json'), '{ "type": "module" }');
+    for (const word of ['--version', 'doctor']) {
+      const { code, out, err } = await start(process.execPath, [join(clone, 'bin/rungate.js'), word]).ended;
+      expect({ code, out }).toEqual({ code: 70, out: '' });
+      expect(err).toMatch(/^error: rungate is not built: .*\n {2}→ in a clone: npm ci && npm run build/);
+    }
+  } finally {
+    await rm(clone, { recursive: true });
+  }
+});
 
 it('needs what package.json says', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
