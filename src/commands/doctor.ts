@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { HttpError, NetworkError, RungateError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import type { Tone } from '../output/output.ts';
+import { wrapWords } from '../output/wrap.ts';
 import { excerpt } from '../sanitize.ts';
 import { version } from '../version.ts';
 import { ciContext } from './ci-context.ts';
@@ -113,16 +114,19 @@ const marks = {
 
 /** `rungate doctor`: what works, step by step; exits 0, or with the code of the first thing wrong. */
 export async function doctorCommand(context: Context): Promise<number> {
-  const { output } = context;
+  const { io, output } = context;
+  // As for all that is said: a terminal's lines break at words, a log's not at all.
+  const columns = io.out.isTTY ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const json = output.format === 'json' || output.format === 'ndjson';
   const checks: Check[] = [];
   for await (const one of examine(context)) {
     checks.push(one);
     if (json) continue;
     const [tone, mark] = marks[one.status];
-    await output.result(`${output.paint(tone, mark)} ${one.name}: ${excerpt(one.detail, 1000)}\n`);
-    if (one.remedy !== null && one.status !== 'ok')
-      await output.result(`    → ${excerpt(one.remedy, 400)}\n`);
+    const say = (text: string, indent: string) =>
+      output.result(`${wrapWords(text, columns, indent).join('\n')}\n`);
+    await say(`${output.paint(tone, mark)} ${one.name}: ${excerpt(one.detail, 1000)}`, '    ');
+    if (one.remedy !== null && one.status !== 'ok') await say(`    → ${excerpt(one.remedy, 400)}`, '      ');
   }
   const exitCode = checks.find((one) => one.status === 'fail')?.exitCode ?? exitCodes.ok;
   if (json)

@@ -97,6 +97,19 @@ describe('rungate doctor', () => {
     expect(out).toMatch(/^✓ access: runs: the API key is accepted$/m);
   });
 
+  it('on a terminal breaks at words, and what goes on stands below its mark', async () => {
+    const { out } = await cli(['doctor'], { isTTY: true, env: { NO_COLOR: '1' } });
+    const lines = out.trimEnd().split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.at(-1)).toMatch(/^ {6}\S/);
+    expect(out.replace(/\s+/g, ' ')).toContain('to try without a service: rungate mock exec -- <command>');
+  });
+
+  it('in a log keeps each remedy in one line, to be found', async () => {
+    const { out } = await cli(['doctor']);
+    expect(out).toMatch(/^ {4}→ give --api-url .* rungate mock exec -- <command>$/m);
+  });
+
   it('takes no arguments', async () => {
     expect((await cli(['doctor', 'everything'])).code).toBe(64);
   });
