@@ -36,7 +36,7 @@ export function story(run: RunReport, quote: Quote = excerpt): string {
 export function advice(run: RunReport): string | null {
   if (run.verdict === 'unobserved') return run.error?.hint ?? null;
   if (run.verdict === 'timeout')
-    return 'allow more with --timeout, or cancel what is late with --cancel-on-timeout';
+    return 'allow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late';
   if (run.verdict === 'cancelled' && run.gate === 'warn')
     return 'the gate lets it pass; --strict makes it fail';
   return null;

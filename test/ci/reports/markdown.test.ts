@@ -34,7 +34,7 @@ describe('the summary', () => {
       - run \`run_2\` failed: 2 failed, 1 blocked
       - run \`run_3\` blocked: 0 failed, 3 blocked
       - run \`run_4\` was cancelled and has tested nothing to its end
-      - run \`run_5\` had not ended after 1 h and 4 reads (state \`running\`) → \`allow more with --timeout, or cancel what is late with --cancel-on-timeout\`
+      - run \`run_5\` had not ended after 1 h and 4 reads (state \`running\`) → \`allow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late\`
       - run \`run_6\` could not be observed: \`GET /api/runs/run_6: 401\` → \`check RUNGATE_API_KEY\`
       - run \`run_7\` had not ended when we were stopped
       - a run may have been created; find it by its idempotency key \`key-1\`

@@ -25,7 +25,7 @@ describe('service messages', () => {
       ##teamcity[testFailed name='run_4' message='run run_4 was cancelled and has tested nothing to its end' details='https://app.example.test/runs/run_1']
       ##teamcity[testFinished name='run_4' duration='31200']
       ##teamcity[testStarted name='run_5']
-      ##teamcity[testFailed name='run_5' message='run run_5 had not ended after 1 h and 4 reads (state running)' details='allow more with --timeout, or cancel what is late with --cancel-on-timeout|nhttps://app.example.test/runs/run_1']
+      ##teamcity[testFailed name='run_5' message='run run_5 had not ended after 1 h and 4 reads (state running)' details='allow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late|nhttps://app.example.test/runs/run_1']
       ##teamcity[testFinished name='run_5' duration='3600000']
       ##teamcity[testStarted name='run_6']
       ##teamcity[testFailed name='run_6' message='run run_6 could not be observed: GET /api/runs/run_6: 401' details='check RUNGATE_API_KEY']
