@@ -1,4 +1,5 @@
 import { advice, headline, nameOf, story } from '../ci/reports/words.ts';
+import { exitCodes } from '../exit.ts';
 import type { GateReport, RunReport } from '../gate/report.ts';
 import type { Io } from '../output/io.ts';
 import type { Output, Tone } from '../output/output.ts';
@@ -32,6 +33,13 @@ function isPlain(run: RunReport): boolean {
   return run.gate !== 'warn' && ['passed', 'failed', 'blocked', 'cancelled'].includes(run.verdict ?? '');
 }
 
+/** What a code means that the table does not explain to who sees it first. */
+function meaning({ exitCode, interruptedBy }: GateReport): string {
+  if (interruptedBy !== undefined) return '';
+  if (exitCode === exitCodes.blocked) return ': something was blocked, nothing failed';
+  return exitCode === exitCodes.cancelled ? ': a cancelled run, and the policy fails that' : '';
+}
+
 /** Loaded where it is shown: a gate in a CI has no use for it. */
 async function printScreen(report: GateReport, { out, env }: Io, output: Output): Promise<void> {
   const [{ gateScreen }, { knowsLinks }] = await Promise.all([
@@ -61,7 +69,7 @@ export async function printGate(report: GateReport, { io, output }: Context): Pr
   const [tone, mark] = marks[report.gate];
   if (output.oneScreen) {
     const say = report.gate === 'fail' ? output.alert : output.note;
-    await say(output.paint(tone, `${mark} ${headline(report)}`));
+    await say(output.paint(tone, `${mark} ${headline(report)}${meaning(report)}`));
   } else if (report.gate === 'fail') {
     await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
   }

@@ -149,11 +149,15 @@ describe('the view of a wait, before a terminal', () => {
 });
 
 describe('the result on a terminal', () => {
-  const result = async (columns: number, outcome: 'failed' | 'passed' = 'failed') => {
+  const result = async (
+    columns: number,
+    outcome: 'failed' | 'passed' | 'blocked' | 'cancelled' = 'failed',
+    ...more: string[]
+  ) => {
     on = await stage({ outcome, duration: 0 });
     const id = (await on.rungate(...trigger)).out.trim();
     const { io, printed } = memoryIo({ isTTY: true, clock: on.clock, env: { ...on.env, NO_COLOR: '1' } });
-    await main(['run', 'wait', id], {
+    await main(['run', 'wait', id, ...more], {
       ...io,
       out: { ...io.out, columns, write: (text) => io.out.write(text) },
     });
@@ -180,6 +184,16 @@ describe('the result on a terminal', () => {
       expect.stringMatching(new RegExp(`^ {2}https://\\S+/${id}$`)),
       '',
     ]);
+  });
+
+  it('says in words what the codes 2 and 4 mean', async () => {
+    expect((await result(80, 'blocked')).err).toMatch(
+      /✗ gate failed \(exit 2\): something was blocked, nothing failed\n$/,
+    );
+    await on.close();
+    expect((await result(80, 'cancelled', '--strict')).err).toMatch(
+      /✗ gate failed \(exit 4\): a cancelled run, and the policy fails that\n$/,
+    );
   });
 
   it('says nothing twice: on stderr there is only what the gate makes of it', async () => {
