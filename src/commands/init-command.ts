@@ -98,7 +98,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
     return exitCodes.ok;
   }
   if (flags.dryRun !== true) writeFiles(io, files);
-  await report(context, files, ci, plan, flags.dryRun === true);
+  await report(context, files, ci, plan, flags);
   return exitCodes.ok;
 }
 
@@ -107,10 +107,11 @@ async function report(
   files: readonly PlannedFile[],
   ci: CiChoice,
   plan: Plan,
-  dryRun: boolean,
+  flags: InitFlags,
 ): Promise<void> {
+  const dryRun = flags.dryRun === true;
   const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
-  const next = nextThings(ci, plan, selfName(io));
+  const next = nextThings(ci, plan, selfName(io), flags.ci !== 'none');
   if (output.format === 'json' || output.format === 'ndjson') {
     const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
     return output.data(data, { head: [], rows: [] });

@@ -77,13 +77,14 @@ export function shownPath(io: Io, path: string): string {
   return excerpt(relative(io.cwd, path) || path, 200);
 }
 
-/** What is left to do, by a person. */
-export function nextThings(ci: CiChoice, plan: Plan, self: string): string[] {
+/** What is left to do, by a person; `wanted` is false for who has said that there shall be no pipeline. */
+export function nextThings(ci: CiChoice, plan: Plan, self: string, wanted = true): string[] {
   const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
   const key = pipeline?.keyPlace ?? "the CI's store of secrets: RUNGATE_API_KEY";
   const address = pipeline?.addressPlace ?? 'beside it, as a variable: RUNGATE_API_URL';
   return [
     'Next:',
+    ...(ci === 'none' && wanted ? [`  pipeline ${self} init --ci github (or gitlab, …) writes it`] : []),
     ...(ci === 'none' ? [] : [`  key      ${key}`]),
     ...(ci === 'none' || plan.addressInFile ? [] : [`  address  ${address}`]),
     `  here     ${self} login --api-url <url>`,

@@ -183,6 +183,16 @@ describe('what is there already', () => {
     expect(world.files['/repo/Jenkinsfile']).toBe('');
   });
 
+  it('no CI: says how to get a pipeline, but not to who wants none', async () => {
+    const alone = { captured: () => null };
+    expect((await cli(['init', ...flags], repository(alone))).err).toMatch(
+      /^ {2}pipeline .*init --ci github/m,
+    );
+    const { err } = await cli(['init', ...flags, '--ci', 'none'], repository(alone));
+    expect(err).toMatch(/^Next:$/m);
+    expect(err).not.toContain('pipeline');
+  });
+
   it('a CI of which only the command is known gets the command', async () => {
     const { out } = await cli(['init', ...flags, '--ci', 'drone'], repository());
     expect(out).toMatch(/the step for drone:\n\n {4}exec npx --yes rungate run trigger --wait --strict/);
