@@ -97,6 +97,13 @@ function itemsOf(list: unknown): readonly unknown[] {
   return items ?? orders ?? [];
 }
 
+/** A new webhook's secret, without which nothing verifies: where it belongs. */
+async function speakOfSecret({ output }: Context, name: string, value: unknown): Promise<void> {
+  if (!/^webhooks\.(create|rotateSecret)$/.test(name)) return;
+  if (typeof value !== 'object' || value === null || !('secret' in value)) return;
+  await output.note('keep the secret, for verify and listen: rungate login --webhook-secret');
+}
+
 async function printReply(
   context: Context,
   name: string,
@@ -106,10 +113,14 @@ async function printReply(
   const { output } = context;
   if (reply.text.trim() === '') return output.note(`${name}: done`);
   const item = itemSchema(endpoint.reply);
-  if (item === undefined) return output.reply(reply.text, fieldTable(reply.text));
+  // Also a list of which the contract shows no more than that there is a reply.
+  if (item === undefined && !Array.isArray(reply.value)) {
+    await output.reply(reply.text, fieldTable(reply.text));
+    return speakOfSecret(context, name, reply.value);
+  }
   const page = readPage(reply.value);
   const items = itemsOf(parseExact(reply.text));
-  await output.reply(reply.text, itemTable(items, fieldsOf(item)));
+  await output.reply(reply.text, itemTable(items, item === undefined ? [] : fieldsOf(item)));
   if (items.length === 0) await output.note('nothing found');
   else if (page?.hasNextPage) {
     const of = page.totalPages === undefined ? '' : ` of ${page.totalPages}`;

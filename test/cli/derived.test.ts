@@ -297,3 +297,20 @@ it('an attachment is read from the real disk as it is', async () => {
   rmSync(folder, { recursive: true });
   expect(Buffer.from(encoded).includes(Buffer.from(bytes))).toBe(true);
 });
+
+describe('replies of which the contract shows nothing', () => {
+  it('a bare list is a table of its items', async () => {
+    on = await stage();
+    const { out } = await on.with({ isTTY: true, env: { NO_COLOR: '1' } })('webhooks', 'event-types');
+    expect(out).toMatch(/^ TYPE {2,}DESCRIPTION *\n run\.started {2,}A run has started *\n/);
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('with the secret of a new webhook says where to keep it', async () => {
+    on = await stage();
+    const { err, out } = await on.rungate('webhooks', 'create', '--field', 'url=http://127.0.0.1:4020/');
+    expect(out).toMatch(/whsec_/);
+    expect(err).toMatch(/keep the secret.*rungate login --webhook-secret/);
+    expect(err).not.toContain('whsec_');
+  });
+});
