@@ -24,7 +24,8 @@ export async function serveCommand(context: Context, flags: MockFlags): Promise<
   } else {
     await output.result(lines.join(''));
   }
-  await output.note(`look at it, and drive it, at ${mock.url}/`);
+  if (output.oneScreen) await output.note('to use it, paste the lines above into another terminal');
+  await output.note(`its page, to see requests, end runs and switch faults on: ${mock.url}/`);
   await output.note(`the mock serves at ${mock.url}; stop it with Ctrl-C`);
   let unsubscribe = () => {};
   const signal = await new Promise<StopSignal>((resolve) => {

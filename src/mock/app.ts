@@ -41,7 +41,7 @@ function findEndpoint({ route, method, path }: Exchange): {
     case 'malformed':
       throw new MockError(400, 'Malformed path', `${path} has a percent sign that encodes nothing`);
     case 'unknown':
-      throw new MockError(404, 'Not found', `there is no endpoint at ${path}`);
+      throw new MockError(404, 'Not found', `there is no endpoint at ${path}; /openapi.json has all`);
   }
 }
 
