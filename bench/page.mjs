@@ -145,19 +145,27 @@ ${peersPart(peers)}
 
 ## Run it
 
-    npm run bench                  # prints this page, and writes it
-    npm run bench -- --no-write    # only prints it
-    npm run bench -- --rounds 31   # 21 when not given; with fewer than 15 the page is not written
-    npm run bench -- --peers       # measures the other tools again, from the registry, and keeps that in bench/peers.json
+<!-- not run: takes minutes of a machine that does nothing else -->
+
+\`\`\`sh
+npm run bench                  # prints this page, and writes it
+npm run bench -- --no-write    # only prints it
+npm run bench -- --rounds 31   # 21 when not given; with fewer than 15 the page is not written
+npm run bench -- --peers       # measures the other tools again, from the registry, and keeps that in bench/peers.json
+\`\`\`
 
 It ends with 1 when an aim is not met.
 
 Other benchmarks print their figures:
 
-    npm run bench:pages            # a million items through --all, against a bare loop
-    npm run bench:verify           # a 1 GiB file through webhooks verify
-    npm run bench:webhook          # verifying one delivery, against other libraries
-    npm run bench:fleet            # a fleet of gates against the documented limits, on a fake clock
+<!-- not run: takes minutes of a machine that does nothing else -->
+
+\`\`\`sh
+npm run bench:pages            # a million items through --all, against a bare loop
+npm run bench:verify           # a 1 GiB file through webhooks verify
+npm run bench:webhook          # verifying one delivery, against other libraries
+npm run bench:fleet            # a fleet of gates against the documented limits, on a fake clock
+\`\`\`
 
 What came of them: [webhooks verify](webhooks-cli.md#the-rate), [webhooks](webhooks.md), [fleets](fleet.md).
 `;
