@@ -22,7 +22,6 @@ describe('the built receivers', () => {
       "const { WebhookVerificationError } = await import('rungate/webhook');",
       'const all = {};',
       `for (const name of ${JSON.stringify(receivers)}) {`,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: for the module that is run
       '  const receiver = await import(`rungate/webhook/${name}`);',
       '  all[name] = receiver.WebhookVerificationError === WebhookVerificationError;',
       '}',

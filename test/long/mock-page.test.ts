@@ -261,10 +261,14 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
       );
       await page.getByText('Forbidden').waitFor();
       await page.goto(`http://${host}:${port}/`);
+      // Waited for from before it is asked for: it may come before the call that asks for it returns.
+      const refused = page.waitForResponse(
+        (reply) => reply.url() === `${mock.url}/` && reply.status() === 403,
+      );
       await page.evaluate(
         `const frame = document.createElement('iframe'); frame.src = '${mock.url}/'; document.body.append(frame);`,
       );
-      await page.waitForResponse((reply) => reply.url() === `${mock.url}/` && reply.status() === 403);
+      await refused;
     }
     other.close();
     expect(mock.state.runs.get(id)).toMatchObject({ outcome: 'stuck' });
@@ -297,7 +301,7 @@ it('mock serve prints where the page is, on stderr, and what it serves is small'
   await serving.shows(/stop it with Ctrl-C/);
   serving.child.kill('SIGTERM');
   const { err } = await serving.ended;
-  const printed = /drive it, at (http:\/\/127\.0\.0\.1:\d+\/)\n/.exec(err);
+  const printed = /^its page, .*: (http:\/\/127\.0\.0\.1:\d+\/)$/m.exec(err);
   expect(printed).not.toBeNull();
 
   const again = rungate(['mock', 'serve', '--port', new URL(String(printed?.[1])).port]);
