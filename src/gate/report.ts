@@ -93,6 +93,8 @@ export function reportGate(
   now: number,
 ): GateReport {
   const reports = runs.map((run) => reportRun(run, originOf(run, origins), policy, now));
+  // Callers refuse an empty list. If one did not, nothing is known, so the gate fails.
+  if (reports.length === 0) return { schemaVersion: 1, gate: 'fail', exitCode: exitCodes.bug, runs: [] };
   return {
     schemaVersion: 1,
     gate: worst(reports.map((run) => run.gate)),

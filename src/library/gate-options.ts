@@ -69,6 +69,14 @@ export function checkMs(name: string, value: number | undefined): void {
   throw new UsageError(`${name} must be a number of milliseconds above 0`);
 }
 
+/** @throws UsageError unless it is a run to start: its fields are checked where the request is made */
+export function checkTrigger(trigger: unknown): void {
+  if (typeof trigger === 'object' && trigger !== null) return;
+  throw new UsageError(
+    'trigger must be the run to start: an object with projectSlug, and processSlug or tags',
+  );
+}
+
 function policyOf({ strict = false, on = {} }: GateOptions): Policy {
   const given = Object.entries(on).filter(([, action]) => action !== undefined);
   try {
@@ -99,6 +107,9 @@ export function gateRules(options: GateOptions): Limits & { policy: Policy; flee
   if ((trigger === undefined) === (runIds === undefined)) {
     throw new UsageError('gate takes either trigger, a run to start, or runIds, runs that are there');
   }
+  if (trigger !== undefined) checkTrigger(trigger);
+  if (runIds !== undefined && !Array.isArray(runIds))
+    throw new UsageError('runIds must be a list of run ids');
   // No run at all would be a gate that nothing can fail.
   if (runIds?.length === 0) throw new UsageError('runIds is empty: there is nothing to gate on');
   checkMs('intervalMs', intervalMs);

@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import { NetworkError, UsageError } from '../errors.ts';
+import { NetworkError } from '../errors.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
@@ -7,7 +7,7 @@ import { parseApiUrl } from '../http/address.ts';
 import { createCaller } from '../http/client.ts';
 import type { ClientOptions } from '../http/options.ts';
 import { gateObserver } from './gate-events.ts';
-import { checkMs, type GateOptions } from './gate-options.ts';
+import { checkMs, checkTrigger, type GateOptions } from './gate-options.ts';
 import { planStart, type StartOptions } from './gate-start.ts';
 import { watched } from './watched.ts';
 
@@ -48,7 +48,7 @@ function mayExist(idempotencyKey: string): NetworkError {
  */
 export async function startRun(options: StartRunOptions): Promise<StartedRun> {
   const { clock = systemClock, timeoutMs } = options;
-  if (options.trigger === undefined) throw new UsageError('startRun takes trigger, the run to start');
+  checkTrigger(options.trigger);
   checkMs('timeoutMs', timeoutMs);
   parseApiUrl(options.apiUrl, options.insecureHttp);
   const observed = watched(options);

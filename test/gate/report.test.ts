@@ -226,3 +226,9 @@ describe('a wait that was stopped', () => {
     expect(cut.runs).toMatchObject([{ runId: 'r', verdict: null, gate: 'fail' }]);
   });
 });
+
+test('a gate over no run at all does not pass', () => {
+  const report = reportGate([], new Map(), resolvePolicy(), 0);
+  expect(report.gate).toBe('fail');
+  expect(report.exitCode).not.toBe(0);
+});

@@ -125,6 +125,11 @@ describe('what is wrong with the call is said before anything is sent', () => {
     ['neither trigger nor runs', {}, /either trigger/],
     ['both', { trigger, runIds: ['a'] }, /either trigger/],
     ['no run at all', { runIds: [] }, /nothing to gate on/],
+    // JavaScript callers can pass anything; a gate over no run could never fail.
+    ['no list of runs', { runIds: null as never }, /runIds must be a list/],
+    ['a set of runs', { runIds: new Set() as never }, /runIds must be a list/],
+    ['a run and no list', { runIds: 'run_1' as never }, /runIds must be a list/],
+    ['a null for a run', { trigger: null as never }, /trigger must be/],
     ['a run id that is no path segment', { runIds: ['a', ''] }, /runId/],
     ['a time that is no number', { trigger, timeoutMs: Number.NaN }, /timeoutMs/],
     ['no interval', { trigger, intervalMs: 0 }, /intervalMs/],
