@@ -115,5 +115,5 @@ export function webUrl(text: string | null): string | null {
 export function page(base: string | null, ...parts: readonly (string | null)[]): string | null {
   if (base === null || parts.some((part) => part === null)) return null;
   const path = parts.map((part) => (part ?? '').split('/').map(encodeURIComponent).join('/'));
-  return webUrl([base.replace(/\/+$/, ''), ...path].join('/'));
+  return webUrl([base.replace(/(?<!\/)\/+$/, ''), ...path].join('/'));
 }

@@ -1,4 +1,4 @@
-import type { Endpoint, Method } from '../contract/endpoint.ts';
+import { type Endpoint, type Method, pathPattern } from '../contract/endpoint.ts';
 import { anyReply, openBody } from '../contract/fields.ts';
 import { api } from '../contract/index.ts';
 import { UsageError } from '../errors.ts';
@@ -36,10 +36,7 @@ export function parseTarget(text: string): { path: `/api/${string}`; query: Reco
 
 /** The credential that the contract names for a path it knows; either one for any other. */
 function authOf(path: string): Endpoint['auth'] {
-  const known = Object.values(api).find((endpoint) => {
-    const pattern = endpoint.path.replace(/[.]/g, '\\.').replace(/\{[^}]+\}/g, '[^/]+');
-    return new RegExp(`^${pattern}$`).test(path);
-  });
+  const known = Object.values(api).find((endpoint) => pathPattern(endpoint.path).test(path));
   return known?.auth ?? 'either';
 }
 

@@ -35,7 +35,7 @@ async function ask(source: Source, line: Line): Promise<Answer> {
 
 /** What stands for a value: `<file>` in `--junit <file>`. */
 function placeholder(place: Option | Argument): string {
-  return 'flags' in place ? (/[<[]([^>\]]+)[>\]]/.exec(place.flags)?.[1] ?? '') : place.name();
+  return 'flags' in place ? (/[<[]([^<>[\]]+)[>\]]/.exec(place.flags)?.[1] ?? '') : place.name();
 }
 
 async function valuesOf(place: Option | Argument, line: Line): Promise<Answer> {

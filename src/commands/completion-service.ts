@@ -94,7 +94,7 @@ export async function environmentKeys(line: Line): Promise<Candidate[]> {
   return candidates(await listItems(line, 'env.list', env['env.list'], {}), 'key');
 }
 
-const nameless = (path: string) => path.replace(/\{[^}]+\}/g, '{}').replace(/\.json$/, '');
+const nameless = (path: string) => path.replace(/\{[^{}]+\}/g, '{}').replace(/\.json$/, '');
 
 /** The list that a path's nth parameter is from: `/api/webhooks` for the first of `/api/webhooks/{id}/test`. */
 export function listOfParam(api: Api, path: string, index: number): [string, Endpoint] | undefined {

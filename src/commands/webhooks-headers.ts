@@ -1,9 +1,10 @@
 import { UsageError } from '../errors.ts';
+import { trim } from '../webhook/headers.ts';
 
 /** Headers as they were written, in their order, those of one name too. */
 export type HeaderPairs = readonly (readonly [string, string])[];
 
-const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*(.*?)[ \t]*$/;
+const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:(.*)$/;
 /** `POST /hook HTTP/1.1`, `HTTP/2 200`. */
 const startLine = /^(?:[A-Z]+ \S+ HTTP\/\d(?:\.\d)?|HTTP\/\d(?:\.\d)?(?: .*)?)$/;
 
@@ -41,7 +42,7 @@ export function parseHeaderLines(text: string, complain: (line: number, text: st
     if (ended) continue;
     const last = pairs.at(-1);
     const match = headerLine.exec(last === undefined ? line.trimStart() : line);
-    if (match !== null) pairs.push([match[1] ?? '', match[2] ?? '']);
+    if (match !== null) pairs.push([match[1] ?? '', trim(match[2] ?? '')]);
     else if (last !== undefined && /^[ \t]/.test(line)) last[1] += ` ${line.trim()}`;
     else throw complain(index + 1, line);
   }

@@ -82,7 +82,7 @@ export type ReplyInput<E extends Endpoint> = z.input<E['reply']>;
 export function pathParams(path: string): readonly string[] {
   const known = paramsOf.get(path);
   if (known !== undefined) return known;
-  const names = [...path.matchAll(/\{([^}]+)\}/g)].map((match) => String(match[1]));
+  const names = [...path.matchAll(/\{([^{}]+)\}/g)].map((match) => String(match[1]));
   paramsOf.set(path, names);
   return names;
 }
@@ -90,9 +90,17 @@ export function pathParams(path: string): readonly string[] {
 /** There are as many as there are endpoints, and each call asks several times. */
 const paramsOf = new Map<string, readonly string[]>();
 
+/** Matches the paths of an endpoint, still percent-encoded; its groups are the parameters. */
+export function pathPattern(path: string): RegExp {
+  const source = path
+    .split(/(\{[^{}]+\})/)
+    .map((part) => (part.startsWith('{') ? '([^/]+)' : part.replace(/[.*+?^$()|[\]\\]/g, '\\$&')));
+  return new RegExp(`^${source.join('')}$`);
+}
+
 /** The path with its parameters' names taken out: two endpoints with one shape cannot be told apart. */
 function shape(path: string): string {
-  return path.replace(/\{[^}]+\}/g, '{}');
+  return path.replace(/\{[^{}]+\}/g, '{}');
 }
 
 /**

@@ -93,7 +93,9 @@ export function fillPath(
       },
     );
   }
-  return endpoint.path.replace(/\{([^}]+)\}/g, (_, param: string) => encodeURIComponent(params[param] ?? ''));
+  return endpoint.path.replace(/\{([^{}]+)\}/g, (_, param: string) =>
+    encodeURIComponent(params[param] ?? ''),
+  );
 }
 
 function queryText(name: string, key: string, value: unknown): string {

@@ -7,8 +7,6 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 const space = 0x20;
 
-const stringsAndSpace = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
-
 /** Walks over JSON that JSON.parse has accepted, and takes values out of it as the text that they are. */
 class Scanner {
   #at = 0;
@@ -45,7 +43,8 @@ class Scanner {
     const start = this.#at;
     let at = start;
     let depth = 0;
-    let spaced = false;
+    let value = '';
+    let copied = start;
     while (at < text.length) {
       const code = text.charCodeAt(at);
       if (code === quote) {
@@ -60,13 +59,13 @@ class Scanner {
       } else if (code === comma) {
         if (depth === 0) break;
       } else if (code <= space) {
-        spaced = true;
+        value += text.slice(copied, at);
+        copied = at + 1;
       }
       at += 1;
     }
     this.#at = at;
-    const raw = text.slice(start, at);
-    return spaced ? raw.replace(stringsAndSpace, '$1') : raw;
+    return value + text.slice(copied, at);
   }
 
   /** Goes on to the next part of what was begun; false, and past it, at its end. */

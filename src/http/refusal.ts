@@ -29,10 +29,14 @@ export function isHtml(text: string): boolean {
   return /^\s*<(!doctype html|html|head|body)\b/i.test(text);
 }
 
+/** A page's title comes early; the rest of a body of megabytes is not searched. */
+const longestHead = 16 * 1024;
+
 /** What a body that is not JSON has to say: a page's title, or its first characters. */
 export function gist(text: string): string {
-  if (!isHtml(text)) return oneLine(text, 200);
-  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.trim();
+  const head = text.slice(0, longestHead);
+  if (!isHtml(head)) return oneLine(head, 200);
+  const title = /<title\b[^<>]*>([^<]*)/i.exec(head)?.[1]?.trim();
   return `an HTML page${title ? `, "${oneLine(title, 200)}"` : ''}`;
 }
 

@@ -132,7 +132,8 @@ export function prepareRequest(
   target: RequestTarget,
 ): PreparedRequest {
   const base = target.base ?? parseApiUrl(target.apiUrl, target.insecureHttp);
-  const path = base.pathname.replace(/\/+$/, '') + fillPath(name, endpoint, input.params, target.reserved);
+  const path =
+    base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params, target.reserved);
   const url = new URL(base.origin + path + checkQuery(name, endpoint, input.query));
   const body = checkBody(name, endpoint, input.body);
   const key = input.idempotencyKey;

@@ -1,5 +1,5 @@
 import type { Endpoint, Method } from '../contract/endpoint.ts';
-import { pathParams } from '../contract/endpoint.ts';
+import { pathParams, pathPattern } from '../contract/endpoint.ts';
 import { api, type EndpointName } from '../contract/index.ts';
 
 /** What a method and a path lead to. */
@@ -18,19 +18,12 @@ interface Entry {
   params: readonly string[];
 }
 
-function pattern(path: string): RegExp {
-  const source = path
-    .split(/(\{[^}]+\})/)
-    .map((part) => (part.startsWith('{') ? '([^/]+)' : part.replace(/[.*+?^$()|[\]\\]/g, '\\$&')));
-  return new RegExp(`^${source.join('')}$`);
-}
-
 // The fewer parameters a path has, the more literal it is; the literal path wins over `{id}`.
 const entries: readonly Entry[] = (Object.entries(api) as [EndpointName, Endpoint][])
   .map(([name, endpoint]) => ({
     name,
     endpoint,
-    pattern: pattern(endpoint.path),
+    pattern: pathPattern(endpoint.path),
     params: pathParams(endpoint.path),
   }))
   .sort((a, b) => a.params.length - b.params.length);

@@ -350,7 +350,7 @@ export const rows: readonly Row[] = [
     remedy: verbatim,
     on: 'timestamp',
     undo: (text) => {
-      const bare = text.replace(/^[\s"']+|[\s"']+$/g, '');
+      const bare = text.replace(/^[\s"']+|(?<![\s"'])[\s"']+$/g, '');
       return [bare, `"${bare}"`, `${bare}\n`, `${bare} `, ` ${bare}`];
     },
   },

@@ -83,7 +83,7 @@ function valuesOf(headers: unknown, name: string): unknown[] {
 const isBlank = (code: number) => code === 32 || code === 9;
 
 /** Without the white space around it that HTTP allows. By hand: `/[ \t]+$/` takes quadratic time on hostile input. */
-function trim(value: string): string {
+export function trim(value: string): string {
   let start = 0;
   let end = value.length;
   while (start < end && isBlank(value.charCodeAt(start))) start += 1;

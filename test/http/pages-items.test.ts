@@ -84,6 +84,11 @@ describe("a list's items as text", () => {
     expect(split(text)).toEqual(items);
   });
 
+  test('may be text of any length', () => {
+    const text = JSON.stringify('\n'.repeat(10_000_000));
+    expect(split(`{"items": [{"long": ${text}}]}`)[0] === `{"long":${text}}`).toBe(true);
+  });
+
   test('are never fewer than the items that were read', () => {
     expect(() => itemTexts('{"items":[1]}', [1, 2])).toThrow('2 items were read, and 1 found');
   });

@@ -64,6 +64,11 @@ describe('a success', () => {
     expect(error.hint).toContain('RUNGATE_API_URL');
   });
 
+  test('that is a page without an end of its title is described at once', () => {
+    const error = broken('run.status', `<html>${'<title'.repeat(80_000)}`);
+    expect(error.message).toBe('run.status: the reply (200) is not JSON: an HTML page');
+  });
+
   test('that is compressed, although nothing asked for that, is refused', () => {
     const error = broken('run.status', '\u001f\ufffd', { headers: { 'content-encoding': 'gzip' } });
     expect(error).toMatchObject({ unreadable: false, received: 'content-encoding gzip' });

@@ -1,5 +1,5 @@
 import type { CiEvent } from '../context.ts';
-import { eventOf, groupOf, type ProviderRow, parallel } from '../provider-row.ts';
+import { eventOf, type ProviderRow, parallel } from '../provider-row.ts';
 
 const words = {
   push: 'push',
@@ -12,6 +12,12 @@ const words = {
   api: 'api',
   trigger: 'api',
 } satisfies Record<string, CiEvent>;
+
+/** The cell that `parallel: matrix` puts at the end of a job's name: `test: [a, b]`. */
+function cellOf(job: string | null): string | null {
+  const start = job?.indexOf(': [') ?? -1;
+  return (start >= 0 && job?.endsWith(']') && job.slice(start + 3, -1)) || null;
+}
 
 /** A retried job keeps its pipeline and has a number of its own: GitLab numbers jobs and counts no attempts. */
 export const gitlab = {
@@ -52,8 +58,7 @@ export const gitlab = {
       jobId: read.text('CI_JOB_ID'),
       step: null,
       attempt: null,
-      // `parallel: matrix` puts the cell at the end of the job's name.
-      matrix: groupOf(/: \[(.+)\]$/, job),
+      matrix: cellOf(job),
       ...parallel(read.count('CI_NODE_INDEX'), read.count('CI_NODE_TOTAL'), 1),
       temporaryFolder: null,
     };

@@ -7,11 +7,16 @@ const hidden = '********';
 /** Names whose values nobody needs to see, in headers, queries and bodies. */
 const secretName = /secret|token|password|passwd|authorization|cookie|credential|signature|api[-_]?key/i;
 
+const secretParameter = /secret|token|password|key|signature/i;
+
 /** What a URL may carry beside its place: user and password, and a key in its query. */
 function withoutCredentials(text: string): string {
-  return text
-    .replace(/(\w:\/\/)[^/\s?#]*@/g, `$1${hidden}@`)
-    .replace(/([?&][\w.-]*(?:secret|token|password|key|signature)[\w.-]*=)[^&#\s"]+/gi, `$1${hidden}`);
+  return text.replace(/(\w:\/\/)[^/\s?#]*@/g, `$1${hidden}@`).replace(/[?&][^&#\s"]*/g, (part) => {
+    for (const { 0: name, index } of part.matchAll(/[?&][\w.-]+=/g)) {
+      if (secretParameter.test(name)) return part.slice(0, index + name.length) + hidden;
+    }
+    return part;
+  });
 }
 
 /** Everything that lets somebody in, or signs something, as far as the mock knows it. */
