@@ -1,4 +1,5 @@
-import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
+import { equalMacs, openHmac } from '../webhook/hmac.ts';
+import { matching } from '../webhook/verify.ts';
 
 /** Hashes a body as it comes, once for each key, and keeps its first bytes where they are wanted. */
 export interface Hashed {
@@ -15,7 +16,7 @@ export async function hashBody(
   keys: readonly string[],
   keep = 0,
 ): Promise<Hashed> {
-  const hmacs: Hmac[] = keys.map((key) => createHmac('sha256', key).update(`${timestamp}.`));
+  const hmacs = keys.map((key) => openHmac(key).update(`${timestamp}.`));
   const kept: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -35,6 +36,5 @@ export async function hashBody(
 /** Which of the MACs is the one that a well-formed signature says, or -1. All are compared, in constant time. */
 export function matchOf(signature: string, macs: readonly Uint8Array[]): number {
   const sent = Buffer.from(signature.slice('sha256='.length), 'hex');
-  const equal = macs.map((mac) => mac.length === sent.length && timingSafeEqual(mac, sent));
-  return equal.indexOf(true);
+  return matching(macs, (mac) => equalMacs(mac, sent));
 }

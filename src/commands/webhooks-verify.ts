@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto';
 import { parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import { diagnose, mostDiagnosed } from '../webhook/diagnose.ts';
 import { readHeaders } from '../webhook/headers.ts';
+import { openHmac } from '../webhook/hmac.ts';
 import { parseTimestamp } from '../webhook/timestamp.ts';
 import { type Candidate, judge, readCandidate } from '../webhook/verify.ts';
 import type { Context } from './context.ts';
@@ -73,7 +73,7 @@ function explain({ delivery, secrets }: Question, { kept }: Hashed): Diagnosis |
     body: kept,
     ...sent,
     ...secrets,
-    hmac: (key, parts) => parts.reduce((hmac, part) => hmac.update(part), createHmac('sha256', key)).digest(),
+    hmac: (key, parts) => parts.reduce((hmac, part) => hmac.update(part), openHmac(key)).digest(),
   });
   return { causes, tried: true };
 }

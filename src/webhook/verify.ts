@@ -12,7 +12,7 @@ import {
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { equalHex, parseSignature } from './signature.ts';
+import { parseSignature } from './signature.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 /** A delivery that is well formed, and not yet known to be authentic. */
@@ -85,17 +85,9 @@ export function judge(candidate: Candidate, secretIndex: number): Verified {
   return { timestamp, secretIndex, ageSeconds };
 }
 
-/**
- * Which of the MACs (in lower-case hex) is the one that was sent, or -1. All are compared, each in constant time, so that the time taken
- * says nothing.
- */
-export function matching(sent: string, macs: readonly string[], equal = equalHex): number {
-  let found = -1;
-  for (let index = macs.length - 1; index >= 0; index -= 1) {
-    const mac = macs[index];
-    if (mac !== undefined && equal(mac, sent)) found = index;
-  }
-  return found;
+/** The index of the MAC that was sent, or -1. All are compared, so that the time taken does not tell which one it is. */
+export function matching<Mac>(macs: readonly Mac[], isSent: (mac: Mac) => boolean): number {
+  return macs.map(isSent).indexOf(true);
 }
 
 /** What is signed and when, checked. */

@@ -8,7 +8,7 @@ import {
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { toHex } from './signature.ts';
+import { equalHex, toHex } from './signature.ts';
 import { judge, matching, readCandidate, readSignOptions, signed } from './verify.ts';
 
 export * from './public.ts';
@@ -73,7 +73,10 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     const candidate = readCandidate(options);
     const message = messageOf(candidate.timestamp, bodyOf(options.body));
     const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
-    return judge(candidate, matching(candidate.mac, macs));
+    return judge(
+      candidate,
+      matching(macs, (mac) => equalHex(mac, candidate.mac)),
+    );
   } catch (error) {
     throw asWebhookError(error);
   }
