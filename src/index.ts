@@ -23,6 +23,7 @@ export {
 export { exitCodeOf, exitCodes } from './exit.ts';
 export type { Action } from './gate/policy.ts';
 export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
+export type { DiscardedRun } from './gate/start.ts';
 export type { Verdict } from './gate/verdict.ts';
 export type { CallOptions, ClientOptions } from './http/client.ts';
 export type { Credentials } from './http/credentials.ts';

@@ -52,7 +52,7 @@ function keyOf(base: string, round: number, generation: string): string {
 
 /** A key that nobody can have used. */
 export function randomStep(how: string): KeyStep {
-  return { key: randomUUID(), how, lookBack: false, own: true };
+  return { key: randomUUID(), how, origin: 'random' };
 }
 
 /**
@@ -71,28 +71,24 @@ export function keySteps(
   const open = remembered.filter((run) => !run.settled).slice(-1);
   const round = remembered.reduce((next, run) => Math.max(next, run.round + 1), 0);
   const place = round === 0 ? '' : `, run ${round + 1} of this job`;
-  const first = attempt === 1;
   const steps: KeyStep[] = open.map(({ key }) => ({
     key,
     how: 'left open by this job',
-    lookBack: true,
-    own: false,
+    origin: 'earlier',
   }));
 
   const generations = attempt ?? 1;
   for (let g = 1; g <= generations; g += 1) {
     const how = `generation ${g}${place}`;
-    // The generation of this very attempt is new, unless its number was given twice.
     steps.push({
       key: keyOf(base, round, String(g)),
       how,
-      lookBack: !first,
-      own: attempt !== null && g === attempt,
+      origin: g === attempt ? 'attempt' : 'earlier',
     });
   }
   if (attempt === null && jobId !== null) {
     const how = `the generation of job ${jobId}${place}`;
-    steps.push({ key: keyOf(base, round, `job ${jobId}`), how, lookBack: true, own: true });
+    steps.push({ key: keyOf(base, round, `job ${jobId}`), how, origin: 'attempt' });
   }
   steps.push(randomStep('random: every run found before it had ended'));
   return steps;

@@ -38,7 +38,7 @@ export function planKeys(request: KeyRequest): PlannedKeys {
   const planned = (step: KeyStep): PlannedKeys =>
     journalPath === '' ? { keys: [step] } : { keys: [step], journal: open(journalPath) };
   if (given !== undefined && given !== 'auto') {
-    return planned({ key: given, how, lookBack: false, own: false, given: true });
+    return planned({ key: given, how, origin: 'user' });
   }
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt);
   if (ingredients === null)

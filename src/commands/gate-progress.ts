@@ -62,6 +62,11 @@ export async function gateProgress(io: Io, output: Output, rules: LiveRules | nu
     },
     onCreateRetry: (error, waitMs) =>
       say(`creating the run: ${why(error)}; trying again in ${formatDuration(waitMs)}`),
+    onDiscarded: ({ runId }) =>
+      say(
+        `run ${excerpt(runId, 80)} had already ended when it was first read, so it may belong to another job: discarded; starting another run`,
+        true,
+      ),
     onRead(run) {
       if (live !== null) return live.draw();
       const state = run.progress.seen?.state ?? '';

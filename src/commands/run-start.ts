@@ -1,8 +1,7 @@
 import { StoppedError, type StopSignal } from '../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../exit.ts';
-import type { CreatedRun } from '../gate/create.ts';
 import { runService } from '../gate/service.ts';
-import { type RunJournal, type Start, startRun } from '../gate/start.ts';
+import { lookOnce, type RunJournal, type Start, type Started, startRun } from '../gate/start.ts';
 import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';
@@ -24,15 +23,21 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
   });
   try {
     const timeoutMs = context.settings.timeout?.value ?? 3_600_000;
-    const tools = { service, clock: io.clock, stop: stop.signal, journal, onRetry: progress.onCreateRetry };
-    const started = await startRun(start, timeoutMs, tools);
+    const tools = { service, clock: io.clock, stop: stop.signal, journal };
+    const started = await startRun(start, timeoutMs, {
+      ...tools,
+      endedAtFirstLook: lookOnce(tools),
+      onRetry: progress.onCreateRetry,
+      onDiscarded: progress.onDiscarded,
+    });
     const signal = stoppedBy as StopSignal | null;
-    const { key } = started.step;
     if (started.kind === 'started') {
-      await printStarted(context, started.run, key, started.reattached);
+      await printStarted(context, started);
       journal?.settled(started.run.runId);
     } else if (started.kind === 'unknown') {
-      await output.alert(`a run may have been created, with the idempotency key ${excerpt(key)}`);
+      await output.alert(
+        `a run may have been created, with the idempotency key ${excerpt(started.step.key)}`,
+      );
     }
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
   } finally {
@@ -42,15 +47,13 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
 }
 
 async function printStarted(
-  context: Context,
-  run: CreatedRun,
-  key: string,
-  reattached: boolean,
+  { output }: Context,
+  { run, step, reattached, discarded }: Extract<Started, { kind: 'started' }>,
 ): Promise<void> {
-  const { output } = context;
-  const { runId, appUrl, response } = run;
+  const { runId, appUrl, response = null } = run;
   if (output.format === 'json' || output.format === 'ndjson') {
-    const report = { schemaVersion: 1, runId, appUrl, idempotencyKey: key, response: response ?? null };
+    const also = discarded.length === 0 ? {} : { discarded };
+    const report = { schemaVersion: 1, runId, appUrl, idempotencyKey: step.key, response, ...also };
     await output.data(report, { head: [], rows: [] });
   } else {
     await output.result(`${excerpt(runId, 1000)}\n`);

@@ -16,11 +16,10 @@ export interface CreatedRun {
   kind: 'created';
   runId: string;
   appUrl: string | null;
-  /**
-   * The service answered with the reply to an earlier request that had this key: `null` where it does not say, or where
-   * the earlier request may have been a try of our own.
-   */
+  /** Whether the service says that it repeated the response to an earlier request with this key; null if it does not say. */
   replayed: boolean | null;
+  /** Requests sent with this key: from the second on, the earlier request may have been our own. */
+  attempts: number;
   response: unknown;
   text: string;
 }
@@ -59,7 +58,8 @@ function understand(reply: Exchange, start: CreateRequest): CreatedRun {
     kind: 'created',
     runId: runIdOf(reply.value, reply.headers.location, start.idPointer),
     appUrl: appUrlOf(reply.value),
-    replayed: reply.attempts === 1 ? replayedHeader(reply) : null,
+    replayed: replayedHeader(reply),
+    attempts: reply.attempts,
     response: reply.value,
     text: reply.text,
   };
@@ -131,7 +131,8 @@ async function askAgain(start: CreateRequest, service: RunService): Promise<Crea
       idempotencyKey: start.idempotencyKey,
       timeoutMs: askAgainMs,
     });
-    return { ...understand(reply, start), replayed: null };
+    const created = understand(reply, start);
+    return { ...created, attempts: created.attempts + 1 };
   } catch {
     return { kind: 'unknown' };
   }

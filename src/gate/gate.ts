@@ -3,6 +3,7 @@ import { RungateError, type StopCause, StoppedError } from '../errors.ts';
 import { ceilings, type Fleet, fleetCreates, fleetSlots, type Slots, slotFrom } from '../http/pace.ts';
 import type { CreatedRun } from './create.ts';
 import type { Policy } from './policy.ts';
+import { endedAtFirstLook } from './poll.ts';
 import {
   type Cancellation,
   type GateReport,
@@ -12,7 +13,7 @@ import {
   reportStop,
 } from './report.ts';
 import type { RunService } from './service.ts';
-import { type RunJournal, type Start, startRun } from './start.ts';
+import { type DiscardedRun, type RunJournal, type Start, startRun } from './start.ts';
 import { type WaitObserver, type WatchedRun, waitForRuns, watch } from './wait.ts';
 
 export interface GateOptions {
@@ -36,6 +37,8 @@ export interface GateObserver extends WaitObserver {
   onTurn?(waitMs: number): void;
   onCreated?(run: CreatedRun, reattached: boolean): void;
   onCreateRetry?(error: unknown, waitMs: number): void;
+  /** The run had ended before its first status read, and may be another job's: another one is started. */
+  onDiscarded?(run: DiscardedRun): void;
   onStopping?(signal: StopCause): void;
   onCancelled?(runId: string, error: RungateError | null): void;
 }
@@ -71,34 +74,39 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     const startedAt = clock.monotonic();
     const deadline = startedAt + options.timeoutMs;
     const origins = new Map<string, RunOrigin>();
-    const runs: WatchedRun[] = (options.runIds ?? []).map((runId) => watch(runId, startedAt));
+    const slots = options.fleet && fleetSlots(options.fleet, ceilings.reads, offset);
+    const rules = { ...options, deadline, triggered: options.start !== undefined, slots };
+    let runs: WatchedRun[] = (options.runIds ?? []).map((runId) => watch(runId, startedAt));
+    const wait = () => waitForRuns(runs, rules, { ...tools, signal: stop.signal });
     let lost: RunReport | null = null;
+    let discarded: DiscardedRun[] = [];
 
-    if (options.start !== undefined && !stop.signal.aborted) {
+    if (options.start === undefined) {
+      await wait();
+    } else if (!stop.signal.aborted) {
       const started = await startRun(options.start, options.timeoutMs, {
         ...tools,
         stop: stop.signal,
         onRetry: observer?.onCreateRetry,
+        onDiscarded: observer?.onDiscarded,
+        async endedAtFirstLook({ step, run: created, reattached, doubtful }) {
+          observer?.onCreated?.(created, reattached);
+          const run = { ...watch(created.runId, clock.monotonic(), created.appUrl), startedAt };
+          runs = [run];
+          origins.set(run.runId, { idempotencyKey: step.key, reattached });
+          await wait();
+          const foreign = doubtful && endedAtFirstLook(run);
+          if (foreign) runs = [];
+          return foreign;
+        },
       });
-      const idempotencyKey = started.step.key;
-      if (started.kind === 'started') {
-        const { reattached, run: created } = started;
-        observer?.onCreated?.(created, reattached);
-        const run = watch(created.runId, clock.monotonic(), created.appUrl);
-        runs.push({ ...run, startedAt });
-        origins.set(run.runId, { idempotencyKey, reattached });
-      } else if (started.kind === 'unknown') {
-        lost = unknownRun(idempotencyKey, clock.monotonic() - startedAt);
-      }
+      discarded = started.discarded;
+      if (started.kind === 'unknown') lost = unknownRun(started.step.key, clock.monotonic() - startedAt);
     }
-
-    const slots = options.fleet && fleetSlots(options.fleet, ceilings.reads, offset);
-    const rules = { ...options, deadline, triggered: options.start !== undefined, slots };
-    await waitForRuns(runs, rules, { ...tools, signal: stop.signal });
     for (const { runId, progress } of runs)
       if (progress.seen?.kind === 'ended') tools.journal?.settled(runId);
 
-    const report = () => reportGate(runs, origins, options.policy, clock.monotonic());
+    const report = () => reportGate(runs, origins, options.policy, clock.monotonic(), discarded);
     const unfinished = runs.filter((run) => run.outcome === null);
     const by = stopped as { signal: StopCause; at: number } | null;
     if (by !== null && (unfinished.length > 0 || runs.length === 0)) {

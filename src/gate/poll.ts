@@ -27,6 +27,8 @@ export interface Progress {
   replied: boolean;
   /** How far the interval is stretched because the tenant's limit was hit; 1 is not at all. */
   stretch: number;
+  /** A read has shown the run in progress: it had not ended before the first look. */
+  inProgress: boolean;
   /** The last reply that could be understood. */
   seen: Reading | null;
   /** Why the last read failed; null when it succeeded. */
@@ -53,17 +55,45 @@ const firstBackoffMs = 500;
 const longestIntervalMs = 30 * 60_000;
 
 export function firstProgress(): Progress {
-  return { attempts: 0, failures: 0, deadEnds: 0, replied: false, stretch: 1, seen: null, trouble: null };
+  return {
+    attempts: 0,
+    failures: 0,
+    deadEnds: 0,
+    replied: false,
+    stretch: 1,
+    inProgress: false,
+    seen: null,
+    trouble: null,
+  };
+}
+
+/** The status says that the run has ended, and not how: no later read can be better. */
+function saysEnded(error: RungateError): boolean {
+  return error instanceof ContractError && (error.field === 'failed' || error.field === 'blocked');
 }
 
 /** A 4xx that a later read could turn into an answer. */
 function isPassing(error: RungateError, progress: Progress, rules: PollRules): boolean {
   if (error instanceof NetworkError) return true;
-  // A reply that cannot be read may be better next time; one that says "over" and not how will not.
-  if (error instanceof ContractError) return error.field !== 'failed' && error.field !== 'blocked';
+  if (error instanceof ContractError) return !saysEnded(error);
   if (!(error instanceof HttpError)) return false;
   if (error.status === 404) return rules.triggered && progress.attempts <= visibilityReads;
   return error.status === 408 || error.status === 429 || error.status >= 500;
+}
+
+/**
+ * Whether the first clear status of the run was that of a run that has ended. An unknown state or a response that cannot be
+ * trusted leaves that open, and the next read decides.
+ */
+export function endedAtFirstLook({
+  progress,
+  outcome,
+}: {
+  progress: Progress;
+  outcome: Outcome | null;
+}): boolean {
+  if (outcome === null || progress.inProgress) return false;
+  return progress.seen?.kind === 'ended' || (outcome.verdict === 'unobserved' && saysEnded(outcome.cause));
 }
 
 function isDeadEnd(error: RungateError): boolean {
@@ -134,6 +164,7 @@ export function afterRead(
     deadEnds: 0,
     replied: true,
     stretch: Math.max(1, before.stretch * 0.9),
+    inProgress: before.inProgress || (reading.kind === 'running' && reading.known),
     seen: reading,
     trouble: null,
   };
@@ -159,6 +190,7 @@ function afterFailure(
     stretch: limited
       ? Math.min(before.stretch * 1.5, Math.max(1, longestIntervalMs / rules.intervalMs))
       : before.stretch,
+    inProgress: before.inProgress,
     seen: before.seen,
     trouble: error,
   };

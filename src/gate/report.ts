@@ -1,6 +1,7 @@
 import { type ErrorReport, reportError, type StopCause } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import type { Action, Policy } from './policy.ts';
+import type { DiscardedRun } from './start.ts';
 import type { Verdict } from './verdict.ts';
 import type { WatchedRun } from './wait.ts';
 
@@ -31,6 +32,8 @@ export interface GateReport {
   gate: Action;
   exitCode: number;
   runs: RunReport[];
+  /** Runs that had ended before their first status read and may be another job's; only present if there are any. */
+  discarded?: DiscardedRun[];
   interruptedBy?: StopCause;
   cancellation?: Cancellation;
 }
@@ -91,15 +94,19 @@ export function reportGate(
   origins: ReadonlyMap<string, RunOrigin>,
   policy: Policy,
   now: number,
+  discarded: readonly DiscardedRun[] = [],
 ): GateReport {
+  const also = discarded.length === 0 ? {} : { discarded: [...discarded] };
   const reports = runs.map((run) => reportRun(run, originOf(run, origins), policy, now));
   // Callers refuse an empty list. If one did not, nothing is known, so the gate fails.
-  if (reports.length === 0) return { schemaVersion: 1, gate: 'fail', exitCode: exitCodes.bug, runs: [] };
+  if (reports.length === 0)
+    return { schemaVersion: 1, gate: 'fail', exitCode: exitCodes.bug, runs: [], ...also };
   return {
     schemaVersion: 1,
     gate: worst(reports.map((run) => run.gate)),
     exitCode: mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
     runs: reports,
+    ...also,
   };
 }
 

@@ -16,8 +16,9 @@ export interface RunService {
     options: { signal: AbortSignal; timeoutMs: number },
   ): Promise<Exclude<ReadResult, { error: unknown }>>;
   /**
-   * Whether a run has ended, whatever its counts; with the HTTP layer's retries. A run that is not visible yet has not.
-   * @throws ContractError when the replies do not say: a run that may have ended before we came must not be waited for
+   * Whether a run has ended, whatever its counts; with the HTTP layer's retries. A run that is not visible yet has not, nor
+   * has one whose state stays unknown.
+   * @throws ContractError if no response can be trusted
    */
   hasEnded(runId: string, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean>;
   cancel(runId: string, reason: string, options: { timeoutMs: number }): Promise<Exchange>;
@@ -45,7 +46,7 @@ export function runService(caller: Caller, now: () => number): RunService {
   async function stateOf(
     runId: string,
     options: { signal: AbortSignal; timeoutMs: number },
-  ): Promise<'ended' | 'running' | 'hidden' | 'unclear'> {
+  ): Promise<'ended' | 'running' | 'hidden' | 'unknown' | 'broken'> {
     try {
       const input = { params: { runId } };
       const reply = await caller.exchange('run.status', run['run.status'], input, {
@@ -53,8 +54,8 @@ export function runService(caller: Caller, now: () => number): RunService {
         check: false,
       });
       const reading = readStatus(reply.value);
-      if (reading.kind === 'running') return reading.known ? 'running' : 'unclear';
-      return reading.kind === 'ended' || reading.ended ? 'ended' : 'unclear';
+      if (reading.kind === 'running') return reading.known ? 'running' : 'unknown';
+      return reading.kind === 'ended' || reading.ended ? 'ended' : 'broken';
     } catch (error) {
       if (error instanceof HttpError && error.status === 404) return 'hidden';
       throw error;
@@ -100,16 +101,16 @@ export function runService(caller: Caller, now: () => number): RunService {
     },
 
     async hasEnded(runId, options) {
-      let hidden = false;
+      let open = false;
       // One reply that cannot be understood, or one 404 of a run that is there, says nothing: so it is asked again.
       for (let look = 0; look < looks; look += 1) {
         const state = await stateOf(runId, options);
         if (state === 'ended') return true;
         if (state === 'running') return false;
-        hidden = state === 'hidden';
+        open = state !== 'broken';
       }
-      if (hidden) return false;
-      throw new ContractError(`the service does not say whether run ${runId}, which was found, has ended`, {
+      if (open) return false;
+      throw new ContractError(`the service does not say whether run ${runId} has ended`, {
         field: 'state',
         expected: 'in_progress, completed or cancelled',
         received: 'none of these',

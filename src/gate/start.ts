@@ -2,25 +2,27 @@ import type { TriggerBody } from '../contract/run.ts';
 import { ContractError } from '../errors.ts';
 import { type CreatedRun, type CreateTools, type Creation, createRun } from './create.ts';
 
+/**
+ * Who may have used a key before: `user`, the user's own key, whose run is what was asked for, ended or not; `random`, nobody;
+ * `attempt`, made of what the CI says of this very attempt, so jobs that the CI does not tell apart; `earlier`, an earlier
+ * attempt as well.
+ */
+export type KeyOrigin = 'user' | 'random' | 'attempt' | 'earlier';
+
 /** One idempotency key to start a run with. */
 export interface KeyStep {
   key: string;
   /** How the key was made, for people. */
   how: string;
-  /** Look at the run that the key gives before it is waited for: it may be one that has ended long ago. */
-  lookBack: boolean;
-  /** Nobody before us can have used the key, so whatever it gives is ours. */
-  own: boolean;
-  /** The user's own key: what it gives is what was asked for, ended or not. */
-  given?: true;
+  origin: KeyOrigin;
 }
 
 /** A run to be started. */
 export interface Start {
   body: TriggerBody;
-  /** Tried in order, each next one only when the run that the last one gave had ended before we came. */
+  /** Used in order, each next one only when the run of the last one had ended before its first status read. */
   keys: readonly KeyStep[];
-  /** The setting `run.idPointer`: where the create reply has the run's id. */
+  /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
 }
 
@@ -33,67 +35,92 @@ export interface RunJournal {
   settled(runId: string): void;
 }
 
+/** A run that a create gave. */
+export interface Candidate {
+  step: KeyStep;
+  run: CreatedRun;
+  /** An earlier request with the same key started it. */
+  reattached: boolean;
+  /** The create response does not rule out that another job started it: if it has ended at the first look, it is not ours. */
+  doubtful: boolean;
+}
+
+/** A run that had ended before its first status read, so that another job or attempt may have started it. Never judged. */
+export interface DiscardedRun {
+  runId: string;
+  appUrl: string | null;
+  idempotencyKey: string;
+}
+
 export interface StartTools extends CreateTools {
   journal?: RunJournal | undefined;
+  /** Reads the run, or waits for it. Returns whether it is in doubt and had ended before its first clear status read. */
+  endedAtFirstLook(candidate: Candidate): Promise<boolean>;
+  onDiscarded?: ((run: DiscardedRun) => void) | undefined;
 }
 
 export type Started =
-  | { kind: 'started'; run: CreatedRun; step: KeyStep; reattached: boolean }
-  | { kind: 'none' | 'unknown'; step: KeyStep };
+  | ({ kind: 'started'; discarded: DiscardedRun[] } & Candidate)
+  | { kind: 'none' | 'unknown'; step: KeyStep; discarded: DiscardedRun[] };
 
-/** How long a look at a run that was found may take, retries included, in milliseconds. */
+/** How long the look at a run that is not waited for may take, retries included, in milliseconds. */
 const lookTimeoutMs = 60_000;
 
-/** What to do with the run that a key gave: wait for it as a new or as an old one, or leave it, because it had ended. */
-async function consider(
-  step: KeyStep,
-  run: CreatedRun,
-  tools: StartTools,
-): Promise<'new' | 'attach' | 'leave'> {
-  const { replayed } = run;
-  if (step.given) return replayed === true ? 'attach' : 'new';
-  if (replayed === false || (!step.lookBack && replayed === null)) return 'new';
-  const ended = await tools.service.hasEnded(run.runId, { signal: tools.stop, timeoutMs: lookTimeoutMs });
-  // A service that does not say whether it replayed: what nobody else could have started is ours, and was quick.
-  const ours = step.own && replayed === null;
-  if (ended) return ours ? 'new' : 'leave';
-  return ours ? 'new' : 'attach';
+/** The first look at a run that is not waited for: one status read, if the run is in doubt at all. */
+export function lookOnce({ service, stop }: Pick<CreateTools, 'service' | 'stop'>) {
+  return async ({ run, doubtful }: Candidate): Promise<boolean> => {
+    if (!doubtful || stop.aborted) return false;
+    try {
+      return await service.hasEnded(run.runId, { signal: stop, timeoutMs: lookTimeoutMs });
+    } catch (error) {
+      if (!stop.aborted) throw error;
+      return false;
+    }
+  };
+}
+
+function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
+  const { origin } = step;
+  const { replayed, attempts } = run;
+  // Nobody but our own lost attempt can have used a random key.
+  const repeated = replayed === true && !(origin === 'random' && attempts > 1);
+  return {
+    step,
+    run,
+    reattached: repeated || (replayed === null && origin === 'earlier'),
+    doubtful: origin !== 'user' && replayed !== false && (origin !== 'random' || repeated),
+  };
 }
 
 /**
- * Starts a run, or attaches to the one that an earlier attempt has left in progress. A run that had ended before we
- * came is never used: not its green, not its red.
+ * Starts a run, or attaches to one that another attempt has left in progress. A run that may be another job's and that had
+ * ended before its first status read is discarded, and the next key is used: neither its pass nor its failure is ours.
  */
 export async function startRun(start: Start, timeoutMs: number, tools: StartTools): Promise<Started> {
   const { body, idPointer } = start;
+  const discarded: DiscardedRun[] = [];
+  const deadline = tools.clock.monotonic() + timeoutMs;
   for (const step of start.keys) {
+    const request = { body, idPointer, idempotencyKey: step.key };
     tools.journal?.triggering(step, body);
-    const creation: Creation = await createRun(
-      { body, idPointer, idempotencyKey: step.key },
-      timeoutMs,
-      tools,
-    );
-    if (creation.kind !== 'created') return { kind: creation.kind, step };
+    const leftMs = Math.max(1, deadline - tools.clock.monotonic());
+    const creation: Creation = await createRun(request, leftMs, tools);
+    if (creation.kind !== 'created') return { kind: creation.kind, step, discarded };
+    const { runId, appUrl } = creation;
     tools.journal?.created(step, creation);
-    if (tools.stop.aborted)
-      return { kind: 'started', run: creation, step, reattached: creation.replayed === true };
-    let verdict: 'new' | 'attach' | 'leave';
-    try {
-      verdict = await consider(step, creation, tools);
-    } catch (error) {
-      if (!tools.stop.aborted) throw error;
-      verdict = 'attach';
-    }
-    if (verdict !== 'leave')
-      return { kind: 'started', run: creation, step, reattached: verdict === 'attach' };
-    tools.journal?.settled(creation.runId);
+    const candidate = candidateOf(step, creation);
+    if (!(await tools.endedAtFirstLook(candidate))) return { kind: 'started', discarded, ...candidate };
+    tools.journal?.settled(runId);
+    const run = { runId, appUrl, idempotencyKey: step.key };
+    discarded.push(run);
+    tools.onDiscarded?.(run);
   }
   throw new ContractError(
-    'the service answers every idempotency key, a new one too, with a run that has ended',
+    'the service returns a run that has already ended for every idempotency key, even for a random one',
     {
       field: 'runId',
       expected: 'a new run',
-      received: 'one that had ended before',
+      received: 'a run that has ended',
     },
   );
 }

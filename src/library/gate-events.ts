@@ -10,6 +10,8 @@ export type GateEvent =
   | { type: 'retry'; error: RungateError; waitMs: number }
   /** `reattached`: it is the run that an earlier attempt with the same key had started. */
   | { type: 'created'; runId: string; appUrl: string | null; reattached: boolean }
+  /** The run had ended before its first status read and may be another job's: it is not judged, and another one is started. */
+  | { type: 'discarded'; runId: string; appUrl: string | null; idempotencyKey: string }
   /** The state of a run was read; counts are only there to rely on once it has ended. `nextMs` is null after the last read. */
   | {
       type: 'read';
@@ -40,6 +42,7 @@ export function gateObserver(tell: (event: GateEvent) => void, now: () => number
     onTurn: (waitMs) => tell({ type: 'turn', waitMs }),
     onCreateRetry: (error, waitMs) => tell({ type: 'retry', error: error as RungateError, waitMs }),
     onCreated: ({ runId, appUrl }, reattached) => tell({ type: 'created', runId, appUrl, reattached }),
+    onDiscarded: (run) => tell({ type: 'discarded', ...run }),
     onRead(run) {
       const { runId, appUrl, progress } = run;
       const { state = null, failed = null, blocked = null } = progress.seen ?? {};

@@ -18,8 +18,7 @@ function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>
 const ownKey = (): KeyStep => ({
   key: crypto.randomUUID(),
   how: 'random: each call starts a run of its own',
-  lookBack: false,
-  own: true,
+  origin: 'random',
 });
 
 /** Those of a gate's options that say what is started. */
@@ -41,7 +40,7 @@ export async function planStart(
     });
   }
   if (env === undefined) {
-    const theirs = { how: 'given as idempotencyKey', lookBack: false, own: false, given: true } as const;
+    const theirs = { how: 'given as idempotencyKey', origin: 'user' } as const;
     const step = key === undefined || key === 'auto' ? ownKey() : { key, ...theirs };
     return { start: { body: trigger, keys: [step], idPointer } };
   }

@@ -30,6 +30,8 @@ export interface StartedRun {
   idempotencyKey: string;
   /** It is the run that an earlier attempt with the same key had started. */
   reattached: boolean;
+  /** Runs that had ended before their first status read and may be another job's; only present if there are any. */
+  discarded?: core.DiscardedRun[];
   /** What the service replied (interface, section 4.3: not shown); null where that was nothing. */
   response: unknown;
 }
@@ -53,7 +55,7 @@ export async function startRun(options: StartRunOptions): Promise<StartedRun> {
   parseApiUrl(options.apiUrl, options.insecureHttp);
   const observed = watched(options);
   const { start, journal } = await planStart(options.trigger, options, clock, observed.tell);
-  const { onCreated, onCreateRetry } = gateObserver(observed.tell, clock.monotonic);
+  const { onCreated, onCreateRetry, onDiscarded } = gateObserver(observed.tell, clock.monotonic);
   const caller = createCaller(options);
   const stop = new AbortController();
   const unsubscribe = observed.onStop(() => stop.abort());
@@ -64,19 +66,24 @@ export async function startRun(options: StartRunOptions): Promise<StartedRun> {
       stop: stop.signal,
       journal,
       onRetry: onCreateRetry,
+      onDiscarded,
     };
-    const started = await core.startRun(start, timeoutMs ?? usualLimits.timeoutMs, tools);
+    const started = await core.startRun(start, timeoutMs ?? usualLimits.timeoutMs, {
+      ...tools,
+      endedAtFirstLook: core.lookOnce(tools),
+    });
     const idempotencyKey = started.step.key;
     if (started.kind !== 'started') {
       observed.throwIfFailed();
       throw started.kind === 'none' ? options.signal?.reason : mayExist(idempotencyKey);
     }
-    const { run, reattached } = started;
+    const { run, reattached, discarded } = started;
     onCreated?.(run, reattached);
     journal?.settled(run.runId);
     observed.throwIfFailed();
     const { runId, appUrl, response = null } = run;
-    return { schemaVersion: 1, runId, appUrl, idempotencyKey, reattached, response };
+    const also = discarded.length === 0 ? {} : { discarded };
+    return { schemaVersion: 1, runId, appUrl, idempotencyKey, reattached, response, ...also };
   } finally {
     unsubscribe();
     await caller.close();

@@ -12,7 +12,7 @@ export interface FaultKinds {
   };
   /** Status 200 with this text instead of the service's answer; the request has no effect. */
   reply: { text: string; contentType?: string };
-  /** The service's JSON reply with top-level fields replaced or taken out; numbers keep the digits they had. */
+  /** The service's JSON response with top-level fields replaced, or fields and headers removed; numbers keep their digits. */
   patch: { merge?: Readonly<Record<string, unknown>>; remove?: readonly string[] };
 
   /** Every connection is reset, then nobody listens: `forMs` (5000) on the mock's clock. */
@@ -138,10 +138,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function patched(reply: WireReply, { merge = {}, remove = [] }: FaultKinds['patch']): WireReply {
-  return changed(reply, (value) => {
-    const merged = Object.entries({ ...(value as object), ...merge });
-    return Object.fromEntries(merged.filter(([name]) => !remove.includes(name)));
-  });
+  const without = <T>(record: Readonly<Record<string, T>>) =>
+    Object.fromEntries(Object.entries(record).filter(([name]) => !remove.includes(name)));
+  const { body, ...rest } = changed(reply, (value) => without({ ...(value as object), ...merge }));
+  return { ...rest, headers: without(reply.headers), body };
 }
 
 function ofAnotherType(value: unknown): unknown {

@@ -71,26 +71,19 @@ describe('what shares a key', () => {
 });
 
 describe('which keys are tried', () => {
-  const shape = (steps: ReturnType<typeof keys>) => steps.map(({ lookBack, own }) => ({ lookBack, own }));
+  const origins = (steps: ReturnType<typeof keys>) => steps.map(({ origin }) => origin);
 
-  it('attempt 1 starts with the first generation, without a look back', () => {
-    expect(shape(keys())[0]).toEqual({ lookBack: false, own: true });
+  it('attempt 1 has one key of its own, and then a random one', () => {
+    expect(origins(keys())).toEqual(['attempt', 'random']);
   });
 
   it('attempt 3 looks at what attempts 1 and 2 have left, then at its own', () => {
-    expect(shape(keys({ attempt: 3 })).slice(0, 3)).toEqual([
-      { lookBack: true, own: false },
-      { lookBack: true, own: false },
-      { lookBack: true, own: true },
-    ]);
+    expect(origins(keys({ attempt: 3 }))).toEqual(['earlier', 'earlier', 'attempt', 'random']);
   });
 
   it('a CI that numbers jobs but not attempts has one more, of the job’s own number', () => {
     const steps = keys({ attempt: null, jobId: '5001' });
-    expect(shape(steps).slice(0, 2)).toEqual([
-      { lookBack: true, own: false },
-      { lookBack: true, own: true },
-    ]);
+    expect(origins(steps)).toEqual(['earlier', 'attempt', 'random']);
     const retried = keys({ attempt: null, jobId: '5002' });
     expect(retried[0]?.key).toBe(steps[0]?.key);
     expect(retried[1]?.key).not.toBe(steps[1]?.key);
@@ -104,14 +97,14 @@ describe('which keys are tried', () => {
       { attempt: null, jobId: null },
     ]) {
       expect(keys(change).at(-1)?.key).not.toBe(keys(change).at(-1)?.key);
-      expect(keys(change).at(-1)).toMatchObject({ lookBack: false, own: true });
+      expect(keys(change).at(-1)).toMatchObject({ origin: 'random' });
     }
   });
 
   it('a run that this job left open comes first, one that it is done with raises the round', () => {
     const first = keys()[0]?.key ?? '';
     const open = keys({}, [{ key: first, round: 0, settled: false }]);
-    expect(open[0]).toMatchObject({ key: first, lookBack: true, own: false });
+    expect(open[0]).toMatchObject({ key: first, origin: 'earlier' });
     const done = keys({}, [{ key: first, round: 0, settled: true }]);
     expect(done[0]?.key).not.toBe(first);
     expect(done[0]?.how).toMatch(/run 2 of this job/);

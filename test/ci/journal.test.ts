@@ -29,7 +29,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = () => openJournal(path, new Date(0), (problem) => told.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
-const step = (key: string): KeyStep => ({ key, how: '', lookBack: false, own: true });
+const step = (key: string): KeyStep => ({ key, how: '', origin: 'attempt' });
 
 describe('the journal of a job', () => {
   it('remembers what was started, under which key, and what became of it', () => {

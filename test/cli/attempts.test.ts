@@ -213,7 +213,7 @@ describe('a service that does not say whether it replayed', () => {
   /** Takes the header out of every reply to a create. */
   function silent() {
     for (let i = 0; i < 20; i += 1) {
-      on.mock.faults.add({ kind: 'patch', merge: {}, endpoint: 'run.trigger' });
+      on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
     }
   }
 
@@ -235,12 +235,18 @@ describe('a service that does not say whether it replayed', () => {
   });
 });
 
-describe('when the look at the run fails', () => {
-  it('the gate fails rather than wait for a run that may be an old one', async () => {
+describe('when the first look at a run fails', () => {
+  const faults: Fault = { kind: 'status', status: 500, endpoint: 'run.status', times: 99 };
+
+  it.each([
+    ['with --wait', [...gate, '--max-attempts', '4']],
+    ['without --wait', [...trigger, '--json']],
+  ])('%s the command fails: the run may be an old one', async (_name, argv) => {
     await serve({ outcome: 'passed', duration: 0 });
     await github({ attempt: 1 })(...gate);
-    on.mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.status', times: 4 });
-    expect((await github({ attempt: 2 })(...gate)).code).toBe(5);
+    on.mock.faults.add(faults);
+    expect((await github({ attempt: 2 })(...argv)).code).toBe(5);
+    expect(runs()).toHaveLength(1);
   });
 });
 
@@ -259,15 +265,20 @@ describe('a run that was found, and whose state is not clear at once', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it.each(unclear.slice(0, 2))(
-    'is not waited for while the service does not say: %s',
-    async (_name, fault) => {
-      await serve({ outcome: ['passed', 'failed'], duration: 1000 });
-      await github({ attempt: 1 })(...gate);
-      on.mock.faults.add({ ...fault, times: 3 });
-      expect((await github({ attempt: 2 })(...gate)).code).toBe(5);
-    },
-  );
+  it.each(unclear)('is judged by its first clear status, however late: %s', async (_name, fault) => {
+    await serve({ outcome: ['passed', 'failed'], duration: 1000 });
+    await github({ attempt: 1 })(...gate);
+    on.mock.faults.add({ ...fault, times: 3 });
+    expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
+    expect(runs()).toHaveLength(2);
+  });
+
+  it('without --wait the command fails if the service never sends a state', async () => {
+    await serve({ outcome: ['passed', 'failed'], duration: 1000 });
+    await github({ attempt: 1 })(...gate);
+    on.mock.faults.add({ kind: 'reply', text: '{}', endpoint: 'run.status', times: 3 });
+    expect((await github({ attempt: 2 })(...trigger)).code).toBe(5);
+  });
 });
 
 describe('--explain-key', () => {

@@ -363,6 +363,21 @@ describe('the environment of a CI job', () => {
     expect(mock.runs).toHaveLength(2);
   });
 
+  it('makes a key that gives no run of another job: one that has ended is discarded', async () => {
+    await play({ outcome: ['passed', 'failed'], duration: 0 });
+    await run({ trigger, env: job('1') });
+    rmSync(folder, { recursive: true });
+    const events: GateEvent[] = [];
+    const report = await run({ trigger, env: job('1'), onProgress: (event) => events.push(event) });
+    const [{ runId, appUrl } = {}, own] = mock.runs;
+    expect(report).toMatchObject({
+      gate: 'fail',
+      runs: [{ runId: own?.runId }],
+      discarded: [{ runId, appUrl }],
+    });
+    expect(events).toContainEqual({ type: 'discarded', ...report.discarded?.[0] });
+  });
+
   it('is named when a run is cancelled', async () => {
     await play({ outcome: 'stuck' });
     await run({ trigger, env: job('1'), maxAttempts: 1, cancelOnTimeout: true });
