@@ -19,3 +19,4 @@ export {
   type Source,
   secretNames,
 } from './settings/names.ts';
+export { policyOf } from './settings/policy.ts';

@@ -46,7 +46,7 @@ const layers: readonly Layer[] = [
     name: 'settings',
     rank: 4,
     holds: ['settings.ts', 'settings/'],
-    only: ['errors.ts', 'duration.ts', 'suggest.ts', 'gate/policy.ts', 'http/address.ts'],
+    only: ['errors.ts', 'duration.ts', 'suggest.ts', 'gate/policy.ts', 'gate/verdict.ts', 'http/address.ts'],
   },
   {
     name: 'output',

@@ -1,7 +1,7 @@
 import { exitCodes } from '../exit.ts';
 import { excerpt, sanitize } from '../sanitize.ts';
 import { isPlainName, writeValue } from '../settings/table.ts';
-import type { Setting, SettingName, Settings, SettingValues } from '../settings.ts';
+import { policyOf, type Setting, type SettingName, type Settings, type SettingValues } from '../settings.ts';
 import { allNames, isSecret, profilesFile, settingName } from './config-names.ts';
 import type { Context } from './context.ts';
 
@@ -41,12 +41,19 @@ export async function listCommand({ settings, sources, output }: Context): Promi
     await output.alert(`${name} is kept for ${sanitize(origin)}, and is not sent to another service`);
   }
   const { profile, projectFile } = sources;
+  const policy = Object.entries(policyOf(settings));
   const report = {
     schemaVersion: 1,
     profile: profile.name,
     profilesFile: sources.profilesFile,
     projectFile,
     settings: Object.fromEntries(allNames.map((name) => [name, described(settings, name)])),
+    policy: Object.fromEntries(
+      policy.map(([verdict, { value, origin, detail = null }]) => [
+        verdict,
+        { action: value, origin, detail },
+      ]),
+    ),
   };
   const rows = allNames.map((name) => [
     name,
@@ -54,7 +61,16 @@ export async function listCommand({ settings, sources, output }: Context): Promi
     settings[name]?.origin ?? '',
     excerpt(settings[name]?.detail ?? '', 500),
   ]);
-  await output.data(report, { head: ['setting', 'value', 'origin', 'where'], rows });
+  const gateRows = policy.map(([verdict, { value, origin, detail = '' }]) => [
+    `gate on ${verdict}`,
+    value,
+    origin,
+    excerpt(detail, 500),
+  ]);
+  await output.data(report, {
+    head: ['setting', 'value', 'origin', 'where'],
+    rows: [...rows, ...gateRows],
+  });
   return exitCodes.ok;
 }
 

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander';
 import { parseDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { resolveLimits } from '../gate/limits.ts';
-import { type Overrides, parseOverride, resolvePolicy } from '../gate/policy.ts';
+import { type Overrides, type Policy, parseOverride } from '../gate/policy.ts';
 import type { Fleet } from '../http/pace.ts';
-import type { Settings, SettingValues } from '../settings.ts';
+import { policyOf, type Settings, type SettingValues } from '../settings.ts';
 import { completes } from './completes.ts';
 import { addReportFlags, checkReportFlags, type ReportFlags } from './report-flags.ts';
 
@@ -120,14 +120,12 @@ export function givenWaitFlags(flags: WaitFlags): string[] {
 
 /** What the settings make of a wait. */
 export function waitRules(settings: Settings) {
-  const { interval, timeout, maxAttempts, strict, on } = settings;
+  const { interval, timeout, maxAttempts } = settings;
+  const policy = Object.entries(policyOf(settings)).map(([verdict, { value }]) => [verdict, value]);
   const chosen = <T>(setting: { value: T; origin: string } | undefined) =>
     setting?.origin === 'default' ? undefined : setting?.value;
   return {
-    policy: resolvePolicy({
-      ...(strict === undefined ? {} : { strict: strict.value }),
-      ...(on === undefined ? {} : { on: on.value }),
-    }),
+    policy: Object.fromEntries(policy) as Policy,
     ...resolveLimits({
       intervalMs: chosen(interval),
       timeoutMs: chosen(timeout),

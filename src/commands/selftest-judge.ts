@@ -10,18 +10,15 @@ export interface Judgement {
   readonly hint: string | null;
 }
 
-/** What the settings of the step say of a cancelled run. */
-export interface CancelledSettings {
-  readonly strict?: boolean | undefined;
-  readonly on?: Action | undefined;
-}
-
-/** Whether a step fails on a cancelled run, as far as can be seen: its own words beat the settings, `on` beats strict. */
-export function looksStrict(text: string, settings: CancelledSettings = {}): boolean {
-  const on = [...text.matchAll(/--on[ =]['"]?cancelled=(pass|warn|fail)/g)].at(-1)?.[1] ?? settings.on;
+/**
+ * Whether a step fails on a cancelled run, as far as can be seen: its own words beat the settings, and among them `--on`
+ * beats `--strict`. `bySettings` is what the settings make of a cancelled run.
+ */
+export function looksStrict(text: string, bySettings: Action): boolean {
+  const on = [...text.matchAll(/--on[ =]['"]?cancelled=(pass|warn|fail)/g)].at(-1)?.[1];
   if (on !== undefined) return on === 'fail';
   if (/--no-strict\b/.test(text)) return false;
-  return /--strict\b/.test(text) || settings.strict === true;
+  return /--strict\b/.test(text) || bySettings === 'fail';
 }
 
 /** The scenarios with what is expected of this step: of a cancelled run what the user says, or what strictness says. */

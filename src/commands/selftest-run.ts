@@ -3,7 +3,7 @@ import { parseDuration } from '../duration.ts';
 import { StoppedError, type StopSignal, UsageError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import type { Io } from '../output/io.ts';
-import type { Settings } from '../settings.ts';
+import { policyOf, type Settings } from '../settings.ts';
 import type { Context } from './context.ts';
 import { oneOf } from './globals.ts';
 import { writeShims } from './selftest-environment.ts';
@@ -67,11 +67,11 @@ async function stepText(io: Io, command: readonly string[]): Promise<string> {
 }
 
 /** The scenarios that were asked for, in their usual order. */
-function chosen(flags: SelftestFlags, text: string, { strict, on }: Settings): readonly Scenario[] {
+function chosen(flags: SelftestFlags, text: string, settings: Settings): readonly Scenario[] {
   const names = flags.scenario?.map((name) => oneOf('--scenario', scenarioNames, name));
   const cancelled =
     flags.cancelled === undefined
-      ? looksStrict(text, { strict: strict?.value, on: on?.value.cancelled })
+      ? looksStrict(text, policyOf(settings).cancelled.value)
         ? 'red'
         : 'any'
       : oneOf('--cancelled', expectations, flags.cancelled);

@@ -22,10 +22,21 @@ const defaults: Policy = {
   unobserved: 'fail',
 };
 
-/** The policy in force: overrides beat `strict`, `strict` beats the defaults. */
-export function resolvePolicy(settings: { strict?: boolean; on?: Overrides } = {}): Policy {
-  const strict: Overrides = settings.strict === true ? { cancelled: 'fail' } : {};
-  return { ...defaults, ...strict, ...settings.on };
+/** What one source says about verdicts. `strict` speaks about `cancelled` alone, and `on` beats it. */
+export interface PolicySource {
+  readonly strict?: boolean | undefined;
+  readonly on?: Overrides | undefined;
+}
+
+/** The policy of one source over the defaults. */
+export function resolvePolicy({ strict, on }: PolicySource = {}): Policy {
+  return { ...defaults, ...(strict === true ? { cancelled: 'fail' } : {}), ...on };
+}
+
+/** Returns the overrides of a weaker source that a stronger one says nothing about. */
+export function unspoken(weaker: Overrides, { strict, on = {} }: PolicySource): Overrides {
+  const spoken = new Set([...Object.keys(on), ...(strict === undefined ? [] : ['cancelled'])]);
+  return Object.fromEntries(Object.entries(weaker).filter(([verdict]) => !spoken.has(verdict)));
 }
 
 /** What an override may be about. */

@@ -1,6 +1,13 @@
 import { ConfigError, UsageError } from '../errors.ts';
-import type { Overrides } from '../gate/policy.ts';
-import { origins, type Setting, type SettingName, type Settings, type Source } from './names.ts';
+import { type Overrides, unspoken } from '../gate/policy.ts';
+import {
+  type MergedOverrides,
+  origins,
+  type Setting,
+  type SettingName,
+  type Settings,
+  type Source,
+} from './names.ts';
 
 /** What to run is one setting with two spellings: a higher source that gives either replaces both. */
 const selectors = ['process', 'tags'] as const;
@@ -23,6 +30,15 @@ function isOutranked(name: SettingName, source: Source, merged: Settings): boole
   return name === 'tenantSecret' && given !== undefined && given.origin !== source.origin;
 }
 
+/** Adds what a weaker source says about verdicts that no stronger one speaks about, be it by `on` or by `strict`. */
+function mergeOverrides(source: Source, own: Overrides, { on, strict }: Settings): MergedOverrides {
+  const stronger = strict === undefined || strict.origin === source.origin ? undefined : strict.value;
+  const rest = unspoken(own, { strict: stronger, on: on?.value });
+  const provenance = { origin: source.origin, detail: source.details?.on };
+  const parts = Object.fromEntries(Object.keys(rest).map((verdict) => [verdict, provenance]));
+  return { ...provenance, ...on, value: { ...rest, ...on?.value }, parts: { ...parts, ...on?.parts } };
+}
+
 /** Merges sources given in any order; each value keeps its origin. `on` is merged verdict by verdict. */
 export function mergeSettings(sources: readonly Source[]): Settings {
   const strongestFirst = sources.toSorted((a, b) => origins.indexOf(a.origin) - origins.indexOf(b.origin));
@@ -35,8 +51,7 @@ export function mergeSettings(sources: readonly Source[]): Settings {
       if (value === undefined) continue;
       const detail = source.details?.[name];
       if (name === 'on') {
-        const stronger = merged.on ?? { value: {}, origin: source.origin, detail };
-        merged.on = { ...stronger, value: { ...(value as Overrides), ...(stronger.value as Overrides) } };
+        merged.on = mergeOverrides(source, value as Overrides, merged as Settings);
       } else if (
         merged[name] === undefined &&
         !(selected && (selectors as readonly string[]).includes(name)) &&

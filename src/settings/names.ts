@@ -1,4 +1,5 @@
 import type { Overrides } from '../gate/policy.ts';
+import type { Verdict } from '../gate/verdict.ts';
 
 /** Where a setting's value came from, the strongest first. */
 export const origins = ['flag', 'environment', 'project file', 'profile', 'default'] as const;
@@ -48,10 +49,21 @@ export interface Source {
   readonly details?: Readonly<Partial<Record<SettingName, string>>>;
 }
 
-export interface Setting<Value> {
-  readonly value: Value;
+/** Where exactly a value came from. */
+export interface Provenance {
   readonly origin: Origin;
   readonly detail: string | undefined;
 }
 
-export type Settings = { readonly [Name in SettingName]?: Setting<SettingValues[Name]> };
+export interface Setting<Value> extends Provenance {
+  readonly value: Value;
+}
+
+/** `on` may come from several sources: `parts` has the provenance of each verdict, the setting itself the strongest. */
+export interface MergedOverrides extends Setting<Overrides> {
+  readonly parts: Readonly<Partial<Record<Verdict, Provenance>>>;
+}
+
+export type Settings = { readonly [Name in Exclude<SettingName, 'on'>]?: Setting<SettingValues[Name]> } & {
+  readonly on?: MergedOverrides;
+};

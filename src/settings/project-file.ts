@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../errors.ts';
+import { unspoken } from '../gate/policy.ts';
 import { matchBranch } from './branch.ts';
 import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
@@ -60,7 +61,9 @@ export function projectSource({ path, values, branches }: ProjectFile, ref: stri
       ...(process === undefined || selects ? {} : { process }),
       ...(tags === undefined || selects ? {} : { tags }),
       ...own,
-      ...(values.on === undefined && own.on === undefined ? {} : { on: { ...values.on, ...own.on } }),
+      ...(values.on === undefined && own.on === undefined
+        ? {}
+        : { on: { ...unspoken(values.on ?? {}, own), ...own.on } }),
     },
     details,
   };

@@ -29,7 +29,7 @@ export const settingsTable: Table = {
   tags: { kind: texts, about: 'Run every process with these tags; or else a process.' },
   environment: { kind: text, about: "The environment, by its key; without it the project's own." },
   strict: { kind: flag, about: 'Fail on a cancelled run too; every pipeline should.' },
-  on: { kind: overrides, about: 'What the gate does about a verdict; beats strict.' },
+  on: { kind: overrides, about: 'What the gate does about a verdict; beats strict of the same source.' },
   interval: { kind: duration, about: 'Between polls, unless the service says otherwise.' },
   maxAttempts: { kind: count, about: 'Status reads at most.' },
   timeout: { kind: duration, about: 'How long to wait at most; lifts the default of maxAttempts.' },

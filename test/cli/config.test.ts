@@ -107,6 +107,28 @@ describe('precedence', () => {
     expect(on).toMatchObject({ value: { cancelled: 'fail', timeout: 'warn' }, origin: 'project file' });
   });
 
+  it('of the policy is said verdict by verdict', async () => {
+    write({ default: { settings: { on: { timeout: 'warn', cancelled: 'pass' } } } });
+    const files = {
+      '/repo/.git': '',
+      '/repo/.rungate.json': '{"on": {"cancelled": "pass", "blocked": "warn"}}',
+    };
+    const settings = { cwd: '/repo', files, env: { RUNGATE_STRICT: 'true' } };
+    const { out } = await run(['config', 'list', '--json'], settings);
+    const { policy, settings: listed } = JSON.parse(out);
+    expect(policy).toEqual({
+      passed: { action: 'pass', origin: 'default', detail: null },
+      failed: { action: 'fail', origin: 'default', detail: null },
+      blocked: { action: 'warn', origin: 'project file', detail: '/repo/.rungate.json' },
+      cancelled: { action: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },
+      timeout: { action: 'warn', origin: 'profile', detail: path },
+      unobserved: { action: 'fail', origin: 'default', detail: null },
+    });
+    expect(listed.on).toMatchObject({ value: { blocked: 'warn', timeout: 'warn' }, origin: 'project file' });
+    const table = await run(['config', 'list'], settings);
+    expect(table.out).toContain('gate on cancelled\tfail\tenvironment\tRUNGATE_STRICT\n');
+  });
+
   it('of a branch is that of its file, and its name is told', async () => {
     const file = '{"timeout": "1h", "branches": {"main": {"timeout": "2h"}}}';
     const settings = { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': file } };

@@ -50,16 +50,26 @@ describe('with a project file', () => {
     expect(asked(on.mock)).toHaveLength(before);
   });
 
-  it.each<[string, unknown, string[], number]>([
+  it.each<[string, unknown, string[] | Record<string, string>, number]>([
     ['strict', { strict: true }, [], 4],
     ['on', { on: { cancelled: 'fail' } }, [], 4],
     ['on beats strict', { strict: true, on: { cancelled: 'warn' } }, [], 0],
     ['a flag beats on', { on: { cancelled: 'warn' } }, ['--on', 'cancelled=fail'], 4],
     ['a flag beats strict', { strict: true }, ['--no-strict'], 0],
-  ])('gates by %s', async (_what, file, flags, code) => {
+    ['the flag --strict beats on', { on: { cancelled: 'pass' } }, ['--strict'], 4],
+    ['RUNGATE_STRICT beats on', { on: { cancelled: 'pass' } }, { RUNGATE_STRICT: 'true' }, 4],
+    ['--no-strict beats on', { on: { cancelled: 'fail' } }, ['--no-strict'], 0],
+    [
+      'strict of a branch beats on of the file',
+      { on: { cancelled: 'pass' }, branches: { '*': { strict: true } } },
+      [],
+      4,
+    ],
+  ])('gates by %s', async (_what, file, given, code) => {
     const cancelled = await stage({ outcome: 'cancelled' });
+    const [flags, env] = Array.isArray(given) ? [given, {}] : [[], given];
     try {
-      const run = cancelled.with(repository(file));
+      const run = cancelled.with({ ...repository(file), env });
       const { out } = await run('run', 'trigger', '--project', 'shop', '--process', 'checkout', '--quiet');
       expect((await run('run', 'wait', out.trim(), ...flags)).code).toBe(code);
     } finally {

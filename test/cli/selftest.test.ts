@@ -218,17 +218,17 @@ describe('of a cancelled run', () => {
   });
 
   it.each([
-    ['--strict', {}, true],
-    ['--strict --no-strict', {}, false],
-    ['--strict --on cancelled=warn', {}, false],
-    ["--on 'cancelled=fail'", {}, true],
-    ['', { strict: true }, true],
-    ['--no-strict', { strict: true }, false],
-    ['--strict', { on: 'pass' }, false],
-    ['--on cancelled=fail', { on: 'pass' }, true],
-    ['--stricter', {}, false],
-  ] as const)('%j with %j is strict: %j', (text, settings, strict) => {
-    expect(looksStrict(text, settings)).toBe(strict);
+    ['--strict', 'warn', true],
+    ['--strict --no-strict', 'warn', false],
+    ['--strict --on cancelled=warn', 'warn', false],
+    ["--on 'cancelled=fail'", 'warn', true],
+    ['', 'fail', true],
+    ['--no-strict', 'fail', false],
+    ['--strict', 'pass', true],
+    ['--on cancelled=fail', 'pass', true],
+    ['--stricter', 'warn', false],
+  ] as const)('%j where the settings %s is strict: %j', (text, bySettings, strict) => {
+    expect(looksStrict(text, bySettings)).toBe(strict);
   });
 });
 

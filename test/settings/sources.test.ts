@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, UsageError } from '../../src/errors.ts';
-import { type Action, actions } from '../../src/gate/policy.ts';
-import { verdicts } from '../../src/gate/verdict.ts';
+import { type Action, actions, type Policy, resolvePolicy } from '../../src/gate/policy.ts';
+import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
 import {
   defaultSettings,
   environmentSettings,
   mergeSettings,
   type Origin,
   origins,
+  policyOf,
   readSecret,
   readSecrets,
   type SettingValues,
@@ -211,6 +212,78 @@ describe('on', () => {
         const value: Record<string, Action> = { ...merged.on?.value };
         for (const verdict of verdicts) {
           expect(value[verdict]).toBe(all.find((one) => one[verdict] !== undefined)?.[verdict]);
+        }
+      }),
+    );
+  });
+});
+
+describe('the policy', () => {
+  const policy = (...all: Partial<SettingValues>[]) =>
+    policyOf(mergeSettings(all.map((values, index) => source(origins[index] ?? 'default', values))));
+
+  test.each<[string, Partial<SettingValues>[], Partial<Policy>]>([
+    ['a strict above', [{ strict: true }, { on: { cancelled: 'pass' } }], { cancelled: 'fail' }],
+    ['a strict two above', [{ strict: true }, {}, { on: { cancelled: 'pass' } }], { cancelled: 'fail' }],
+    ['a false strict above', [{ strict: false }, { on: { cancelled: 'pass' } }], { cancelled: 'warn' }],
+    ['a false strict above fail', [{ strict: false }, { on: { cancelled: 'fail' } }], { cancelled: 'warn' }],
+    ['on beside strict', [{ strict: true, on: { cancelled: 'warn' } }], { cancelled: 'warn' }],
+    ['on above strict', [{ on: { cancelled: 'pass' } }, { strict: true }], { cancelled: 'pass' }],
+    [
+      'on above strict above on',
+      [{ on: { cancelled: 'warn' } }, { strict: true }, { on: { cancelled: 'pass' } }],
+      { cancelled: 'warn' },
+    ],
+    [
+      'on of another verdict above',
+      [{ on: { failed: 'fail' } }, { strict: true }, { on: { failed: 'pass', cancelled: 'pass' } }],
+      { failed: 'fail', cancelled: 'fail' },
+    ],
+    [
+      'strict above what it says nothing of',
+      [{ strict: true }, { on: { blocked: 'warn', timeout: 'warn', failed: 'pass' } }],
+      { cancelled: 'fail', blocked: 'warn', timeout: 'warn', failed: 'pass' },
+    ],
+  ])('with %s is decided by the strongest source that speaks', (_what, sources, expected) => {
+    const actual = policy(...sources);
+    for (const [verdict, action] of Object.entries(expected))
+      expect(actual[verdict as Verdict].value).toBe(action);
+  });
+
+  test('says of each verdict which source decided it', () => {
+    const merged = mergeSettings([
+      source('flag', { on: { failed: 'warn' } }),
+      source('environment', { strict: true }, { strict: 'RUNGATE_STRICT' }),
+      source('project file', { on: { cancelled: 'pass', blocked: 'warn' } }, { on: '/repo/.rungate.json' }),
+      source('profile', { on: { blocked: 'pass', timeout: 'warn' } }, { on: '/me' }),
+    ]);
+    expect(policyOf(merged)).toEqual({
+      passed: { value: 'pass', origin: 'default', detail: undefined },
+      failed: { value: 'warn', origin: 'flag', detail: undefined },
+      blocked: { value: 'warn', origin: 'project file', detail: '/repo/.rungate.json' },
+      cancelled: { value: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },
+      timeout: { value: 'warn', origin: 'profile', detail: '/me' },
+      unobserved: { value: 'fail', origin: 'default', detail: undefined },
+    });
+  });
+
+  test('has for each verdict what the strongest source says that speaks about it', () => {
+    const action = fc.constantFrom<Action>(...actions);
+    const on = fc.record(Object.fromEntries(verdicts.slice(1).map((verdict) => [verdict, action])), {
+      requiredKeys: [],
+    });
+    const one = fc.record({ strict: fc.boolean(), on }, { requiredKeys: [] });
+    const spoken = ({ strict, on: own }: Partial<SettingValues>, verdict: Verdict) =>
+      own?.[verdict] ??
+      (verdict === 'cancelled' && strict !== undefined ? (strict ? 'fail' : 'warn') : undefined);
+    fc.assert(
+      fc.property(fc.tuple(one, one, one, one), (all) => {
+        const actual = policy(...all);
+        for (const verdict of verdicts) {
+          const decider = all.findIndex((each) => spoken(each, verdict) !== undefined);
+          const decided = decider < 0 ? undefined : spoken(all[decider] ?? {}, verdict);
+          expect(actual[verdict].value).toBe(decided ?? resolvePolicy()[verdict]);
+          expect(actual[verdict].origin).toBe(decider < 0 ? 'default' : origins[decider]);
         }
       }),
     );
