@@ -9,6 +9,7 @@ type Kind = 'value' | 'switch' | 'list';
  */
 export const flagInputs = {
   'api-url': 'value',
+  config: 'value',
   profile: 'value',
   project: 'value',
   process: 'value',

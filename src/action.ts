@@ -75,7 +75,7 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
     if (left.length === 0) return exitCodes.ok;
     // The service is reached as the main step has reached it.
     const globals = Object.fromEntries(
-      (['api-url', 'profile', 'ca-file', 'request-timeout'] as const)
+      (['api-url', 'config', 'profile', 'ca-file', 'request-timeout'] as const)
         .map((name) => [camel(name), toolkit.getInput(name)])
         .filter(([, value]) => value !== ''),
     );

@@ -3,6 +3,7 @@ export { runsForFork } from './settings/fork.ts';
 export {
   chooseProfile,
   findProjectFile,
+  findRoot,
   type ProfileChoice,
   profilesPath,
 } from './settings/locate.ts';

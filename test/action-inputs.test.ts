@@ -57,6 +57,7 @@ describe('the inputs as a command line', () => {
     [{ 'cancel-on-timeout': 'false' }, []],
     [{ 'cancel-on-interrupt': 'false' }, ['--no-cancel-on-interrupt']],
     [{ ref: '--json' }, ['--ref=--json']],
+    [{ config: 'none' }, ['--config=none']],
     [{ matrix: '{"node":20}' }, ['--idempotency-salt={"node":20}']],
     [{ matrix: '{"node":20}', 'idempotency-salt': 's' }, ['--idempotency-salt=s {"node":20}']],
     [{ matrix: 'null' }, []],

@@ -4,6 +4,7 @@ import { readPage } from '../http/page-shape.ts';
 import type { Io } from '../output/io.ts';
 import type { Candidate, Line } from './completes.ts';
 import { cached } from './completion-cache.ts';
+import { guardOwnAddress } from './config-guard.ts';
 import { createContext } from './context.ts';
 import type { GlobalOptions } from './globals.ts';
 
@@ -54,6 +55,7 @@ async function listItems(
   const globals = line.given as GlobalOptions;
   // Which branch this is could only be told by starting git.
   const context = await createContext(quiet(line.io), globals, {}, { refOf: () => null });
+  guardOwnAddress(context.settings);
   const { apiUrl, token, apiKey } = context.settings;
   const credentials = [token?.value, apiKey?.value];
   const who = JSON.stringify([apiUrl?.value, credentials, name, params]);

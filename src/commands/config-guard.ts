@@ -29,6 +29,22 @@ export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Sett
 }
 
 /**
+ * Where nobody has given a command, as when TAB is pressed, a credential goes only to an address from its own source: that
+ * of the environment to RUNGATE_API_URL, that of a profile to the service it was given for, which `loadSettings` checks.
+ * @throws ConfigError before anything is sent
+ */
+export function guardOwnAddress({ apiUrl, caFile, apiKey, token }: Settings): void {
+  const steered = caFile?.origin === 'project file';
+  const strangers = [apiKey, token].filter(
+    (one) => one !== undefined && one.origin !== 'profile' && (steered || one.origin !== apiUrl?.origin),
+  );
+  if (strangers.length === 0) return;
+  throw new ConfigError('the credentials and the address of the service are from different sources', {
+    hint: 'set RUNGATE_API_URL beside the credentials',
+  });
+}
+
+/**
  * Says more of a missing credential where its variable is there, and empty: a CI fills in nothing where a pipeline may not
  * have the secret, as for a pull request from a fork.
  */

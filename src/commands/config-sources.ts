@@ -5,7 +5,6 @@ import {
   chooseProfile,
   defaultSettings,
   environmentSettings,
-  findProjectFile,
   mergeSettings,
   type ProfileChoice,
   profilesPath,
@@ -13,6 +12,7 @@ import {
   type SettingValues,
   type Source,
 } from '../settings.ts';
+import { chooseProjectFile, projectFileSource } from './config-project-file.ts';
 import { type GlobalOptions, globalSettings } from './globals.ts';
 
 const boundNames = ['apiKey', 'token'] as const;
@@ -46,24 +46,6 @@ export interface SourceOptions {
   refOf?(): Promise<string | null> | string | null;
 }
 
-function unreadable(what: string, path: string, cause: unknown): ConfigError {
-  const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-  const hint = 'check that it is a file that you may read';
-  return new ConfigError(`the ${what} cannot be read: ${path} (${code})`, { hint, cause });
-}
-
-async function projectSource(io: Io, path: string, options: SourceOptions): Promise<Source> {
-  let bytes: Uint8Array;
-  try {
-    bytes = io.readFile(path);
-  } catch (cause) {
-    throw unreadable('project file', path, cause);
-  }
-  const { readProjectFile, projectSource: sourceOf } = await import('../settings/project-file.ts');
-  const file = readProjectFile(path, bytes);
-  return sourceOf(file, file.branches.size === 0 ? null : ((await options.refOf?.()) ?? null));
-}
-
 function unknownProfile({ name, by }: ProfileChoice, names: readonly string[]): UsageError | ConfigError {
   const message = `there is no profile "${name}", which ${by} names`;
   const known = names.length === 0 ? 'there are none yet' : `there are ${names.join(', ')}`;
@@ -77,7 +59,9 @@ function readStored(io: Io, path: string | null): StateText | null {
   try {
     return io.stateFile(path).read();
   } catch (cause) {
-    throw unreadable('file of profiles', path, cause);
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    const hint = 'check that it is a file that you may read';
+    throw new ConfigError(`the file of profiles cannot be read: ${path} (${code})`, { hint, cause });
   }
 }
 
@@ -121,7 +105,7 @@ export async function loadSettings(
 ): Promise<{ settings: Settings; sources: Sources }> {
   const profile = chooseProfile(globals.profile, io.env.RUNGATE_PROFILE);
   const profilesFile = profilesPath(io);
-  const projectFile = findProjectFile(io.cwd, io.isThere);
+  const projectFile = chooseProjectFile(io, globals.config);
   const stored = readStored(io, profilesFile);
   const read =
     stored === null || profilesFile === null
@@ -133,7 +117,9 @@ export async function loadSettings(
   const merged = mergeSettings([
     { origin: 'flag', values: { ...globalSettings(globals), ...flags } },
     environmentSettings(io.env, io.readFile),
-    ...(projectFile === null ? [] : [await projectSource(io, projectFile, options)]),
+    ...(projectFile === null
+      ? []
+      : [await projectFileSource(io, projectFile, () => options.refOf?.() ?? null)]),
     ...('source' in read ? [read.source] : []),
     defaultSettings,
   ]);

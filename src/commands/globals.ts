@@ -7,6 +7,7 @@ import { completes } from './completes.ts';
 /** The options that every command takes, before and after its name. */
 export interface GlobalOptions {
   apiUrl?: string;
+  config?: string;
   profile?: string;
   auth?: string;
   format?: string;
@@ -27,6 +28,7 @@ export function addGlobals(command: Command): Command {
   command
     .optionsGroup('Global options:')
     .option('--api-url <url>', 'base URL of the service (RUNGATE_API_URL)')
+    .option('--config <file>', 'the project file, or none (RUNGATE_CONFIG)')
     .option('--profile <name>', 'the profile to use (RUNGATE_PROFILE)')
     .option('--auth <kind>', 'bearer or key, where the service takes either')
     .option('--format <format>', 'table, json or ndjson')

@@ -42,9 +42,10 @@ async function plannedProjectFile(
   flags: InitFlags,
 ): Promise<{ file: PlannedFile; asked: boolean; addressInFile: boolean }> {
   const { settings, sources } = context;
-  const there = sources.projectFile;
-  const path = there ?? join(root, projectFileName);
-  if (there !== null && flags.force !== true) {
+  const path = sources.projectFile ?? join(root, projectFileName);
+  // With --config none there may be one that was not read.
+  const isThere = sources.projectFile !== null || context.io.isThere(path);
+  if (isThere && flags.force !== true) {
     const given = settingFlags.find((name) => flags[name] !== undefined);
     if (given !== undefined) {
       throw new UsageError(`${shownPath(context.io, path)} is there already, and is not overwritten`, {

@@ -4,6 +4,7 @@ import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, run } from './children.ts';
 import { fileParts } from './file-parts.ts';
 import { every, onExit } from './moments.ts';
+import { inspect, type PathFacts } from './path-facts.ts';
 import type { GroupOptions, GroupResult } from './process-group.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
@@ -38,6 +39,10 @@ export interface Io {
   readFile(path: string): Uint8Array;
   /** Whether there is a file or a folder. */
   isThere(path: string): boolean;
+  /** The id of the user that this process acts as; null on systems without such ids. */
+  readonly uid: number | null;
+  /** What a path is and whose. @throws what the file system says */
+  inspect(path: string): PathFacts;
   /** The same of a file, in constant memory. What the file system says is thrown while it is read. */
   streamFile(path: string): AsyncIterable<Uint8Array>;
   /** Makes a folder that its owner alone may enter, and those above it, where they are not there. */
@@ -84,6 +89,8 @@ export const systemIo: Io = {
   streamStdin,
   readFile: (path) => readFileSync(path),
   isThere: existsSync,
+  uid: process.geteuid?.() ?? null,
+  inspect,
   streamFile: fileParts,
   makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: 0o700 }),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),

@@ -241,18 +241,71 @@ describe('keys and ids that the service has', () => {
     },
   );
 
-  it('follow the options on the line', async () => {
-    const there = await stage();
+  const environments = ['run', 'trigger', '--environment', ''];
+  const nowhere = { RUNGATE_API_URL: undefined as never };
+  const projectFile = (json: object) => ({
+    cwd: '/repo',
+    files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(json) },
+  });
+  /** A profile with a token for a service, and its address or none. */
+  const profile = (origin: string, settings: object) =>
+    writeFileSync(
+      join(folder, 'profiles.json'),
+      JSON.stringify({
+        version: 1,
+        profiles: { default: { settings, secrets: { token: { value: on.mock.token, origin } } } },
+      }),
+      { mode: 0o600 },
+    );
+
+  it.each<[string, () => { words?: string[]; settings: Parameters<Stage['with']>[0] }]>([
+    ['the project file', () => ({ settings: { ...projectFile({ apiUrl: on.mock.url }), env: nowhere } })],
+    ['the line', () => ({ words: ['--api-url', on.mock.url], settings: { env: nowhere } })],
+    [
+      'the profile',
+      () => {
+        profile('https://elsewhere.example', { apiUrl: on.mock.url });
+        return { settings: { env: nowhere } };
+      },
+    ],
+    [
+      "the environment, vouched for by a project file's caFile",
+      () => {
+        const { cwd, files } = projectFile({ caFile: 'own.pem' });
+        return {
+          settings: {
+            cwd,
+            files: {
+              ...files,
+              '/repo/own.pem': readFileSync(new URL('../http/tls/ca.pem', import.meta.url)),
+            },
+          },
+        };
+      },
+    ],
+  ])("are none where the environment's credential would go to the address of %s", async (_what, world) => {
+    const { words = [], settings } = world();
+    expect(await reply([...words, ...environments], on.with(settings))).toEqual(['words']);
+    expect(asked(on.mock)).toEqual([]);
+  });
+
+  it("are asked for with the profile's credential where it was given for the address, whoever names that", async () => {
+    profile(new URL(on.mock.url).origin, {});
+    const own = { RUNGATE_TOKEN: undefined as never, RUNGATE_API_KEY: undefined as never, ...nowhere };
+    const found = on.with({ ...projectFile({ apiUrl: on.mock.url }), env: own });
+    expect(await reply(environments, found)).not.toEqual(['words']);
+    const typed = ['--api-url', on.mock.url, 'env', 'delete', ''];
+    expect(await reply(typed, on.with({ env: own }))).not.toEqual(['words']);
+    // One answer does for both: it is the same list.
+    expect(asked(on.mock)).toEqual(['env.list']);
+    const elsewhere = await stage();
     try {
-      expect(await reply(['--api-url', there.mock.url, 'env', 'delete', ''])).not.toEqual(['words']);
-      expect(await reply(['run', 'trigger', `--api-url=${there.mock.url}`, '--environment', ''])).not.toEqual(
-        ['words'],
-      );
-      // One answer does for both: it is the same list.
-      expect(asked(there.mock)).toEqual(['env.list']);
-      expect(asked(on.mock)).toEqual([]);
+      expect(await reply(['--api-url', elsewhere.mock.url, ...environments], on.with({ env: own }))).toEqual([
+        'words',
+      ]);
+      expect(asked(elsewhere.mock)).toEqual([]);
     } finally {
-      await there.close();
+      await elsewhere.close();
     }
   });
 

@@ -47,6 +47,10 @@ export interface Settings {
   cwd?: string;
   /** What there is to read; what a command writes is put there too. */
   files?: Record<string, string | Uint8Array>;
+  /** The user that the command runs as. */
+  uid?: number | null;
+  /** The user ids of what there is, by path; what is left out belongs to the user. */
+  owners?: Record<string, readonly number[]>;
   /** The files of these names cannot be written. */
   unwritable?: readonly string[];
   /** Files that are written are real ones, where this does not say otherwise. */
@@ -99,6 +103,11 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     streamStdin: () => inParts(bytesOf(settings.stdin ?? '')),
     readFile,
     isThere: (path) => files[path] !== undefined,
+    uid: settings.uid === undefined ? 1000 : settings.uid,
+    inspect: (path) => ({
+      owners: settings.owners?.[path] ?? [settings.uid ?? 1000],
+      isFile: files[path] !== undefined,
+    }),
     async *streamFile(path) {
       yield* inParts(readFile(path));
     },

@@ -228,6 +228,23 @@ const mistakes: readonly Mistake[] = [
     says: ['"apiKey" looks like a secret', 'RUNGATE_API_KEY', 'have the service issue another'],
   },
   {
+    name: 'a project file that is named and not there',
+    argv: [...wait, '--config', 'ci/gate.json'],
+    code: 78,
+    says: ['the project file cannot be read: /nowhere/ci/gate.json (ENOENT)', '--config none'],
+  },
+  {
+    name: "somebody else's project file in a folder above",
+    argv: wait,
+    world: () => ({
+      ...project('{ "project": "shop" }')(),
+      cwd: '/repo/web',
+      owners: { '/repo/.rungate.json': [1001, 1001] },
+    }),
+    code: 78,
+    says: ['belongs to another user: /repo/.rungate.json (user id 1001)', '--config /repo/.rungate.json'],
+  },
+  {
     name: 'no webhook secret',
     argv: verify,
     world: () => ({ files: { b: body } }),

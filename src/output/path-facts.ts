@@ -1,0 +1,15 @@
+import { lstatSync, statSync } from 'node:fs';
+
+/** What a path is and whose. */
+export interface PathFacts {
+  /** User ids: of what is there and, where it is a link, of what it leads to. */
+  readonly owners: readonly number[];
+  /** A regular file, or a link to one: neither a folder nor what could be read for ever. */
+  readonly isFile: boolean;
+}
+
+/** @throws what the file system says */
+export function inspect(path: string): PathFacts {
+  const target = statSync(path);
+  return { owners: [lstatSync(path).uid, target.uid], isFile: target.isFile() };
+}
