@@ -9,7 +9,6 @@ import { teamcityMessages } from '../ci/reports/teamcity.ts';
 import { type ErrorReport, RungateError, reportError } from '../errors.ts';
 import { exitCodeOf, exitCodes } from '../exit.ts';
 import type { GateReport, RunReport } from '../gate/report.ts';
-import type { Io } from '../output/io.ts';
 import { excerpt, redact } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { type ReportFlags, reportFormat } from './report-flags.ts';
@@ -56,15 +55,6 @@ function className({ settings }: Context): string | undefined {
   return names.filter((name) => name !== undefined).join('.') || undefined;
 }
 
-/** What a file holds already; nothing where it cannot be read. */
-function contentOf(io: Io, path: string): Uint8Array {
-  try {
-    return io.readFile(path);
-  } catch {
-    return new Uint8Array();
-  }
-}
-
 /** Whoever wrote before us may have left a line open. */
 function gap(content: Uint8Array): string {
   return content.length === 0 || content.at(-1) === 0x0a ? '' : '\n';
@@ -100,10 +90,13 @@ async function append(context: Context, variable: string, textAfter: (content: U
   const path = io.env[variable];
   if (path === undefined || path === '') return;
   try {
-    const content = contentOf(io, path);
-    const text = textAfter(content);
-    if (text === '') await output.note(`the file of ${variable} is full: nothing was added`);
-    else io.appendFile(path, gap(content) + text);
+    let full = false;
+    io.appendFile(path, (content) => {
+      const text = textAfter(content);
+      full = text === '';
+      return full ? '' : gap(content) + text;
+    });
+    if (full) await output.note(`the file of ${variable} is full: nothing was added`);
   } catch (error) {
     await output.alert(`the file of ${variable} could not be written: ${whyOf(error)}`);
   }

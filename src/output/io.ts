@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, run } from './children.ts';
 import { fileParts } from './file-parts.ts';
+import { makeFolders } from './folders.ts';
 import { every, onExit } from './moments.ts';
 import { inspect, type PathFacts } from './path-facts.ts';
 import type { GroupOptions, GroupResult } from './process-group.ts';
@@ -12,7 +13,7 @@ import { openStateFile, type StateFile } from './state-file.ts';
 import { ask, askSecret, readStdin, streamStdin } from './stdin.ts';
 import { onStop } from './stop-signals.ts';
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
-import { writeWholeFile } from './whole-file.ts';
+import { appendToFile, writeWholeFile } from './whole-file.ts';
 
 export type { ChildResult } from './children.ts';
 export type { GroupOptions, GroupResult } from './process-group.ts';
@@ -51,7 +52,8 @@ export interface Io {
   writeNewFile(path: string, bytes: Uint8Array): void;
   /** Writes a file in one step, in place of what is there, with the folders above it. */
   writeFile(path: string, text: string): void;
-  appendFile(path: string, text: string): void;
+  /** Appends what `textAfter` makes of the content; what is no file, or cannot be read, has none. */
+  appendFile(path: string, textAfter: (content: Uint8Array) => string): void;
   /** Prepares a new file that its owner alone may read. @throws when it cannot be there, `EEXIST` when it is */
   createSecretFile(path: string): SecretFile;
   /** Asks a person for a line; null where nobody can be asked. @throws StoppedError on Ctrl-C */
@@ -92,10 +94,10 @@ export const systemIo: Io = {
   uid: process.geteuid?.() ?? null,
   inspect,
   streamFile: fileParts,
-  makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: 0o700 }),
+  makeFolder: (path) => makeFolders(path, 0o700),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
-  writeFile: writeWholeFile,
-  appendFile: (path, text) => appendFileSync(path, text),
+  writeFile: (path, text) => writeWholeFile(path, text),
+  appendFile: appendToFile,
   createSecretFile,
   ask,
   askSecret,

@@ -2,7 +2,6 @@ import {
   closeSync,
   fstatSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -12,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemClock } from '../clock.ts';
+import { makeFolders } from './folders.ts';
 import { unique } from './unused-name.ts';
 
 export interface StateText {
@@ -122,7 +122,7 @@ export function openStateFile(
 ): StateFile {
   /** Does the work with nobody else at it. Nothing in it waits, so that a lock is held for milliseconds. */
   async function locked<Result>(work: (path: string, isOurs: () => boolean) => Result): Promise<Result> {
-    mkdirSync(dirname(given), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(given), 0o700);
     const path = realPath(given);
     const lock = `${path}.lock`;
     const token = unique();

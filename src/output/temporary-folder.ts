@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFolders } from './folders.ts';
 
 /** A folder for this process alone, gone at the latest when the process ends. */
 export interface TemporaryFolder {
@@ -28,7 +29,7 @@ export function temporaryFolder(): TemporaryFolder {
     remove,
     write(name, text, mode = 0o600) {
       const file = join(path, name);
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      makeFolders(dirname(file), 0o700);
       writeFileSync(file, text, { mode });
       return file;
     },

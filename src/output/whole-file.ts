@@ -1,20 +1,69 @@
-import { mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { makeFolders } from './folders.ts';
 import { draftName } from './unused-name.ts';
+
+/** How long a reader of a pipe may take nothing. */
+const usualPatienceMs = 5000;
+
+const reasons: Readonly<Record<string, string | undefined>> = {
+  ENXIO: 'no process reads this pipe',
+  EAGAIN: 'the reader of this pipe takes nothing',
+};
+
+/** Writes to a device or a pipe. Opened to wait, a named pipe without a reader would block the process for ever. */
+function writeThrough(path: string, text: string, patienceMs = usualPatienceMs): void {
+  let file: number | undefined;
+  try {
+    // Windows has no such flag, and no pipes among its files.
+    file = openSync(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0));
+    let left: Buffer = Buffer.from(text);
+    let since = performance.now();
+    while (left.length > 0) {
+      try {
+        left = left.subarray(writeSync(file, left));
+        since = performance.now();
+      } catch (error) {
+        const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
+        if (!isFull || performance.now() - since > patienceMs) throw error;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      }
+    }
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const reason = statSync(path).isFIFO() ? reasons[code] : undefined;
+    throw reason === undefined ? error : Object.assign(new Error(reason), { code });
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
 
 /**
  * Puts a file in its place in one step, with the folders above it: whoever reads it sees the one before or this one, whole.
  * A link stays one; what is no file (`/dev/stderr`, a named pipe) is written to as it is.
- * @throws what the file system says
+ * @param patienceMs how long a reader of a pipe may take nothing; default 5 s
+ * @throws what the file system says, `ENXIO` for a named pipe without a reader, `EAGAIN` for one that does not read
  */
-export function writeWholeFile(path: string, text: string): void {
+export function writeWholeFile(path: string, text: string, patienceMs?: number): void {
   const there = statSync(path, { throwIfNoEntry: false });
   if (there !== undefined && !there.isFile()) {
-    writeFileSync(path, text);
+    writeThrough(path, text, patienceMs);
     return;
   }
   const place = there === undefined ? resolve(path) : realpathSync(path);
-  mkdirSync(dirname(place), { recursive: true });
+  makeFolders(dirname(place));
   const draft = draftName(place);
   try {
     writeFileSync(draft, text, {
@@ -27,4 +76,22 @@ export function writeWholeFile(path: string, text: string): void {
     rmSync(draft, { force: true });
     throw error;
   }
+}
+
+function contentOf(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch {
+    return new Uint8Array();
+  }
+}
+
+/**
+ * Appends what `textAfter` makes of the content. What is no file has none, nor has a file that cannot be read.
+ * @throws what the file system says, `ENXIO` for a named pipe without a reader
+ */
+export function appendToFile(path: string, textAfter: (content: Uint8Array) => string): void {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there === undefined || there.isFile()) appendFileSync(path, textAfter(contentOf(path)));
+  else writeThrough(path, textAfter(new Uint8Array()));
 }

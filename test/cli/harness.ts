@@ -114,7 +114,10 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     makeFolder: systemIo.makeFolder,
     writeNewFile: systemIo.writeNewFile,
     writeFile,
-    appendFile: (path, text) => writeFile(path, new TextDecoder().decode(bytesOf(files[path] ?? '')) + text),
+    appendFile(path, textAfter) {
+      const content = bytesOf(files[path] ?? '');
+      writeFile(path, new TextDecoder().decode(content) + textAfter(content));
+    },
     createSecretFile: settings.createSecretFile ?? createSecretFile,
     ask: async (question) =>
       typeof settings.answer === 'function' ? settings.answer(question) : (settings.answer ?? null),

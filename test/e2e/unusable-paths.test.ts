@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { bin, type Running, start } from './built.ts';
+
+let mock: Mock;
+let folder: string;
+let running: Running | undefined;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-paths-'));
+  mock = await startMock({ duration: 0 });
+});
+// A process that blocks in a system call answers no other signal.
+afterEach(() => running?.child.kill('SIGKILL'));
+afterAll(async () => {
+  await mock.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const rungate = (args: readonly string[], env: Record<string, string> = {}) => {
+  const all = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_CONFIG_DIR: folder, ...env };
+  running = start(process.execPath, [bin, ...args], all, folder);
+  return running.ended;
+};
+const gate = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait'];
+
+describe.skipIf(!existsSync('/proc/self'))('a folder below /proc, where nothing can be made', () => {
+  it.each<[string, readonly string[], Record<string, string>, number]>([
+    ['for the profiles', ['config', 'set', 'project', 'x'], { RUNGATE_CONFIG_DIR: '/proc/a/b' }, 78],
+    ['for a report', [...gate, '--junit', '/proc/a/b.xml'], {}, 78],
+    ['for deliveries', ['webhooks', 'listen', '--port', '0', '--save', '/proc/a/b'], {}, 64],
+  ])('ends the command with an error: %s', async (_what, args, env, code) => {
+    const ended = await rungate(args, env);
+    expect(ended.err).toMatch(/ENOENT/);
+    expect(ended.code).toBe(code);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a named pipe without a reader', () => {
+  it('as a report is said, and is no success', async () => {
+    const pipe = join(folder, 'pipe.xml');
+    execFileSync('mkfifo', [pipe]);
+    const ended = await rungate([...gate, '--junit', pipe]);
+    expect(ended.err).toContain('could not be written: no process reads this pipe');
+    expect(ended.code).toBe(78);
+  });
+
+  it('as a file of the CI is said, and the verdict stays', async () => {
+    const pipe = join(folder, 'output');
+    execFileSync('mkfifo', [pipe]);
+    const ended = await rungate(gate, {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_OUTPUT: pipe,
+      GITHUB_STEP_SUMMARY: pipe,
+    });
+    expect(ended.err).toContain('the file of GITHUB_OUTPUT could not be written: no process reads this pipe');
+    expect(ended.code).toBe(0);
+  });
+
+  it.each(['/dev/stdout', '/dev/fd/1'])('is not %s: a report goes there', async (path) => {
+    // Node gives a child sockets for its streams, which cannot be opened again.
+    const inPipe = ['-c', '"$0" "$@" | cat', process.execPath, bin, ...gate, '--junit', path];
+    running = start('sh', inPipe, { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey }, folder);
+    const ended = await running.ended;
+    expect(ended.out).toContain('<testsuites');
+    expect(ended.err).not.toContain('could not be written');
+  });
+});
