@@ -56,7 +56,7 @@ function replayedHeader({ headers }: Exchange): boolean | null {
 function understand(reply: Exchange, start: CreateRequest): CreatedRun {
   return {
     kind: 'created',
-    runId: runIdOf(reply.value, reply.headers.location, start.idPointer),
+    runId: runIdOf(reply.value, reply.headers.location, start.idPointer, start.body),
     appUrl: appUrlOf(reply.value),
     replayed: replayedHeader(reply),
     attempts: reply.attempts,

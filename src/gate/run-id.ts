@@ -1,6 +1,7 @@
 import { ContractError, UsageError } from '../errors.ts';
+import { paramProblem } from '../http/address.ts';
 import { oneLine } from '../http/refusal.ts';
-import { readAppUrl } from './reading.ts';
+import { describe, readAppUrl } from './reading.ts';
 
 /** The places where services of this kind put the id of a run they have created, in order of preference. */
 const places: readonly (readonly string[])[] = [
@@ -24,9 +25,14 @@ function at(value: unknown, path: readonly string[]): unknown {
 /** Longer than any id that a path could carry. */
 const longestId = 500;
 
+/** The text of what may be meant as an id; `isUsable` says whether it is one. */
 function asId(value: unknown): string | null {
-  if (typeof value === 'string' && value !== '' && value.length <= longestId) return value;
+  if (typeof value === 'string' && value !== '') return value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : null;
+}
+
+function isUsable(id: string): boolean {
+  return id.length <= longestId && !/[/\\]/.test(id) && paramProblem(id) === null;
 }
 
 /** RFC 6901: `/data/run~1id` → `['data', 'run/id']`. */
@@ -40,42 +46,94 @@ export function parsePointer(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function lastSegment(location: string | undefined): string | null {
-  if (location === undefined) return null;
-  // Without the host: it is no path segment, and must not be taken for a run.
-  const path = location.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
-  const segment = path.split('/').findLast((part) => part !== '');
-  if (segment === undefined || segment.length > longestId) return null;
+/** The id of the run that a path leads to: `/api/ci/runs/r-1`, `/test-runs/r-1/status`; null if it names no run. */
+export function runInPath(path: string): string | null {
+  const segments = path.split('/');
+  const at = segments.findLastIndex((segment, index) => /runs?$/i.test(segment) && segments[index + 1]);
   try {
-    return decodeURIComponent(segment);
+    return at < 0 ? null : decodeURIComponent(segments[at + 1] ?? '');
   } catch {
     return null;
   }
 }
 
-/**
- * The id of the run that a create reply speaks of; the interface does not show that reply. `pointer` is the
- * setting `run.idPointer`, which comes before all else.
- */
-export function runIdOf(reply: unknown, location: string | undefined, pointer?: string): string {
-  const wanted = pointer === undefined ? places : [parsePointer(pointer), ...places];
-  for (const place of wanted) {
-    const id = asId(at(reply, place));
-    if (id !== null) return id;
-  }
-  const fromLocation = lastSegment(location);
-  if (fromLocation !== null) return fromLocation;
-  const keys =
-    typeof reply === 'object' && reply !== null
-      ? oneLine(Object.keys(reply).slice(0, 20).join(', '), 500)
-      : '';
-  const received = keys === '' ? 'a reply without fields' : `the fields ${keys}`;
-  throw new ContractError(`the service created a run, and its reply does not say which: ${received}`, {
-    field: pointer ?? 'runId',
-    expected: 'the id of the run',
+function runInLocation(location: string): string | null {
+  // Without the host, which is not a path segment.
+  return runInPath(location.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '');
+}
+
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** Whether the response only repeats what the request says in a field of that name: anybody may choose that text. */
+function repeatsRequest(path: readonly string[], id: string, request: object): boolean {
+  const names = new Set(path.map(plain));
+  return Object.entries(request).some(
+    ([name, value]) => names.has(plain(name)) && [value].flat().includes(id),
+  );
+}
+
+/** What else a create response says about the run, for whoever has to find it. */
+function trace(reply: unknown, location: string | undefined): string {
+  const keys = typeof reply === 'object' && reply !== null ? Object.keys(reply).slice(0, 20).join(', ') : '';
+  const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500)}`;
+  return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200)}`;
+}
+
+function unusable(field: string, received: string, more: string): ContractError {
+  return new ContractError(`the service created a run whose id cannot be used: "${field}" is ${received}`, {
+    field,
+    expected: `an id of at most ${longestId} characters, without slashes or control characters`,
     received,
-    hint: 'name the place of the id as a JSON pointer in the setting run.idPointer, for example /data/run/key',
+    hint: `find the run in the service, and cancel it there if it is not wanted; the response has ${more}`,
   });
+}
+
+/**
+ * The id of the run that a create response names; the interface does not show that response.
+ * @param pointer the setting `run.idPointer`, which comes before the usual places
+ * @param request the body that was sent
+ * @throws ContractError if there is no usable id, which says what the response has instead
+ */
+export function runIdOf(
+  reply: unknown,
+  location: string | undefined,
+  pointer?: string,
+  request: object = {},
+): string {
+  const pointed = pointer === undefined ? null : parsePointer(pointer);
+  const found = (path: readonly string[]) => asId(at(reply, path));
+  const own = pointed === null ? null : found(pointed);
+  const place = places.find((path) => found(path) !== null);
+  if (pointed !== null && own !== null && repeatsRequest(pointed, own, request)) {
+    const other = place === undefined ? '' : `; ${place.join('.')} is ${describe(found(place))}`;
+    throw new ContractError(
+      `run.idPointer ${pointer} leads to a field that repeats the request, so it does not say which run was created${other}`,
+      {
+        field: pointer ?? '',
+        expected: 'an id that the service has chosen',
+        received: describe(own),
+        hint: `set run.idPointer to the field with the id of the run; the response has ${trace(reply, location)}`,
+      },
+    );
+  }
+  const inLocation = location === undefined ? null : runInLocation(location);
+  const candidates: [string, string | null][] = [
+    [pointer ?? '', own],
+    [place?.join('.') ?? '', place === undefined ? null : found(place)],
+    ['Location', inLocation],
+  ];
+  const [field, id] = candidates.find(([, text]) => text !== null) ?? ['', null];
+  if (id === null) {
+    const received = trace(reply, location);
+    throw new ContractError(`the create response does not say which run was created: it has ${received}`, {
+      field: pointer ?? 'runId',
+      expected: 'the id of the run',
+      received,
+      hint: 'name the place of the id as a JSON pointer in the setting run.idPointer, for example /data/run/key',
+    });
+  }
+  if (!isUsable(id)) throw unusable(field, describe(id), trace(reply, location));
+  return id;
 }
 
 /** The URL of the run, where the create reply has it. */

@@ -50,7 +50,7 @@ export function parseApiUrl(apiUrl: string, insecureHttp = false): URL {
 }
 
 /** Why a value cannot stand in a path, as the end of a sentence, or null. */
-function paramProblem(value: unknown): string | null {
+export function paramProblem(value: unknown): string | null {
   if (typeof value !== 'string') return 'must be a string';
   if (value === '') return 'must not be empty';
   if (value === '.' || value === '..')

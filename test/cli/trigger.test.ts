@@ -111,6 +111,38 @@ describe('what is printed', () => {
     expect((await on.rungate(...trigger)).out).toBe('run_77\n');
   });
 
+  it('a login page in place of the run is an error, and nothing is waited for', async () => {
+    on = await stage();
+    const headers = { location: '/login' };
+    on.mock.faults.add({ kind: 'status', status: 200, body: '{}', headers, endpoint: 'run.trigger' });
+    const { code, out, err } = await on.rungate(...trigger, '--wait');
+    expect([code, out]).toEqual([5, '']);
+    expect(err).toContain('/login');
+    expect(on.mock.requests.map(({ endpoint }) => endpoint)).toEqual(['run.trigger']);
+  });
+
+  it.each(['..', 'a/b', 'a\nb'])('an id of %j is exit code 5, with what was created', async (runId) => {
+    on = await stage();
+    const text = JSON.stringify({ runId });
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger' });
+    const { code, out, err } = await on.rungate(...trigger, '--wait');
+    expect([code, out]).toEqual([5, '']);
+    expect(err).toMatch(/created a run.*cannot be used/);
+    expect(err).not.toMatch(/nothing was sent/);
+  });
+
+  it('a branch named like an old run is not that run, wherever run.idPointer points', async () => {
+    on = await stage({ outcome: ['passed', 'failed'], duration: 0 });
+    const old = (await on.rungate(...trigger)).out.trim();
+    on.mock.faults.add({ kind: 'patch', merge: { ref: old }, endpoint: 'run.trigger' });
+    const files = { '/repo/.rungate.json': '{"run":{"idPointer":"/ref"}}', '/repo/.git': '' };
+    const command = on.with({ cwd: '/repo', files });
+    const { code, err } = await command(...trigger, '--ref', old, '--wait');
+    expect(code).toBe(5);
+    expect(err).toContain('/ref');
+    expect(err).toContain([...on.mock.state.runs.keys()][1]);
+  });
+
   it('a reply without an id is an error that lists the fields that came', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'reply', text: '{"ok":true,"ticket":5}', endpoint: 'run.trigger' });

@@ -21,7 +21,7 @@ describe('the run id is the first of', () => {
     ['run.id', { ...withoutId, run: { id: 'd' } }, 'd'],
     ['data.runId', { data: everywhere.data }, 'e'],
     ['data.id', { data: { id: 'f' } }, 'f'],
-    ['the last segment of Location', {}, 'g'],
+    ['the segment after runs in Location', {}, 'g'],
   ])('%s', (_place, reply, id) => expect(runIdOf(reply, location)).toBe(id));
 
   test.each([[''], [null], [{}], [1.5], [true], [['x']]])(
@@ -46,16 +46,47 @@ describe('Location', () => {
     ['https://ci.example/api/ci/runs/r-1', 'r-1'],
     ['/api/ci/runs/r-1/', 'r-1'],
     ['/api/ci/runs/r-1?tab=log#top', 'r-1'],
-    ['r-1', 'r-1'],
+    ['runs/r-1', 'r-1'],
+    ['/projects/shop/test-runs/r-1', 'r-1'],
+    ['/api/ci/runs/r-1/status', 'r-1'],
+    ['/runs/old/reruns/r-1', 'r-1'],
     ['/api/ci/runs/a%20b', 'a b'],
   ])('%j names %j, whatever the body is', (location, id) => {
     expect(runIdOf(null, location)).toBe(id);
     expect(runIdOf('created', location)).toBe(id);
   });
 
-  test.each(['', '/', '?x=1', '/runs/%E0%A4%A', 'https://ci.example', 'https://ci.example/', '//ci.example'])(
-    '%j names none',
-    (location) => expect(() => runIdOf({}, location)).toThrow(ContractError),
+  test.each([
+    ...['', '/', '?x=1', '/runs/%E0%A4%A', 'https://ci.example', 'https://ci.example/', '//ci.example'],
+    ...['/login', 'login', '/api/ci/runs', '/api/ci/runs/', '/login?next=/api/ci/runs/r-1', '//runs/r-1'],
+  ])('%j names none', (location) => {
+    expect(() => runIdOf({}, location)).toThrow(
+      expect.objectContaining({ code: 'contract', message: expect.stringContaining('does not say') }),
+    );
+  });
+});
+
+describe('an id that cannot be used', () => {
+  const unusable = ['.', '..', 'a/b', 'a\\b', 'a\nb', '\u0000', 'x'.repeat(501), '\ud800'];
+
+  test.each(unusable)('%j is a contract error that quotes it, and no other place is tried', (runId) => {
+    expect(() => runIdOf({ runId, id: 'b' }, '/api/ci/runs/r-1')).toThrow(
+      expect.objectContaining({
+        code: 'contract',
+        field: 'runId',
+        message: expect.stringContaining(JSON.stringify(runId).slice(0, 60)),
+        hint: expect.stringContaining('/api/ci/runs/r-1'),
+      }),
+    );
+  });
+
+  test.each(['/runs/..', '/runs/%2e%2e', '/runs/a%2Fb', '/runs/a%0Ab'])(
+    'in Location %j is one, too',
+    (location) => {
+      expect(() => runIdOf({}, location)).toThrow(
+        expect.objectContaining({ code: 'contract', field: 'Location' }),
+      );
+    },
   );
 });
 
@@ -72,6 +103,31 @@ describe('run.idPointer', () => {
     ['/a~01b', ['a~1b']],
     ['/', ['']],
   ])('%j is read as RFC 6901 says', (pointer, path) => expect(parsePointer(pointer)).toEqual(path));
+
+  describe('to a field that repeats the request is refused', () => {
+    const request = { projectSlug: 'shop', tags: ['old', 'smoke'], ref: 'old', commitSha: '7' };
+
+    test.each<[string, unknown]>([
+      ['/ref', { ref: 'old', runId: 'new' }],
+      ['/run/ref', { run: { ref: 'old' } }],
+      ['/commit_sha', { commit_sha: 7 }],
+      ['/request/commitSha', { request: { commitSha: '7' } }],
+      ['/tags/0', { tags: ['old'] }],
+      ['/tags/0/name', { tags: [{ name: 'old' }] }],
+    ])('%s of %j', (pointer, reply) => {
+      expect(() => runIdOf(reply, '/runs/new', pointer, request)).toThrow(
+        expect.objectContaining({ code: 'contract', message: expect.stringContaining(pointer) }),
+      );
+    });
+
+    test.each<[string, unknown, string]>([
+      ['/ref', { ref: 'run_9' }, 'run_9'],
+      ['/key', { key: 'old' }, 'old'],
+      ['/project', { project: 'shop' }, 'shop'],
+    ])('%s of %j is not refused: the name or the value differs', (pointer, reply, id) => {
+      expect(runIdOf(reply, undefined, pointer, request)).toBe(id);
+    });
+  });
 
   test('reaches into arrays', () =>
     expect(runIdOf({ runs: [{ key: 'k' }] }, undefined, '/runs/0/key')).toBe('k'));
