@@ -5,7 +5,7 @@
  * `malformed_timestamp` not an RFC 3339 date-time with a zone; `malformed_signature` not `sha256=` and 64 hex digits;
  * `too_old` `too_new` authentic, but outside the allowed age; `mismatch` not signed with any of the secrets over these
  * bytes; `body_not_raw` the body was parsed before it got here; `no_secret` nothing to verify with; `invalid_json`
- * authentic, but not JSON; `bad_option` the call itself is wrong.
+ * authentic, but not JSON; `bad_option` the call itself is wrong; `store_timeout` the replay store did not answer in time.
  */
 export type WebhookErrorCode =
   | 'missing_header'
@@ -18,7 +18,8 @@ export type WebhookErrorCode =
   | 'body_not_raw'
   | 'no_secret'
   | 'invalid_json'
-  | 'bad_option';
+  | 'bad_option'
+  | 'store_timeout';
 
 /** The one class of everything that `sign` and `verify` throw. */
 export class WebhookVerificationError extends Error {

@@ -1,5 +1,6 @@
 import { WebhookVerificationError } from './error.ts';
 import type { Verified } from './options.ts';
+import { limited } from './replay-limit.ts';
 import { memoryStore, type ReplayStore } from './replay-store.ts';
 import { parseSignature, toHex } from './signature.ts';
 
@@ -17,6 +18,8 @@ export interface ReplayGuardOptions {
   ttlSeconds?: number | undefined;
   /** What the keys begin with; one for each receiver that shares a store. Default `rungate:replay:`. */
   prefix?: string | undefined;
+  /** Milliseconds that the store has for each call; default 2000. */
+  timeoutMs?: number | undefined;
 }
 
 /** What tells one delivery from another: its signature (`sha256=<hex>`), or its body. Use one of them throughout. */
@@ -27,7 +30,10 @@ export type Once<Result> = { replay: false; result: Result } | { replay: true };
 
 /** Has each delivery set something off once. */
 export interface ReplayGuard {
-  /** Whether a delivery that was verified is seen for the first time. Of many at once, one is. */
+  /**
+   * Whether a delivery that was verified is seen for the first time. Of many at once, one is.
+   * @throws `store_timeout`, what the store throws, and `too_old` when the delivery became that in the meantime
+   */
   check(verified: Verified, proof: Proof): Promise<'first' | 'replay'>;
   /** Forgets a delivery, so that the sender's next attempt at it is the first again. */
   release(verified: Verified, proof: Proof): Promise<void>;
@@ -71,6 +77,14 @@ function ttlOf(given: unknown, window: number): number {
   );
 }
 
+/** A timer's largest delay: beyond it, it fires at once. */
+const longestTimer = 2 ** 31 - 1;
+
+function timeLimit(value: unknown = 2000): number {
+  if (typeof value === 'number' && value > 0 && value <= longestTimer) return value;
+  bad('timeoutMs must be a number of milliseconds above 0');
+}
+
 /** What is hashed: the MAC, whatever case its digits came in, or the message that was signed. */
 function identity({ timestamp }: Verified, proof: Proof): Uint8Array<ArrayBuffer> {
   const start = encoder.encode(`${timestamp}.`);
@@ -89,7 +103,8 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 
 /** Tells a delivery that was handled already from one that was not. */
 export function createReplayGuard(options: ReplayGuardOptions = {}): ReplayGuard {
-  const { store = memoryStore(), prefix = 'rungate:replay:' } = options;
+  const { prefix = 'rungate:replay:' } = options;
+  const store = limited(options.store ?? memoryStore(), timeLimit(options.timeoutMs));
   const maxAge = seconds('maxAge', options.maxAge, 300);
   const maxFuture = seconds('maxFuture', options.maxFuture, 60);
   const ttlMs = ttlOf(options.ttlSeconds, maxAge + maxFuture) * 1000;
@@ -108,7 +123,15 @@ export function createReplayGuard(options: ReplayGuardOptions = {}): ReplayGuard
 
   const guard: ReplayGuard = {
     async check(verified, proof) {
-      return (await store.setIfAbsent(await keyOf(verified, proof), ttlMs)) ? 'first' : 'replay';
+      const began = performance.now();
+      const key = await keyOf(verified, proof);
+      if (!(await store.setIfAbsent(key, ttlMs))) return 'replay';
+      const ageSeconds = verified.ageSeconds + (performance.now() - began) / 1000;
+      if (ageSeconds <= maxAge) return 'first';
+      throw new WebhookVerificationError(
+        'too_old',
+        `the delivery became older than ${maxAge} s while the replay store was asked`,
+      );
     },
     async release(verified, proof) {
       await store.delete(await keyOf(verified, proof));

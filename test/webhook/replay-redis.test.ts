@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
 import { build } from 'tsup';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createReplayGuard, redisStore } from '../../src/webhook/replay.ts';
 import { clientKinds, connectRedis } from './redis-clients.ts';
 
@@ -47,7 +47,11 @@ async function startRedis() {
   return {
     port,
     directory,
+    /** Takes no time and answers nothing until it is continued. */
+    freeze: () => child.kill('SIGSTOP'),
+    thaw: () => child.kill('SIGCONT'),
     async stop() {
+      child.kill('SIGCONT');
       child.kill();
       await ended(child);
       rmSync(directory, { recursive: true, force: true });
@@ -131,6 +135,43 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
       await sleep(80);
       expect(await store.setIfAbsent(`${kind}-short`, 49.5)).toBe(true);
       await close();
+    });
+
+    test('a Redis that is frozen is an error in time, and the next attempt is the first', async () => {
+      const { client, close } = await connectRedis(kind, redis.port);
+      const guard = createReplayGuard({
+        store: redisStore(client),
+        prefix: `${kind}-frozen:`,
+        timeoutMs: 100,
+      });
+      expect(await guard.check(verified, signature(2))).toBe('first');
+      redis.freeze();
+      try {
+        for (const again of [3, 3, 2]) {
+          await expect(guard.check(verified, signature(again))).rejects.toMatchObject({
+            code: 'store_timeout',
+          });
+        }
+      } finally {
+        redis.thaw();
+      }
+      const patient = createReplayGuard({ store: redisStore(client), prefix: `${kind}-frozen:` });
+      expect(await patient.check(verified, signature(2))).toBe('replay');
+      expect(await guard.check(verified, signature(3))).toBe('first');
+      expect(await guard.check(verified, signature(3))).toBe('replay');
+      await close();
+    });
+
+    test('a Redis that is down is an error in time', async () => {
+      const doomed = await startRedis();
+      const { client } = await connectRedis(kind, doomed.port);
+      const guard = createReplayGuard({ store: redisStore(client), timeoutMs: 100 });
+      expect(await guard.check(verified, signature(4))).toBe('first');
+      await doomed.stop();
+      const handle = vi.fn();
+      await expect(guard.once({ verified, signature: signature(5) }, handle)).rejects.toThrow();
+      expect(handle).not.toHaveBeenCalled();
+      (client as unknown as { disconnect(): unknown }).disconnect();
     });
 
     test('a command that was sent twice, its first reply lost, is still the first', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Verified } from '../../src/webhook/options.ts';
 import { createReplayGuard, memoryStore, type ReplayStore } from '../../src/webhook/replay.ts';
 
@@ -117,6 +117,132 @@ describe('a replay guard', () => {
     );
     expect(handled).toBe(0);
   });
+});
+
+describe('a store that does not answer', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** Answers when it is told to, with the keys that are set. */
+  function frozen() {
+    const held: (() => void)[] = [];
+    const keys = new Set<string>();
+    const whenThawed = <Value>(work: () => Value) =>
+      new Promise<Value>((resolve) => held.push(() => resolve(work())));
+    const store: ReplayStore = {
+      setIfAbsent: (key) => whenThawed(() => !keys.has(key) && keys.add(key).size > 0),
+      delete: (key) => whenThawed(() => keys.delete(key)),
+    };
+    const thaw = async () => {
+      while (held.length > 0) {
+        held.shift()?.();
+        await vi.advanceTimersByTimeAsync(0);
+      }
+    };
+    return { store, keys, thaw, asked: () => held.length };
+  }
+
+  const handling = async (
+    guard: ReturnType<typeof createReplayGuard>,
+    store: ReturnType<typeof frozen>,
+    ms: number,
+  ) => {
+    const handle = vi.fn(() => 'done');
+    const before = store.asked();
+    const outcome = guard.once({ verified, signature }, handle).catch((error: unknown) => error);
+    await vi.waitUntil(() => store.asked() > before);
+    await vi.advanceTimersByTimeAsync(ms);
+    return { handle, outcome };
+  };
+
+  test('is an error after 2 s, and nothing is handled then or later', async () => {
+    const redis = frozen();
+    const guard = createReplayGuard({ store: redis.store });
+    const { handle, outcome } = await handling(guard, redis, 2000);
+    expect(await outcome).toMatchObject({ code: 'store_timeout' });
+    await redis.thaw();
+    expect(handle).not.toHaveBeenCalled();
+    expect(redis.keys.size).toBe(0);
+  });
+
+  test('may have a time limit of its own', async () => {
+    const redis = frozen();
+    const guard = createReplayGuard({ store: redis.store, timeoutMs: 50 });
+    const { outcome } = await handling(guard, redis, 50);
+    expect(await outcome).toMatchObject({ code: 'store_timeout' });
+  });
+
+  test('loses nothing: the next attempt at the delivery has the claim of the first, once', async () => {
+    const redis = frozen();
+    const guard = createReplayGuard({ store: redis.store });
+    await (await handling(guard, redis, 2000)).outcome;
+    const second = guard.once({ verified, signature }, () => 'second');
+    const third = guard.once({ verified, signature }, () => 'third');
+    await vi.waitUntil(() => redis.asked() === 2);
+    await redis.thaw();
+    expect(await second).toEqual({ replay: false, result: 'second' });
+    expect(await third).toEqual({ replay: true });
+    expect(redis.keys.size).toBe(1);
+  });
+
+  test('and then fails leaves the delivery to the next attempt', async () => {
+    let fail: (error: Error) => void = () => {};
+    const inMemory = memoryStore();
+    let calls = 0;
+    const store: ReplayStore = {
+      ...inMemory,
+      setIfAbsent: (key, ttlMs) => {
+        calls += 1;
+        if (calls > 1) return inMemory.setIfAbsent(key, ttlMs);
+        return new Promise((_resolve, reject) => {
+          fail = reject;
+        });
+      },
+    };
+    const guard = createReplayGuard({ store });
+    const first = guard.check(verified, signature).catch((error: unknown) => error);
+    await vi.waitUntil(() => calls === 1);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(await first).toMatchObject({ code: 'store_timeout' });
+    fail(new Error('connection lost'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(await guard.check(verified, signature)).toBe('first');
+  });
+
+  test('does not make a delivery handled that has become too old meanwhile', async () => {
+    const redis = frozen();
+    const guard = createReplayGuard({ store: redis.store });
+    const handle = vi.fn();
+    const old = { ...verified, ageSeconds: 299 };
+    const outcome = guard.once({ verified: old, signature }, handle).catch((error: unknown) => error);
+    await vi.waitUntil(() => redis.asked() > 0);
+    await vi.advanceTimersByTimeAsync(1500);
+    await redis.thaw();
+    expect(await outcome).toMatchObject({ code: 'too_old' });
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  test('cannot hold up the error of a handler either', async () => {
+    const inMemory = memoryStore();
+    const guard = createReplayGuard({
+      store: { setIfAbsent: inMemory.setIfAbsent, delete: () => new Promise(() => {}) },
+    });
+    const outcome = guard
+      .once({ verified, signature }, () => Promise.reject(new Error('database down')))
+      .catch((error: unknown) => error);
+    await vi.waitUntil(() => vi.getTimerCount() > 0);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(String(((await outcome) as AggregateError).errors)).toMatch(/database down.*did not answer/);
+  });
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '2000', null])(
+    'cannot have a time limit of %j',
+    (timeoutMs) => {
+      expect(() => createReplayGuard({ timeoutMs: timeoutMs as never })).toThrow(
+        expect.objectContaining({ code: 'bad_option' }),
+      );
+    },
+  );
 });
 
 describe('once', () => {

@@ -32,6 +32,7 @@ const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, RefusalStat
   body_not_raw: 500,
   no_secret: 500,
   bad_option: 500,
+  store_timeout: 500,
 };
 
 /** The status to answer an error with. Whatever is not of a delivery is 500. */
