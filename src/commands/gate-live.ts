@@ -1,4 +1,5 @@
 import type { Policy } from '../gate/policy.ts';
+import { shownAs } from '../gate/report.ts';
 import type { WatchedRun } from '../gate/wait.ts';
 import type { Io } from '../output/io.ts';
 import { hyperlink, knowsLinks } from '../output/live/hyperlink.ts';
@@ -35,13 +36,14 @@ interface Moment extends LiveRules {
 /** A run as the view shows it. Pure. */
 export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, conceal }: Moment): LiveRun {
   const { seen, attempts, trouble } = run.progress;
-  const going = run.outcome === null;
+  const verdict = run.outcome?.verdict;
+  const going = verdict === undefined;
   const of = Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
   return {
     name: excerpt(conceal(run.runId), 200),
     // An address that is cut, or has a secret in it, leads nowhere.
     url: run.appUrl !== null && conceal(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
-    phase: run.outcome === null ? 'going' : policy[run.outcome.verdict],
+    phase: verdict === undefined ? 'going' : shownAs({ verdict, gate: policy[verdict] }),
     state: run.outcome?.verdict ?? excerpt(conceal(seen?.state ?? '-'), 80),
     trouble: going && trouble !== null,
     failed: seen?.failed ?? null,

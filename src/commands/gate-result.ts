@@ -1,6 +1,6 @@
 import { advice, headline, nameOf, story } from '../ci/reports/words.ts';
 import { exitCodes } from '../exit.ts';
-import type { GateReport, RunReport } from '../gate/report.ts';
+import { type GateReport, type RunReport, shownAs, shownGate } from '../gate/report.ts';
 import type { Io } from '../output/io.ts';
 import type { Output, Tone } from '../output/output.ts';
 import type { Table } from '../output/table.ts';
@@ -30,7 +30,7 @@ const marks = { pass: ['good', '✓'], warn: ['warn', '!'], fail: ['bad', '✗']
 
 /** Whether the table has all that there is to say of a run: its verdict, and nothing to do about it. */
 function isPlain(run: RunReport): boolean {
-  return run.gate !== 'warn' && ['passed', 'failed', 'blocked', 'cancelled'].includes(run.verdict ?? '');
+  return shownAs(run) !== 'warn' && ['passed', 'failed', 'blocked', 'cancelled'].includes(run.verdict ?? '');
 }
 
 /** What a code means that the table does not explain to who sees it first. */
@@ -58,17 +58,19 @@ export async function printGate(report: GateReport, { io, output }: Context): Pr
   else await output.data(report, gateTable(report));
   for (const run of report.runs) {
     if (output.oneScreen && isPlain(run)) continue;
-    const [tone, mark] = marks[run.gate];
-    const loud = run.gate === 'warn' ? ' WARNING:' : '';
+    const shown = shownAs(run);
+    const [tone, mark] = marks[shown];
+    const loud = shown === 'warn' ? ' WARNING:' : '';
     const url = run.appUrl === null || output.oneScreen ? '' : ` ${excerpt(run.appUrl, 500)}`;
-    const say = run.gate === 'pass' ? output.note : output.alert;
+    const say = shown === 'pass' ? output.note : output.alert;
     await say(`${output.paint(tone, `${mark}${loud}`)} ${nameOf(run)} ${story(run)}${url}`);
     const hint = advice(run);
     if (hint !== null) await say(`  ${output.paint('dim', '→')} ${excerpt(hint, 400)}`);
   }
-  const [tone, mark] = marks[report.gate];
+  const shown = shownGate(report);
+  const [tone, mark] = marks[shown];
   if (output.oneScreen) {
-    const say = report.gate === 'fail' ? output.alert : output.note;
+    const say = shown === 'pass' ? output.note : output.alert;
     await say(output.paint(tone, `${mark} ${headline(report)}${meaning(report)}`));
   } else if (report.gate === 'fail') {
     await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));

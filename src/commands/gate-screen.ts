@@ -1,4 +1,4 @@
-import type { GateReport, RunReport } from '../gate/report.ts';
+import { type GateReport, type RunReport, shownAs } from '../gate/report.ts';
 import { hyperlink } from '../output/live/hyperlink.ts';
 import { columnsOf, pad } from '../output/live/text.ts';
 import type { Tone } from '../output/output.ts';
@@ -37,7 +37,7 @@ export function gateScreen(report: GateReport, columns: number, { paint, links }
   const filled = (cells: readonly string[]) =>
     cells.map((cell, at) => pad(cell, widths[at] ?? 0, at < countsFrom ? 'left' : 'right'));
   const painted = (run: RunReport, cells: readonly string[]) =>
-    cells.map((cell, at) => (at === verdictAt ? paint(tones[run.gate], cell) : cell));
+    cells.map((cell, at) => (at === verdictAt ? paint(tones[shownAs(run)], cell) : cell));
   const line = (parts: readonly string[]) => parts.join(gap).trimEnd();
   const below = (text: string) => (text === '' ? [] : [`${gap}${text}`]);
 
@@ -57,7 +57,7 @@ export function gateScreen(report: GateReport, columns: number, { paint, links }
   const lines = rows.flatMap(({ run, cells, url }) => {
     const [id = '', verdict = '', state, failed, blocked] = cells;
     return [
-      line([id, paint(tones[run.gate], verdict)]),
+      line([id, paint(tones[shownAs(run)], verdict)]),
       ...below(`${state}, ${failed} failed, ${blocked} blocked`),
       ...below(linked(run, url)),
     ];

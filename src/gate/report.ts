@@ -83,9 +83,23 @@ export function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
   return outcome.verdict === 'unobserved' ? exitCodeOf(outcome.cause) : verdictCodes[outcome.verdict];
 }
 
-function worst(actions: readonly Action[]): Action {
+/** Returns the action that decides over several: one `fail` fails all. */
+export function worst(actions: readonly Action[]): Action {
   if (actions.includes('fail')) return 'fail';
   return actions.includes('warn') ? 'warn' : 'pass';
+}
+
+/**
+ * Returns how every output and report shows a run: `pass` for the verdict `passed` alone. A policy may let another verdict
+ * pass, but it stays a warning.
+ */
+export function shownAs({ verdict, gate }: Pick<RunReport, 'verdict' | 'gate'>): Action {
+  return gate === 'pass' && verdict !== 'passed' ? 'warn' : gate;
+}
+
+/** Returns how every output and report shows the gate: as its worst run, and as `fail` for any exit code but 0. */
+export function shownGate({ gate, exitCode, runs }: GateReport): Action {
+  return exitCode === exitCodes.ok ? worst([gate, ...runs.map(shownAs)]) : 'fail';
 }
 
 /** The gate over runs that all have an outcome. */

@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli.ts';
+import { liveRun } from '../../src/commands/gate-live.ts';
+import { resolvePolicy } from '../../src/gate/policy.ts';
+import { type WatchedRun, watch as watchRun } from '../../src/gate/wait.ts';
 import type { Io } from '../../src/output/io.ts';
 import type { Size, Terminal } from '../../src/output/terminal.ts';
 import { type TestScreen, testScreen } from '../screen.ts';
@@ -89,6 +92,18 @@ describe('the view of a wait, before a terminal', () => {
     const { screen } = await watch(['run', 'wait', id]);
     const shown = screen.lines().join(' ').replace(/\s+/g, ' ');
     expect(shown).toMatch(/^run_\w+: [^•⠋]*503[^•⠋]*trying again in 250 ms \(attempt 1\/60\) ✓ gate passed$/);
+  });
+
+  it.each([
+    ['passed', 'pass'],
+    ['failed', 'warn'],
+    ['cancelled', 'warn'],
+    ['timeout', 'fail'],
+  ] as const)('marks a run that %s, where counts may pass, as %s', (verdict, phase) => {
+    const outcome = { verdict } as WatchedRun['outcome'];
+    const policy = resolvePolicy({ on: { failed: 'pass', cancelled: 'pass' } });
+    const moment = { now: 0, stopping: false, maxAttempts: 1, policy, conceal: (text: string) => text };
+    expect(liveRun({ ...watchRun('run_1', 0), outcome }, moment).phase).toBe(phase);
   });
 
   it.each([
@@ -194,6 +209,19 @@ describe('the result on a terminal', () => {
     expect((await result(80, 'cancelled', '--strict')).err).toMatch(
       /✗ gate failed \(exit 4\): a cancelled run, and the policy fails that\n$/,
     );
+  });
+
+  it('shows a failed run that may pass as a warning, with what makes it fail', async () => {
+    const { err, lines, id } = await result(80, 'failed', '--on', 'failed=pass');
+    expect(lines.join(' ')).toContain('failed');
+    expect(err).not.toContain('✓');
+    expect(err).toContain(`! WARNING: run ${id} failed: 2 failed, 0 blocked`);
+    expect(err).toMatch(
+      /→ the gate lets it pass; --on failed=fail makes it fail\n! gate passed with 1 warning\n$/,
+    );
+    await on.close();
+    const quiet = await result(80, 'failed', '--on', 'failed=pass', '--quiet');
+    expect(quiet.err).toMatch(/WARNING: run[\s\S]*! gate passed with 1 warning/);
   });
 
   it('says nothing twice: on stderr there is only what the gate makes of it', async () => {

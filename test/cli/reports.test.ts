@@ -38,6 +38,8 @@ describe('the files that are asked for', () => {
     ['cancelled', [], 0, 'warn', 'cancelled', 'skipped'],
     ['cancelled', ['--strict'], 4, 'fail', 'cancelled', 'failure'],
     ['failed', ['--on', 'failed=warn'], 0, 'warn', 'failed', 'failure'],
+    ['failed', ['--on', 'failed=pass'], 0, 'pass', 'failed', 'failure'],
+    ['cancelled', ['--on', 'cancelled=pass'], 0, 'pass', 'cancelled', 'skipped'],
   ] as const)(
     'say of a run that %s, with %j, what the exit code says',
     async (outcome, flags, code, action, verdict, element) => {
@@ -127,6 +129,18 @@ describe('the files that are asked for', () => {
     expect(Object.values(files).join('')).not.toContain(key);
     expect(files['junit.xml']).toContain('value="***"');
   });
+});
+
+it('a failed run that may pass is a warning in all that GitHub shows', async () => {
+  const { code, err, out, files } = await gate({ outcome: 'failed' }, ['--on', 'failed=pass'], {
+    env: github,
+  });
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ gate: 'pass', runs: [{ gate: 'pass', verdict: 'failed' }] });
+  expect(commandsIn(err).map((command) => command.name)).toEqual(['warning']);
+  expect(err).toMatch(/! WARNING: run \S+ failed: 2 failed, 0 blocked/);
+  expect(files['/gh/summary']).toMatch(/⚠️ rungate: gate passed with 1 warning/);
+  expect(files['/gh/summary']).not.toContain('✅');
 });
 
 describe('a file that cannot be written', () => {

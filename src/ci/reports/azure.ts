@@ -1,4 +1,4 @@
-import type { GateReport } from '../../gate/report.ts';
+import { type GateReport, shownAs } from '../../gate/report.ts';
 import { type GateOutputs, gateOutputs } from './outputs.ts';
 import { paragraph } from './words.ts';
 
@@ -33,9 +33,10 @@ function variable(text: string): string {
 export function azureCommands(report: GateReport): string[] {
   const outputs = gateOutputs(report);
   const issues = report.runs.flatMap((run) => {
-    if (run.gate === 'pass') return [];
+    const shown = shownAs(run);
+    if (shown === 'pass') return [];
     const text = `rungate: ${paragraph(run).join('; ')}`;
-    return [`##vso[task.logissue type=${run.gate === 'warn' ? 'warning' : 'error'}]${data(text)}`];
+    return [`##vso[task.logissue type=${shown === 'warn' ? 'warning' : 'error'}]${data(text)}`];
   });
   const variables = Object.entries(names).map(
     ([name, key]) => `##vso[task.setvariable variable=${name};isOutput=true]${variable(outputs[key])}`,

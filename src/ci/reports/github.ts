@@ -1,4 +1,4 @@
-import type { GateReport } from '../../gate/report.ts';
+import { type GateReport, shownAs } from '../../gate/report.ts';
 import { gateOutputs } from './outputs.ts';
 import { count, headline, paragraph } from './words.ts';
 
@@ -38,23 +38,23 @@ function property(text: string): string {
 
 const levels = { pass: 'notice', warn: 'warning', fail: 'error' } as const;
 /** GitHub shows ten of each level in a step, and keeps quiet about the others. */
-const shown = 10;
+const most = 10;
 
 /** Workflow commands, one in a line: an annotation for each run. */
 export function githubAnnotations(report: GateReport): string[] {
   const titles = { fail: headline(report), warn: 'the gate lets it pass', pass: 'passed' };
-  return (['fail', 'warn', 'pass'] as const).flatMap((gate) => {
-    const runs = report.runs.filter((run) => run.gate === gate);
+  return (['fail', 'warn', 'pass'] as const).flatMap((shown) => {
+    const runs = report.runs.filter((run) => shownAs(run) === shown);
     const texts = runs.map((run) => paragraph(run).join('\n'));
-    if (texts.length > shown) {
+    if (texts.length > most) {
       texts.splice(
-        shown - 1,
+        most - 1,
         texts.length,
-        `${count(texts.length - shown + 1, 'run')} more, not shown one by one`,
+        `${count(texts.length - most + 1, 'run')} more, not shown one by one`,
       );
     }
     return texts.map(
-      (text) => `::${levels[gate]} title=${property(`rungate: ${titles[gate]}`)}::${data(text)}`,
+      (text) => `::${levels[shown]} title=${property(`rungate: ${titles[shown]}`)}::${data(text)}`,
     );
   });
 }

@@ -1,4 +1,4 @@
-import type { GateReport, RunReport } from '../../gate/report.ts';
+import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
 import { headline, paragraph, story, title } from './words.ts';
 import { element, xmlText } from './xml.ts';
 
@@ -24,7 +24,7 @@ function resultOf(run: RunReport): Result {
     case 'blocked':
       return 'failure';
     case 'cancelled':
-      return run.gate === 'fail' ? 'failure' : 'skipped';
+      return shownAs(run) === 'fail' ? 'failure' : 'skipped';
     case 'timeout':
     case 'unobserved':
     case null:

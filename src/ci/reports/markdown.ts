@@ -1,4 +1,4 @@
-import type { GateReport, RunReport } from '../../gate/report.ts';
+import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { excerpt } from '../../sanitize.ts';
 import { advice, count, headline, nameOf, story } from './words.ts';
 
@@ -44,7 +44,7 @@ function link(run: RunReport): string {
 
 function row(run: RunReport): string {
   const cells = [
-    marks[run.gate],
+    marks[shownAs(run)],
     run.runId === null ? '–' : code(run.runId, 80),
     run.verdict ?? 'stopped',
     run.state === null ? '–' : code(run.state, 40),
@@ -74,7 +74,7 @@ function render(report: GateReport, runs: readonly RunReport[], shown: number): 
   const notable = some.filter((run) => run.verdict !== 'passed');
   const missing = runs.length - shown;
   return [
-    `### ${marks[report.gate]} rungate: ${headline(report)}\n`,
+    `### ${marks[shownGate(report)]} rungate: ${headline(report)}\n`,
     ...(some.length === 0 ? [] : [head + some.map(row).join('')]),
     ...(missing === 0
       ? []
@@ -90,7 +90,7 @@ function bytes(text: string): number {
 
 /** The gate for a job's summary page: the verdict first, what is wrong before what is right, within `limit` bytes. */
 export function markdownReport(report: GateReport, limit = markdownLimit): string {
-  const runs = report.runs.toSorted((a, b) => urgency[a.gate] - urgency[b.gate]);
+  const runs = report.runs.toSorted((a, b) => urgency[shownAs(a)] - urgency[shownAs(b)]);
   let shown = runs.length;
   let text = render(report, runs, shown);
   for (let size = bytes(text); size > limit; size = bytes(text)) {

@@ -1,4 +1,4 @@
-import type { GateReport, RunReport } from '../../gate/report.ts';
+import { type GateReport, type RunReport, shownAs, worst } from '../../gate/report.ts';
 import type { Verdict } from '../../gate/verdict.ts';
 import { sanitize } from '../../sanitize.ts';
 
@@ -23,11 +23,13 @@ const verdictsByCode: Readonly<Record<number, Verdict>> = {
   7: 'unobserved',
 };
 
-/** The run that the gate came out by: of several, the first that asks for what the gate has done. */
+/** The run that the gate came out by: of several, the first of the worst, by the gate's exit code and policy. */
 export function decidingRun(report: GateReport): RunReport | undefined {
-  const alike = report.runs.filter((run) => run.gate === report.gate);
+  const shown = worst(report.runs.map(shownAs));
+  const alike = report.runs.filter((run) => shownAs(run) === shown);
   const verdict = report.interruptedBy === undefined ? verdictsByCode[report.exitCode] : null;
-  return alike.find((run) => run.verdict === verdict) ?? alike[0] ?? report.runs[0];
+  const isDecisive = (run: RunReport) => run.gate === report.gate;
+  return alike.find((run) => run.verdict === verdict) ?? alike.find(isDecisive) ?? alike[0];
 }
 
 /** A count that the service gave, or nothing. */

@@ -1,4 +1,4 @@
-import type { GateReport, RunReport } from '../../gate/report.ts';
+import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
 import { headline, paragraph, title } from './words.ts';
 
 const escapes: Readonly<Record<string, string>> = { '\n': '|n', '\r': '|r' };
@@ -28,7 +28,7 @@ function test(run: RunReport): string[] {
   const [told, ...details] = paragraph(run);
   // A failed test makes the build red, whatever the exit code says: only where the gate fails.
   const result =
-    run.gate === 'fail'
+    shownAs(run) === 'fail'
       ? message('testFailed', { name, message: told ?? '', details: details.join('\n') })
       : message('testIgnored', { name, message: told ?? '' });
   return [
@@ -41,7 +41,7 @@ function test(run: RunReport): string[] {
 /** Service messages, one in a line: a test per run, a build problem for each that fails the gate, and the build's status line. */
 export function teamcityMessages(report: GateReport): string[] {
   const problems = report.runs
-    .filter((run) => run.gate === 'fail')
+    .filter((run) => shownAs(run) === 'fail')
     .map((run) =>
       message('buildProblem', { description: `rungate: ${paragraph(run)[0]}`.slice(0, longest) }),
     );

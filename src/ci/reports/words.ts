@@ -1,5 +1,6 @@
 import { formatDuration } from '../../duration.ts';
-import type { GateReport, RunReport } from '../../gate/report.ts';
+import { exitCodes } from '../../exit.ts';
+import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { excerpt } from '../../sanitize.ts';
 
 /** Makes text that is not ours harmless where it will stand, and no longer than that. */
@@ -37,9 +38,9 @@ export function advice(run: RunReport): string | null {
   if (run.verdict === 'unobserved') return run.error?.hint ?? null;
   if (run.verdict === 'timeout')
     return 'allow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late';
-  if (run.verdict === 'cancelled' && run.gate === 'warn')
-    return 'the gate lets it pass; --strict makes it fail';
-  return null;
+  if (shownAs(run) !== 'warn') return null;
+  const flag = run.verdict === 'cancelled' ? '--strict' : `--on ${run.verdict}=fail`;
+  return `the gate lets it pass; ${flag} makes it fail`;
 }
 
 /** All that there is to say of a run, in harmless lines: its story, what to do, where to look. */
@@ -68,8 +69,10 @@ export function headline(report: GateReport): string {
   const { interruptedBy, runs } = report;
   if (interruptedBy !== undefined) return `stopped by ${interruptedBy} (exit ${report.exitCode})`;
   if (report.gate === 'fail') return `gate failed (exit ${report.exitCode})`;
-  const warned = runs.filter((run) => run.gate === 'warn').length;
-  return report.gate === 'pass' ? 'gate passed' : `gate passed with ${count(warned, 'warning')}`;
+  if (report.exitCode !== exitCodes.ok)
+    return `the runs passed the gate, but a report could not be written (exit ${report.exitCode})`;
+  const warned = runs.filter((run) => shownAs(run) === 'warn').length;
+  return shownGate(report) === 'pass' ? 'gate passed' : `gate passed with ${count(warned, 'warning')}`;
 }
 
 export function count(number: number, noun: string): string {

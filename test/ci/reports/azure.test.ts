@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { azureCommands } from '../../../src/ci/reports/azure.ts';
+import { shownAs } from '../../../src/gate/report.ts';
 import { azureCommand, linesOf } from './readers.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
@@ -51,13 +52,13 @@ describe('logging commands', () => {
       fc.property(hostileGate, (report) => {
         const lines = linesOf(azureCommands(report).join('\n'));
         const commands = lines.map(azureCommand);
-        const issues = report.runs.filter((one) => one.gate !== 'pass');
+        const issues = report.runs.map(shownAs).filter((shown) => shown !== 'pass');
         expect(commands.map((command) => command?.name)).toEqual([
           ...issues.map(() => 'task.logissue'),
           ...variables.map(() => 'task.setvariable'),
         ]);
         expect(commands.slice(0, issues.length).map((command) => command?.properties)).toEqual(
-          issues.map((one) => ({ type: one.gate === 'warn' ? 'warning' : 'error' })),
+          issues.map((shown) => ({ type: shown === 'warn' ? 'warning' : 'error' })),
         );
         expect(commands.slice(issues.length).map((command) => command?.properties)).toEqual(
           variables.map((variable) => ({ variable, isOutput: 'true' })),

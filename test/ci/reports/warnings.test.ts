@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { azureCommands } from '../../../src/ci/reports/azure.ts';
+import { githubAnnotations } from '../../../src/ci/reports/github.ts';
+import { gitlabDotenv } from '../../../src/ci/reports/gitlab.ts';
+import { junitReport } from '../../../src/ci/reports/junit.ts';
+import { markdownReport } from '../../../src/ci/reports/markdown.ts';
+import { gateOutputs } from '../../../src/ci/reports/outputs.ts';
+import { teamcityMessages } from '../../../src/ci/reports/teamcity.ts';
+import { headline } from '../../../src/ci/reports/words.ts';
+import { shownAs, shownGate } from '../../../src/gate/report.ts';
+import { verdicts } from '../../../src/gate/verdict.ts';
+import { gate, run, samples } from './samples.ts';
+
+const letPass = Object.fromEntries(
+  (['failed', 'blocked', 'cancelled'] as const).map((verdict) => [
+    verdict,
+    { ...samples[verdict], gate: 'pass' as const },
+  ]),
+);
+
+describe('a run is shown', () => {
+  it.each(verdicts)(
+    'as passed only for the verdict passed, and as failed where the gate fails: %s',
+    (verdict) => {
+      expect(shownAs({ verdict, gate: 'fail' })).toBe('fail');
+      expect(shownAs({ verdict, gate: 'warn' })).toBe('warn');
+      expect(shownAs({ verdict, gate: 'pass' })).toBe(verdict === 'passed' ? 'pass' : 'warn');
+    },
+  );
+
+  it('as a warning where nothing is known of it', () => {
+    expect(shownAs({ verdict: null, gate: 'pass' })).toBe('warn');
+  });
+});
+
+describe('a gate is shown', () => {
+  it.each([
+    ['as passed where every run passed', gate([run(), run()]), 'pass', 'gate passed'],
+    [
+      'as a warning where one did not',
+      gate([run(), letPass.failed ?? run()]),
+      'warn',
+      'gate passed with 1 warning',
+    ],
+    ['as failed where it failed', gate([samples.failed]), 'fail', 'gate failed (exit 1)'],
+    [
+      'as failed where a report is missing',
+      gate([run()], { exitCode: 78 }),
+      'fail',
+      'the runs passed the gate, but a report could not be written (exit 78)',
+    ],
+  ] as const)('%s', (_what, report, shown, words) => {
+    expect(shownGate(report)).toBe(shown);
+    expect(headline(report)).toBe(words);
+  });
+});
+
+describe.each(Object.entries(letPass))('a run that %s and may pass is a warning', (verdict, one) => {
+  const report = gate([run(), one]);
+
+  it('in what the gate says: the policy is kept', () => {
+    expect(report).toMatchObject({ gate: 'pass', exitCode: 0 });
+    expect(gateOutputs(report)).toMatchObject({ gate: 'pass', exitCode: '0', verdict });
+  });
+
+  it('in Markdown', () => {
+    const text = markdownReport(report);
+    expect(text).toMatch(/^### ⚠️ rungate: gate passed with 1 warning\n/);
+    expect(text).toMatch(new RegExp(`\\| ⚠️ \\| \`${one.runId}\``));
+    expect(text.match(/✅/g)).toHaveLength(1);
+    expect(text.indexOf(one.runId ?? '')).toBeLessThan(text.indexOf('run_1'));
+  });
+
+  it("in GitHub's annotations", () => {
+    const [first, second, ...more] = githubAnnotations(report);
+    expect(more).toEqual([]);
+    expect(first).toMatch(/^::warning title=rungate%3A the gate lets it pass::/);
+    expect(first).toContain(`run ${one.runId} `);
+    expect(second).toMatch(/^::notice title=rungate%3A passed::run run_1 /);
+  });
+
+  it("in Azure's issues", () => {
+    expect(azureCommands(report)[0]).toMatch(/^##vso\[task\.logissue type=warning\]rungate: run /);
+    expect(azureCommands(report)).toContain(
+      `##vso[task.setvariable variable=RUNGATE_VERDICT;isOutput=true]${verdict}`,
+    );
+  });
+
+  it("in GitLab's variables, by the verdict of that run", () => {
+    expect(gitlabDotenv(report)).toMatch(new RegExp(`^RUNGATE_VERDICT=${verdict}$`, 'm'));
+  });
+
+  it("in TeamCity's tests and status, where it is ignored and not passed", () => {
+    const messages = teamcityMessages(report);
+    expect(messages.filter((line) => line.startsWith('##teamcity[testIgnored'))).toEqual([
+      expect.stringContaining(`name='${one.runId}'`),
+    ]);
+    expect(messages.at(-1)).toContain('gate passed with 1 warning');
+  });
+
+  it('in JUnit, where it is no passed case', () => {
+    const cases = junitReport(report).split('<testcase').slice(1);
+    expect(cases.filter((text) => /<(failure|skipped) /.test(text))).toHaveLength(1);
+    expect(junitReport(report)).toContain('gate passed with 1 warning');
+  });
+});
