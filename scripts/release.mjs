@@ -56,6 +56,17 @@ function npm(...args) {
 }
 const lines = (text) => text.split('\n').filter((line) => line !== '');
 
+/** Whether the commit is on the origin's main branch: release.yml publishes no other. */
+function isOnOrigin() {
+  try {
+    git(['fetch', '--quiet', 'origin', 'refs/heads/main']);
+    git(['merge-base', '--is-ancestor', 'HEAD', 'FETCH_HEAD']);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Everything that is wrong, in one go. */
 function problems() {
   const found = [];
@@ -65,6 +76,7 @@ function problems() {
     found.push(`this is ${branch === '' ? 'no branch' : `the branch ${branch}`}, not main`);
   if (lines(git(['tag', '--list', tag])).length > 0) found.push(`there is a tag ${tag} already`);
   if (git(['ls-files', 'dist']) !== '') found.push('dist is committed on main');
+  if (options.push && !isOnOrigin()) found.push('origin/main does not have this commit: push main first');
 
   const json = (file) => JSON.parse(readFileSync(file, 'utf8'));
   const lock = json('package-lock.json');

@@ -67,6 +67,8 @@ function commitVersion(version: string): void {
   git('commit', '-qam', version);
 }
 
+const pushMain = () => git('push', '-q', 'origin', 'main');
+
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-release-test-'));
   seed = join(folder, 'seed');
@@ -88,6 +90,7 @@ beforeEach(() => {
   // What a release has no need of.
   writeFileSync(join(clone, 'dist/cli.js'), '');
   commitVersion('1.2.3');
+  pushMain();
 });
 
 const release = (args: string[], env: Record<string, string> = {}) =>
@@ -170,16 +173,30 @@ describe('npm run release', () => {
   it('pushes with --push alone, and tags alone', async () => {
     await quick('1.2.3');
     expect(tags(origin())).toEqual([]);
-    const before = gitIn(origin(), 'rev-parse', 'main');
     commitVersion('1.2.4');
+    pushMain();
     const ended = await quick('1.2.4', '--push');
     expect(ended.code, ended.err).toBe(0);
     expect(tags(origin())).toEqual(['v1', 'v1.2.4']);
     commitVersion('1.2.5');
+    pushMain();
+    const before = gitIn(origin(), 'rev-parse', 'main');
     expect(await quick('1.2.5', '--push')).toMatchObject({ code: 0 });
     expect(gitIn(origin(), 'rev-parse', 'v1^{commit}')).toBe(git('rev-parse', 'v1.2.5^{commit}'));
     expect(gitIn(origin(), 'rev-parse', 'main')).toBe(before);
   });
+
+  it.each([['--push'], ['--push', '--dry-run']])(
+    'refuses to push a tag of a commit that origin/main lacks: %s',
+    async (...flags) => {
+      commitVersion('1.2.4');
+      const ended = await quick('1.2.4', ...flags);
+      expect(ended.code).toBe(1);
+      expect(ended.err).toMatch(/origin\/main does not have this commit/);
+      expect(tags()).toEqual([]);
+      expect(tags(origin())).toEqual([]);
+    },
+  );
 
   it.each<[string, string, () => void, RegExp]>([
     ['a change that is not committed', '1.2.3', () => writeFileSync(join(clone, 'new'), ''), /not committed/],
@@ -230,33 +247,39 @@ describe('npm run release', () => {
   });
 });
 
+interface Job {
+  permissions?: Record<string, string>;
+  needs?: string;
+  outputs?: Record<string, string>;
+  'timeout-minutes'?: number;
+  steps: { uses?: string; run?: string; name?: string; with?: Record<string, unknown>; env?: object }[];
+}
+
+const workflows = join(root, '.github/workflows');
+const read = (name: string) => readFileSync(join(workflows, name), 'utf8');
+// biome-ignore lint/suspicious/noExplicitAny: looked at key by key, and missing keys fail the test.
+const parsed = (name: string): any => parseYaml(read(name));
+const jobsOf = (name: string) => Object.entries<Job>(parsed(name).jobs);
+const shellOf = ({ steps }: Job) => steps.map((step) => step.run ?? '').join('\n');
+
 describe('the workflows', () => {
-  const workflows = join(root, '.github/workflows');
-  const read = (name: string) => readFileSync(join(workflows, name), 'utf8');
-  // biome-ignore lint/suspicious/noExplicitAny: looked at key by key, and missing keys fail the test.
-  const parsed = (name: string): any => parseYaml(read(name));
   const names = existsSync(workflows) ? readdirSync(workflows) : [];
 
   it('are two', () => expect(names.sort()).toEqual(['ci.yml', 'release.yml']));
 
   it.each(names)('%s: least permissions, a limit for each job, every action pinned by its commit', (name) => {
-    const { permissions, jobs, concurrency } = parsed(name);
+    const { permissions, concurrency } = parsed(name);
     expect(concurrency.group).toBeTruthy();
-    const granted = [
-      permissions,
-      ...Object.values<{ permissions?: object }>(jobs).map((job) => job.permissions ?? {}),
-    ];
-    expect(Object.assign({}, ...granted)).toEqual(
-      name === 'release.yml' ? { contents: 'read', 'id-token': 'write' } : { contents: 'read' },
-    );
-    for (const job of Object.values<{
-      'timeout-minutes'?: number;
-      steps: { uses?: string; with?: object }[];
-    }>(jobs)) {
+    expect(permissions).toEqual(name === 'release.yml' ? {} : { contents: 'read' });
+    for (const [id, job] of jobsOf(name)) {
+      expect(Object.keys(job.permissions ?? {}), id).toEqual(
+        id === 'publish' ? ['contents', 'id-token'] : name === 'release.yml' ? ['contents'] : [],
+      );
+      expect(job.permissions?.contents ?? 'read', id).toBe('read');
       expect(job['timeout-minutes']).toBeLessThanOrEqual(60);
       for (const step of job.steps) {
         if (step.uses?.startsWith('actions/checkout'))
-          expect(step.with).toEqual({ 'persist-credentials': false });
+          expect(step.with).toMatchObject({ 'persist-credentials': false });
       }
     }
     for (const [line] of read(name).matchAll(/^.*\buses:.*$/gm))
@@ -265,7 +288,7 @@ describe('the workflows', () => {
 
   it.each(names)('%s: no secret, no registry, nothing from outside in a shell line', (name) => {
     expect(read(name)).not.toMatch(/secrets\.|pull_request_target|https?:|registry-url|NODE_AUTH_TOKEN/);
-    for (const [line] of read(name).matchAll(/^\s*(- )?run:.*$/gm)) expect(line).not.toContain('${{');
+    for (const [, job] of jobsOf(name)) expect(shellOf(job)).not.toContain('${{');
   });
 
   it('ci.yml runs on the Node versions that are documented, the least of package.json among them', () => {
@@ -284,17 +307,127 @@ describe('the workflows', () => {
     ]);
   });
 
-  it('release.yml publishes a tag of a version with provenance, and not the moving tag', () => {
-    const { on, jobs } = parsed('release.yml');
-    expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+*'] } });
-    const lines = jobs.npm.steps.map((step: { run?: string }) => step.run ?? '').join('\n');
-    const publishing = lines.split('\n').filter((line: string) => line.includes('npm publish'));
-    expect(publishing.length).toBeGreaterThan(0);
-    for (const line of publishing) expect(line).toContain('--provenance');
-    expect(lines.indexOf('npm test')).toBeLessThan(lines.indexOf('npm publish'));
-  });
-
   it('the action is not in the package: it is in the tags', () => {
     expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).files).toContain('!dist/action');
   });
+});
+
+describe('release.yml', () => {
+  const { on, jobs }: { on: unknown; jobs: Record<'build' | 'publish', Job> } = parsed('release.yml');
+  const step = (job: Job, name: RegExp) => {
+    const found = job.steps.filter((one) => name.test(one.name ?? one.uses ?? ''));
+    expect(found, String(name)).toHaveLength(1);
+    return String(found[0]?.run);
+  };
+
+  it('starts for the tag of a version, and not for the moving tag', () =>
+    expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+*'] } }));
+
+  it.each(Object.entries(jobs))(
+    'the job %s has an identity for npm, or runs what it installs and checks out, never both',
+    (_name, job) => {
+      const identified = job.permissions?.['id-token'] !== undefined;
+      const commands = /\b(npm|npx|node|bash|sh|make|corepack|yarn|pnpm)\b[^\n]*/g;
+      const ran = [...shellOf(job).matchAll(commands)].map(([command]) => command);
+      if (!identified) return expect(ran.join('\n')).toMatch(/npm ci\n[\s\S]*npm test\n[\s\S]*npm pack/);
+      expect(
+        ran.map((command) => /^npm publish "\$tarball" --provenance .*--ignore-scripts/.test(command)),
+      ).toEqual([true, true]);
+      expect(job.needs).toBe('build');
+    },
+  );
+
+  it('publishes by the checksum that the build has handed over', () => {
+    const passed = jobs.publish.steps.flatMap(({ env }) => Object.values(env ?? {}));
+    expect(passed).toEqual(['${{ needs.build.outputs.sha256 }}']);
+    expect(Object.keys(jobs.build.outputs ?? {})).toEqual(['sha256']);
+  });
+
+  /** Runs a step as GitHub does, in a checkout of the tag at `tag` below the working directory. */
+  const runStep = (text: string, where: string, env: Record<string, string>) =>
+    start('bash', ['-e', '-c', text], { ...gitEnv, ...env }, where).ended;
+
+  describe('the check of the tag', () => {
+    const text = step(jobs.publish, /tag/);
+    const other = () => git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'not on main');
+    const withFile = (path: string, parent: string) => {
+      mkdirSync(dirname(join(clone, path)), { recursive: true });
+      writeFileSync(join(clone, path), 'planted');
+      git('read-tree', 'v1.2.3');
+      git('add', '--force', path);
+      const commit = git('commit-tree', git('write-tree'), '-p', parent, '-m', path);
+      git('reset', '-q', '--hard');
+      return commit;
+    };
+
+    it.each<[string, () => string, boolean]>([
+      ['made by npm run release', () => git('rev-parse', 'v1.2.3^{commit}'), true],
+      ['that object itself, as an annotated tag is one', () => git('rev-parse', 'v1.2.3'), true],
+      ['the commit of main itself', () => git('rev-parse', 'main'), false],
+      ['of a parent that is not on main', () => withFile('dist/action/index.js', other()), false],
+      ['without a parent', () => git('commit-tree', 'HEAD^{tree}', '-m', 'alone'), false],
+      [
+        'of two parents',
+        () => git('commit-tree', 'v1.2.3^{tree}', '-p', 'HEAD', '-p', other(), '-m', 'merge'),
+        false,
+      ],
+      ['that adds a file beside dist/action', () => withFile('dist/actions/x', 'main'), false],
+      ['that changes a source', () => withFile('package.json', 'main'), false],
+      ['that has a file in place of the folder', () => withFile('dist/action', 'main'), false],
+      ['that adds a workflow', () => withFile('.github/workflows/x.yml', 'main'), false],
+      ['that adds a dist/action elsewhere', () => withFile('src/dist/action/x', 'main'), false],
+      ['that adds nothing', () => other(), false],
+      ['that is not there', () => '1'.repeat(40), false],
+    ])('a commit %s', async (_name, commitOf, right) => {
+      await quick('1.2.3');
+      rmSync(join(clone, 'dist'), { recursive: true });
+      const commit = commitOf();
+      const where = join(dirname(clone), 'runner');
+      mkdirSync(where);
+      gitIn(where, 'clone', '-q', origin(), 'tag');
+      // The objects, as a checkout of the tag brings them; main is what origin has.
+      gitIn(join(where, 'tag'), 'remote', 'add', 'objects', clone);
+      if (!/^1+$/.test(commit)) {
+        git('update-ref', 'refs/tags/tried', commit);
+        gitIn(join(where, 'tag'), 'fetch', '-q', 'objects', 'refs/tags/tried');
+      }
+      const ended = await runStep(text, where, { GITHUB_SHA: commit, GITHUB_REF_NAME: 'v1.2.3' });
+      expect(ended.code === 0, ended.out + ended.err).toBe(right);
+    });
+  });
+
+  /** Publishes a tarball of the version with an npm that only notes its arguments; null when it was not called. */
+  async function publish(version: string, ref: string, sum?: string): Promise<string | null> {
+    const where = mkdtempSync(join(folder, 'publish-'));
+    const tarball = `rungate-${version}.tgz`;
+    writeFileSync(join(where, tarball), 'packed');
+    const [sha256 = ''] = execFileSync('sha256sum', [tarball], { cwd: where, encoding: 'utf8' }).split(' ');
+    const [npm, log] = [join(where, 'bin/npm'), join(where, 'npm.log')];
+    mkdirSync(dirname(npm));
+    writeFileSync(npm, `#!/bin/sh\necho "$*" > '${log}'\n`);
+    chmodSync(npm, 0o755);
+    const PATH = [dirname(npm), process.env.PATH].join(delimiter);
+    const env = { PATH, GITHUB_REF_NAME: ref, SHA256: sum ?? sha256 };
+    const { code } = await runStep(step(jobs.publish, /^Publish$/), where, env);
+    const called = existsSync(log);
+    expect(code === 0).toBe(called);
+    return called ? readFileSync(log, 'utf8').trim() : null;
+  }
+
+  it.each([
+    ['1.2.3', ''],
+    ['1.2.3-rc.1', ' --tag next'],
+  ])('publishes the tarball of %s as the build packed it, and runs no script of it', async (version, more) =>
+    expect(await publish(version, `v${version}`)).toBe(
+      `publish ./rungate-${version}.tgz --provenance --access public --ignore-scripts${more}`,
+    ),
+  );
+
+  it.each([
+    ['that differs from the one of the build', 'v1.2.3', '0'.repeat(64)],
+    ['without a checksum', 'v1.2.3', ''],
+    ['of another version than the tag', 'v1.2.4', undefined],
+  ])('does not publish a tarball %s', async (_name, ref, sum) =>
+    expect(await publish('1.2.3', ref, sum)).toBeNull(),
+  );
 });
