@@ -8,6 +8,7 @@ import { gitlab } from './pipelines/gitlab.ts';
 import { jenkins } from './pipelines/jenkins.ts';
 import type { Pipeline } from './pipelines/pipeline.ts';
 
+export { type Installation, installationOf, pinned } from './installation.ts';
 export type { Pipeline, Plan } from './pipelines/pipeline.ts';
 export { gateLines } from './pipelines/pipeline.ts';
 

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { providers } from '../ci/context.ts';
 import { gitFacts } from '../ci/git.ts';
-import { likelyProviders, type Plan, pipelineOf } from '../ci/pipelines.ts';
+import type { PackageRoot } from '../ci/installation.ts';
+import { installationOf, likelyProviders, type Plan, pipelineOf } from '../ci/pipelines.ts';
 import { detectCi } from '../ci/provider.ts';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import { findRoot, projectFileName } from '../settings/locate.ts';
+import { version } from '../version.ts';
 import type { Context } from './context.ts';
 import { selfName } from './first-steps.ts';
 import { oneOf } from './globals.ts';
@@ -79,6 +81,15 @@ async function plannedCi(context: Context, root: string, flags: InitFlags, asked
 const verbs = { written: 'wrote', kept: 'kept, it is there already:', shown: 'add this to' } as const;
 const wouldBe = { ...verbs, written: 'would write' } as const;
 
+/** What tells by which package manager the repository installs. */
+function packageRoot({ io }: Context, root: string): PackageRoot {
+  let manifest: string | null = null;
+  try {
+    manifest = new TextDecoder().decode(io.readFile(join(root, 'package.json')));
+  } catch {}
+  return { manifest, isThere: (name) => io.isThere(join(root, name)) };
+}
+
 /** `rungate init` */
 export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
   const { io, output } = context;
@@ -87,7 +98,8 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const root = findRoot(io.cwd, io.isThere) ?? io.cwd;
   const { file, asked, addressInFile } = await plannedProjectFile(context, root, flags);
   const ci = await plannedCi(context, root, flags, asked);
-  const plan: Plan = { flags: '', addressInFile };
+  const installation = installationOf(packageRoot(context, root), version);
+  const plan: Plan = { flags: '', addressInFile, installation };
   const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
   const files = [
     file,

@@ -50,7 +50,9 @@ export function plannedPipeline(
 
 /** The command of a step, for a CI of which nothing else is known. */
 export function bareCommand(plan: Plan): string {
-  return gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ');
+  const gate = gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ');
+  const { install } = plan.installation;
+  return install === null ? gate : `${install} && ${gate}`;
 }
 
 /** Writes what is to be written, in order. @throws ConfigError that says what was written before */
@@ -87,6 +89,12 @@ export function nextThings(ci: CiChoice, plan: Plan, self: string, wanted = true
     ...(ci === 'none' && wanted ? [`  pipeline ${self} init --ci github (or gitlab, …) writes it`] : []),
     ...(ci === 'none' ? [] : [`  key      ${key}`]),
     ...(ci === 'none' || plan.addressInFile ? [] : [`  address  ${address}`]),
+    ...(ci === 'none' || plan.installation.caveat === null
+      ? []
+      : [
+          `  rungate  the pipeline runs ${plan.installation.start.split(' ').at(-1)}, and not what a lockfile names:`,
+          `           ${plan.installation.caveat}`,
+        ]),
     `  here     ${self} login --api-url <url>`,
     `           ${self} run trigger --wait`,
     `  offline  ${self} mock exec -- ${self} run trigger --wait`,

@@ -144,6 +144,11 @@ const causes: readonly Cause[] = [
   },
   {
     symptoms: lost,
+    text: onLine('', String.raw`[^\n|;&]*\n[ \t]*--[a-z]`),
+    says: 'the options on the next line are not part of the command: join the lines, in YAML with ">-" instead of "|"',
+  },
+  {
+    symptoms: lost,
     text: /\brun\s+trigger\b/,
     unless: /--wait\b|\brun\s+wait\b/,
     says: 'run trigger without --wait only starts a run, and says nothing of its verdict: add --wait',

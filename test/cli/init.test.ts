@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSettingsSchema } from '../../src/settings/schema.ts';
+import { version } from '../../src/version.ts';
 import { cli, type Settings, type Stage, stage } from './harness.ts';
 
 const remote = 'git@github.com:acme/shop.git';
@@ -109,7 +110,7 @@ describe('rungate init with flags', () => {
     const { code, out } = await cli(['init', ...flags, '--dry-run'], world);
     expect(code).toBe(0);
     expect(out).toMatch(
-      /would write \.rungate\.json\n[\s\S]*"project": "shop"[\s\S]*would write \.github[\s\S]*npx --yes/,
+      /would write \.rungate\.json\n[\s\S]*"project": "shop"[\s\S]*would write \.github[\s\S]*npx --yes rungate@/,
     );
     expect(Object.keys(world.files)).toEqual(['/repo/.git']);
   });
@@ -126,6 +127,46 @@ describe('rungate init with flags', () => {
       ],
       command: null,
     });
+  });
+});
+
+describe('rungate itself, in the pipeline', () => {
+  const manifest = JSON.stringify({ devDependencies: { rungate: '^0.1.0' }, packageManager: 'pnpm@10.1.0' });
+  const set = (lockfile: string) =>
+    repository({ files: { '/repo/package.json': manifest, [`/repo/${lockfile}`]: '' } });
+
+  it('is installed from the lockfile, and npx gets no other', async () => {
+    const world = set('package-lock.json');
+    const { code, err } = await cli(['init', ...flags], world);
+    expect(code).toBe(0);
+    expect(world.files[workflow]).toMatch(
+      /- run: npm ci --ignore-scripts\n {6}- run: >-\n +exec npx --no-install rungate run trigger --wait --strict\n/,
+    );
+    expect(err).not.toContain('lockfile');
+  });
+
+  it('is installed from the root of the repository, also from a folder below it', async () => {
+    const world = { ...set('pnpm-lock.yaml'), cwd: '/repo/packages/web' };
+    await cli(['init', ...flags], world);
+    expect(world.files[workflow]).toContain(
+      'npx --yes pnpm@10.1.0 install --frozen-lockfile --ignore-scripts',
+    );
+  });
+
+  it('is this version where no lockfile decides, and init says why', async () => {
+    const world = set('bun.lock');
+    const { err } = await cli(['init', ...flags], world);
+    expect(world.files[workflow]).toContain(
+      `exec npx --yes rungate@${version} run trigger --wait --strict\n`,
+    );
+    expect(err).toMatch(/the pipeline runs rungate@[\d.]+[\s\S]*no step that uses bun\.lock/);
+  });
+
+  it('is installed and started in one line, for a CI of which only the command is known', async () => {
+    const { out } = await cli(['init', ...flags, '--ci', 'drone'], set('package-lock.json'));
+    expect(out).toContain(
+      'npm ci --ignore-scripts && exec npx --no-install rungate run trigger --wait --strict ',
+    );
   });
 });
 
@@ -152,7 +193,7 @@ describe('what is there already', () => {
     const world = repository({ files: { [file]: old, [workflow]: 'mine' } });
     expect((await cli(['init', ...flags, '--force'], world)).code).toBe(0);
     expect(world.files[file]).toContain('"shop"');
-    expect(world.files[workflow]).toContain('npx --yes rungate');
+    expect(world.files[workflow]).toMatch(/npx --yes rungate@\d/);
   });
 
   it('a second init changes nothing', async () => {
@@ -170,7 +211,7 @@ describe('what is there already', () => {
       const world = repository({ files: { [path]: 'build: {}\n' } });
       const { code, out } = await cli(['init', ...flags, ...force], world);
       expect(code).toBe(0);
-      expect(out).toMatch(/add this to \.gitlab-ci\.yml\n\ne2e:\n {2}image:[\s\S]*exec npx --yes rungate/);
+      expect(out).toMatch(/add this to \.gitlab-ci\.yml\n\ne2e:\n {2}image:[\s\S]*exec npx --yes rungate@\d/);
       expect(world.files[path]).toBe('build: {}\n');
     },
   );
@@ -195,7 +236,9 @@ describe('what is there already', () => {
 
   it('a CI of which only the command is known gets the command', async () => {
     const { out } = await cli(['init', ...flags, '--ci', 'drone'], repository());
-    expect(out).toMatch(/the step for drone:\n\n {4}exec npx --yes rungate run trigger --wait --strict/);
+    expect(out).toMatch(
+      /the step for drone:\n\n {4}exec npx --yes rungate@[\d.]+ run trigger --wait --strict/,
+    );
   });
 });
 

@@ -14,7 +14,7 @@ import { parseYaml } from '@redocly/openapi-core';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it, vi } from 'vitest';
 import { type Mock, startMock } from '../../src/mock/server.ts';
-import { bin, root, start } from '../e2e/built.ts';
+import { installInto, root, start } from '../e2e/built.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what a YAML file holds is looked at key by key, and missing keys fail the test.
 type Yaml = any;
@@ -74,9 +74,13 @@ const githubEnv = {
 function githubRun(doc: Yaml, store: Store, cell = 'null'): Step {
   const { e2e } = doc.jobs;
   expect(doc.permissions).toEqual({ contents: 'read' });
-  const env = Object.entries<string>(e2e.env).map(([name, value]) => [name, github(value, store, cell)]);
+  const [step] = e2e.steps;
+  const env = Object.entries<string>({ ...e2e.env, ...step.env }).map(([name, value]) => [
+    name,
+    github(value, store, cell),
+  ]);
   return {
-    script: e2e.steps[0].run,
+    script: step.run,
     shell: bash,
     env: { ...githubEnv, ...Object.fromEntries(env) },
     limit: e2e['timeout-minutes'],
@@ -231,7 +235,7 @@ function buildkite(doc: Yaml, store: Store): Step {
   const [step] = doc.steps;
   const secrets = step.secrets.map((name: keyof Store) => [name, store[name]]);
   return {
-    script: step.command,
+    script: lines(step.command),
     shell: (_file, script) => ['bash', '-e', '-c', script],
     env: {
       BUILDKITE: 'true',
@@ -246,6 +250,13 @@ function buildkite(doc: Yaml, store: Store): Step {
   };
 }
 
+/** rungate is installed where these steps run; `test/long/npx.test.ts` installs it from a lockfile. */
+function withoutInstalling(step: Step): Step {
+  const install = 'npm ci --ignore-scripts\n';
+  expect(step.script).toContain(install);
+  return { ...step, script: step.script?.replace(install, '') ?? null };
+}
+
 /** A row for every snippet, by the headings over it. */
 const rows: Record<string, (doc: Yaml, store: Store) => Step> = {
   'GitHub Actions / The action': githubAction,
@@ -257,6 +268,7 @@ const rows: Record<string, (doc: Yaml, store: Store) => Step> = {
   'Azure Pipelines': azure,
   'Bitbucket Pipelines': bitbucket,
   Buildkite: buildkite,
+  'From the lockfile': (doc, store) => withoutInstalling(gitlabJob(doc.e2e, store)),
   'Matrix jobs': (doc, store) => ({ ...githubRun(doc, store, '{"environment":"staging"}'), kept: [] }),
 };
 
@@ -292,10 +304,7 @@ function stepOf(name: string, store: Store): Step {
 /** A folder as a job finds it, where the real npx finds the built rungate as a package's own command. */
 function workspace(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-docs-'));
-  const command = join(folder, 'node_modules/.bin/rungate');
-  mkdirSync(dirname(command), { recursive: true });
-  writeFileSync(command, `#!/bin/sh\nexec node '${bin}' "$@"\n`);
-  chmodSync(command, 0o755);
+  const command = installInto(folder);
   // The real npx takes half a second to do what these two lines do; only stopping asks how it behaves.
   const npx = join(folder, 'quick/npx');
   mkdirSync(dirname(npx));
@@ -394,7 +403,9 @@ it.each(names)('%s: strict, a clean stop, and a limit above its timeout', (name)
   expect(script).toMatch(/ --strict\b/);
   // The last command of the shell, and in the place of the shell: nothing is in front of it, behind it or after it.
   const last = script.trim().split('\n').at(-1);
-  expect(last).toMatch(/^exec npx --yes ("\$RUNGATE_PACKAGE"|rungate) run trigger .*--wait\b[^|&;]*$/);
+  expect(last).toMatch(
+    /^exec npx (--yes ("\$RUNGATE_PACKAGE"|rungate@[\d.]+)|--no-install rungate) run trigger --wait --strict [^|&;]*$/,
+  );
 });
 
 it('pull requests from forks are left out where they would come without secrets', () => {

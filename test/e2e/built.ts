@@ -1,9 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { version } from '../../src/version.ts';
 
 /** The built command, as npm installs it. `npm test` builds it first. */
 export const bin = fileURLToPath(new URL('../../bin/rungate.js', import.meta.url));
 export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Makes the built file the rungate of this folder's node_modules, as far as npx looks. Returns its command. */
+export function installInto(folder: string): string {
+  const home = join(folder, 'node_modules/rungate');
+  const command = join(folder, 'node_modules/.bin/rungate');
+  for (const path of [home, dirname(command)]) mkdirSync(path, { recursive: true });
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ name: 'rungate', version, bin: 'rungate.sh' }));
+  writeFileSync(join(home, 'rungate.sh'), `#!/bin/sh\nexec node '${bin}' "$@"\n`);
+  chmodSync(join(home, 'rungate.sh'), 0o755);
+  symlinkSync('../rungate/rungate.sh', command);
+  return command;
+}
 
 export interface Ended {
   code: number | null;

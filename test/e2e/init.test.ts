@@ -6,6 +6,7 @@ import { parseYaml } from '@redocly/openapi-core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { pipelines } from '../../src/ci/pipelines.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
+import { commandIn } from '../docs/command-in.ts';
 import { bin, start } from './built.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -27,13 +28,6 @@ afterEach(async () => {
   await mock.close();
 });
 
-/** The shell text of the gate, wherever in a pipeline it stands. */
-function scriptIn(node: unknown): string | null {
-  if (typeof node === 'string') return node.includes('exec npx') ? node : null;
-  if (typeof node !== 'object' || node === null) return null;
-  return Object.values(node).reduce<string | null>((found, inner) => found ?? scriptIn(inner), null);
-}
-
 const run = (file: string, args: readonly string[], env: Record<string, string> = {}) =>
   start(
     file,
@@ -50,11 +44,29 @@ it.each(pipelines)(
     expect(made.code, made.err).toBe(0);
     const text = readFileSync(join(folder, pipeline.file), 'utf8');
     const script =
-      pipeline.provider === 'jenkins' ? /sh '([^']+)'/.exec(text)?.[1] : scriptIn(parseYaml(text));
-    expect(script).toMatch(/^exec npx --yes rungate run trigger --wait --strict/);
+      pipeline.provider === 'jenkins' ? /sh '([^']+)'/.exec(text)?.[1] : commandIn(parseYaml(text));
+    expect(script).toMatch(/^exec npx --yes rungate@[\d.]+ run trigger --wait --strict/);
     const step = () => run('bash', ['-e', '-c', String(script)], { RUNGATE_API_KEY: mock.apiKey });
     expect((await step()).code).toBe(0);
     expect((await step()).code).toBe(1);
+  },
+);
+
+/** Both shells that CIs use: one that stops at the first error, and one in which the last command counts. */
+it.each([['-e'], ['+e']])(
+  'a folded command that was made literal (bash %s) is red for a red run',
+  async (mode) => {
+    mock.state.plan.outcomes = ['failed'];
+    const flags = ['--project', 'shop', '--process', 'checkout', '--api-url', mock.url];
+    expect((await run(process.execPath, [bin, 'init', ...flags, '--ci', 'azure'])).code).toBe(0);
+    const text = readFileSync(join(folder, 'azure-pipelines.yml'), 'utf8').replace('>-', '|');
+    const script = String(commandIn(parseYaml(text)));
+    expect(script.trim().split('\n')).toHaveLength(2);
+    const step = (lines: string) => run('bash', [mode, '-c', lines], { RUNGATE_API_KEY: mock.apiKey });
+    expect((await step(script)).code).toBe(1);
+    expect(mock.state.runs.size).toBe(1);
+    // Without exec the shell takes the second line for a command, and says so.
+    expect((await step(script.replace('exec ', ''))).code).not.toBe(0);
   },
 );
 

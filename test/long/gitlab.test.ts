@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
-import { bin, root, start } from '../e2e/built.ts';
+import { installInto, root, start } from '../e2e/built.ts';
 
 /**
  * gitlab-ci-local needs a newer Node than rungate: both are installed here, on demand, and kept for the next time. They are no
@@ -72,7 +72,7 @@ function executable(path: string, text: string): void {
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-gitlab-'));
-  executable(join(folder, 'node_modules/.bin/rungate'), `exec node '${bin}' "$@"`);
+  installInto(folder);
   executable(join(folder, 'node_modules/shim/rsync'), rsync);
   mkdirSync(join(folder, '.gitlab'));
   copyFileSync(join(root, 'templates/gitlab/rungate.yml'), join(folder, '.gitlab/rungate.yml'));

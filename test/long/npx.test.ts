@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseYaml } from '@redocly/openapi-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { root, start } from '../e2e/built.ts';
@@ -53,4 +54,27 @@ it('npx gives the exit code of the gate', async () => {
   mock.state.plan.durationMs = 100;
   const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
   expect((await start('npx', gate, env, folder).ended).code).toBe(1);
+});
+
+it('what rungate init writes for a lockfile installs rungate from it, and gates', async () => {
+  mock.state.plan.outcomes = ['passed', 'failed'];
+  mock.state.plan.durationMs = 100;
+  const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, CI: 'true' };
+  const made = await start('npx', ['rungate', 'init', ...gate.slice(3, 7), '--ci', 'gitlab'], env, folder)
+    .ended;
+  expect(made.code, made.err).toBe(0);
+  const pipeline = parseYaml(readFileSync(join(folder, '.gitlab-ci.yml'), 'utf8')) as {
+    e2e: { script: [string, string] };
+  };
+  const { script } = pipeline.e2e;
+  const job = () => start('bash', ['-eo', 'pipefail', '-c', script.join('\n')], env, folder).ended;
+  rmSync(join(folder, 'node_modules'), { recursive: true });
+  // Without the installation there is no rungate to run, and none is downloaded.
+  const alone = await start('bash', ['-c', script[1]], { ...env, npm_config_offline: 'true' }, folder).ended;
+  expect(alone.code, alone.out + alone.err).not.toBe(0);
+  expect(mock.state.runs.size).toBe(0);
+  const first = await job();
+  expect(first.code, first.out + first.err).toBe(0);
+  expect((await job()).code).toBe(1);
+  expect(mock.state.runs.size).toBe(2);
 });

@@ -37,6 +37,10 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'if-not-then-echo': { in: allRed, hint: /if takes the exit code/ },
   'ignored-exit-code': { in: allRed, hint: /what comes after the gate/ },
   'local-assignment': { in: allRed, hint: /local, export/ },
+  'options-on-the-next-line': {
+    in: ['failed', 'blocked', 'cancelled', 'timeout'],
+    hint: /options on the next line are not part/,
+  },
   'or-true': { in: allRed, hint: /\|\| after the gate/ },
   'policy-lets-failures-pass': { in: ['failed'], hint: /--on option/ },
   'retry-until-green': { in: allRed, hint: /until the gate is green/ },

@@ -1,4 +1,4 @@
-import { gateLines, line, type Pipeline } from './pipeline.ts';
+import { gateLines, installLine, line, type Pipeline } from './pipeline.ts';
 
 export const azure: Pipeline = {
   provider: 'azure',
@@ -19,7 +19,7 @@ jobs:
     timeoutInMinutes: 60
     steps:
       - checkout: ${plan.flags === '' ? 'self' : 'none'}
-      - bash: >-
+${installLine(plan, '      - bash: ')}      - bash: >-
 ${gateLines(plan, '--junit rungate.xml', '          ')}
         displayName: rungate
         env:

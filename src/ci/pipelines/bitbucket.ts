@@ -1,4 +1,4 @@
-import { gateLines, line, type Pipeline } from './pipeline.ts';
+import { gateLines, installLine, line, type Pipeline } from './pipeline.ts';
 
 export const bitbucket: Pipeline = {
   provider: 'bitbucket',
@@ -16,7 +16,7 @@ pipelines:
         name: e2e
         max-time: 60
 ${line(plan.flags !== '', '        clone:\n          enabled: false')}        script:
-          - >-
+${installLine(plan, '          - ')}          - >-
 ${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
         artifacts:
           - test-results/**

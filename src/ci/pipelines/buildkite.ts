@@ -1,4 +1,4 @@
-import { gateLines, line, type Pipeline } from './pipeline.ts';
+import { gateLines, installLine, line, type Pipeline } from './pipeline.ts';
 
 export const buildkite: Pipeline = {
   provider: 'buildkite',
@@ -13,8 +13,9 @@ export const buildkite: Pipeline = {
   text: (plan) => `steps:
   - label: e2e
     key: e2e
-    command: >-
-${gateLines(plan, '--junit rungate.xml', '      ')}
+    command:
+${installLine(plan, '      - ')}      - >-
+${gateLines(plan, '--junit rungate.xml', '        ')}
     timeout_in_minutes: 60
     secrets:
 ${line(!plan.addressInFile, '      - RUNGATE_API_URL')}      - RUNGATE_API_KEY

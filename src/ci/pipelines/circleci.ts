@@ -1,4 +1,4 @@
-import { gateLines, line, type Pipeline } from './pipeline.ts';
+import { gateLines, installLine, line, type Pipeline } from './pipeline.ts';
 
 export const circleci: Pipeline = {
   provider: 'circleci',
@@ -16,7 +16,7 @@ jobs:
       - image: cimg/node:lts
     resource_class: small
     steps:
-${line(plan.flags === '', '      - checkout')}      - run:
+${line(plan.flags === '', '      - checkout')}${installLine(plan, '      - run: ')}      - run:
           name: rungate
           command: >-
 ${gateLines(plan, '--junit rungate/junit.xml', '            ')}

@@ -1,4 +1,7 @@
-import { gateLines, line, type Pipeline } from './pipeline.ts';
+import { gateLines, installLine, line, type Pipeline } from './pipeline.ts';
+
+/** By its commit: a tag can be moved. The same as in the project's own workflows. */
+const checkout = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1';
 
 export const github: Pipeline = {
   provider: 'github',
@@ -19,10 +22,10 @@ jobs:
     timeout-minutes: 60
     # Pull requests from forks have no secrets.
     if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository
-    env:
-${line(!plan.addressInFile, `      RUNGATE_API_URL: \${{ vars.RUNGATE_API_URL }}`)}      RUNGATE_API_KEY: \${{ secrets.RUNGATE_API_KEY }}
     steps:
-${line(plan.flags === '', '      - uses: actions/checkout@v7')}      - run: >-
+${line(plan.flags === '', `      - uses: ${checkout}\n        with:\n          persist-credentials: false`)}${installLine(plan, '      - run: ')}      - run: >-
 ${gateLines(plan, '--junit rungate.xml', '          ')}
+        env:
+${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_URL }}`)}          RUNGATE_API_KEY: \${{ secrets.RUNGATE_API_KEY }}
 `,
 };

@@ -1,4 +1,4 @@
-import { gateLines, type Pipeline } from './pipeline.ts';
+import { gateLines, installLine, type Pipeline } from './pipeline.ts';
 
 export const gitlab: Pipeline = {
   provider: 'gitlab',
@@ -15,7 +15,7 @@ export const gitlab: Pipeline = {
   timeout: 60 minutes
   interruptible: true
   script:
-    - >-
+${installLine(plan, '    - ')}    - >-
 ${gateLines(plan, '--junit rungate.xml --report rungate.env', '      ')}
   artifacts:
     when: always

@@ -1,4 +1,4 @@
-import { gateLines, line, type Pipeline } from './pipeline.ts';
+import { gateLines, installLine, line, type Pipeline } from './pipeline.ts';
 
 export const jenkins: Pipeline = {
   provider: 'jenkins',
@@ -19,7 +19,7 @@ ${line(plan.flags !== '', "    RUNGATE_API_URL = 'https://service.example.com'")
   stages {
     stage('e2e') {
       steps {
-        sh '${gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ')}'
+${installLine(plan, "        sh '", "'")}        sh '${gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ')}'
       }
     }
   }

@@ -1,4 +1,5 @@
 import type { Provider } from '../context.ts';
+import type { Installation } from '../installation.ts';
 
 /** What a pipeline's step has to say by itself, and what the project file says for it. */
 export interface Plan {
@@ -6,6 +7,7 @@ export interface Plan {
   readonly flags: string;
   /** The project file has the service's address, so that no variable needs to. */
   readonly addressInFile: boolean;
+  readonly installation: Installation;
 }
 
 /** What the pages and `rungate init` know of one CI. */
@@ -27,12 +29,18 @@ export interface Pipeline {
 }
 
 /**
- * The gate, in two lines for a folded text of YAML. `exec`, and nothing after it: a signal to the job's shell arrives, and
- * the exit code is the gate's.
+ * The gate, in two lines for a folded text of YAML. The first line is a strict gate by itself: a shell that takes the lines for
+ * two commands, as with `|` instead of `>-`, must not turn the step green. `exec`, and nothing after it: a signal to the job's
+ * shell arrives, and the exit code is the gate's.
  */
-export function gateLines({ flags }: Plan, reports: string, indent: string): string {
-  const first = `exec npx --yes rungate run trigger${flags === '' ? '' : ` ${flags}`}`;
-  return `${indent}${first}\n${indent}--wait --strict --timeout 45m ${reports}`;
+export function gateLines({ flags, installation }: Plan, reports: string, indent: string): string {
+  const options = [flags, '--timeout 45m', reports].filter((one) => one !== '').join(' ');
+  return `${indent}exec ${installation.start} run trigger --wait --strict\n${indent}${options}`;
+}
+
+/** The command that installs from the lockfile, with what the CI puts around it; empty when there is none. */
+export function installLine({ installation: { install } }: Plan, before: string, after = ''): string {
+  return line(install !== null, `${before}${install}${after}`);
 }
 
 /** A line where it is needed, with its end. */

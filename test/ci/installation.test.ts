@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { installationOf } from '../../src/ci/installation.ts';
+
+const rungate = { devDependencies: { rungate: '^0.1.0' } };
+const installed = (manifest: unknown, ...lockfiles: string[]) =>
+  installationOf(
+    {
+      manifest: typeof manifest === 'string' || manifest === null ? manifest : JSON.stringify(manifest),
+      isThere: (name) => lockfiles.includes(name),
+    },
+    '1.2.3',
+  );
+
+describe('a lockfile that is used', () => {
+  it.each<[string, object, string[], string]>([
+    ['npm', rungate, ['package-lock.json'], 'npm ci --ignore-scripts'],
+    ['npm-shrinkwrap.json', rungate, ['npm-shrinkwrap.json'], 'npm ci --ignore-scripts'],
+    [
+      'a dependency of the program',
+      { dependencies: { rungate: '0.1.0' } },
+      ['package-lock.json'],
+      'npm ci --ignore-scripts',
+    ],
+    [
+      'pnpm with a checksum',
+      { ...rungate, packageManager: 'pnpm@10.1.0+sha512.ab12' },
+      ['pnpm-lock.yaml'],
+      'npx --yes pnpm@10.1.0 install --frozen-lockfile --ignore-scripts',
+    ],
+    [
+      'Yarn 1',
+      { ...rungate, packageManager: 'yarn@1.22.22' },
+      ['yarn.lock'],
+      'npx --yes yarn@1.22.22 install --frozen-lockfile --ignore-scripts',
+    ],
+    [
+      'of two, the one that packageManager names',
+      { ...rungate, packageManager: 'pnpm@10.1.0' },
+      ['package-lock.json', 'pnpm-lock.yaml'],
+      'npx --yes pnpm@10.1.0 install --frozen-lockfile --ignore-scripts',
+    ],
+    [
+      'of two, the one of npm when nothing is named',
+      rungate,
+      ['yarn.lock', 'package-lock.json'],
+      'npm ci --ignore-scripts',
+    ],
+  ])('%s', (_name, manifest, lockfiles, install) =>
+    expect(installed(manifest, ...lockfiles)).toEqual({
+      install,
+      start: 'npx --no-install rungate',
+      caveat: null,
+    }),
+  );
+});
+
+describe('a pinned version with the reason, when no lockfile decides', () => {
+  it.each<[string, unknown, string[], RegExp]>([
+    ['no package.json', null, ['package-lock.json'], /does not name rungate/],
+    ['a package.json that is not JSON', '{', ['package-lock.json'], /does not name rungate/],
+    ['a package.json that is null', 'null', ['package-lock.json'], /does not name rungate/],
+    ['dependencies that are a text', { dependencies: 'rungate' }, ['package-lock.json'], /does not name/],
+    [
+      'rungate under another name',
+      { devDependencies: { 'rungate-x': '1' } },
+      ['package-lock.json'],
+      /does not name/,
+    ],
+    [
+      'rungate in __proto__',
+      '{"__proto__":{"devDependencies":{"rungate":"1"}}}',
+      ['package-lock.json'],
+      /does not name/,
+    ],
+    ['no lockfile', rungate, [], /no lockfile/],
+    ['pnpm without a version', rungate, ['pnpm-lock.yaml'], /packageManager .* pnpm's version/],
+    [
+      'pnpm with a range',
+      { ...rungate, packageManager: 'pnpm@^10' },
+      ['pnpm-lock.yaml'],
+      /packageManager .* pnpm's version/,
+    ],
+    ['Yarn 4', { ...rungate, packageManager: 'yarn@4.5.0' }, ['yarn.lock'], /no step that uses yarn\.lock/],
+    ['bun.lock', rungate, ['bun.lock'], /no step that uses bun\.lock/],
+    ['bun.lockb', { ...rungate, packageManager: 'bun@1.2.0' }, ['bun.lockb'], /no step that uses bun\.lockb/],
+  ])('%s', (_name, manifest, lockfiles, caveat) =>
+    expect(installed(manifest, ...lockfiles)).toEqual({
+      install: null,
+      start: 'npx --yes rungate@1.2.3',
+      caveat: expect.stringMatching(caveat),
+    }),
+  );
+});
+
+it('no package.json can put anything into the shell but an exact version', () => {
+  const texts = fc.oneof(
+    fc.string(),
+    fc.constantFrom('pnpm@1.0.0; curl x', 'pnpm@1.0.0\nx', 'pnpm@$(x)', 'yarn@1.0.0 && x', 'pnpm@1.0.0-`x`'),
+    fc.string().map((text) => `pnpm@1.0.0-${text}`),
+    fc.string().map((text) => `yarn@1.22.22+${text}`),
+  );
+  fc.assert(
+    fc.property(texts, (packageManager) => {
+      for (const lockfile of ['pnpm-lock.yaml', 'yarn.lock', 'package-lock.json']) {
+        const { install } = installed({ ...rungate, packageManager }, lockfile);
+        expect(install ?? '').toMatch(/^[\w. @-]*$/);
+        expect(install ?? '').not.toMatch(/@(?!\d+\.\d+\.\d+(-[\w.-]+)? install)/);
+      }
+    }),
+  );
+});
