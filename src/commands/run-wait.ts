@@ -1,8 +1,11 @@
 import { formatDuration } from '../duration.ts';
+import { ConfigError } from '../errors.ts';
 import { runGate } from '../gate/gate.ts';
+import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import type { GateReport } from '../gate/report.ts';
 import { runService } from '../gate/service.ts';
 import type { RunJournal, Start } from '../gate/start.ts';
+import { isLocal } from '../http/address.ts';
 import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';
 import { printGate } from './gate-result.ts';
@@ -40,13 +43,20 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
   const { io, output, settings } = context;
   const rules = waitRules(settings);
   const fleet = fleetOf(settings, flags, io.random);
+  const local = isLocal(settings.apiUrl?.value ?? '');
+  const note =
+    settings.interval?.origin === 'flag'
+      ? intervalNote('--interval', rules.intervalMs, local)
+      : intervalNote('the setting interval', rules.intervalMs, local, ConfigError);
   const caller = await context.connect();
+  if (note !== null) await output.alert(`${output.paint('warn', 'warning:')} ${note}`);
   const progress = await gateProgress(io, output, rules);
   try {
     return await runGate(
       {
         ...watched,
         ...rules,
+        shortestMs: shortestWaitMs(local),
         fleet,
         cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in watched,
         cancelOnTimeout: flags.cancelOnTimeout === true,

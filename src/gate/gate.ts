@@ -24,6 +24,8 @@ export interface GateOptions {
   intervalMs: number;
   maxAttempts: number;
   timeoutMs: number;
+  /** What the service asks for between two reads counts as this at least. */
+  shortestMs: number;
   /** The gate's place among others that share the service's limits, where it is known. */
   fleet?: Fleet | undefined;
   cancelOnInterrupt: boolean;

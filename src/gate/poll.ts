@@ -9,6 +9,8 @@ export interface PollRules {
   /** Status reads at most; Infinity when only the deadline counts. */
   maxAttempts: number;
   deadline: number;
+  /** What the service asks for counts as this at least; default 1 s. */
+  shortestMs?: number | undefined;
   /** We triggered the run ourselves: the service was reached, and the run may not be visible at once. */
   triggered: boolean;
   /** The moments that are ours among the reads of a fleet, on the monotonic clock; default: any moment. */
@@ -118,7 +120,7 @@ function nextWait(
   random: number,
 ): number {
   const seconds = progress.seen?.kind === 'running' ? progress.seen.retryAfterSeconds : null;
-  const base = seconds === null ? rules.intervalMs : seconds * 1000;
+  const base = seconds === null ? rules.intervalMs : Math.max(seconds * 1000, rules.shortestMs ?? 1000);
   if (rules.slots !== undefined) return slotWait(rules.slots, progress, Math.max(base, askedMs), now);
   const stretched = Math.max(base, Math.min(base * progress.stretch, longestIntervalMs));
   return Math.max(stretched, askedMs) * (1 + random / 10);

@@ -39,21 +39,28 @@ export function readAppUrl(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= longest.appUrl ? value : null;
 }
 
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
+/** A number that JSON.parse has rounded to 0, such as `1e-400`, is not 0: its digits say so. */
+function isRounded(text: string | undefined): boolean {
+  return /[1-9]/.test(text?.split(/e/i)[0] ?? '');
+}
+
+function count(value: unknown, text: string | undefined): number | null {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return null;
+  return value === 0 && isRounded(text) ? null : value;
 }
 
 /**
  * Understands any JSON as a status reply. Counts are required only where the run has ended; there, a count
  * that is missing, not a number, negative or fractional makes the reply useless, and it is never read as 0.
+ * @param texts the fields as they came, where they are known: `1e-400` is 0 in `json`
  */
-export function readStatus(json: unknown): Reading {
+export function readStatus(json: unknown, texts: ReadonlyMap<string, string> = new Map()): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const body: Record<string, unknown> = isObject ? { ...json } : {};
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
-  const failed = count(body.failed);
-  const blocked = count(body.blocked);
+  const failed = count(body.failed, texts.get('failed'));
+  const blocked = count(body.blocked, texts.get('blocked'));
   const appUrl = readAppUrl(body.appUrl);
   const seen = { state, failed, blocked, appUrl };
 
@@ -69,7 +76,8 @@ export function readStatus(json: unknown): Reading {
   }
   if (failed === null || blocked === null) {
     const field = failed === null ? 'failed' : 'blocked';
-    const violation = { field, expected: 'a whole number, 0 or more', received: describe(body[field]) };
+    const received = body[field] === 0 ? `the number ${texts.get(field)}` : describe(body[field]);
+    const violation = { field, expected: 'a whole number, 0 or more', received };
     return { kind: 'broken', ended: true, violation, ...seen };
   }
   return { kind: 'ended', state, failed, blocked, appUrl };

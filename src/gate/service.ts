@@ -4,7 +4,7 @@ import { fillPath } from '../http/address.ts';
 import type { Caller, Exchange } from '../http/client.ts';
 import { clockOf, parseRetryAfter } from '../http/retry.ts';
 import type { ReadResult } from './poll.ts';
-import { readStatus } from './reading.ts';
+import { readResponse } from './trust.ts';
 
 /** What the gate needs of the service; the rest of the client is not its business. */
 export interface RunService {
@@ -53,7 +53,7 @@ export function runService(caller: Caller, now: () => number): RunService {
         ...options,
         check: false,
       });
-      const reading = readStatus(reply.value);
+      const reading = readResponse(reply, runId);
       if (reading.kind === 'running') return reading.known ? 'running' : 'unknown';
       return reading.kind === 'ended' || reading.ended ? 'ended' : 'broken';
     } catch (error) {
@@ -79,7 +79,7 @@ export function runService(caller: Caller, now: () => number): RunService {
           check: false,
         },
       );
-      const reading = readStatus(reply.value);
+      const reading = readResponse(reply, runId);
       if (reading.kind !== 'broken') {
         return {
           reading,
@@ -88,8 +88,9 @@ export function runService(caller: Caller, now: () => number): RunService {
       }
       const { field, expected, received } = reading.violation;
       const end = reading.ended ? `, though its state is ${reading.state}` : '';
+      const what = field === '' ? 'the response' : `"${field}"`;
       throw new ContractError(
-        `the status of run ${runId} cannot be trusted${end}: "${field}" should be ${expected}, and is ${received}`,
+        `the status of run ${runId} cannot be trusted${end}: ${what} should be ${expected}, and is ${received}`,
         {
           field,
           expected,

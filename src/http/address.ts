@@ -10,6 +10,11 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname.replace(/\.$/, ''));
 }
 
+/** Whether the service is on this machine, where it has no limits to share. */
+export function isLocal(apiUrl: string): boolean {
+  return URL.canParse(apiUrl) && isLoopback(new URL(apiUrl).hostname);
+}
+
 /**
  * The service's base URL, checked: https (http only to this machine unless `insecureHttp`), a path prefix at
  * most. Never echoes the address: one with a password in it would end up in a log.

@@ -106,8 +106,8 @@ class Call {
     );
   }
 
-  #exchange({ text, status, headers }: RawReply, value: unknown): Exchange {
-    return { value, text, status, headers, attempts: this.#attempts, elapsedMs: this.#elapsed() };
+  #exchange({ text, status, headers, finalUrl }: RawReply, value: unknown): Exchange {
+    return { value, text, status, headers, finalUrl, attempts: this.#attempts, elapsedMs: this.#elapsed() };
   }
 
   #report(began: number, outcome: { status?: number; code?: string }): void {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
 import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
 import { RungateError, UsageError } from '../errors.ts';
-import { isLoopback, parseApiUrl } from './address.ts';
+import { isLocal, parseApiUrl } from './address.ts';
 import { call } from './call.ts';
 import { eitherSignal } from './either-signal.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
@@ -43,7 +43,7 @@ export function createCaller(options: ClientOptions): Caller {
   const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy });
   const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
   // A service on this machine has the limits that it says it has.
-  const documented = URL.canParse(options.apiUrl) && !isLoopback(new URL(options.apiUrl).hostname);
+  const documented = !isLocal(options.apiUrl);
   const { transport, waitMs } = paced(named, clock, documented);
   let base: URL | undefined;
   const closing = new AbortController();

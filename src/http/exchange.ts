@@ -10,6 +10,8 @@ export interface Exchange {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
+  /** Where the response came from, if a redirect was followed. */
+  finalUrl?: string | undefined;
   /** HTTP requests made, those that a rate limit refused included. */
   attempts: number;
   /** From the first byte sent to the reply, waits included, in milliseconds. */

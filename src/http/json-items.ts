@@ -166,9 +166,14 @@ export function itemTexts(text: string, items: readonly unknown[]): string[] {
   throw new Error(`${items.length} items were read, and ${texts.length} found in their text`);
 }
 
-/** An object's members by name, each as the text that it came as, in one line; none of what is no object. */
-export function memberTexts(text: string): Map<string, string> {
-  const found = new Map<string, string>();
-  new Scanner(text).members((key, value) => found.set(key, value()));
+/** An object's members in order, each with the text that it came as, in one line; none if it is not an object. */
+export function membersOf(text: string): [name: string, text: string][] {
+  const found: [string, string][] = [];
+  new Scanner(text).members((key, value) => found.push([key, value()]));
   return found;
+}
+
+/** The same by name: the last of each. */
+export function memberTexts(text: string): Map<string, string> {
+  return new Map(membersOf(text));
 }

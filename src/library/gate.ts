@@ -1,9 +1,10 @@
 import { systemClock } from '../clock.ts';
 import type { StopCause } from '../errors.ts';
 import { runGate } from '../gate/gate.ts';
+import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import type { GateReport } from '../gate/report.ts';
 import { checkRunId, runService } from '../gate/service.ts';
-import { parseApiUrl } from '../http/address.ts';
+import { isLocal, parseApiUrl } from '../http/address.ts';
 import { createCaller } from '../http/client.ts';
 import { gateObserver } from './gate-events.ts';
 import { type GateOptions, gateRules } from './gate-options.ts';
@@ -24,7 +25,10 @@ export async function gate(options: GateOptions): Promise<GateReport> {
   const { trigger, runIds, env, clock = systemClock, random = Math.random } = options;
   parseApiUrl(options.apiUrl, options.insecureHttp);
   for (const runId of runIds ?? []) checkRunId(runId);
+  const local = isLocal(options.apiUrl);
+  const note = intervalNote('intervalMs', rules.intervalMs, local);
   const observed = watched(options);
+  if (note !== null) observed.tell({ type: 'note', message: note });
   const cancelReason = async (why: StopCause | 'timeout') =>
     options.cancelReason ?? (await import('../ci/cancel-reason.ts')).cancelReason(why, env ?? {});
   const started =
@@ -37,6 +41,7 @@ export async function gate(options: GateOptions): Promise<GateReport> {
       {
         ...started,
         ...rules,
+        shortestMs: shortestWaitMs(local),
         cancelOnInterrupt: options.cancelOnAbort ?? trigger !== undefined,
         cancelOnTimeout: options.cancelOnTimeout === true,
         cancelReason,

@@ -63,6 +63,43 @@ describe('how often it asks', () => {
     expect(waits()).toEqual([262.5, 262.5]);
   });
 
+  const far = {
+    RUNGATE_API_URL: 'https://service.example.com',
+    HTTPS_PROXY: 'http://127.0.0.1:1',
+    RUNGATE_API_KEY: 'k',
+  };
+
+  it.each(['0.5ms', '999ms', '.9'])(
+    '--interval %s is refused, but for a service on this machine',
+    async (interval) => {
+      const { code, err } = await cli(['run', 'wait', 'r', '--interval', interval], { env: far });
+      expect(code).toBe(64);
+      expect(err).toMatch(/--interval is too short[\s\S]*every 10 to 30 s/);
+    },
+  );
+
+  it('an interval below 1 s in a file is a configuration error', async () => {
+    const files = { '/repo/.rungate.json': '{"interval":"500ms"}', '/repo/.git': '' };
+    const { code, err } = await cli(['run', 'wait', 'r'], { env: far, cwd: '/repo', files });
+    expect(code).toBe(78);
+    expect(err).toContain('the setting interval is too short');
+  });
+
+  it.each([
+    ['2s', 1],
+    ['10s', 0],
+  ])('--interval %s names the rule of 10 to 30 s %i times', async (interval, times) => {
+    const { code, err } = await cli(['run', 'wait', 'r', '--interval', interval], { env: far });
+    expect(code).toBe(7);
+    expect(err.match(/polled every 10 to 30 s/g) ?? []).toHaveLength(times);
+  });
+
+  it('at most 20 times a second on this machine, whatever retryAfterSeconds says', async () => {
+    on = await stage({ outcome: 'stuck', retryAfterSeconds: 1e-9 });
+    await on.rungate(...waitJson, '--max-attempts', '3');
+    expect(waits()).toEqual([52.5, 52.5]);
+  });
+
   it('retryAfterSeconds comes before the interval, fractions count', async () => {
     on = await stage({ outcome: 'stuck', retryAfterSeconds: 1.5 });
     await on.rungate(...waitJson, '--max-attempts', '3', '--interval', '20s');

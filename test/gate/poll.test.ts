@@ -119,11 +119,21 @@ describe('an ended run ends the wait at once', () => {
 });
 
 describe('the wait between polls', () => {
+  test.each([
+    [undefined, 1000],
+    [50, 50],
+  ])('is never shorter than the shortest wait (%j), whatever the service asks for', (shortestMs, least) => {
+    for (const seconds of [1e-9, 0.049, Number.MIN_VALUE]) {
+      const { decision } = afterRead(firstProgress(), running(seconds), { ...unlimited, shortestMs }, 0, 0);
+      expect(decision).toEqual({ waitMs: least });
+    }
+  });
+
   test.each<[string, ReadResult, number]>([
     ['the interval, when the service says nothing', running(), 10_000],
     ['retryAfterSeconds, when it is longer than the interval', running(30), 30_000],
     ['retryAfterSeconds, when it is shorter than the interval', running(2), 2000],
-    ['retryAfterSeconds, fractions and all', running(0.25), 250],
+    ['retryAfterSeconds, fractions and all', running(1.25), 1250],
     ['the interval, when retryAfterSeconds is 0', running(0), 10_000],
     ['the interval, when retryAfterSeconds is negative', running(-3), 10_000],
     ['Retry-After, when it is larger than retryAfterSeconds', running(5, 20_000), 20_000],
@@ -425,7 +435,7 @@ describe('whatever comes', () => {
   function baseOf(step: Step, rules: PollRules): number {
     const { seen } = step.progress;
     const asks = seen?.kind === 'running' ? seen.retryAfterSeconds : null;
-    return asks === null ? rules.intervalMs : asks * 1000;
+    return asks === null ? rules.intervalMs : Math.max(asks * 1000, 1000);
   }
 
   function askedBy(result: ReadResult): number {

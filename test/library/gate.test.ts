@@ -244,6 +244,26 @@ describe('an abort', () => {
   });
 });
 
+describe('an interval', () => {
+  const transport = { send: () => Promise.reject(new Error('nothing is sent')), close: async () => {} };
+  const far = { apiUrl: 'https://service.example.com', apiKey: 'k', transport, runIds: ['r'] };
+
+  it('below 1 s is refused, unless the service is on this machine', async () => {
+    await play({ duration: 0 });
+    await expect(run({ ...far, intervalMs: 999 })).rejects.toThrow(UsageError);
+    expect(await run({ trigger, intervalMs: 1 })).toMatchObject({ gate: 'pass' });
+  });
+
+  it('below 10 s is noted once', async () => {
+    await play();
+    const events: GateEvent[] = [];
+    const onProgress = (event: GateEvent) => events.push(event);
+    await run({ ...far, intervalMs: 1000, onProgress }).catch(() => {});
+    const message = 'intervalMs is 1 s: the service asks to be polled every 10 to 30 s';
+    expect(events.filter(({ type }) => type === 'note')).toEqual([{ type: 'note', message }]);
+  });
+});
+
 describe('the observer', () => {
   it('is told what happens, in order', async () => {
     await play({ outcome: 'failed', duration: 15_000 });

@@ -1,0 +1,239 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { gate } from '../../src/index.ts';
+import { fakeClock } from '../fake-clock.ts';
+
+const runId = 'run_1';
+const service = 'https://service.example.com';
+
+interface Response {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+  finalUrl?: string;
+}
+
+/** The gate over one read of one run, through the whole client but for the network. */
+async function verdictOn({ finalUrl, ...response }: Response, maxAttempts = 1) {
+  const transport = {
+    send: async () => (finalUrl === undefined ? response : { ...response, finalUrl }),
+    close: async () => {},
+  };
+  const options = { apiUrl: service, apiKey: 'k', runIds: [runId], random: () => 0.5, clock: fakeClock() };
+  const report = await gate({ ...options, transport, maxAttempts });
+  return { ...report, run: report.runs[0] };
+}
+
+const good = { state: '"completed"', failed: '0', blocked: '0' };
+const json = (members: Readonly<Record<string, string>>, more = '') =>
+  `{${Object.entries(members)
+    .map(([name, literal]) => `"${name}":${literal}`)
+    .join(',')}${more}}`;
+const reply = (text: string, more: Partial<Response> = {}): Response => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  text,
+  ...more,
+});
+
+describe('a count', () => {
+  it.each(['0', '-0', '0.0', '-0.00', '0e5', '0E-400', '0.0e+400'])('of %s is zero', async (failed) => {
+    expect(await verdictOn(reply(json({ ...good, failed })))).toMatchObject({ gate: 'pass', exitCode: 0 });
+  });
+
+  it.each(['1e-400', '-1e-400', '0.1e-400', '0.0000001E-330'])('of %s is not zero', async (count) => {
+    for (const field of ['failed', 'blocked']) {
+      const report = await verdictOn(reply(json({ ...good, [field]: count })));
+      expect(report).toMatchObject({ gate: 'fail', exitCode: 5, run: { verdict: 'unobserved' } });
+      expect(report.run?.error?.message).toContain(count);
+    }
+  });
+});
+
+describe('a status that cannot be trusted', () => {
+  const untrusted: [string, Response, RegExp][] = [
+    ['a count twice', reply(json(good, ',"failed":0')), /"failed" twice/],
+    ['a count twice, once escaped', reply(json(good, String.raw`,"f\u0061iled":0`)), /"failed" twice/],
+    [
+      'a state twice',
+      reply(json({ state: '"in_progress"' }, `,${json(good).slice(1, -1)}`)),
+      /"state" twice/,
+    ],
+    ['another run', reply(json({ ...good, runId: '"run_2"' })), /run_2/],
+    ['another run by a number', reply(json({ ...good, runId: '1' })), /1/],
+    ['partial content', reply(json(good), { status: 206 }), /206/],
+    [
+      'a redirect to another run',
+      reply(json(good), { finalUrl: `${service}/api/ci/runs/run_2` }),
+      /\/api\/ci\/runs\/run_2/,
+    ],
+    [
+      'a redirect to a run below another',
+      reply(json(good), { finalUrl: `${service}/runs/run_2/parents/run_1` }),
+      /run_2/,
+    ],
+    ['a redirect elsewhere', reply(json(good), { finalUrl: `${service}/health` }), /\/health/],
+  ];
+
+  it.each(untrusted)('never passes, and is read again: %s', async (_name, response, message) => {
+    const report = await verdictOn(response, 3);
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 5 });
+    expect(report.run).toMatchObject({ verdict: 'unobserved', attempts: 3 });
+    expect(report.run?.error?.message).toMatch(message);
+  });
+
+  it.each<[string, Response]>([
+    ['names the run', reply(json({ ...good, runId: '"run_1"' }))],
+    ['names no run', reply(json({ ...good, runId: 'null' }))],
+    ['has an id of its own', reply(json({ ...good, id: '77' }))],
+    ['has a field twice in an object', reply(json({ ...good, project: '{"a":1,"a":2}' }))],
+    ['came by a redirect to the run', reply(json(good), { finalUrl: `${service}/v2/runs/run_1/` })],
+    [
+      'came by a redirect to the status of the run',
+      reply(json(good), { finalUrl: `${service}/status/run_1` }),
+    ],
+  ])('is not one that %s', async (_name, response) => {
+    expect(await verdictOn(response)).toMatchObject({ gate: 'pass', exitCode: 0 });
+  });
+
+  it('is not one that names the run by a number of many digits', async () => {
+    const big = '9007199254740993';
+    const transport = { send: async () => reply(json({ ...good, runId: big })), close: async () => {} };
+    const options = { apiUrl: service, apiKey: 'k', transport, clock: fakeClock() };
+    expect(await gate({ ...options, runIds: [big] })).toMatchObject({ gate: 'pass' });
+    expect(await gate({ ...options, runIds: ['9007199254740992'], maxAttempts: 1 })).toMatchObject({
+      exitCode: 5,
+    });
+  });
+});
+
+describe('no response passes the gate', () => {
+  /** A part of a response, and whether a response with it may pass. */
+  type Part<T> = readonly [T, boolean];
+  const parts = <T>(right: readonly T[], wrong: readonly T[]) =>
+    fc.oneof(
+      { weight: 12, arbitrary: fc.constantFrom(...right).map((part): Part<T> => [part, true]) },
+      { weight: 1, arbitrary: fc.constantFrom(...wrong).map((part): Part<T> => [part, false]) },
+    );
+  const zero = ['0', '-0', '0.0', '0e5', '-0.00E-9', ' 0 '];
+  const notZero = [
+    ...['1', '-1', '0.5', '1e-400', '-1e-400', '1e400', '00', '+0', '0x0', '.0', '0.', 'NaN', ''],
+    ...['"0"', 'null', 'false', '[]', '[0]', '{}', '0 0', '0,"failed":0', '0,"bl\\u006fcked":3'],
+  ];
+  const state = parts(
+    ['"completed"', '"c\\u006fmpleted"', '\t"completed"\n'],
+    [
+      '"in_progress"',
+      '"cancelled"',
+      '"Completed"',
+      '"completed "',
+      '"passed"',
+      'null',
+      '["completed"]',
+      '""',
+      '0',
+    ],
+  );
+  const other = parts(
+    [
+      '',
+      ',"runId":"run_1"',
+      ',"runId":null',
+      ',"runId":"run\\u005f1"',
+      ',"id":3,"x":{"failed":2,"failed":1}',
+    ],
+    [
+      ',"runId":"run_2"',
+      ',"runId":1',
+      ',"runId":""',
+      ',"runId":{}',
+      ',"state":"completed"',
+      ',',
+      ',"x"',
+      ',"x":1,"x":1',
+    ],
+  );
+  const frame = parts<readonly [string, string]>(
+    [
+      ['', ''],
+      [' ', '\r\n'],
+    ],
+    [
+      ['', 'x'],
+      ['\ufeff', ''],
+      ['[', ']'],
+      ['{"data":', '}'],
+      [")]}',\n", ''],
+      ['', '{}'],
+    ],
+  );
+  const status = parts([200, 201, 203], [206, 226, 301, 304, 400, 404, 408, 429, 500, 503]);
+  const headers = parts<Record<string, string>>(
+    [{}, { 'content-encoding': 'identity' }, { 'retry-after': '0' }, { 'content-type': 'text/html' }],
+    [{ 'content-encoding': 'gzip' }, { 'content-encoding': 'br, gzip' }],
+  );
+  const path = parts<string | undefined>(
+    [undefined, '/api/ci/runs/run_1', '/v2/runs/run%5F1/'],
+    ['/api/ci/runs/run_2', '/login', '/', '/runs/run_2/run_1', '/runs/run_1/runs/run_2', '/RUNS/run_2?run_1'],
+  );
+
+  it('but a whole and well-formed completed with 0 and 0 that names no other run', async () => {
+    const response = fc.record({
+      state,
+      failed: parts(zero, notZero),
+      blocked: parts(zero, notZero),
+      other,
+      frame,
+      status,
+      headers,
+      path,
+    });
+    const seen = { pass: 0, fail: 0 };
+    await fc.assert(
+      fc.asyncProperty(response, async (made) => {
+        const [before, after] = made.frame[0];
+        const members = `"state":${made.state[0]},"failed":${made.failed[0]},"blocked":${made.blocked[0]}`;
+        const report = await verdictOn({
+          status: made.status[0],
+          headers: made.headers[0],
+          text: `${before}{${members}${made.other[0]}}${after}`,
+          ...(made.path[0] === undefined ? {} : { finalUrl: `${service}${made.path[0]}` }),
+        });
+        const expected = Object.values(made).every(([, right]) => right) ? 'pass' : 'fail';
+        seen[expected] += 1;
+        if (expected === 'pass') expect(report.gate).toBe('pass');
+        else expect(['fail', 'warn']).toContain(report.gate);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(Math.min(seen.pass, seen.fail)).toBeGreaterThan(300);
+  });
+
+  it('whatever is cut out of a good one or put into it', async () => {
+    const text = json({ ...good, runId: '"run_1"', note: '"a"' });
+    const change = fc.record({
+      at: fc.nat(text.length),
+      drop: fc.nat(12),
+      insert: fc.oneof(
+        fc.string({ maxLength: 6 }),
+        fc.constantFrom('"', ',', '{', '}', '\\', '1', '-', 'e-400', '.'),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
+        const changed = changes.reduce(
+          (so, { at, drop, insert }) => so.slice(0, at) + insert + so.slice(at + drop),
+          text,
+        );
+        if ((await verdictOn(reply(changed))).gate !== 'pass') return;
+        const body = JSON.parse(changed) as Record<string, unknown>;
+        expect(body.state).toBe('completed');
+        expect([Math.abs(Number(body.failed)), Math.abs(Number(body.blocked))]).toEqual([0, 0]);
+        expect([undefined, null, runId]).toContain(body.runId);
+        expect(changed.match(/"failed"|"blocked"|"state"/g)).toHaveLength(3);
+        expect(changed).not.toMatch(/"(failed|blocked)"\s*:\s*-?[\d.]*[1-9]/);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
