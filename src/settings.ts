@@ -1,5 +1,4 @@
 export { environmentSettings, readSecret, readSecrets } from './settings/environment.ts';
-export { runsForFork } from './settings/fork.ts';
 export {
   chooseProfile,
   findProjectFile,

@@ -68,18 +68,22 @@ function azureName(host: string, segments: readonly string[]): string | null {
   return nameOf([...place, ...(isShort ? repository : []), ...repository]);
 }
 
+const azureHost = /(^|\.)(dev\.azure|visualstudio)\.com$/;
+
+function remoteOf(text: string): Remote | null {
+  return text.includes('\\') ? null : (remoteUrl(text) ?? scpLike(text));
+}
+
 /**
  * `owner/name` of a remote, with as many groups in front as there are, and without host, port, credentials and
  * `.git`. Null for what has no owner: a folder, a bundle, a file.
  */
 export function repositoryOfRemote(text: string | null): string | null {
-  if (text === null || text.includes('\\')) return null;
-  const remote = remoteUrl(text) ?? scpLike(text);
+  const remote = text === null ? null : remoteOf(text);
   const segments = remote === null ? null : segmentsOf(remote.path);
   if (remote === null || segments === null) return null;
   const { host } = remote;
-  if (segments.includes('_git') || /(^|\.)(dev\.azure|visualstudio)\.com$/.test(host))
-    return azureName(host, segments);
+  if (segments.includes('_git') || azureHost.test(host)) return azureName(host, segments);
   // Bitbucket Data Center puts /scm/ in front over HTTP, and not over ssh.
   return nameOf(segments.at(-3)?.toLowerCase() === 'scm' ? segments.slice(-2) : segments);
 }
@@ -91,6 +95,33 @@ export function repositoryOf(text: string | null): string | null {
   if (remote !== null) return remote;
   const segments = /^[/.~]|[:\\]/.test(text) ? null : segmentsOf(text);
   return segments === null ? null : nameOf(segments);
+}
+
+/** Hosts that serve the repositories of another one over ssh. */
+const sshHosts: Readonly<Record<string, string>> = {
+  'ssh.github.com': 'github.com',
+  'altssh.gitlab.com': 'gitlab.com',
+  'altssh.bitbucket.org': 'bitbucket.org',
+};
+
+/** The host of a remote by its usual name; null for `owner/name` alone. */
+function hostOf(text: string): string | null {
+  const host = remoteOf(text)?.host.replace(/\.$/, '') ?? null;
+  if (host === null) return null;
+  if (azureHost.test(host)) return 'dev.azure.com';
+  return Object.hasOwn(sshHosts, host) ? (sshHosts[host] ?? host) : host;
+}
+
+/**
+ * Whether two texts name one repository, each as a remote's URL of any kind or as `owner/name`. No forge tells upper case
+ * from lower case. Ports and credentials do not count. Texts that name no repository are compared as they are.
+ */
+export function isSameRepository(a: string, b: string): boolean {
+  const [one, other] = [repositoryOf(a), repositoryOf(b)];
+  if (one === null || other === null) return a === b;
+  const [here, there] = [hostOf(a), hostOf(b)];
+  const lower = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return lower(one) === lower(other) && (here === null || there === null || here === there);
 }
 
 /** Names of parameters that carry credentials. */

@@ -1,6 +1,7 @@
+import { runsForFork } from '../ci/fork.ts';
 import { ConfigError, type CredentialError } from '../errors.ts';
 import type { Io } from '../output/io.ts';
-import { runsForFork, type Settings } from '../settings.ts';
+import type { Settings } from '../settings.ts';
 
 /**
  * A project file comes from the repository, and so from whoever may propose a change to it. It may say where the

@@ -7,13 +7,13 @@ function cell(value: string | number | null): string {
   return value === null ? '' : `\`${String(value).replaceAll('|', '\\|')}\``;
 }
 
-function rowOf({ name, note, expected }: Fixture): string {
+function rowOf({ name, note, fork, expected }: Fixture): string {
   const { event, rawEvent, ref, commitSha, pullRequest, attempt, parallelIndex, parallelTotal } = expected;
   const { job, jobId, step, matrix } = expected;
   const place = [job, step, matrix].map((part) => cell(part) || '–').join(' / ');
   return [
     '',
-    `**${name}**: ${note}`,
+    `**${name}**: ${note}${fork ? ' (fork)' : ''}`,
     cell(event) + (rawEvent === null ? '' : ` (${cell(rawEvent)})`),
     cell(ref),
     cell(commitSha?.slice(0, 12) ?? null),
@@ -77,6 +77,9 @@ ${rows.map((row) => row.provider).join(', ')}.
   remote alone, since what is checked out may be the merge.
 - **An event** is what set the pipeline off. Where a CI names no cause but builds a tag or a pull request, it is that.
 - **Credentials** in addresses are taken out, and an address that has an \`@\` where none belongs is not used at all.
+- **A fork** is recognised by comparing the repository that a change comes from with the one that it goes to, or where the CI says so
+  itself; the environments below that count as a fork's are marked so. Where one of the two cannot be read, as for a fork that was deleted, it
+  counts as a fork. Bitbucket runs no pipeline for a fork. CodeBuild, Drone, TeamCity and Woodpecker do not say: set \`RUNGATE_API_URL\` there.
 - Values with control characters, or longer than 1000 characters, are not used.
 
 Each table shows environments (\`fixtures/ci\`) and what is derived from them. They are written after the

@@ -8,6 +8,8 @@ export interface Fixture {
   /** What really set the pipeline off, whether its variables say so or not. */
   event: CiEvent | 'none';
   note: string;
+  /** The change is from a fork, or may be. */
+  fork?: true;
   /** Where the variables come from: headings of `variables.txt`. */
   sources: string[];
   env: Record<string, string>;

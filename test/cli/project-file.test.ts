@@ -86,7 +86,36 @@ describe('a project file from a stranger', () => {
     expect(code).toBe(0);
   });
 
-  it('does not get credentials in a pipeline that runs for a fork', async () => {
+  it.each<[string, Record<string, string>]>([
+    ['GitHub, pull_request', { GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: '/event.json' }],
+    ['GitHub, a review', { GITHUB_EVENT_NAME: 'pull_request_review', GITHUB_EVENT_PATH: '/event.json' }],
+    ['Travis', { TRAVIS_PULL_REQUEST_SLUG: 'mallory/shop', TRAVIS_REPO_SLUG: 'acme/shop' }],
+    ['Semaphore', { SEMAPHORE_GIT_PR_SLUG: 'mallory/shop', SEMAPHORE_GIT_REPO_SLUG: 'acme/shop' }],
+    ['AppVeyor', { APPVEYOR_PULL_REQUEST_HEAD_REPO_NAME: 'mallory/shop', APPVEYOR_REPO_NAME: 'acme/shop' }],
+    ['Jenkins', { CHANGE_FORK: 'mallory' }],
+    [
+      'Buildkite with nested groups',
+      {
+        BUILDKITE_PULL_REQUEST_REPO: 'https://gitlab.com/mallory/web/shop.git',
+        BUILDKITE_REPO: 'git@gitlab.com:acme/web/shop.git',
+      },
+    ],
+  ])('does not get credentials in a pipeline that runs for a fork: %s', async (_ci, variables) => {
+    const before = asked(on.mock).length;
+    const event = {
+      repository: { full_name: 'a/b' },
+      pull_request: { head: { repo: { full_name: 'c/b' } } },
+    };
+    const files = { ...repository({ apiUrl: on.mock.url }).files, '/event.json': JSON.stringify(event) };
+    const { code, err } = await on.with({ cwd: '/repo', files, env: { ...env, ...variables } })(
+      'env',
+      'list',
+    );
+    expect({ code, sent: asked(on.mock).length - before }).toEqual({ code: 78, sent: 0 });
+    expect(err).toMatch(/from outside the repository[\s\S]*RUNGATE_API_URL/);
+  });
+
+  it('does not get credentials for a fork that was deleted, unless the address stands beside them', async () => {
     const before = asked(on.mock).length;
     const files = {
       ...repository({ apiUrl: on.mock.url }).files,
