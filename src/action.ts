@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argvOf } from './action-inputs.ts';
 import { parseJournal, runsOf } from './ci/journal.ts';
+import { readOwnFile } from './ci/own-file.ts';
 import { main } from './cli.ts';
 import { createContext } from './commands/context.ts';
 import { cancelLeftBehind } from './commands/left-behind.ts';
@@ -66,11 +66,7 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
   try {
     const events = parseJournal(readJournal(journal));
-    if (events === null) {
-      throw new ConfigError(`the journal of the main step cannot be read: ${journal}`, {
-        hint: 'a run may still be going: look for it in the service, and cancel it there',
-      });
-    }
+    if (events === null) throw lostJournal(`read: ${journal}`);
     const left = runsOf(events).filter((run) => !run.settled);
     if (left.length === 0) return exitCodes.ok;
     // The service is reached as the main step has reached it.
@@ -95,11 +91,17 @@ function camel(name: string): string {
   return name.replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase());
 }
 
-/** Nothing was started where there is no journal. */
+function lostJournal(problem: string): ConfigError {
+  return new ConfigError(`the journal of the main step cannot be ${problem}`, {
+    hint: 'a run may still be in progress: look for it in the service, and cancel it there',
+  });
+}
+
+/** Without a journal nothing was started. One that somebody else may have written names no run that is ours to cancel. */
 function readJournal(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
+    return readOwnFile(path) ?? '';
+  } catch (error) {
+    throw lostJournal(`used: ${path}: ${(error as Error).message}`);
   }
 }

@@ -1,7 +1,7 @@
-import { appendFileSync, lstatSync, readFileSync, renameSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { renameSync } from 'node:fs';
 import type { KeyStep, RunJournal } from '../gate/start.ts';
 import type { Remembered } from './idempotency.ts';
+import { appendOwnFile, readOwnFile } from './own-file.ts';
 
 /** One line of a journal. Lines are only ever added, so that processes can write at once and none can tear a file. */
 export type JournalEvent =
@@ -27,20 +27,21 @@ function isEvent(value: unknown): value is JournalEvent {
 
 const beginning = '{"event":"';
 
-/** A line that was cut off while it was written: kill -9 may come at any byte, and is no fault of the file. */
+/** Whether a line that is not JSON is one that was cut off: kill -9 may come at any byte, and leaves the other lines intact. */
 function isTorn(line: string): boolean {
-  return line.startsWith(beginning.slice(0, line.length)) && !line.endsWith('}');
+  return line.startsWith(beginning.slice(0, line.length));
 }
 
 /** The events of a journal's text, or null when it is not one. */
 export function parseJournal(text: string): JournalEvent[] | null {
   const events: JournalEvent[] = [];
   for (const line of text.split('\n')) {
-    if (line === '' || isTorn(line)) continue;
+    if (line === '') continue;
     let event: unknown;
     try {
       event = JSON.parse(line);
     } catch {
+      if (isTorn(line)) continue;
       return null;
     }
     if (!isEvent(event)) return null;
@@ -74,17 +75,6 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   return [...byKey.values()];
 }
 
-/** A file of ours that nobody else can have planted: in a shared folder for temporary files names can be guessed. */
-function isOurs(path: string): boolean {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  const { uid } = userInfo();
-  return stat?.isFile() === true && (uid < 0 || stat.uid === uid);
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
 export interface Journal extends RunJournal {
   /** What was started before, by this process or another one. */
   readonly runs: readonly JournalRun[];
@@ -101,20 +91,17 @@ export function openJournal(path: string, now: Date, tell: (problem: string) => 
     tell(`${problem}; a retry loop in this job may find a run again that has ended, and starts another then`);
   };
   let events: JournalEvent[] = [];
-  if (exists(path)) {
-    try {
-      if (!isOurs(path)) throw new Error('it belongs to somebody else');
-      const read = parseJournal(readFileSync(path, 'utf8'));
-      if (read === null) {
-        const aside = `${path}.corrupt-${now.getTime()}`;
-        renameSync(path, aside);
-        tell(`the journal ${path} could not be read, and is kept as ${aside}`);
-      } else {
-        events = read;
-      }
-    } catch (error) {
-      give(`the journal ${path} cannot be used: ${(error as Error).message}`);
+  try {
+    const read = parseJournal(readOwnFile(path) ?? '');
+    if (read === null) {
+      const aside = `${path}.corrupt-${now.getTime()}`;
+      renameSync(path, aside);
+      tell(`the journal ${path} could not be read, and is kept as ${aside}`);
+    } else {
+      events = read;
     }
+  } catch (error) {
+    give(`the journal ${path} cannot be used: ${(error as Error).message}`);
   }
   const runs = runsOf(events);
   const round = runs.reduce((next, run) => (run.settled ? Math.max(next, run.round + 1) : next), 0);
@@ -124,7 +111,7 @@ export function openJournal(path: string, now: Date, tell: (problem: string) => 
     if (!usable) return;
     try {
       // A line break before it, so that a line that was cut off does not spoil this one.
-      appendFileSync(path, `\n${JSON.stringify(event)}\n`, { mode: 0o600 });
+      appendOwnFile(path, `\n${JSON.stringify(event)}\n`);
     } catch (error) {
       give(`the journal ${path} cannot be written: ${(error as Error).message}`);
     }

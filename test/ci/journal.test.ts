@@ -1,6 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -26,6 +31,20 @@ beforeEach(() => {
   told = [];
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const isRoot = process.getuid?.() === 0;
+const evil = '{"event":"triggering","key":"evil","round":0}\n';
+/** A file with a run that we have not started. */
+function planted(file: string, mode = 0o600): string {
+  writeFileSync(file, evil);
+  chmodSync(file, mode);
+  return file;
+}
+
+/** Only root can give a file away. */
+const foreign: [string, () => void][] = isRoot
+  ? [['a file of somebody else', () => chownSync(planted(path), 12_345, 12_345)]]
+  : [];
 
 const open = () => openJournal(path, new Date(0), (problem) => told.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
@@ -66,6 +85,25 @@ describe('the journal of a job', () => {
     expect(told).toEqual([]);
   });
 
+  it('is read whatever byte it was cut off at, and goes on after it', () => {
+    const nested = { projectSlug: 'ü}{"', tags: ['a}', '{"event":"'], more: [{ deep: {} }] };
+    const journal = open();
+    journal.triggering(step('k1'), nested as unknown as TriggerBody);
+    journal.created(step('k1'), { runId: 'r1', appUrl: 'https://app.example/}' });
+    journal.settled('r1');
+    const whole = readFileSync(path);
+    const known = new Set<string>();
+    for (let cut = 0; cut <= whole.length; cut += 1) {
+      writeFileSync(path, whole.subarray(0, cut));
+      const before = open();
+      known.add(JSON.stringify(before.runs.map(({ runId, settled }) => [runId, settled])));
+      before.triggering(step('k2'), body);
+      expect(open().runs.at(-1)).toMatchObject({ key: 'k2', runId: null });
+    }
+    expect([...known]).toEqual(['[]', '[[null,false]]', '[["r1",false]]', '[["r1",true]]']);
+    expect(told).toEqual([]);
+  });
+
   it('what cannot be read is set aside and said', () => {
     writeFileSync(path, 'not a journal\n');
     expect(open().runs).toEqual([]);
@@ -74,14 +112,38 @@ describe('the journal of a job', () => {
     expect(readFileSync(join(folder, aside), 'utf8')).toBe('not a journal\n');
   });
 
-  it('a link that somebody planted is not followed', () => {
-    writeFileSync(join(folder, 'target'), '{"event":"triggering","key":"evil","round":0}\n');
-    symlinkSync(join(folder, 'target'), path);
-    expect(open().runs).toEqual([]);
-    expect(told.join()).toMatch(/cannot be used/);
+  describe.each<[string, (target: string) => void]>([
+    ['a link', (target) => symlinkSync(target, path)],
+    ['a link to nothing', () => symlinkSync(join(folder, 'nothing'), path)],
+    ['a hard link', (target) => linkSync(target, path)],
+    ['a file that others can write to', () => planted(path, 0o622)],
+    ['a file of a group that can write to it', () => planted(path, 0o620)],
+    ['a pipe', () => void execFileSync('mkfifo', [path])],
+    ['a folder', () => mkdirSync(path)],
+    ...foreign,
+  ])('that somebody has planted as %s', (_name, plant) => {
+    it('is not read', () => {
+      plant(planted(join(folder, 'target')));
+      expect(open().runs).toEqual([]);
+      expect(told.join()).toMatch(/cannot be used/);
+    });
+
+    it('is not written to, even if it comes between two lines', () => {
+      const target = planted(join(folder, 'target'));
+      const journal = open();
+      journal.triggering(step('k1'), body);
+      rmSync(path);
+      plant(target);
+      journal.created(step('k1'), { runId: 'r1', appUrl: null });
+      journal.settled('r1');
+      expect(readFileSync(target, 'utf8')).toBe(evil);
+      expect(existsSync(join(folder, 'nothing'))).toBe(false);
+      expect(told).toHaveLength(1);
+      expect(told[0]).toMatch(/cannot be written/);
+    });
   });
 
-  it.skipIf(process.getuid?.() === 0)('one that cannot be written is said once, and the gate goes on', () => {
+  it.skipIf(isRoot)('one that cannot be written is said once, and the gate goes on', () => {
     chmodSync(folder, 0o500);
     const journal = open();
     journal.triggering(step('k1'), body);

@@ -1,0 +1,60 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+
+// Windows has neither of the two. Without the second, opening a pipe waits for its other end.
+const { O_APPEND, O_CREAT, O_RDONLY, O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const groupAndOthersWrite = 0o022;
+
+/** The current user's id; null if the system has no such ids, or no account for this one. */
+function ownUid(): number | null {
+  try {
+    const { uid } = userInfo();
+    return uid < 0 ? null : uid;
+  } catch {
+    return null;
+  }
+}
+
+/** Why a file may hold what somebody else has written, or null. */
+function problemOf(file: Stats): string | null {
+  if (!file.isFile()) return 'it is not a file';
+  const uid = ownUid();
+  if (uid === null) return null;
+  if (file.uid !== uid) return 'it belongs to another user';
+  if ((file.mode & groupAndOthersWrite) !== 0) return 'other users may write to it';
+  // Of a hard link that somebody has made in a shared folder, the other name is another file of ours.
+  return file.nlink > 1 ? 'it has a second name' : null;
+}
+
+/** Opens the file without following a link, and checks what is open rather than a name that may change. */
+function withOwn<T>(path: string, flags: number, use: (fd: number) => T): T {
+  const fd = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  try {
+    const problem = problemOf(fstatSync(fd));
+    if (problem !== null) throw new Error(problem);
+    return use(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Returns the text of a file that only the current user can have written, or null if there is none.
+ * @throws Error with the reason why it cannot be used
+ */
+export function readOwnFile(path: string): string | null {
+  try {
+    return withOwn(path, O_RDONLY, (fd) => readFileSync(fd, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/**
+ * Appends to a file that only the current user can write to; one that is not there is created with mode 0600.
+ * @throws Error with the reason why it cannot be used
+ */
+export function appendOwnFile(path: string, text: string): void {
+  withOwn(path, O_WRONLY | O_APPEND | O_CREAT, (fd) => writeFileSync(fd, text));
+}

@@ -1,0 +1,84 @@
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { runPost, type Toolkit } from '../src/action.ts';
+import { asked, memoryIo, type Stage, stage, trigger } from './cli/harness.ts';
+
+let on: Stage;
+let folder: string;
+let journal: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-post-'));
+  journal = join(folder, 'action.journal');
+});
+afterEach(async () => {
+  await on.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What a main step leaves that is killed after it has created its run. */
+async function killedAfterCreate(): Promise<void> {
+  on = await stage({ outcome: 'stuck' });
+  await on.with({ env: { RUNGATE_JOURNAL: journal } })(...trigger, '--wait', '--max-attempts', '1');
+  const lines = readFileSync(journal, 'utf8')
+    .split('\n')
+    .filter((line) => !line.includes('"settled"'));
+  writeFileSync(journal, lines.join('\n'));
+}
+
+async function post() {
+  const inputs: Record<string, string> = { 'api-key': on.mock.apiKey, 'api-url': on.mock.url };
+  const toolkit: Toolkit = {
+    getInput: (name) => inputs[name] ?? '',
+    getState: (name) => (name === 'journal' ? journal : ''),
+    saveState: () => {},
+    setSecret: () => {},
+  };
+  const { io, printed } = memoryIo({ clock: on.clock });
+  const before = on.mock.requests.length;
+  const code = await runPost(toolkit, io);
+  return { code, ...printed(), asked: asked(on.mock).slice(before) };
+}
+
+it('cancels the run of a main step that was killed', async () => {
+  await killedAfterCreate();
+  expect(await post()).toMatchObject({ code: 0, asked: ['run.status', 'run.cancel'] });
+});
+
+it('cancels the run although the last line was cut off just before its last brace', async () => {
+  await killedAfterCreate();
+  appendFileSync(journal, '\n{"event":"triggering","key":"k","round":1,"body":{"projectSlug":"shop"}');
+  expect(await post()).toMatchObject({ code: 0, asked: ['run.status', 'run.cancel'] });
+});
+
+it.each<[string, () => void]>([
+  ['that others can write to', () => chmodSync(journal, 0o666)],
+  [
+    'behind a link',
+    () => {
+      renameSync(journal, join(folder, 'elsewhere'));
+      symlinkSync(join(folder, 'elsewhere'), journal);
+    },
+  ],
+])('cancels nothing that a journal %s names, and says so', async (_name, plant) => {
+  await killedAfterCreate();
+  plant();
+  const { code, err, asked } = await post();
+  expect([code, asked]).toEqual([78, []]);
+  expect(err).toMatch(/^::error title=rungate::the journal of the main step cannot be used/m);
+});
+
+it('does nothing if the main step has started nothing', async () => {
+  on = await stage();
+  expect(await post()).toMatchObject({ code: 0, err: '', asked: [] });
+});
