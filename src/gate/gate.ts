@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
-import { RungateError, type StopCause, StoppedError } from '../errors.ts';
+import { HttpError, RungateError, type StopCause, StoppedError } from '../errors.ts';
 import { ceilings, type Fleet, fleetCreates, fleetSlots, type Slots, slotFrom } from '../http/pace.ts';
 import type { CreatedRun } from './create.ts';
 import type { Policy } from './policy.ts';
-import { endedAtFirstLook } from './poll.ts';
+import { endedAtFirstLook, stretchAfter } from './poll.ts';
 import {
   type Cancellation,
   type GateReport,
@@ -86,14 +86,20 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     if (options.start === undefined) {
       await wait();
     } else if (!stop.signal.aborted) {
+      let limitedMs = 0;
       const started = await startRun(options.start, options.timeoutMs, {
         ...tools,
         stop: stop.signal,
-        onRetry: observer?.onCreateRetry,
+        onRetry(error, waitMs) {
+          if (error instanceof HttpError && error.status === 429) limitedMs += waitMs;
+          observer?.onCreateRetry?.(error, waitMs);
+        },
         onDiscarded: observer?.onDiscarded,
         async endedAtFirstLook({ step, run: created, reattached, doubtful }) {
           observer?.onCreated?.(created, reattached);
-          const run = { ...watch(created.runId, clock.monotonic(), created.appUrl), startedAt };
+          // A gate with moments of its own is spread already.
+          const stretch = slots === undefined ? stretchAfter(limitedMs, options.intervalMs) : 1;
+          const run = { ...watch(created.runId, clock.monotonic(), created.appUrl, stretch), startedAt };
           runs = [run];
           origins.set(run.runId, { idempotencyKey: step.key, reattached });
           await wait();

@@ -55,14 +55,28 @@ const visibilityReads = 3;
 const deadEndLimit = 4;
 const firstBackoffMs = 500;
 const longestIntervalMs = 30 * 60_000;
+/** What is added to a wait at random, as a share of it. Clients that a limit refuses together are told to return together. */
+const jitter = { usual: 0.1, limited: 0.5 } as const;
 
-export function firstProgress(): Progress {
+/** Fleets of up to about a hundred runs at once keep to the limit on reads at this interval. */
+const longestFirstIntervalMs = 150_000;
+
+/**
+ * How far to stretch the interval of a run whose create the rate limit held up for `limitedMs`: 20 creates a minute were
+ * accepted meanwhile, and the reads of their runs share one limit.
+ */
+export function stretchAfter(limitedMs: number, intervalMs: number): number {
+  return Math.max(1, Math.min(longestFirstIntervalMs, (2 / 3) * limitedMs) / intervalMs);
+}
+
+/** @param stretch `stretchAfter` of the run's create */
+export function firstProgress(stretch = 1): Progress {
   return {
     attempts: 0,
     failures: 0,
     deadEnds: 0,
     replied: false,
-    stretch: 1,
+    stretch,
     inProgress: false,
     seen: null,
     trouble: null,
@@ -98,6 +112,10 @@ export function endedAtFirstLook({
   return progress.seen?.kind === 'ended' || (outcome.verdict === 'unobserved' && saysEnded(outcome.cause));
 }
 
+function isLimit(error: RungateError | null): boolean {
+  return error instanceof HttpError && error.status === 429;
+}
+
 function isDeadEnd(error: RungateError): boolean {
   return error instanceof NetworkError && ['dns', 'refused', 'tls'].includes(error.fault);
 }
@@ -123,7 +141,9 @@ function nextWait(
   const base = seconds === null ? rules.intervalMs : Math.max(seconds * 1000, rules.shortestMs ?? 1000);
   if (rules.slots !== undefined) return slotWait(rules.slots, progress, Math.max(base, askedMs), now);
   const stretched = Math.max(base, Math.min(base * progress.stretch, longestIntervalMs));
-  return Math.max(stretched, askedMs) * (1 + random / 10);
+  return (
+    Math.max(stretched, askedMs) * (1 + random * (isLimit(progress.trouble) ? jitter.limited : jitter.usual))
+  );
 }
 
 /** What a wait comes to whose time or number of reads is used up. */
@@ -182,7 +202,7 @@ function afterFailure(
   now: number,
   random: number,
 ): { progress: Progress; decision: Decision } {
-  const limited = error instanceof HttpError && error.status === 429;
+  const limited = isLimit(error);
   const replied = before.replied || !(error instanceof NetworkError) || error.fault === 'broken';
   const progress: Progress = {
     attempts: before.attempts + (limited ? 0 : 1),

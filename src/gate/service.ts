@@ -20,7 +20,7 @@ export interface RunService {
    * has one whose state stays unknown.
    * @throws ContractError if no response can be trusted
    */
-  hasEnded(runId: string, options: { signal: AbortSignal; timeoutMs: number }): Promise<boolean>;
+  hasEnded(runId: string, options: LookOptions): Promise<boolean>;
   cancel(runId: string, reason: string, options: { timeoutMs: number }): Promise<Exchange>;
 }
 
@@ -31,6 +31,13 @@ export interface CreateOptions {
   limitTimeoutMs?: number;
   signal?: AbortSignal;
   onRetry?: (error: unknown, waitMs: number) => void;
+}
+
+export interface LookOptions {
+  signal: AbortSignal;
+  /** For each read of it; a 429 is waited out until `limitTimeoutMs`, by default as long. */
+  timeoutMs: number;
+  limitTimeoutMs?: number;
 }
 
 /** Refuses an id that cannot be a path segment: of several runs, all are looked at before the first is read. */
@@ -45,7 +52,7 @@ export function runService(caller: Caller, now: () => number): RunService {
   /** `hidden`: the service knows no such run, or not yet. */
   async function stateOf(
     runId: string,
-    options: { signal: AbortSignal; timeoutMs: number },
+    options: LookOptions,
   ): Promise<'ended' | 'running' | 'hidden' | 'unknown' | 'broken'> {
     try {
       const input = { params: { runId } };

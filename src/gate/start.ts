@@ -54,8 +54,11 @@ export interface DiscardedRun {
 
 export interface StartTools extends CreateTools {
   journal?: RunJournal | undefined;
-  /** Reads the run, or waits for it. Returns whether it is in doubt and had ended before its first clear status read. */
-  endedAtFirstLook(candidate: Candidate): Promise<boolean>;
+  /**
+   * Reads the run, or waits for it. Returns whether it is in doubt and had ended before its first clear status read.
+   * @param leftMs until the start may wait no longer for a rate limit
+   */
+  endedAtFirstLook(candidate: Candidate, leftMs: number): Promise<boolean>;
   onDiscarded?: ((run: DiscardedRun) => void) | undefined;
 }
 
@@ -68,10 +71,11 @@ const lookTimeoutMs = 60_000;
 
 /** The first look at a run that is not waited for: one status read, if the run is in doubt at all. */
 export function lookOnce({ service, stop }: Pick<CreateTools, 'service' | 'stop'>) {
-  return async ({ run, doubtful }: Candidate): Promise<boolean> => {
+  return async ({ run, doubtful }: Candidate, leftMs: number): Promise<boolean> => {
     if (!doubtful || stop.aborted) return false;
     try {
-      return await service.hasEnded(run.runId, { signal: stop, timeoutMs: lookTimeoutMs });
+      const limitTimeoutMs = Math.max(lookTimeoutMs, leftMs);
+      return await service.hasEnded(run.runId, { signal: stop, timeoutMs: lookTimeoutMs, limitTimeoutMs });
     } catch (error) {
       if (!stop.aborted) throw error;
       return false;
@@ -109,7 +113,8 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
     const { runId, appUrl } = creation;
     tools.journal?.created(step, creation);
     const candidate = candidateOf(step, creation);
-    if (!(await tools.endedAtFirstLook(candidate))) return { kind: 'started', discarded, ...candidate };
+    const left = deadline - tools.clock.monotonic();
+    if (!(await tools.endedAtFirstLook(candidate, left))) return { kind: 'started', discarded, ...candidate };
     tools.journal?.settled(runId);
     const run = { runId, appUrl, idempotencyKey: step.key };
     discarded.push(run);

@@ -43,8 +43,16 @@ export interface WaitTools {
   signal: AbortSignal;
 }
 
-export function watch(runId: string, now: number, appUrl: string | null = null): WatchedRun {
-  return { runId, progress: firstProgress(), due: now, outcome: null, startedAt: now, endedAt: null, appUrl };
+export function watch(runId: string, now: number, appUrl: string | null = null, stretch = 1): WatchedRun {
+  return {
+    runId,
+    progress: firstProgress(stretch),
+    due: now,
+    outcome: null,
+    startedAt: now,
+    endedAt: null,
+    appUrl,
+  };
 }
 
 /** One read, whatever comes of it. Errors that say nothing of the run, being found before anything is sent, are thrown. */

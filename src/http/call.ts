@@ -11,11 +11,13 @@ import type { RawReply } from './transport.ts';
 /** One call: the same request sent until it succeeds, or until sending it again is of no use. */
 class Call {
   readonly #started: number;
-  #deadline: number;
   readonly #limitDeadline: number;
   #attempts = 0;
-  /** 429s in a row. */
-  #limited = 0;
+  #refusals = 0;
+  /** The time that 429s took: their exchanges and the waits after them, in milliseconds. */
+  #limitedMs = 0;
+  /** When the latest attempt began, on the monotonic clock. */
+  #began = 0;
   /** A try may have taken effect although its reply did not come. */
   #lost = false;
 
@@ -25,7 +27,6 @@ class Call {
     readonly context: CallContext,
   ) {
     this.#started = context.clock.monotonic();
-    this.#deadline = this.#started + context.limits.timeoutMs;
     this.#limitDeadline = this.#started + context.limits.limitTimeoutMs;
   }
 
@@ -68,6 +69,12 @@ class Call {
     return { endpoint, method, path, attempts: this.#attempts, elapsedMs: this.#elapsed() };
   }
 
+  /** A rate limit does not make the service slow, so the time it takes has a deadline of its own. */
+  get #deadline(): number {
+    const own = this.#started + this.context.limits.timeoutMs;
+    return Math.max(own, Math.min(own + this.#limitedMs, this.#limitDeadline));
+  }
+
   #elapsed(): number {
     return this.context.clock.monotonic() - this.#started;
   }
@@ -79,6 +86,7 @@ class Call {
     const left = this.#deadline - began;
     if (left <= 0) throw this.#deadlineError();
     this.#attempts += 1;
+    this.#began = began;
     let reply: RawReply | undefined;
     try {
       const timeoutMs = Math.min(limits.requestTimeoutMs, left);
@@ -142,30 +150,25 @@ class Call {
     if (signal.aborted || kind === 'no' || !(error instanceof RungateError)) throw error;
     if (limits.attempts <= 1 || (kind === 'again' && retriesConsumed >= limits.attempts - 1))
       throw this.#ended(error);
-    const waitMs = this.#waitMs(kind, error, retriesConsumed);
     const now = clock.monotonic();
     const end = kind === 'limit' ? this.#limitDeadline : this.#deadline;
+    const waitMs = this.#waitMs(kind, error, retriesConsumed, end - now);
     if (now + waitMs >= end) throw this.#ended(error, waitMs, Math.max(0, end - now));
     onRetry?.(error, waitMs);
     const { endpoint } = this.request;
     onExchange?.({ type: 'wait', endpoint, attempt: this.#attempts, waitMs, reason: error.message });
     await clock.sleep(waitMs, signal);
-    // Waiting for the limit is not the service being slow: it has a deadline of its own.
-    if (kind === 'limit') this.#deadline = Math.max(this.#deadline, Math.min(this.#deadline + waitMs, end));
+    if (kind !== 'limit') return;
+    this.#refusals += 1;
+    this.#limitedMs += clock.monotonic() - this.#began;
   }
 
-  /** What the service asks for as it asks for it, else a wait of our own. */
-  #waitMs(kind: 'limit' | 'again', error: RungateError, retriesConsumed: number): number {
-    const asked = error instanceof HttpError ? error.retryAfterMs : undefined;
-    if (kind === 'again') {
-      this.#limited = 0;
-      return asked ?? backoff(retriesConsumed, this.context.random);
-    }
-    const limited = this.#limited;
-    this.#limited += 1;
-    // A service that says "now" and refuses again does not know when: it is asked no more often than one that says nothing.
-    if (asked !== undefined && (limited === 0 || asked >= 1000)) return asked;
-    return limitWait(limited, this.context.random);
+  /** What the service asks for, or a backoff. */
+  #waitMs(kind: 'limit' | 'again', error: RungateError, retriesConsumed: number, leftMs: number): number {
+    const askedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
+    const { random } = this.context;
+    if (kind === 'again') return askedMs ?? backoff(retriesConsumed, random);
+    return limitWait({ refusals: this.#refusals, waitedMs: this.#limitedMs, askedMs, leftMs }, random);
   }
 
   /** The error that the call ends with, saying why there is no further try. */

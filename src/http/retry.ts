@@ -54,15 +54,39 @@ export function backoff(
   return random() * Math.min(cap, base * 2 ** n);
 }
 
+/** A request that the rate limit has just refused. Times in milliseconds. */
+export interface Refused {
+  /** 429s before this one. */
+  refusals: number;
+  /** What earlier 429s have cost the call so far. */
+  waitedMs: number;
+  /** What `Retry-After` asks for. */
+  askedMs: number | undefined;
+  /** Until the call may wait no longer. */
+  leftMs: number;
+}
+
+/** A service that asks for less than this and refuses again does not know when it will accept a request. */
+const credibleMs = 1000;
+/** Limits are counted by the minute, so a client that is still refused after about that long is one of many. */
+const crowdedAfterMs = 45_000;
+
 /**
- * The wait after a 429 that does not say how long, in milliseconds: limits are counted by the minute, so 15 to
- * 30 seconds at first, then up to a minute. Who is still refused after that is one of many, and some limits count
- * what they refuse: from then on the wait doubles, up to eight minutes. Spread, since a fleet hits the limit together.
- * @param n 429s in a row before this one
+ * The wait after a 429, in milliseconds: at least what the service asks for, plus a random part of a window. The window
+ * is short for the first minute. After that it is 8 minutes and grows with the time waited so far, because some limits
+ * count the requests that they refuse: a fleet only gets through when all of it together sends fewer than the limit.
+ * It is at most a third of the time left, so that several attempts fit into it, and never passes its end.
  */
-export function limitWait(n: number, random: () => number): number {
-  const low = n < 3 ? Math.min(45_000, 15_000 * 2 ** n) : Math.min(4 * 60_000, 60_000 * 2 ** (n - 3));
-  return low + random() * (n < 3 ? Math.min(60_000 - low, low) : low);
+export function limitWait({ refusals, waitedMs, askedMs, leftMs }: Refused, random: () => number): number {
+  const asked = askedMs !== undefined && (refusals === 0 || askedMs >= credibleMs) ? askedMs : undefined;
+  const [usual, window] =
+    refusals === 0
+      ? [15_000, Math.min(asked ?? 15_000, 15_000)]
+      : waitedMs < crowdedAfterMs
+        ? [45_000, 30_000]
+        : [30_000, Math.min(Math.max(8 * 60_000, 1.25 * waitedMs), Math.max(4 * 60_000, leftMs / 3))];
+  const least = asked ?? usual;
+  return least + random() * Math.max(0, Math.min(window, leftMs - least));
 }
 
 /** A keyed POST whose first sending is still being worked on: its reply will be there in a moment. */

@@ -318,3 +318,12 @@ it('a run that is cancelled is told why, and in which job', async () => {
     'rungate: the wait timed out in github job e2e https://github.com/acme/shop/actions/runs/4711',
   );
 });
+
+it('the look at a run that is not waited for outlasts a rate limit', async () => {
+  await serve({ outcome: 'stuck' });
+  on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
+  on.mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.status', times: 6 });
+  const { code, out } = await github()(...trigger);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(runs()[0]?.id ?? '?') });
+  expect(on.clock.now()).toBeGreaterThan(Date.UTC(2026, 0, 15, 12, 5));
+});

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
-import { backoff, limitWait, parseRetryAfter, replyLost, retryKind } from '../../src/http/retry.ts';
+import {
+  backoff,
+  limitWait,
+  parseRetryAfter,
+  type Refused,
+  replyLost,
+  retryKind,
+} from '../../src/http/retry.ts';
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);
 
@@ -79,18 +86,61 @@ describe('backoff', () => {
   });
 });
 
-describe('the wait for a limit that does not say how long', () => {
-  test.each([
-    [0, 15_000, 30_000],
-    [1, 30_000, 60_000],
-    [2, 45_000, 60_000],
-    [3, 60_000, 120_000],
-    [4, 120_000, 240_000],
-    [5, 240_000, 480_000],
-    [50, 240_000, 480_000],
-  ])('is for 429 number %i from %i to %i ms', (n, low, high) => {
-    expect(limitWait(n, () => 0)).toBe(low);
-    expect(limitWait(n, () => 1)).toBe(high);
+describe('the wait after a 429', () => {
+  const minute = 60_000;
+  const hour = 60 * minute;
+  test.each<[string, Partial<Refused>, number, number]>([
+    ['is 15 to 30 s at first', {}, 15_000, 30_000],
+    ['is 45 to 75 s then', { refusals: 1, waitedMs: 22_000 }, 45_000, 75_000],
+    ['is spread over 8 minutes after the first one', { refusals: 2, waitedMs: minute }, 30_000, 510_000],
+    [
+      'is spread over more than the time waited so far',
+      { refusals: 5, waitedMs: 8 * minute },
+      30_000,
+      10.5 * minute,
+    ],
+    [
+      'is spread over a third of the time left',
+      { refusals: 9, waitedMs: hour, leftMs: 36 * minute },
+      30_000,
+      12.5 * minute,
+    ],
+    [
+      'is spread over 4 minutes near the end',
+      { refusals: 9, waitedMs: hour, leftMs: 9 * minute },
+      30_000,
+      4.5 * minute,
+    ],
+    ['does not pass the end', { refusals: 9, waitedMs: hour, leftMs: 2 * minute }, 30_000, 2 * minute],
+    ['is past the end when no wait fits', { leftMs: 10_000 }, 15_000, 15_000],
+    ['is at least what the service asks for', { askedMs: 7000 }, 7000, 14_000],
+    ['adds 15 s to that at most', { askedMs: hour / 2 }, hour / 2, hour / 2 + 15_000],
+    ['adds 30 s to that in the first minute', { refusals: 1, waitedMs: 9000, askedMs: 7000 }, 7000, 37_000],
+    ['adds 8 minutes to that later', { refusals: 4, waitedMs: minute, askedMs: 1000 }, 1000, 481_000],
+    ['is nothing when the service says "now" once', { askedMs: 0 }, 0, 0],
+    ['ignores the second "now"', { refusals: 1, askedMs: 0 }, 45_000, 75_000],
+    ['never ends an absurd request early', { askedMs: 1e14 }, 1e14, 1e14],
+  ])('%s', (_, given, least, most) => {
+    const refused: Refused = { refusals: 0, waitedMs: 0, askedMs: undefined, leftMs: 2 * hour, ...given };
+    expect(limitWait(refused, () => 0)).toBe(least);
+    expect(limitWait(refused, () => 1)).toBe(most);
+  });
+
+  test('is never shorter than what the service asks for, and always a number', () => {
+    const ms = fc.integer({ min: 0, max: 1e12 });
+    const refused = fc.record({
+      refusals: fc.nat(1000),
+      waitedMs: ms,
+      askedMs: fc.option(fc.integer({ min: 1000, max: 1e12 }), { nil: undefined }),
+      leftMs: ms,
+    });
+    fc.assert(
+      fc.property(refused, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (given, random) => {
+        const wait = limitWait(given, () => random);
+        expect(wait).toBeGreaterThanOrEqual(given.askedMs ?? 15_000);
+        expect(Number.isFinite(wait)).toBe(true);
+      }),
+    );
   });
 });
 

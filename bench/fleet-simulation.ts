@@ -1,0 +1,263 @@
+// Real gates of one tenant against a rate limiter, in virtual time: the code of `run trigger --wait`, with a service and a
+// clock in its place. `bench/fleet.mjs` and `test/gate/fleet-load.test.ts` use it.
+import type { Clock } from '../src/clock.ts';
+import { runGate } from '../src/gate/gate.ts';
+import type { Policy } from '../src/gate/policy.ts';
+import { runService } from '../src/gate/service.ts';
+import { createCaller } from '../src/http/client.ts';
+import { ceilings, type Fleet } from '../src/http/pace.ts';
+import type { RawReply, Transport } from '../src/http/transport.ts';
+
+export const second = 1000;
+export const minute = 60 * second;
+
+/** A seeded random number generator (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export type Kind = 'read' | 'create';
+
+/** Whether a request is accepted, and the `Retry-After` in seconds if it is not. */
+export type Limiter = (kind: Kind, now: number) => { allowed: boolean; retryAfter?: number };
+
+export interface LimiterOptions {
+  /** Refused requests use up the limit, too. */
+  counting: boolean;
+  /** `Retry-After` says when the sliding minute has room again, if nothing else is sent until then. */
+  retryAfter: boolean;
+}
+
+export const limiters: readonly (LimiterOptions & { name: string })[] = [
+  { name: 'forgives', counting: false, retryAfter: false },
+  { name: 'forgives, `Retry-After`', counting: false, retryAfter: true },
+  { name: 'counts', counting: true, retryAfter: false },
+  { name: 'counts, `Retry-After`', counting: true, retryAfter: true },
+];
+
+/** The documented limits in a sliding minute. */
+export function slidingMinute({ counting, retryAfter }: LimiterOptions): Limiter {
+  const sent = { all: [] as number[], read: [] as number[], create: [] as number[] };
+  const limits = { all: ceilings.all, read: ceilings.reads, create: ceilings.creates };
+  return (kind, now) => {
+    const names = ['all', kind] as const;
+    for (const name of names) while ((sent[name][0] ?? now) <= now - minute) sent[name].shift();
+    const full = names.filter((name) => sent[name].length >= limits[name]);
+    const allowed = full.length === 0;
+    const free = full.map((name) => (sent[name].at(-limits[name]) ?? now) + minute - now);
+    if (allowed || counting) for (const name of names) sent[name].push(now);
+    return retryAfter && !allowed
+      ? { allowed, retryAfter: Math.ceil(Math.max(second, ...free) / second) }
+      : { allowed };
+  };
+}
+
+/** What is due when, soonest first. */
+export function timeline() {
+  interface Event {
+    at: number;
+    id: number;
+    act: () => void;
+  }
+  const heap: Event[] = [];
+  const before = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.id < b.id);
+  const swap = (i: number, j: number) => {
+    [heap[i], heap[j]] = [heap[j] as Event, heap[i] as Event];
+  };
+  let id = 0;
+  return {
+    push(at: number, act: () => void): void {
+      id += 1;
+      let i = heap.push({ at, act, id }) - 1;
+      for (let up = (i - 1) >> 1; i > 0 && before(heap[i] as Event, heap[up] as Event); up = (i - 1) >> 1) {
+        swap(i, up);
+        i = up;
+      }
+    },
+    pop(): Event | undefined {
+      const top = heap[0];
+      const last = heap.pop();
+      if (top === undefined || last === undefined || heap.length === 0) return top;
+      heap[0] = last;
+      for (let i = 0; ; ) {
+        let least = i;
+        for (const child of [2 * i + 1, 2 * i + 2])
+          if (child < heap.length && before(heap[child] as Event, heap[least] as Event)) least = child;
+        if (least === i) return top;
+        swap(i, least);
+        i = least;
+      }
+    },
+  };
+}
+
+/** What came of all gates; times in milliseconds. */
+export interface Total {
+  requests: number;
+  limited: number;
+  creates: number;
+  createsLimited: number;
+  /** Gates that did not see the end of their run. */
+  failures: number;
+  /** From the end of a run to the end of its gate. */
+  delays: number[];
+  /** When the last gate ended. */
+  last: number;
+  /** The most requests in any minute that begins after the first two. */
+  peak: number;
+}
+
+/** A world in which gates start within ten seconds and their runs take 2 to 8 minutes from their creation. */
+export function world(limiter: Limiter, seed: number, size: number) {
+  const random = randomFrom(seed * 7919 + size);
+  const events = timeline();
+  const total: Total = {
+    ...{ requests: 0, limited: 0, creates: 0, createsLimited: 0, failures: 0 },
+    ...{ delays: [], last: 0, peak: 0 },
+  };
+  const late: number[] = [];
+  let time = 0;
+  const latency = () => 50 + random() * 200;
+
+  function answer(kind: Kind, run: { endsAt: number }) {
+    const { allowed, retryAfter } = limiter(kind, time);
+    total.requests += 1;
+    if (!allowed) total.limited += 1;
+    if (time >= 2 * minute) {
+      late.push(time);
+      while ((late[0] ?? time) <= time - minute) late.shift();
+      total.peak = Math.max(total.peak, late.length);
+    }
+    if (kind === 'create') {
+      total.creates += 1;
+      if (allowed) run.endsAt = time + (2 + random() * 6) * minute;
+      else total.createsLimited += 1;
+    }
+    const state = !allowed ? 'limited' : time >= run.endsAt ? 'ended' : 'running';
+    return { state, retryAfter } as const;
+  }
+
+  return {
+    random,
+    events,
+    total,
+    now: () => time,
+    /** Sends one request: `reply` is called when its response has arrived. */
+    send(kind: Kind, run: { endsAt: number }, reply: (came: ReturnType<typeof answer>) => void): void {
+      const way = latency() / 2;
+      events.push(time + way, () => {
+        const came = answer(kind, run);
+        events.push(time + way, () => reply(came));
+      });
+    },
+    /** A gate has ended. */
+    ended(run: { endsAt: number }, passed: boolean): void {
+      if (passed) total.delays.push(time - run.endsAt);
+      else total.failures += 1;
+      total.last = Math.max(total.last, time);
+    },
+    /** Plays the next event; false when there is none. */
+    step(): boolean {
+      const event = events.pop();
+      if (event === undefined) return false;
+      time = event.at;
+      event.act();
+      return true;
+    },
+  };
+}
+
+export type World = ReturnType<typeof world>;
+
+const epoch = 1_768_478_400_000;
+
+function clockOf({ events, now }: World): Clock {
+  return {
+    now: () => epoch + now(),
+    monotonic: now,
+    sleep: (ms) => new Promise((resolve) => events.push(now() + Math.max(0, ms), resolve)),
+  };
+}
+
+const json = (status: number, value: unknown, headers: Record<string, string> = {}): RawReply => ({
+  ...{ status, text: JSON.stringify(value) },
+  headers: { 'content-type': 'application/json', ...headers },
+});
+
+const states = { running: 'in_progress', ended: 'completed' } as const;
+
+function serviceOf(within: World, runId: string, run: { endsAt: number }): Transport {
+  return {
+    send: ({ method }) =>
+      new Promise((resolve) => {
+        const kind = method === 'POST' ? 'create' : 'read';
+        within.send(kind, run, ({ state, retryAfter }) => {
+          const headers: Record<string, string> =
+            retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+          if (state === 'limited') resolve(json(429, { error: 'too many requests' }, headers));
+          else if (kind === 'create') resolve(json(201, { runId }));
+          else resolve(json(200, { state: states[state], failed: 0, blocked: 0 }));
+        });
+      }),
+    async close() {},
+  };
+}
+
+export interface Gates {
+  size: number;
+  seed: number;
+  limiter: Limiter;
+  /** Each gate knows its place among the others. */
+  known?: boolean;
+  timeoutMs: number;
+  maxAttempts: number;
+}
+
+const strict: Policy = {
+  passed: 'pass',
+  failed: 'fail',
+  blocked: 'fail',
+  cancelled: 'fail',
+  timeout: 'fail',
+  unobserved: 'fail',
+};
+
+async function gate(within: World, options: Gates, index: number): Promise<void> {
+  const run = { endsAt: Number.POSITIVE_INFINITY };
+  const runId = `run_${index}`;
+  const clock = clockOf(within);
+  const { random, now } = within;
+  const transport = serviceOf(within, runId, run);
+  const caller = createCaller({ apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport });
+  const fleet: Fleet | undefined = options.known === true ? { size: options.size, index } : undefined;
+  const body = { projectSlug: 'shop', processSlug: 'checkout' };
+  const { timeoutMs, maxAttempts } = options;
+  const report = await runGate(
+    {
+      start: { body, keys: [{ key: runId, how: 'simulated', origin: 'random' }] },
+      policy: strict,
+      ...{ intervalMs: 10 * second, timeoutMs, maxAttempts, fleet },
+      ...{ cancelOnInterrupt: false, cancelOnTimeout: false, cancelReason: () => '' },
+    },
+    { service: runService(caller, clock.now), clock, random, onStop: () => () => {} },
+  ).catch(() => null);
+  within.ended(run, report?.runs[0]?.verdict === 'passed' && now() >= run.endsAt);
+}
+
+/** Plays real gates to their end. */
+export async function simulateGates(options: Gates): Promise<Total> {
+  const within = world(options.limiter, options.seed, options.size);
+  const gates: Promise<void>[] = [];
+  for (let index = 0; index < options.size; index += 1)
+    within.events.push(within.random() * 10 * second, () => gates.push(gate(within, options, index)));
+  // Whatever an event has set off is over before the next one.
+  while (within.step()) await new Promise((resolve) => setImmediate(resolve));
+  await Promise.all(gates);
+  return within.total;
+}
