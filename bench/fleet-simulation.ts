@@ -242,7 +242,7 @@ async function gate(within: World, options: Gates, index: number): Promise<void>
     {
       start: { body, keys: [{ key: runId, how: 'simulated', origin: 'random' }] },
       policy: strict,
-      ...{ intervalMs: 10 * second, timeoutMs, maxAttempts, fleet },
+      ...{ intervalMs: 10 * second, shortestMs: second, timeoutMs, maxAttempts, fleet },
       ...{ cancelOnInterrupt: false, cancelOnTimeout: false, cancelReason: () => '' },
     },
     { service: runService(caller, clock.now), clock, random, onStop: () => () => {} },
