@@ -11,6 +11,8 @@ import { eventOf, renderDelivery, type Shown } from './webhooks-shown.ts';
 
 /** The largest body that is taken, from the sender and from the target. */
 export const mostBytes = 10 * 1024 * 1024;
+/** Of all bodies that are read or sent on at once. */
+export const mostOpenBytes = 32 * 1024 * 1024;
 const forwardTimeoutMs = 30_000;
 /** How long a delivery that is under way may keep us when we are stopped. */
 const graceMs = 1000;
@@ -114,9 +116,10 @@ export class Deliveries {
     return answer;
   }
 
-  tooLarge(bytes: number): void {
+  /** Shows a delivery that was not read to its end. */
+  refused(verdict: 'too_large' | 'too_many', status: number, bytes: number): void {
     const time = new Date(this.#context.io.clock.now()).toISOString();
-    this.show({ ...unknown, time, bytes, verdict: 'too_large', forward: null, status: 413, file: null });
+    this.show({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
   }
 
   /** Ends what is under way; a reader who does not read cannot keep us. */

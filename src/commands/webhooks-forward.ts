@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as plain, type RequestOptions } from 'node:http';
 import type { SecureContext } from 'node:tls';
+import { CollectedBytes } from '../collected-bytes.ts';
 import { UsageError } from '../errors.ts';
 import type { Received } from './webhooks-capture.ts';
 import type { Answer } from './webhooks-server.ts';
@@ -90,16 +91,13 @@ async function open(
 }
 
 async function readAnswer(response: IncomingMessage, most: number): Promise<Forwarded> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const body = new CollectedBytes(most);
   for await (const chunk of response) {
-    size += chunk.length;
-    if (size > most) return noAnswer(502, 'its answer is too large');
-    chunks.push(chunk);
+    if (!body.add(chunk)) return noAnswer(502, 'its answer is too large');
   }
   const { statusCode: status = 502, rawHeaders } = response;
   return {
-    answer: { status, headers: endToEnd(rawHeaders), body: Buffer.concat(chunks) },
+    answer: { status, headers: endToEnd(rawHeaders), body: body.bytes() },
     status,
     fault: null,
   };

@@ -3,7 +3,7 @@ import { exitCodeOfSignal, exitCodes } from '../exit.ts';
 import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
-import { Deliveries, mostBytes } from './webhooks-deliveries.ts';
+import { Deliveries, mostBytes, mostOpenBytes } from './webhooks-deliveries.ts';
 import { type ListenFlags, type Rules, rulesOf } from './webhooks-rules.ts';
 import { hasSecret } from './webhooks-secrets.ts';
 import { type Receiving, receive } from './webhooks-server.ts';
@@ -65,8 +65,10 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
     host,
     port,
     mostBytes,
+    mostOpenBytes,
     onPost: (received) => deliveries.answer(received),
-    onTooLarge: (bytes) => deliveries.tooLarge(bytes),
+    onTooLarge: (bytes) => deliveries.refused('too_large', 413, bytes),
+    onBusy: (bytes) => deliveries.refused('too_many', 503, bytes),
     onOther: (method) =>
       void output.note(`a ${excerpt(method, 20)} was answered with 405: deliveries are POSTs`),
     onFault: fail,

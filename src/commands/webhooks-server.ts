@@ -1,7 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { CollectedBytes } from '../collected-bytes.ts';
 import { ConfigError } from '../errors.ts';
 import type { Received } from './webhooks-capture.ts';
+
+/** Beyond them Node closes a connection at once; a connection takes some 20 kB. */
+const mostConnections = 256;
 
 /** What the sender gets back. Headers are names and values in turn. */
 export interface Answer {
@@ -15,10 +19,14 @@ export interface Receiver {
   port: number;
   /** A larger body is refused before it is read to its end. */
   mostBytes: number;
+  /** Bytes of all bodies that are read or answered at once; a request beyond them is refused with 503. */
+  mostOpenBytes: number;
   /** Answers a POST that was read to its end. */
   onPost(received: Received): Promise<Answer>;
   /** Told of a POST that was too large, with the bytes that it had or said to have. */
   onTooLarge(bytes: number): void;
+  /** Told of a POST that came while too many bytes were being read, with those that it had. */
+  onBusy(bytes: number): void;
   /** Told of a request that is no POST. */
   onOther(method: string): void;
   /** Told of what should never happen. */
@@ -44,38 +52,67 @@ function refuse(response: ServerResponse, status: number, headers: readonly stri
   reply(response, { status, headers: [...headers, 'Connection', 'close'] });
 }
 
-/** The body, or how large it is or says to be when that is too much; null when the sender went away. */
-async function readBody(request: IncomingMessage, most: number): Promise<Uint8Array | number | null> {
+/** A body, or why there is none: it is too large, there are too many at once, or the sender went away. */
+type Read = { body: Uint8Array } | { refused: 'large' | 'busy'; bytes: number } | null;
+
+/** Bytes that all requests hold. */
+interface Room {
+  left: number;
+}
+
+async function readBody(
+  request: IncomingMessage,
+  most: number,
+  take: (bytes: number) => boolean,
+): Promise<Read> {
   const stated = Number(request.headers['content-length'] ?? 0);
-  if (stated > most) return stated;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  if (stated > most) return { refused: 'large', bytes: stated };
+  const body = new CollectedBytes(most, stated);
   try {
     // Left open: the answer goes over the same socket.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      size += chunk.length;
-      if (size > most) return size;
-      chunks.push(chunk);
+      const bytes = body.length + chunk.length;
+      if (!body.add(chunk)) return { refused: 'large', bytes };
+      if (!take(chunk.length)) return { refused: 'busy', bytes };
     }
   } catch {
     return null;
   }
-  return Buffer.concat(chunks);
+  return { body: body.bytes() };
 }
 
-async function handle(receiver: Receiver, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(
+  receiver: Receiver,
+  room: Room,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
   if (method !== 'POST') {
     receiver.onOther(method);
     return refuse(response, 405, ['Allow', 'POST']);
   }
-  const body = await readBody(request, receiver.mostBytes);
-  if (body === null) return;
-  if (typeof body === 'number') {
-    receiver.onTooLarge(body);
-    return refuse(response, 413);
+  let taken = 0;
+  const take = (bytes: number) => {
+    taken += bytes;
+    room.left -= bytes;
+    return room.left >= 0;
+  };
+  try {
+    const read = await readBody(request, receiver.mostBytes, take);
+    if (read === null) return;
+    if ('body' in read) {
+      return reply(
+        response,
+        await receiver.onPost({ method, target, httpVersion, rawHeaders, body: read.body }),
+      );
+    }
+    if (read.refused === 'busy') receiver.onBusy(read.bytes);
+    else receiver.onTooLarge(read.bytes);
+    refuse(response, read.refused === 'busy' ? 503 : 413);
+  } finally {
+    room.left += taken;
   }
-  reply(response, await receiver.onPost({ method, target, httpVersion, rawHeaders, body }));
 }
 
 function cannotListen(cause: NodeJS.ErrnoException, { host, port }: Receiver): ConfigError {
@@ -95,13 +132,15 @@ function cannotListen(cause: NodeJS.ErrnoException, { host, port }: Receiver): C
 /** Listens for POSTs over plain HTTP. */
 export async function receive(receiver: Receiver): Promise<Receiving> {
   const sockets = new Set<Socket>();
+  const room: Room = { left: receiver.mostOpenBytes };
   const server = createServer((request, response) => {
     response.on('error', () => {});
-    handle(receiver, request, response).catch((error) => {
+    handle(receiver, room, request, response).catch((error) => {
       response.destroy();
       receiver.onFault(error);
     });
   });
+  server.maxConnections = mostConnections;
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));

@@ -1,3 +1,4 @@
+import { isFuller } from '../http/depth.ts';
 import type { Io } from '../output/io.ts';
 import { renderJson } from '../output/json.ts';
 import type { Output } from '../output/output.ts';
@@ -11,7 +12,7 @@ export interface Shown {
   /** What it is about, where it is authentic and its JSON says so. */
   event: string | null;
   bytes: number;
-  /** `authentic`, `not_verified` without a secret, `too_large`, or why it is not authentic. */
+  /** `authentic`, `not_verified` without a secret, `too_large`, `too_many` at once, or why it is not authentic. */
   verdict: string;
   timestamp: string | null;
   ageSeconds: number | null;
@@ -30,9 +31,11 @@ const eventFields = ['event', 'type', 'eventType'] as const;
 
 /** The event that a body names. Only for bodies that are authentic: nothing else is decoded. */
 export function eventOf(body: Uint8Array): string | null {
+  const text = new TextDecoder().decode(body);
+  if (isFuller(text)) return null;
   let json: unknown;
   try {
-    json = JSON.parse(new TextDecoder().decode(body));
+    json = JSON.parse(text);
   } catch {
     return null;
   }

@@ -30,6 +30,8 @@ export interface Endpoint {
   /** The body may also be sent as `multipart/form-data` with one part, `file`. */
   readonly multipart?: true;
   readonly reply: Schema;
+  /** Bytes that a response may have, where that is less than the transport's 16 MiB. */
+  readonly maxReplyBytes?: number;
   /** Takes an `Idempotency-Key`: with one, repeating the request does not repeat its effect. */
   readonly keyed?: true;
   /** A POST whose repetition has the effect of one: safe to send again after a lost reply. */

@@ -71,6 +71,9 @@ export const runStatus = z
   })
   .register(shown, { id: 'RunStatus' });
 
+/** A run is a few hundred bytes; a gate reads it again and again. */
+const maxReplyBytes = 1024 * 1024;
+
 export const run = defineApi({
   'run.trigger': {
     method: 'POST',
@@ -81,6 +84,7 @@ export const run = defineApi({
     body: triggerBody,
     keyed: true,
     reply: anyReply,
+    maxReplyBytes,
   },
   'run.status': {
     method: 'GET',
@@ -89,6 +93,7 @@ export const run = defineApi({
     summary: 'Show the state and the counts of a run',
     section: '4.3',
     reply: runStatus,
+    maxReplyBytes,
   },
   'run.cancel': {
     method: 'POST',
@@ -101,5 +106,6 @@ export const run = defineApi({
     // Cancelling twice leaves the run as cancelled as cancelling once: a lost reply is no reason to give up.
     idempotent: true,
     reply: anyReply,
+    maxReplyBytes,
   },
 });

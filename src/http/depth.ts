@@ -18,6 +18,35 @@ function afterString(json: string, at: number): number {
   return json.length;
 }
 
+/** More values than any response of a service has: each takes up to 80 bytes, and as JSON 2 characters. */
+export const mostValues = 500_000;
+
+/** Whether a text has more than so many of the characters. */
+function hasMore(text: string, characters: readonly string[], limit: number): boolean {
+  let found = 0;
+  for (const char of characters) {
+    for (let at = text.indexOf(char); at >= 0; at = text.indexOf(char, at + 1)) {
+      found += 1;
+      if (found > limit) return true;
+    }
+  }
+  return false;
+}
+
+/** Whether JSON text, valid or not, has more than `limit` values. */
+export function isFuller(json: string, limit: number = mostValues): boolean {
+  if (json.length <= limit || !hasMore(json, [',', '{', '['], limit)) return false;
+  let found = 0;
+  for (let at = 0; at < json.length; ) {
+    const code = json.charCodeAt(at);
+    at += 1;
+    if (code === quote) at = afterString(json, at);
+    else if (code === 0x2c || code === 0x5b || code === 0x7b) found += 1;
+    if (found > limit) return true;
+  }
+  return false;
+}
+
 /** Whether JSON text nests arrays and objects deeper than `limit`. */
 export function isDeeper(json: string, limit: number = deepestReply): boolean {
   if (json.length <= 2 * limit) return false;

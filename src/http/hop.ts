@@ -1,4 +1,5 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as open } from 'node:http';
+import { CollectedBytes } from '../collected-bytes.ts';
 import { ContractError } from '../errors.ts';
 import type { HopArgs } from './connections.ts';
 import { networkError } from './fault.ts';
@@ -31,11 +32,8 @@ function joined({ rawHeaders }: IncomingMessage): Record<string, string> {
 
 const decoder = new TextDecoder();
 
-/** Most replies come in one piece. */
-function textOf(chunks: readonly Buffer[]): string {
-  const [first, ...more] = chunks;
-  return first === undefined ? '' : decoder.decode(more.length === 0 ? first : Buffer.concat(chunks));
-}
+/** Enough for the explanation of an error. */
+const mostErrorBytes = 1024 * 1024;
 
 function tooLarge(status: number, limit: number): ContractError {
   const expected = `a body of at most ${limit} bytes`;
@@ -107,22 +105,19 @@ export function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
     request.once('response', (response) => {
       reply = response;
       const { statusCode: status = 0 } = response;
-      const chunks: Buffer[] = [];
-      let size = 0;
+      const isError = status < 200 || status >= 300;
+      const most = isError ? Math.min(hop.maxBodyBytes, mostErrorBytes) : hop.maxBodyBytes;
+      const body = new CollectedBytes(most, Number(response.headers['content-length']));
       const finish = () => {
-        settle(() => resolve({ status, headers: joined(response), text: textOf(chunks) }));
+        settle(() => resolve({ status, headers: joined(response), text: decoder.decode(body.bytes()) }));
         // A reply that did not wait for the body: the rest would be sent for as long as the peer reads it, or does not.
         if (!request.writableFinished) request.destroy();
       };
       response.on('data', (chunk: Buffer) => {
-        size += chunk.length;
-        if (size <= hop.maxBodyBytes) {
-          chunks.push(chunk);
-          return;
-        }
+        if (body.add(chunk)) return;
         // An error is an error whatever the length of its explanation.
-        if (status < 200 || status >= 300) finish();
-        else settle(() => reject(tooLarge(status, hop.maxBodyBytes)));
+        if (isError) finish();
+        else settle(() => reject(tooLarge(status, most)));
         request.destroy();
       });
       response.once('end', finish);

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError } from '../errors.ts';
 import { withoutCredential } from './credentials.ts';
-import { deepestReply, isDeeper, isDeeperParsed } from './depth.ts';
+import { deepestReply, isDeeper, isDeeperParsed, isFuller, mostValues } from './depth.ts';
 import { mismatches } from './mismatch.ts';
 import { gist, isHtml, oneLine, refusal } from './refusal.ts';
 import type { PreparedRequest } from './request.ts';
@@ -46,6 +46,12 @@ function tooDeep(request: PreparedRequest, reply: RawReply): ContractError {
   return new ContractError(message, { field: '', expected, received, status: reply.status });
 }
 
+function tooFull(request: PreparedRequest, reply: RawReply): ContractError {
+  const [expected, received] = [`JSON with at most ${mostValues} values`, 'more'];
+  const message = `${request.endpoint}: the response has too many values: expected ${expected}`;
+  return new ContractError(message, { field: '', expected, received, status: reply.status });
+}
+
 function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): unknown {
   const { text } = reply;
   if (text.trim() === '') {
@@ -54,6 +60,7 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): u
     if (!lost && endpoint.reply.safeParse(undefined).success) return undefined;
     throw unreadable(request, reply, 'an empty body');
   }
+  if (isFuller(text)) throw tooFull(request, reply);
   let value: unknown;
   try {
     value = JSON.parse(text);

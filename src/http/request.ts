@@ -37,6 +37,8 @@ export interface PreparedRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
+  /** What the response may have, where the endpoint says so. */
+  readonly maxReplyBytes?: number | undefined;
   /** Sending it twice has the effect of sending it once. */
   readonly repeatable: boolean;
 }
@@ -148,6 +150,7 @@ export function prepareRequest(
   if (key !== undefined) headers['idempotency-key'] = key;
   Object.assign(headers, credentialHeader(name, endpoint.auth, target));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
-  const request = { endpoint: name, method: endpoint.method, url, path: url.pathname, headers, repeatable };
+  const { method, maxReplyBytes } = endpoint;
+  const request = { endpoint: name, method, url, path: url.pathname, headers, repeatable, maxReplyBytes };
   return body === undefined ? request : { ...request, body };
 }

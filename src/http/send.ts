@@ -13,7 +13,7 @@ export type { RawReply, SendOptions, Transport } from './transport.ts';
 export interface TransportOptions {
   /** For each step of making a connection. Default 10 s. */
   connectTimeoutMs?: number | undefined;
-  /** Default 32 MiB. */
+  /** What a response may have, unless its endpoint has a lower limit; default 16 MiB. */
   maxBodyBytes?: number | undefined;
   /** Certificates (PEM) to trust besides those that Node trusts (`trustAlso`). */
   caPem?: string | undefined;
@@ -33,7 +33,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   const running = new Set<Stop>();
   let closed: UsageError | null = null;
   const turns = new Turns(mostConnections);
-  const { caPem, maxBodyBytes = 32 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
+  const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
   // Only who brings certificates pays for loading TLS before the first request.
   const trust =
     caPem === undefined ? undefined : import('./trust.ts').then(({ trustAlso }) => trustAlso(caPem));
@@ -113,7 +113,8 @@ export function httpTransport(options: TransportOptions = {}): Transport {
           : proxyTimeout(url, proxy, timeoutMs);
       };
       try {
-        return await attempt({ request, url, proxy, stop, maxBodyBytes, reason }, fresh);
+        const most = Math.min(maxBodyBytes, request.maxReplyBytes ?? maxBodyBytes);
+        return await attempt({ request, url, proxy, stop, maxBodyBytes: most, reason }, fresh);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);

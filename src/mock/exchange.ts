@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { CollectedBytes } from '../collected-bytes.ts';
 import type { EndpointName } from '../contract/index.ts';
 import { parseQuery, type RawQuery } from './query.ts';
 import { type Route, route } from './router.ts';
@@ -45,8 +46,8 @@ function joined(headers: IncomingMessage['headers']): Record<string, string> {
 
 /** Reads the whole request. Rejects when the client goes away before it has sent it. */
 export async function readExchange(incoming: IncomingMessage): Promise<Exchange> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of incoming) chunks.push(chunk as Uint8Array);
+  const body = new CollectedBytes(Number.POSITIVE_INFINITY);
+  for await (const chunk of incoming) body.add(chunk as Uint8Array);
   const target = incoming.url ?? '/';
   const cut = target.indexOf('?');
   const path = cut < 0 ? target : target.slice(0, cut);
@@ -57,7 +58,7 @@ export async function readExchange(incoming: IncomingMessage): Promise<Exchange>
     target,
     query: parseQuery(cut < 0 ? '' : target.slice(cut + 1)),
     headers: joined(incoming.headers),
-    bytes: Buffer.concat(chunks),
+    bytes: body.bytes(),
     route: route(method, path),
     address: incoming.socket.remoteAddress ?? 'unknown',
   };

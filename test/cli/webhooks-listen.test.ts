@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli.ts';
 import type { StopSignal } from '../../src/errors.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -255,6 +255,30 @@ describe('webhooks listen refuses what is not authentic', () => {
     chunked.destroy();
     expect(lines.map((line) => line.split('\t')[3])).toEqual(['too_large', 'too_large']);
     expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('webhooks listen has room for 32 MiB at once', () => {
+  it('answers 503 beyond that, and takes deliveries again when there is room', async () => {
+    const on = await listen();
+    const port = Number(new URL(on.url).port);
+    const part = Buffer.alloc(9 * 1024 * 1024);
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${part.length + 1}\r\n\r\n`;
+    const held = Array.from({ length: 4 }, () => connect(port, '127.0.0.1'));
+    for (const socket of held) {
+      socket.on('error', () => {});
+      socket.write(head);
+      socket.write(part);
+    }
+    const answered = Promise.race(
+      held.map(
+        (socket) => new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))),
+      ),
+    );
+    expect(await answered).toMatch(/^HTTP\/1\.1 503 /);
+    expect((await on.lines(1))[0]).toMatch(/\ttoo_many\t-$/);
+    for (const socket of held) socket.destroy();
+    await vi.waitUntil(async () => (await deliver(on.url, body)).status === 204);
   });
 });
 

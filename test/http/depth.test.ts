@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deepestReply, isDeeper, isDeeperParsed } from '../../src/http/depth.ts';
+import { deepestReply, isDeeper, isDeeperParsed, isFuller, mostValues } from '../../src/http/depth.ts';
 
 /** JSON as text, with what no parsed value shows: names that come twice, brackets and escapes in strings, spaces. */
 const strings = fc
@@ -80,5 +80,41 @@ describe('whether JSON is deeper than a limit', () => {
     } finally {
       delete prototype.added;
     }
+  });
+});
+
+/** Values as they are defined: every member, and the whole. */
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, member) => sum + valuesIn(member), 1);
+}
+
+describe('JSON text has more values than allowed', () => {
+  test('only if it has, and always when it has twice as many', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 1), fc.nat({ max: 30 }), (value, space, limit) => {
+        const text = JSON.stringify(value, null, space);
+        const values = valuesIn(JSON.parse(text));
+        if (isFuller(text, limit)) expect(values).toBeGreaterThanOrEqual(limit / 2);
+        if (values > 2 * limit + 1) expect(isFuller(text, limit)).toBe(true);
+      }),
+    );
+  });
+
+  test.each(['{}', '0', '""', '"a,b,c,[{"'])('when it has %s ten times, and not when a text has', (item) => {
+    expect(isFuller(`[${Array(10).fill(item).join(',')}]`, 9)).toBe(true);
+    expect(isFuller(JSON.stringify([Array(10).fill(item).join(',')]), 9)).toBe(false);
+  });
+
+  test('whatever a list of 50,000 items with 8 fields has', () => {
+    const item = JSON.stringify({ id: 1, a: 'x,y', b: null, c: true, d: 'z', e: 1.5, f: '', g: '[]' });
+    expect(isFuller(`[${Array(50_000).fill(item).join(',')}]`)).toBe(false);
+    expect(
+      isFuller(
+        `[${Array(mostValues + 1)
+          .fill('0')
+          .join(',')}]`,
+      ),
+    ).toBe(true);
   });
 });

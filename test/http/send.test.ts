@@ -92,6 +92,23 @@ describe('a reply', () => {
     expect((await open({ maxBodyBytes: 1000 }).send(request(url), quick)).status).toBe(503);
   });
 
+  test('that is an error is read up to 1 MiB', async () => {
+    const { url } = await serve(({ response }) => {
+      response.statusCode = 400;
+      response.end('x'.repeat(3 * 1024 * 1024));
+    });
+    const { text } = await open().send(request(url), quick);
+    expect(text.length).toBeLessThanOrEqual(1024 * 1024);
+    expect(text.length).toBeGreaterThan(0);
+  });
+
+  test('of an endpoint with a lower limit is cut off there', async () => {
+    const { url } = await serve(({ response }) => response.end('x'.repeat(5000)));
+    const limited = { ...request(url), maxReplyBytes: 1000 };
+    const error = await rejection(open().send(limited, quick), ContractError);
+    expect(error.message).toContain('at most 1000 bytes');
+  });
+
   test('of any encoding is passed on undecoded', async () => {
     const { url } = await serve(({ response }) => {
       response.setHeader('content-encoding', 'gzip');

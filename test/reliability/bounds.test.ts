@@ -94,6 +94,27 @@ describe('a hostile reply', () => {
     expect((await on.rungate('run', 'status', await created())).code).toBe(0);
   });
 
+  it('with more values than any service sends is the service breaking the contract', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'reply', text: `[${'{},'.repeat(600_000)}{}]`, endpoint: 'env.list' });
+    const { code, err } = await on.rungate('env', 'list');
+    expect(code).toBe(5);
+    expect(err).toContain('at most 500000 values');
+  });
+
+  it.each([
+    ['run.status', ['run', 'status', 'run_1']],
+    ['run.trigger', trigger],
+    ['run.cancel', ['run', 'cancel', 'run_1']],
+  ] as const)('of more than 1 MiB for %s is the service breaking the contract', async (endpoint, argv) => {
+    on = await stage();
+    const text = JSON.stringify({ state: 'in_progress', note: 'x'.repeat(1024 * 1024) });
+    on.mock.faults.add({ kind: 'reply', text, endpoint, times: Number.POSITIVE_INFINITY });
+    const { code, err } = await on.rungate(...argv);
+    expect(code).toBe(5);
+    expect(err).toContain('at most 1048576 bytes');
+  });
+
   it('of 100 MB is the service breaking the contract', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'huge', endpoint: 'env.list' });

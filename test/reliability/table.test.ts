@@ -68,7 +68,7 @@ Every call from then on. Nothing is green that was not seen to be: a \`0\` here 
 ${forGood}
 What else is shown, and where: a thousand waits on faults drawn by seed, and \`kill -9\` at any point of \`run trigger
 --wait\`, in \`test/long/reliability.test.ts\`; hostile replies, headers and \`Retry-After\` by the thousand in
-\`test/reliability/fuzz.test.ts\`; the bounds in \`test/reliability/bounds.test.ts\`: a reply of at most 32 MiB and 500
+\`test/reliability/fuzz.test.ts\`; the bounds in \`test/reliability/bounds.test.ts\`: a reply of at most 16 MiB, 500,000 values and 500
 levels, 5 redirects within the origin, 4 tries, 2 minutes a call, 2,000 characters of an explanation.
 `;
 

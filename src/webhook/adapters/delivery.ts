@@ -58,16 +58,6 @@ export function notRaw(how: string): WebhookVerificationError {
 /** Bytes of this realm or another (Jest runs tests in one of their own). */
 export const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
 
-export function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
-}
-
 function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

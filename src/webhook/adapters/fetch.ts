@@ -1,6 +1,6 @@
+import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../web.ts';
 import {
-  concat,
   type Delivery,
   deliver,
   maxBytesOf,
@@ -30,20 +30,17 @@ const how =
   'hand over the request before anything calls json(), text() or formData() on it; in Hono, c.req.raw before c.req.json() or a validator';
 
 async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const body = new CollectedBytes(maxBytes);
   for (;;) {
     const { done, value } = await reader.read().catch((error: unknown) => {
       throw new WebhookReceiveError('body_incomplete', 'the body ended before it was whole', error);
     });
-    if (done || value === undefined) return concat(chunks, size);
-    size += value.length;
-    if (size > maxBytes) {
+    if (done || value === undefined) return new Uint8Array(body.bytes());
+    if (!body.add(value)) {
       // The sender may go on sending: nobody waits for that.
       reader.cancel().catch(() => undefined);
       throw tooLarge(maxBytes);
     }
-    chunks.push(value);
   }
 }
 

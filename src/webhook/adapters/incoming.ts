@@ -1,6 +1,6 @@
+import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../node.ts';
 import {
-  concat,
   type Delivery,
   deliver,
   isBytes,
@@ -35,8 +35,7 @@ interface Emitter {
 
 function readStream(request: IncomingRequest, maxBytes: number, how: string): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
+    const body = new CollectedBytes(maxBytes);
     const emitter: Emitter = request;
     const listeners: Record<string, (value: never) => void> = {
       data: take,
@@ -63,13 +62,11 @@ function readStream(request: IncomingRequest, maxBytes: number, how: string): Pr
         fail(notRaw(`setEncoding() was called on the request; ${how}`));
         return;
       }
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size > maxBytes) fail(tooLarge(maxBytes));
+      if (!body.add(chunk)) fail(tooLarge(maxBytes));
     }
     function finish() {
       stop();
-      resolve(concat(chunks, size));
+      resolve(new Uint8Array(body.bytes()));
     }
     if (request.destroyed) {
       cut();

@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CollectedBytes } from '../src/collected-bytes.ts';
+
+const chunks = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 });
+
+describe('collected bytes', () => {
+  test('are those of the chunks in their order, whatever the sender says of their number', () => {
+    fc.assert(
+      fc.property(chunks, fc.oneof(fc.integer(), fc.double()), (parts, expected) => {
+        const all = Buffer.concat(parts);
+        const body = new CollectedBytes(Math.max(1, all.length), expected);
+        expect(parts.every((part) => body.add(part))).toBe(true);
+        expect(body.length).toBe(all.length);
+        expect(Buffer.from(body.bytes())).toEqual(all);
+      }),
+    );
+  });
+
+  test('are never more than allowed, and a chunk beyond that changes nothing', () => {
+    fc.assert(
+      fc.property(chunks, fc.nat({ max: 200 }), (parts, most) => {
+        const body = new CollectedBytes(most, 1e9);
+        const taken = Buffer.concat(parts.filter((part) => body.add(part)));
+        expect(taken.length).toBeLessThanOrEqual(most);
+        expect(Buffer.from(body.bytes())).toEqual(taken);
+      }),
+    );
+  });
+
+  test('take twice their number in memory at most, and no more than is allowed', () => {
+    const body = new CollectedBytes(1_000_000);
+    const byte = new Uint8Array(1);
+    for (let count = 0; count < 1_000_000; count += 1) body.add(byte);
+    expect(body.bytes().buffer.byteLength).toBe(1_000_000);
+    expect(body.add(byte)).toBe(false);
+  });
+
+  test('of one chunk are that chunk, not a copy', () => {
+    const chunk = new Uint8Array([1, 2]);
+    const body = new CollectedBytes(10);
+    body.add(chunk);
+    expect(body.bytes().buffer).toBe(chunk.buffer);
+  });
+});
