@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { HttpError, RungateError, type StopCause, StoppedError } from '../errors.ts';
+import { formatDuration } from '../duration.ts';
+import { HttpError, RungateError, type StopCause, StoppedError, UsageError } from '../errors.ts';
 import { ceilings, type Fleet, fleetCreates, fleetSlots, type Slots, slotFrom } from '../http/pace.ts';
 import type { CreatedRun } from './create.ts';
 import type { Policy } from './policy.ts';
@@ -72,7 +73,10 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     // Places are counted by the wall clock, which the gates of a fleet have in common.
     const offset = clock.now() - clock.monotonic();
     const creates = options.fleet && fleetCreates(options.fleet, offset);
-    if (options.start !== undefined && creates !== undefined) await turn(creates, stop.signal, tools);
+    if (options.start !== undefined && creates !== undefined) {
+      checkTurn(options.fleet, creates, options.timeoutMs);
+      await turn(creates, stop.signal, tools);
+    }
     const startedAt = clock.monotonic();
     const deadline = startedAt + options.timeoutMs;
     const origins = new Map<string, RunOrigin>();
@@ -129,14 +133,22 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     }
     if (options.cancelOnTimeout) {
       const late = runs.filter((run) => run.outcome !== null && run.outcome.limit === true);
-      if (late.length > 0) {
-        await cancelAll(late, await options.cancelReason('timeout'), cancelTimeoutMs, tools);
-      }
+      if (late.length > 0) await cancelLate(late, await options.cancelReason('timeout'), stop.signal, tools);
     }
     return report();
   } finally {
     unsubscribe();
   }
+}
+
+/** Refuses a fleet in which a gate may wait for its turn for longer than `--timeout`: every wait ends at a limit that the user sets. */
+function checkTurn(fleet: Fleet | undefined, { everyMs }: Slots, timeoutMs: number): void {
+  if (everyMs <= timeoutMs) return;
+  const [turnText, timeoutText] = [formatDuration(everyMs), formatDuration(timeoutMs)];
+  throw new UsageError(
+    `a fleet of ${fleet?.size} is too large for the timeout of ${timeoutText}: a gate may wait ${turnText} for its turn`,
+    { hint: 'set a longer --timeout, or a smaller --fleet-size if fewer gates share the service' },
+  );
 }
 
 /** Waits for the gate's moment to create; the time that a run may take begins after it. */
@@ -150,17 +162,43 @@ async function turn(slots: Slots, stop: AbortSignal, { clock, observer }: GateTo
   }
 }
 
+/** Cancels runs whose time is up. A stop meanwhile leaves it no more time than any stop takes. */
+async function cancelLate(
+  runs: readonly WatchedRun[],
+  reason: string,
+  stop: AbortSignal,
+  tools: GateTools,
+): Promise<void> {
+  const timeUp = new AbortController();
+  const done = new AbortController();
+  const onStop = () => {
+    tools.clock.sleep(stopBudgetMs, done.signal).then(
+      () => timeUp.abort(stop.reason),
+      () => {},
+    );
+  };
+  if (stop.aborted) onStop();
+  stop.addEventListener('abort', onStop, { once: true });
+  try {
+    await cancelAll(runs, reason, cancelTimeoutMs, tools, timeUp.signal);
+  } finally {
+    done.abort();
+    stop.removeEventListener('abort', onStop);
+  }
+}
+
 async function cancelAll(
   runs: readonly WatchedRun[],
   reason: string,
   timeoutMs: number,
   tools: GateTools,
+  signal?: AbortSignal,
 ): Promise<Cancellation> {
   if (runs.length === 0) return 'none';
   const done = await Promise.all(
     runs.map(async ({ runId }) => {
       try {
-        await tools.service.cancel(runId, reason, { timeoutMs: Math.max(1, timeoutMs) });
+        await tools.service.cancel(runId, reason, { timeoutMs: Math.max(1, timeoutMs), signal });
         tools.observer?.onCancelled?.(runId, null);
         return true;
       } catch (error) {

@@ -21,7 +21,11 @@ export interface RunService {
    * @throws ContractError if no response can be trusted
    */
   hasEnded(runId: string, options: LookOptions): Promise<boolean>;
-  cancel(runId: string, reason: string, options: { timeoutMs: number }): Promise<Exchange>;
+  cancel(
+    runId: string,
+    reason: string,
+    options: { timeoutMs: number; signal?: AbortSignal | undefined },
+  ): Promise<Exchange>;
 }
 
 export interface CreateOptions {
@@ -126,12 +130,7 @@ export function runService(caller: Caller, now: () => number): RunService {
       });
     },
 
-    cancel: (runId, reason, { timeoutMs }) =>
-      caller.exchange(
-        'run.cancel',
-        run['run.cancel'],
-        { params: { runId }, body: { reason } },
-        { timeoutMs },
-      ),
+    cancel: (runId, reason, options) =>
+      caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body: { reason } }, options),
   };
 }

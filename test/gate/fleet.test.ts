@@ -139,6 +139,26 @@ describe('--fleet-size and --fleet-index', () => {
     expect(mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger')).toHaveLength(1);
   });
 
+  test('a turn that may take longer than --timeout is a usage error, before anything is sent', async () => {
+    on = await stage();
+    const files = { '/nowhere/.rungate.json': '{"fleetSize":1000000}' };
+    const { code, err } = await on.with({ files })(...trigger, '--wait', '--timeout', '2s');
+    expect(code).toBe(64);
+    expect(err).toContain('a fleet of 1000000 is too large for the timeout of 2 s');
+    expect(err).toContain('--timeout');
+    expect(on.mock.requests).toHaveLength(0);
+    expect(on.clock.sleeps).toEqual([]);
+  });
+
+  test('a turn takes no longer than --timeout', async () => {
+    on = await stage({ outcome: 'passed' });
+    const run = await on.rungate(...trigger, '--wait', '--fleet-size', '960');
+    expect(run).toMatchObject({ code: 0 });
+    expect(Math.max(...on.clock.sleeps)).toBeLessThanOrEqual(60 * minute);
+    expect((await on.rungate(...trigger, '--wait', '--fleet-size', '961')).code).toBe(64);
+    expect((await on.rungate(...trigger, '--wait', '--fleet-size', '961', '--timeout', '61m')).code).toBe(0);
+  });
+
   test('stopped while it waits for its turn to create, it creates nothing', async () => {
     on = await stage();
     const { mock, clock } = on;
