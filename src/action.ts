@@ -7,8 +7,10 @@ import { readOwnFile } from './ci/own-file.ts';
 import { main } from './cli.ts';
 import { createContext } from './commands/context.ts';
 import { cancelLeftBehind } from './commands/left-behind.ts';
-import { ConfigError, RungateError, reportError } from './errors.ts';
+import { concealer } from './conceal.ts';
+import { ConfigError, concealError, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
+import { proxySecrets } from './http/proxy-secrets.ts';
 import type { Io } from './output/io.ts';
 
 export { systemIo } from './output/io.ts';
@@ -30,7 +32,8 @@ function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
   return { ...io.env, RUNGATE_API_KEY: key, RUNGATE_API_KEY_FILE: undefined, RUNGATE_JOURNAL: journal };
 }
 
-async function tell(io: Io, error: RungateError): Promise<number> {
+async function tell(toolkit: Toolkit, io: Io, error: RungateError): Promise<number> {
+  concealError(error, concealer([toolkit.getInput('api-key'), ...proxySecrets(io.env)]));
   const { message, hint } = reportError(error);
   const escaped = `${message}${hint === null ? '' : `; ${hint}`}`
     .replaceAll('%', '%25')
@@ -55,7 +58,7 @@ export async function runMain(toolkit: Toolkit, io: Io): Promise<number> {
     if (!stopped.includes(code)) toolkit.saveState('ended', 'true');
     return code;
   } catch (error) {
-    if (error instanceof RungateError) return tell(io, error);
+    if (error instanceof RungateError) return tell(toolkit, io, error);
     throw error;
   }
 }
@@ -82,7 +85,7 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
       await context.close();
     }
   } catch (error) {
-    if (error instanceof RungateError) return tell(io, error);
+    if (error instanceof RungateError) return tell(toolkit, io, error);
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { keptSecrets } from './commands/config-sources.ts';
 import { createProgram, parse, type Spoken } from './commands/program.ts';
 import { ConfigError, CredentialError, type ErrorReport, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
+import { proxySecrets } from './http/proxy-secrets.ts';
 import type { Io } from './output/io.ts';
 import { createOutput } from './output/output.ts';
 import { readSecrets } from './settings.ts';
@@ -41,7 +42,7 @@ function unwritten(cause: Error): ConfigError {
 
 async function tell(error: unknown, argv: readonly string[], io: Io): Promise<void> {
   const format = formatAtFirstSight(argv);
-  const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io))];
+  const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io)), ...proxySecrets(io.env)];
   const output = await createOutput(io, { format, quiet: false, verbose: false, secrets });
   if (error instanceof RungateError) {
     if (error instanceof CredentialError) explainEmpty(error, io.env);

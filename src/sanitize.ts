@@ -33,17 +33,3 @@ export function escapeJson(json: string): string {
   const inStrings = /[#\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
   return json.replace(inStrings, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
-
-/** A secret as it is, and as JSON and harmless text show it. */
-function spellings(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1);
-  return [secret, json, escapeJson(json), sanitize(secret)];
-}
-
-/** Takes every known secret out of a text, the longest first, so that none shows by a part of it. */
-export function redact(text: string, secrets: readonly string[]): string {
-  const all = new Set(secrets.filter((secret) => secret.length >= 4).flatMap(spellings));
-  return [...all]
-    .toSorted((a, b) => b.length - a.length)
-    .reduce((clean, secret) => clean.replaceAll(secret, '***'), text);
-}

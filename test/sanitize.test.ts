@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escapeJson, excerpt, redact, sanitize } from '../src/sanitize.ts';
+import { redact } from '../src/conceal.ts';
+import { escapeJson, excerpt, sanitize } from '../src/sanitize.ts';
 
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
 const hidden = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;

@@ -1,4 +1,5 @@
 import { renameSync } from 'node:fs';
+import { asItIs, type Conceal } from '../conceal.ts';
 import type { KeyStep, RunJournal } from '../gate/start.ts';
 import type { Remembered } from './idempotency.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
@@ -83,8 +84,14 @@ export interface Journal extends RunJournal {
 /**
  * Opens the journal of a job. What cannot be read is set aside and said, never silently started anew; a journal that
  * cannot be written is said too, and the gate goes on without it.
+ * @param conceal tells what has a secret in it, which is not written
  */
-export function openJournal(path: string, now: Date, tell: (problem: string) => void): Journal {
+export function openJournal(
+  path: string,
+  now: Date,
+  tell: (problem: string) => void,
+  conceal: Conceal = asItIs,
+): Journal {
   let usable = true;
   const give = (problem: string) => {
     usable = false;
@@ -107,8 +114,13 @@ export function openJournal(path: string, now: Date, tell: (problem: string) => 
   const round = runs.reduce((next, run) => (run.settled ? Math.max(next, run.round + 1) : next), 0);
   const open = runs.filter((run) => !run.settled).at(-1);
 
+  const hasSecret = (value: unknown) => {
+    const text = JSON.stringify(value) ?? '';
+    return conceal(text) !== text;
+  };
   const add = (event: JournalEvent) => {
-    if (!usable) return;
+    // What is left out is found again by its key, as it is if the process is killed at this moment.
+    if (!usable || hasSecret(event)) return;
     try {
       // A line break before it, so that a line that was cut off does not spoil this one.
       appendOwnFile(path, `\n${JSON.stringify(event)}\n`);
@@ -124,7 +136,7 @@ export function openJournal(path: string, now: Date, tell: (problem: string) => 
         event: 'triggering',
         key,
         round: known?.round ?? (open === undefined ? round : open.round + 1),
-        body,
+        ...(hasSecret(body) ? {} : { body }),
       });
     },
     created: ({ key }, { runId, appUrl }) => add({ event: 'created', key, runId, appUrl }),

@@ -118,7 +118,7 @@ async function printReply(
     await output.reply(reply.text, fieldTable(reply.text));
     return speakOfSecret(context, name, reply.value);
   }
-  const page = readPage(reply.value);
+  const page = readPage(reply.value, name, reply.conceal);
   const items = itemsOf(parseExact(reply.text));
   await output.reply(reply.text, itemTable(items, item === undefined ? [] : fieldsOf(item)));
   if (items.length === 0) await output.note('nothing found');

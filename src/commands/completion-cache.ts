@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import { redact } from '../conceal.ts';
 import type { Io } from '../output/io.ts';
-import { redact } from '../sanitize.ts';
 import { profilesPath } from '../settings.ts';
 
 /** Who presses TAB twice, or types on and presses it again, need not wait twice. */

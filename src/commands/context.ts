@@ -65,7 +65,9 @@ function clientOptions(io: Io, settings: Settings, globals: GlobalOptions, outpu
       ? {}
       : { requestTimeoutMs: parseDuration('--request-timeout', requestTimeout) }),
     proxyEnv: io.env,
-    ...(output.verbose ? { onExchange: (event) => void output.note(traceExchange(event)) } : {}),
+    ...(output.verbose
+      ? { onExchange: (event) => void output.note(traceExchange(event, output.excerpt)) }
+      : {}),
     clock: io.clock,
     random: io.random,
   };
@@ -127,7 +129,7 @@ export async function createContext(
         const options = clientOptions(io, settings, globals, output);
         // Before anything else is done: a wrong address is a wrong call, whatever the command.
         parseApiUrl(options.apiUrl, options.insecureHttp);
-        caller = createCaller(options);
+        caller = createCaller(options, output.conceal);
       } catch (error) {
         throw blame(error, settings);
       }

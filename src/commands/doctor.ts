@@ -125,8 +125,9 @@ export async function doctorCommand(context: Context): Promise<number> {
     const [tone, mark] = marks[one.status];
     const say = (text: string, indent: string) =>
       output.result(`${wrapWords(text, columns, indent).join('\n')}\n`);
-    await say(`${output.paint(tone, mark)} ${one.name}: ${excerpt(one.detail, 1000)}`, '    ');
-    if (one.remedy !== null && one.status !== 'ok') await say(`    → ${excerpt(one.remedy, 400)}`, '      ');
+    await say(`${output.paint(tone, mark)} ${one.name}: ${output.excerpt(one.detail, 1000)}`, '    ');
+    if (one.remedy !== null && one.status !== 'ok')
+      await say(`    → ${output.excerpt(one.remedy, 400)}`, '      ');
   }
   const exitCode = checks.find((one) => one.status === 'fail')?.exitCode ?? exitCodes.ok;
   if (json)

@@ -4,7 +4,6 @@ import type { GateObserver } from '../gate/gate.ts';
 import type { WatchedRun } from '../gate/wait.ts';
 import type { Io } from '../output/io.ts';
 import type { Output } from '../output/output.ts';
-import { excerpt } from '../sanitize.ts';
 import type { LiveRules } from './gate-live.ts';
 
 /** How often a log without news is told that we are still there. */
@@ -18,10 +17,6 @@ function counts(run: WatchedRun): string {
 function attempt(run: WatchedRun, maxAttempts: number): string {
   const of = Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
   return `attempt ${run.progress.attempts}${of}`;
-}
-
-function why(error: unknown): string {
-  return excerpt(error instanceof RungateError ? error.message : String(error));
 }
 
 export interface GateProgress extends GateObserver {
@@ -49,6 +44,8 @@ export async function gateProgress(io: Io, output: Output, rules: LiveRules | nu
   const maxAttempts = rules?.maxAttempts ?? Number.POSITIVE_INFINITY;
   const told = new Map<string, { state: string; at: number }>();
   const say = (line: string, loud = false) => void (loud ? output.alert(line) : output.note(line));
+  const { excerpt } = output;
+  const why = (error: unknown) => excerpt(error instanceof RungateError ? error.message : String(error));
   const name = (run: { runId: string }) => excerpt(run.runId, 80);
 
   return {

@@ -6,11 +6,12 @@ import { jsonReport } from '../ci/reports/json.ts';
 import { junitReport } from '../ci/reports/junit.ts';
 import { markdownLimit, markdownReport } from '../ci/reports/markdown.ts';
 import { teamcityMessages } from '../ci/reports/teamcity.ts';
-import { type ErrorReport, RungateError, reportError } from '../errors.ts';
+import { RungateError, reportError } from '../errors.ts';
 import { exitCodeOf, exitCodes } from '../exit.ts';
 import type { GateReport, RunReport } from '../gate/report.ts';
-import { excerpt, redact } from '../sanitize.ts';
+import type { Output } from '../output/output.ts';
 import type { Context } from './context.ts';
+import { concealReport } from './gate-conceal.ts';
 import { type ReportFlags, reportFormat } from './report-flags.ts';
 
 export interface ReportFacts {
@@ -27,28 +28,6 @@ const formats = {
   teamcity: (report: GateReport) => `${teamcityMessages(report).join('\n')}\n`,
 } as const;
 
-/** Every text of a report that is not ours, with the secrets taken out before any format spells them differently. */
-function redacted(report: GateReport, secrets: readonly string[]): GateReport {
-  const clean = <Text extends string | null>(text: Text) =>
-    (text === null ? null : redact(text, secrets)) as Text;
-  const cleanError = (error: ErrorReport): ErrorReport => ({
-    ...error,
-    message: clean(error.message),
-    path: clean(error.path),
-    details: clean(error.details),
-    hint: clean(error.hint),
-  });
-  const runs = report.runs.map((run) => ({
-    ...run,
-    runId: clean(run.runId),
-    state: clean(run.state),
-    appUrl: clean(run.appUrl),
-    idempotencyKey: clean(run.idempotencyKey),
-    ...(run.error === undefined ? {} : { error: cleanError(run.error) }),
-  }));
-  return { ...report, runs };
-}
-
 /** `shop.checkout`: what a report calls the runs of one process. */
 function className({ settings }: Context): string | undefined {
   const names = [settings.project?.value, settings.process?.value ?? settings.tags?.value.join('+')];
@@ -60,8 +39,8 @@ function gap(content: Uint8Array): string {
   return content.length === 0 || content.at(-1) === 0x0a ? '' : '\n';
 }
 
-function whyOf(error: unknown): string {
-  return excerpt(error instanceof Error ? error.message : String(error));
+function whyOf(error: unknown, output: Output): string {
+  return output.excerpt(error instanceof Error ? error.message : String(error));
 }
 
 /** The files that were asked for; false when one of them could not be written. */
@@ -78,7 +57,7 @@ async function writeFiles(context: Context, report: GateReport, flags: ReportFla
       io.writeFile(path, text);
     } catch (error) {
       complete = false;
-      await output.alert(`the report ${excerpt(path)} could not be written: ${whyOf(error)}`);
+      await output.alert(`the report ${output.excerpt(path)} could not be written: ${whyOf(error, output)}`);
     }
   }
   return complete;
@@ -98,7 +77,7 @@ async function append(context: Context, variable: string, textAfter: (content: U
     });
     if (full) await output.note(`the file of ${variable} is full: nothing was added`);
   } catch (error) {
-    await output.alert(`the file of ${variable} could not be written: ${whyOf(error)}`);
+    await output.alert(`the file of ${variable} could not be written: ${whyOf(error, output)}`);
   }
 }
 
@@ -130,9 +109,7 @@ export async function writeReports(
   flags: ReportFlags,
   facts: ReportFacts,
 ): Promise<number> {
-  const { settings } = context;
-  const secrets = [settings.apiKey?.value, settings.token?.value].filter((secret) => secret !== undefined);
-  const report = redacted(known, secrets);
+  const report = concealReport(known, context.output.conceal);
   const complete = await writeFiles(context, report, flags, facts);
   // A report that somebody waits for and that is not there is no success; a red stays the red that it is.
   const exitCode = complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;

@@ -4,7 +4,6 @@ import { type GateReport, type RunReport, shownAs, shownGate } from '../gate/rep
 import type { Io } from '../output/io.ts';
 import type { Output, Tone } from '../output/output.ts';
 import type { Table } from '../output/table.ts';
-import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 
 const unknown = '-';
@@ -61,11 +60,11 @@ export async function printGate(report: GateReport, { io, output }: Context): Pr
     const shown = shownAs(run);
     const [tone, mark] = marks[shown];
     const loud = shown === 'warn' ? ' WARNING:' : '';
-    const url = run.appUrl === null || output.oneScreen ? '' : ` ${excerpt(run.appUrl, 500)}`;
+    const url = run.appUrl === null || output.oneScreen ? '' : ` ${output.excerpt(run.appUrl, 500)}`;
     const say = shown === 'pass' ? output.note : output.alert;
     await say(`${output.paint(tone, `${mark}${loud}`)} ${nameOf(run)} ${story(run)}${url}`);
     const hint = advice(run);
-    if (hint !== null) await say(`  ${output.paint('dim', '→')} ${excerpt(hint, 400)}`);
+    if (hint !== null) await say(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 400)}`);
   }
   const shown = shownGate(report);
   const [tone, mark] = marks[shown];

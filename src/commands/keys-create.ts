@@ -11,7 +11,6 @@ import { exitCodes } from '../exit.ts';
 import type { Exchange } from '../http/client.ts';
 import type { Io } from '../output/io.ts';
 import type { SecretFile } from '../output/secret-file.ts';
-import { excerpt } from '../sanitize.ts';
 import { nearest } from '../suggest.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
@@ -43,7 +42,7 @@ async function speakOfScopes({ output }: Context, scopes: readonly string[]): Pr
     const known: readonly string[] = knownScopes;
     const near = known.includes(scope) ? null : nearest(scope, known);
     if (near !== null)
-      await output.alert(`--scope ${excerpt(scope, 60)} is sent as it is: did you mean ${near}?`);
+      await output.alert(`--scope ${output.excerpt(scope, 60)} is sent as it is: did you mean ${near}?`);
   }
 }
 
@@ -75,7 +74,7 @@ async function create(context: Context, body: KeyBody, signal: AbortSignal): Pro
     return await caller.exchange('keys.create', keys['keys.create'], { params: {}, body }, { signal });
   } catch (error) {
     if (mayExist(error)) {
-      const advice = `a key named "${excerpt(body.name, 80)}" may exist now, and its token is lost: look for it in the service's settings, delete it there or with rungate keys delete <id>, then create another`;
+      const advice = `a key named "${context.output.excerpt(body.name, 80)}" may exist now, and its token is lost: look for it in the service's settings, delete it there or with rungate keys delete <id>, then create another`;
       error.hint = error.hint === undefined ? advice : `${error.hint}; ${advice}`;
     }
     throw error;

@@ -1,9 +1,10 @@
+import { redact } from '../conceal.ts';
 import { ConfigError, ContractError } from '../errors.ts';
 import type { Exchange } from '../http/client.ts';
 import { renderReply } from '../output/json.ts';
 import { maskSecret } from '../output/mask.ts';
 import type { SecretFile } from '../output/secret-file.ts';
-import { escapeJson, excerpt, redact, sanitize } from '../sanitize.ts';
+import { escapeJson, excerpt, sanitize } from '../sanitize.ts';
 import type { Context } from './context.ts';
 
 /** What can be sent as a header and printed as it is. */
@@ -25,8 +26,11 @@ export interface CreatedKey {
 /** What can be said of the key without its token. */
 function described({ name, reply, token }: CreatedKey): string {
   const { id } = reply.value as { id?: unknown };
-  const known = typeof id === 'string' || typeof id === 'number' ? ` (id ${excerpt(String(id), 80)})` : '';
-  return redact(`the API key "${excerpt(name, 80)}"${known}`, [token]);
+  const known =
+    typeof id === 'string' || typeof id === 'number'
+      ? ` (id ${excerpt(redact(String(id), [token]), 80)})`
+      : '';
+  return `the API key "${excerpt(redact(name, [token]), 80)}"${known}`;
 }
 
 /** The reply as JSON; one that cannot be laid out anew is still not lost. */

@@ -4,7 +4,6 @@ import { RungateError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
 import { createRun } from '../gate/create.ts';
 import { type RunService, runService } from '../gate/service.ts';
-import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 
 /** For one run in all: the runner gives a post step little time. */
@@ -32,11 +31,11 @@ export async function cancelLeftBehind(context: Context, runs: readonly JournalR
       const runId = await idOf(run, service, context);
       if (runId === null || (await service.hasEnded(runId, { signal, timeoutMs }))) continue;
       await service.cancel(runId, 'rungate: the job was stopped before the run had ended', { timeoutMs });
-      await output.alert(`cancelled run ${excerpt(runId, 80)}, which the stopped job had left going`);
+      await output.alert(`cancelled run ${output.excerpt(runId, 80)}, which the stopped job had left going`);
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
       await output.alert(
-        `a run that the job has started could not be cancelled: ${excerpt(error.message, 400)}`,
+        `a run that the job has started could not be cancelled: ${output.excerpt(error.message, 400)}`,
       );
       code = exitCodes.service;
     }

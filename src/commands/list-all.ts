@@ -72,7 +72,7 @@ function asRows(context: Context, endpoint: Endpoint): Style {
     *render({ items, taken }) {
       known ??= { columns: pickColumns(items, shown), table: itemTable(items, shown) };
       const { columns, table } = known;
-      yield write({ ...table, rows: taken.map((item) => rowOf(item, columns)) });
+      yield write({ ...table, rows: taken.map((item) => rowOf(item, columns).map(output.conceal)) });
     },
   };
 }

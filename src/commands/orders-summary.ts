@@ -4,7 +4,6 @@ import { type ExactSummary, listExact, readExactSummary } from '../http/orders-e
 import { compare, parseDecimal } from '../money/decimal.ts';
 import { type Verification, verifySummary } from '../money/verify.ts';
 import type { Table } from '../output/table.ts';
-import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 
 /** How often summary and list are read, while orders come in between the two. */
@@ -122,7 +121,7 @@ async function verify(context: Context, caller: Caller): Promise<number> {
   }
   if (!verification.addsUp) {
     await output.alert(
-      `${output.paint('bad', 'does not add up:')} ${excerpt(disagreement(verification), 3000)}`,
+      `${output.paint('bad', 'does not add up:')} ${output.excerpt(disagreement(verification), 3000)}`,
     );
     return exitCodes.failed;
   }

@@ -1,6 +1,5 @@
 import { run } from '../contract/run.ts';
 import { exitCodes } from '../exit.ts';
-import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { fieldTable } from './field-table.ts';
 import { filled } from './globals.ts';
@@ -18,6 +17,6 @@ export async function cancelCommand(
   const body = reason === undefined ? undefined : { reason };
   const reply = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
   if (reply.text.trim() !== '') await context.output.reply(reply.text, fieldTable(reply.text));
-  await context.output.note(`asked the service to cancel run ${excerpt(runId, 80)}`);
+  await context.output.note(`asked the service to cancel run ${context.output.excerpt(runId, 80)}`);
   return exitCodes.ok;
 }

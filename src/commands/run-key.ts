@@ -4,7 +4,6 @@ import { type Journal, openJournal } from '../ci/journal.ts';
 import { type PlannedKeys, planKeys } from '../ci/plan-keys.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
-import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
 
@@ -16,12 +15,13 @@ export interface KeyFlags {
 
 async function explain(context: Context, flags: KeyFlags, lines: readonly string[]): Promise<void> {
   if (flags.explainKey !== true) return;
-  for (const line of lines) await context.output.alert(excerpt(line, 300));
+  for (const line of lines) await context.output.alert(context.output.excerpt(line, 300));
 }
 
 function open(context: Context, path: string): Journal {
   const now = new Date(context.io.clock.now());
-  return openJournal(path, now, (problem) => void context.output.alert(excerpt(problem, 400)));
+  const { alert, conceal, excerpt } = context.output;
+  return openJournal(path, now, (problem) => void alert(excerpt(problem, 400)), conceal);
 }
 
 /** The keys of `run trigger`, explained where that is asked for. */

@@ -2,7 +2,6 @@ import { StoppedError, type StopSignal } from '../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../exit.ts';
 import { runService } from '../gate/service.ts';
 import { lookOnce, type RunJournal, type Start, type Started, startRun } from '../gate/start.ts';
-import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { gateProgress } from './gate-progress.ts';
 
@@ -36,7 +35,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
       journal?.settled(started.run.runId);
     } else if (started.kind === 'unknown') {
       await output.alert(
-        `a run may have been created, with the idempotency key ${excerpt(started.step.key)}`,
+        `a run may have been created, with the idempotency key ${output.excerpt(started.step.key)}`,
       );
     }
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
@@ -56,8 +55,10 @@ async function printStarted(
     const report = { schemaVersion: 1, runId, appUrl, idempotencyKey: step.key, response, ...also };
     await output.data(report, { head: [], rows: [] });
   } else {
-    await output.result(`${excerpt(runId, 1000)}\n`);
+    await output.result(`${output.excerpt(runId, 1000)}\n`);
   }
   const what = reattached ? 'attached to the run that was started before:' : 'created run';
-  await output.note(`${what} ${excerpt(runId, 80)}${appUrl === null ? '' : `: ${excerpt(appUrl, 500)}`}`);
+  await output.note(
+    `${what} ${output.excerpt(runId, 80)}${appUrl === null ? '' : `: ${output.excerpt(appUrl, 500)}`}`,
+  );
 }

@@ -7,6 +7,7 @@ import { runService } from '../gate/service.ts';
 import type { RunJournal, Start } from '../gate/start.ts';
 import { isLocal } from '../http/address.ts';
 import type { Context } from './context.ts';
+import { concealReport } from './gate-conceal.ts';
 import { gateProgress } from './gate-progress.ts';
 import { printGate } from './gate-result.ts';
 import { fleetOf, type WaitFlags, waitRules } from './run-flags.ts';
@@ -20,7 +21,7 @@ export async function runWait(context: Context, watched: Watched, flags: WaitFla
   const facts = { startedAt: context.io.clock.now(), created: 'start' in watched };
   let report: GateReport;
   try {
-    report = await waitForGate(context, watched, flags);
+    report = concealReport(await waitForGate(context, watched, flags), context.output.conceal);
   } catch (error) {
     const runIds = 'runIds' in watched ? watched.runIds : [];
     if (tellsAnybody(context, flags)) {

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { excerpt } from '../sanitize.ts';
 import { verifySync } from '../webhook/node.ts';
 import type { Context } from './context.ts';
 import { type Received, writeCapture } from './webhooks-capture.ts';
@@ -55,7 +54,9 @@ function keeper({ io, output }: Context, folder: string): (received: Received, a
       } catch (error) {
         const { code = 'unknown' } = error as NodeJS.ErrnoException;
         if (code === 'EEXIST') continue;
-        void output.alert(`${output.paint('bad', 'not kept:')} ${excerpt(path)} cannot be written (${code})`);
+        void output.alert(
+          `${output.paint('bad', 'not kept:')} ${output.excerpt(path)} cannot be written (${code})`,
+        );
         return null;
       }
     }

@@ -1,6 +1,5 @@
 import { formatDuration } from '../duration.ts';
 import type { Table } from '../output/table.ts';
-import { excerpt } from '../sanitize.ts';
 import { type Cause, mostDiagnosed } from '../webhook/diagnose.ts';
 import type { WebhookVerificationError } from '../webhook/error.ts';
 import type { Context } from './context.ts';
@@ -85,9 +84,11 @@ export async function tell(context: Context, finding: Finding, secrets: Secrets)
   const { output } = context;
   const { error, ageSeconds, secretIndex } = finding;
   if (error !== null) {
-    await output.alert(`${output.paint('bad', 'not authentic:')} ${excerpt(error.message)} (${error.code})`);
+    await output.alert(
+      `${output.paint('bad', 'not authentic:')} ${output.excerpt(error.message)} (${error.code})`,
+    );
     const isHintSpent = finding.diagnosis !== null || error.hint === undefined;
-    if (!isHintSpent) await output.alert(`  ${output.paint('dim', '→')} ${excerpt(error.hint ?? '')}`);
+    if (!isHintSpent) await output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(error.hint ?? '')}`);
     if (finding.diagnosis !== null) await tellDiagnosis(context, finding.diagnosis);
     return;
   }

@@ -1,6 +1,5 @@
 import { type StopSignal, UsageError } from '../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../exit.ts';
-import { excerpt } from '../sanitize.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
 import { Deliveries, mostBytes, mostOpenBytes } from './webhooks-deliveries.ts';
@@ -70,7 +69,7 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
     onTooLarge: (bytes) => deliveries.refused('too_large', 413, bytes),
     onBusy: (bytes) => deliveries.refused('too_many', 503, bytes),
     onOther: (method) =>
-      void output.note(`a ${excerpt(method, 20)} was answered with 405: deliveries are POSTs`),
+      void output.note(`a ${output.excerpt(method, 20)} was answered with 405: deliveries are POSTs`),
     onFault: fail,
   });
   const unsubscribe = io.onStop(end);

@@ -73,7 +73,8 @@ function line(shown: Shown, paint: Output['paint']): string {
 }
 
 /** A delivery as a line: of JSON, of tab-separated values, or for a person. */
-export function renderDelivery(shown: Shown, output: Output, io: Pick<Io, 'out'>): string {
+export function renderDelivery(given: Shown, output: Output, io: Pick<Io, 'out'>): string {
+  const shown = { ...given, event: given.event === null ? null : output.conceal(given.event) };
   const { format } = output;
   if (format === 'json' || format === 'ndjson') return renderJson({ schemaVersion: 1, ...shown }, 0);
   if (format === 'plain') return renderTsv({ head: [], rows: [row(shown)] });

@@ -54,10 +54,11 @@ function replayedHeader({ headers }: Exchange): boolean | null {
 }
 
 function understand(reply: Exchange, start: CreateRequest): CreatedRun {
+  const shownUrl = appUrlOf(reply.value);
   return {
     kind: 'created',
-    runId: runIdOf(reply.value, reply.headers.location, start.idPointer, start.body),
-    appUrl: appUrlOf(reply.value),
+    runId: runIdOf(reply.value, reply.headers.location, start.idPointer, start.body, reply.conceal),
+    appUrl: shownUrl === null ? null : reply.conceal(shownUrl),
     replayed: replayedHeader(reply),
     attempts: reply.attempts,
     response: reply.value,

@@ -1,3 +1,4 @@
+import { asItIs, type Conceal } from '../conceal.ts';
 import type { EndedRun } from './verdict.ts';
 
 /** What is wrong with a status reply, in the terms of the contract. */
@@ -22,12 +23,12 @@ export type Reading =
   | ({ kind: 'broken'; ended: boolean; violation: Violation } & Seen);
 
 /** A value in a few words, for messages: never more of it than fits a line. */
-export function describe(value: unknown): string {
+export function describe(value: unknown, conceal: Conceal = asItIs): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
-  const text = JSON.stringify(value);
+  const text = conceal(JSON.stringify(value));
   return `the ${typeof value} ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
 
@@ -54,18 +55,23 @@ function count(value: unknown, text: string | undefined): number | null {
  * that is missing, not a number, negative or fractional makes the reply useless, and it is never read as 0.
  * @param texts the fields as they came, where they are known: `1e-400` is 0 in `json`
  */
-export function readStatus(json: unknown, texts: ReadonlyMap<string, string> = new Map()): Reading {
+export function readStatus(
+  json: unknown,
+  texts: ReadonlyMap<string, string> = new Map(),
+  conceal: Conceal = asItIs,
+): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const body: Record<string, unknown> = isObject ? { ...json } : {};
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
   const failed = count(body.failed, texts.get('failed'));
   const blocked = count(body.blocked, texts.get('blocked'));
-  const appUrl = readAppUrl(body.appUrl);
-  const seen = { state, failed, blocked, appUrl };
+  const url = readAppUrl(body.appUrl);
+  const appUrl = url === null ? null : conceal(url);
+  const seen = { state: state === null ? null : conceal(state), failed, blocked, appUrl };
 
   if (state === null) {
-    const received = describe(isObject ? body.state : json);
+    const received = describe(isObject ? body.state : json, conceal);
     const expected = 'a state: in_progress, completed or cancelled';
     return { kind: 'broken', ended: false, violation: { field: 'state', expected, received }, ...seen };
   }
@@ -76,7 +82,8 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string> = n
   }
   if (failed === null || blocked === null) {
     const field = failed === null ? 'failed' : 'blocked';
-    const received = body[field] === 0 ? `the number ${texts.get(field)}` : describe(body[field]);
+    const received =
+      body[field] === 0 ? `the number ${conceal(texts.get(field) ?? '')}` : describe(body[field], conceal);
     const violation = { field, expected: 'a whole number, 0 or more', received };
     return { kind: 'broken', ended: true, violation, ...seen };
   }

@@ -1,3 +1,4 @@
+import { asItIs, type Conceal } from '../conceal.ts';
 import { ContractError, UsageError } from '../errors.ts';
 import { paramProblem } from '../http/address.ts';
 import { oneLine } from '../http/refusal.ts';
@@ -73,10 +74,10 @@ function repeatsRequest(path: readonly string[], id: string, request: object): b
 }
 
 /** What else a create response says about the run, for whoever has to find it. */
-function trace(reply: unknown, location: string | undefined): string {
+function trace(reply: unknown, location: string | undefined, conceal: Conceal): string {
   const keys = typeof reply === 'object' && reply !== null ? Object.keys(reply).slice(0, 20).join(', ') : '';
-  const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500)}`;
-  return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200)}`;
+  const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500, conceal)}`;
+  return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200, conceal)}`;
 }
 
 function unusable(field: string, received: string, more: string): ContractError {
@@ -92,6 +93,7 @@ function unusable(field: string, received: string, more: string): ContractError 
  * The id of the run that a create response names; the interface does not show that response.
  * @param pointer the setting `run.idPointer`, which comes before the usual places
  * @param request the body that was sent
+ * @param conceal takes secrets out of what an error shows
  * @throws ContractError if there is no usable id, which says what the response has instead
  */
 export function runIdOf(
@@ -99,20 +101,21 @@ export function runIdOf(
   location: string | undefined,
   pointer?: string,
   request: object = {},
+  conceal: Conceal = asItIs,
 ): string {
   const pointed = pointer === undefined ? null : parsePointer(pointer);
   const found = (path: readonly string[]) => asId(at(reply, path));
   const own = pointed === null ? null : found(pointed);
   const place = places.find((path) => found(path) !== null);
   if (pointed !== null && own !== null && repeatsRequest(pointed, own, request)) {
-    const other = place === undefined ? '' : `; ${place.join('.')} is ${describe(found(place))}`;
+    const other = place === undefined ? '' : `; ${place.join('.')} is ${describe(found(place), conceal)}`;
     throw new ContractError(
       `run.idPointer ${pointer} leads to a field that repeats the request, so it does not say which run was created${other}`,
       {
         field: pointer ?? '',
         expected: 'an id that the service has chosen',
-        received: describe(own),
-        hint: `set run.idPointer to the field with the id of the run; the response has ${trace(reply, location)}`,
+        received: describe(own, conceal),
+        hint: `set run.idPointer to the field with the id of the run; the response has ${trace(reply, location, conceal)}`,
       },
     );
   }
@@ -124,7 +127,7 @@ export function runIdOf(
   ];
   const [field, id] = candidates.find(([, text]) => text !== null) ?? ['', null];
   if (id === null) {
-    const received = trace(reply, location);
+    const received = trace(reply, location, conceal);
     throw new ContractError(`the create response does not say which run was created: it has ${received}`, {
       field: pointer ?? 'runId',
       expected: 'the id of the run',
@@ -132,7 +135,7 @@ export function runIdOf(
       hint: 'name the place of the id as a JSON pointer in the setting run.idPointer, for example /data/run/key',
     });
   }
-  if (!isUsable(id)) throw unusable(field, describe(id), trace(reply, location));
+  if (!isUsable(id)) throw unusable(field, describe(id, conceal), trace(reply, location, conceal));
   return id;
 }
 

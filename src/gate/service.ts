@@ -98,10 +98,11 @@ export function runService(caller: Caller, now: () => number): RunService {
         };
       }
       const { field, expected, received } = reading.violation;
+      const shownId = reply.conceal(runId);
       const end = reading.ended ? `, though its state is ${reading.state}` : '';
       const what = field === '' ? 'the response' : `"${field}"`;
       throw new ContractError(
-        `the status of run ${runId} cannot be trusted${end}: ${what} should be ${expected}, and is ${received}`,
+        `the status of run ${shownId} cannot be trusted${end}: ${what} should be ${expected}, and is ${received}`,
         {
           field,
           expected,

@@ -22,7 +22,7 @@ function isOf(runId: string, text: string): boolean {
 
 /** Why a status response cannot be that of the run, whatever it says; null if it can. */
 function distrust(
-  { status, finalUrl }: Exchange,
+  { status, finalUrl, conceal }: Exchange,
   members: readonly (readonly [string, string])[],
   runId: string,
 ): Violation | null {
@@ -31,7 +31,7 @@ function distrust(
   }
   if (finalUrl !== undefined) {
     const { pathname } = new URL(finalUrl);
-    const received = `the one at ${oneLine(pathname, 200)}, after a redirect`;
+    const received = `the one at ${oneLine(pathname, 200, conceal)}, after a redirect`;
     if ((runInPath(pathname) ?? lastSegment(pathname)) !== runId)
       return { field: '', expected: 'the status of this run', received };
   }
@@ -41,19 +41,23 @@ function distrust(
     return {
       field: '',
       expected: 'an object with each field once',
-      received: `one with "${oneLine(twice, 60)}" twice`,
+      received: `one with "${oneLine(twice, 60, conceal)}" twice`,
     };
   }
   const other = members.find(([name, text]) => name === 'runId' && !isOf(runId, text))?.[1];
   return other === undefined
     ? null
-    : { field: '', expected: 'the status of this run', received: `that of the runId ${oneLine(other, 80)}` };
+    : {
+        field: '',
+        expected: 'the status of this run',
+        received: `that of the runId ${oneLine(other, 80, conceal)}`,
+      };
 }
 
 /** Understands a status response: as broken if it cannot be trusted to be the whole status of this run. */
 export function readResponse(response: Exchange, runId: string): Reading {
   const members = membersOf(response.text);
   const violation = distrust(response, members, runId);
-  if (violation === null) return readStatus(response.value, new Map(members));
+  if (violation === null) return readStatus(response.value, new Map(members), response.conceal);
   return { kind: 'broken', ended: false, violation, state: null, failed: null, blocked: null, appUrl: null };
 }

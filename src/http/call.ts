@@ -1,6 +1,6 @@
 import pRetry from 'p-retry';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { HttpError, NetworkError, RungateError } from '../errors.ts';
+import { concealError, HttpError, NetworkError, RungateError } from '../errors.ts';
 import type { CallContext, Exchange } from './exchange.ts';
 import { span } from './fault.ts';
 import { readReply } from './reply.ts';
@@ -98,6 +98,7 @@ class Call {
       return this.#exchange(reply, value);
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof RungateError) concealError(error, this.request.conceal);
       const code = error instanceof RungateError ? error.code : 'bug';
       const status = reply?.status ?? (error instanceof HttpError ? error.status : undefined);
       this.#report(began, status === undefined ? { code } : { status, code });
@@ -115,7 +116,9 @@ class Call {
   }
 
   #exchange({ text, status, headers, finalUrl }: RawReply, value: unknown): Exchange {
-    return { value, text, status, headers, finalUrl, attempts: this.#attempts, elapsedMs: this.#elapsed() };
+    const { conceal } = this.request;
+    const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
+    return { value, text, status, headers, finalUrl, attempts, elapsedMs, conceal };
   }
 
   #report(began: number, outcome: { status?: number; code?: string }): void {

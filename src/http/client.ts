@@ -1,13 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
+import { type Conceal, concealer } from '../conceal.ts';
 import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
-import { RungateError, UsageError } from '../errors.ts';
+import { concealError, RungateError, UsageError } from '../errors.ts';
 import { isLocal, parseApiUrl } from './address.ts';
 import { call } from './call.ts';
 import { eitherSignal } from './either-signal.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 import { paced } from './paced.ts';
 import { proxyFor } from './proxy.ts';
+import { proxySecrets } from './proxy-secrets.ts';
 import { type PreparedRequest, prepareRequest } from './request.ts';
 import { httpTransport } from './send.ts';
 import { withVendorField } from './vendor-field.ts';
@@ -34,8 +36,17 @@ function limitsOf(client: ClientOptions, options: CallOptions) {
   };
 }
 
-/** A caller of the service. It opens no connection before the first call. */
-export function createCaller(options: ClientOptions): Caller {
+/** Takes out every secret that the options have. */
+function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal {
+  const own = [apiKey, token].filter((secret) => secret !== undefined);
+  return concealer([...own, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
+}
+
+/**
+ * A caller of the service. It opens no connection before the first call.
+ * @param conceal takes out more secrets than the options have
+ */
+export function createCaller(options: ClientOptions, conceal: Conceal = ownConceal(options)): Caller {
   const { clock = systemClock, random = Math.random } = options;
   const own = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
@@ -56,7 +67,7 @@ export function createCaller(options: ClientOptions): Caller {
     const { apiUrl, apiKey, token, auth, userAgent } = options;
     const { params, query, body, headers } = input;
     // Named one by one: to copy them all costs more than the request.
-    const target = { apiUrl, base, apiKey, token, auth, userAgent, reserved: reservedOf(endpoint) };
+    const target = { apiUrl, base, apiKey, token, auth, userAgent, reserved: reservedOf(endpoint), conceal };
     return prepareRequest(name, endpoint, { params, query, body, headers, idempotencyKey }, target);
   }
 
@@ -92,6 +103,7 @@ export function createCaller(options: ClientOptions): Caller {
           onRetry,
         });
       } catch (error) {
+        if (error instanceof RungateError) concealError(error, conceal);
         // Facts of a call that was never sent.
         if (error instanceof RungateError && error.facts.endpoint === undefined) {
           error.facts = { endpoint: name, method: endpoint.method, attempts: 0, elapsedMs: 0 };

@@ -81,10 +81,3 @@ export function swapped(what: 'API key' | 'bearer token', value: string): string
     ? 'what is set there looks like an API key: RUNGATE_API_KEY is for it'
     : null;
 }
-
-/** Text from the service with the credential taken out, since some services echo what they refuse. */
-export function withoutCredential(headers: Readonly<Record<string, string>>, text: string): string {
-  const value = credentialIn(headers)?.value;
-  // Up to three characters are no secret, and replacing them would shred the text.
-  return value === undefined || value.length < 4 ? text : text.replaceAll(value, '***');
-}

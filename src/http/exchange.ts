@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Conceal } from '../conceal.ts';
 import type { RungateError } from '../errors.ts';
 import type { Transport } from './transport.ts';
 
@@ -16,6 +17,8 @@ export interface Exchange {
   attempts: number;
   /** From the first byte sent to the reply, waits included, in milliseconds. */
   elapsedMs: number;
+  /** Takes secrets out of what is shown of it. */
+  conceal: Conceal;
 }
 
 /** One HTTP request and what came of it, or the wait before the next; never a secret. */

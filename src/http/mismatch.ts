@@ -1,3 +1,4 @@
+import type { Conceal } from '../conceal.ts';
 import type { Schema } from '../contract/endpoint.ts';
 
 /** One way in which a value is not what its schema says. */
@@ -59,14 +60,20 @@ function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
+/** The beginning of a text, from which secrets were taken out first. */
+function beginning(text: string, limit: number, conceal: Conceal): string {
+  const shown = conceal(text);
+  return shown.length > limit ? `${shown.slice(0, limit)}…` : shown;
+}
+
 /** A value's type and, where it is short and no secret, the value: `string "12.50"`, `array of 3`, `nothing`. */
-export function received(value: unknown, path: Path = []): string {
+export function received(value: unknown, conceal: Conceal, path: Path = []): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
   if (typeof value === 'object') {
     const keys = Object.keys(value);
-    const some = keys.slice(0, 8).map((key) => (key.length > 40 ? `${key.slice(0, 40)}…` : key));
+    const some = keys.slice(0, 8).map((key) => beginning(key, 40, conceal));
     return keys.length === 0
       ? 'an empty object'
       : `an object with ${some.join(', ')}${keys.length > 8 ? ', …' : ''}`;
@@ -74,8 +81,7 @@ export function received(value: unknown, path: Path = []): string {
   if (value === '') return 'an empty string';
   const named = path.some((part) => secretName.test(String(part)));
   if (named) return typeof value;
-  const text = String(value);
-  const short = text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  const short = beginning(String(value), 60, conceal);
   return `${typeof value} ${typeof value === 'string' ? JSON.stringify(short) : short}`;
 }
 
@@ -97,46 +103,50 @@ function expectedOf(issue: Issue): string {
 }
 
 /** A union's issue as that of the branch that came furthest, or as all branches at once. */
-function ofUnion(issue: Issue, root: unknown): Mismatch[] {
+function ofUnion(issue: Issue, root: unknown, conceal: Conceal): Mismatch[] {
   const branches = (issue.errors ?? []).map((errors) =>
     errors.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })),
   );
   const depth = (branch: readonly Issue[]) => Math.max(...branch.map((inner) => inner.path.length), 0);
   const deepest = branches.toSorted((a, b) => depth(b) - depth(a))[0];
   if (deepest !== undefined && depth(deepest) > issue.path.length) {
-    return deepest.flatMap((inner) => describe(inner, root));
+    return deepest.flatMap((inner) => describe(inner, root, conceal));
   }
   const expected = branches.flatMap((branch) => branch.map(expectedOf)).join(' or ');
   return [
-    { field: pathText(issue.path), expected, received: received(valueAt(root, issue.path), issue.path) },
+    {
+      field: conceal(pathText(issue.path)),
+      expected,
+      received: received(valueAt(root, issue.path), conceal, issue.path),
+    },
   ];
 }
 
-function describe(issue: Issue, root: unknown): Mismatch[] {
-  if (issue.code === 'invalid_union') return ofUnion(issue, root);
+function describe(issue: Issue, root: unknown, conceal: Conceal): Mismatch[] {
+  if (issue.code === 'invalid_union') return ofUnion(issue, root, conceal);
   if (issue.code === 'unrecognized_keys') {
     return (issue.keys ?? []).map((key) => {
       const path = [...issue.path, key];
       return {
-        field: pathText(path),
+        field: conceal(pathText(path)),
         expected: 'no such field',
-        received: received(valueAt(root, path), path),
+        received: received(valueAt(root, path), conceal, path),
       };
     });
   }
   const mismatch = {
-    field: pathText(issue.path),
+    field: conceal(pathText(issue.path)),
     expected: expectedOf(issue),
-    received: received(valueAt(root, issue.path), issue.path),
+    received: received(valueAt(root, issue.path), conceal, issue.path),
   };
   return [issue.code === 'custom' ? { ...mismatch, sentence: issue.message } : mismatch];
 }
 
-/** All mismatches of a value, none when it fits. */
-export function mismatches(schema: Schema, value: unknown): Mismatch[] {
+/** All mismatches of a value, none when it fits. Secrets are taken out before anything is shortened. */
+export function mismatches(schema: Schema, value: unknown, conceal: Conceal): Mismatch[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
-  return result.error.issues.flatMap((issue) => describe(issue as unknown as Issue, value));
+  return result.error.issues.flatMap((issue) => describe(issue as unknown as Issue, value, conceal));
 }
 
 /** The names of an object schema's fields; none where it is not an object's. */

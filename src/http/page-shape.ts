@@ -1,3 +1,4 @@
+import { asItIs, type Conceal } from '../conceal.ts';
 import { ContractError } from '../errors.ts';
 import { received } from './mismatch.ts';
 
@@ -12,8 +13,14 @@ export interface Page {
   readonly hasNextPage: boolean;
 }
 
-function notA(name: string, field: string, expected: string, value: unknown): ContractError {
-  const came = received(value);
+function notA(
+  name: string,
+  field: string,
+  expected: string,
+  value: unknown,
+  conceal: Conceal,
+): ContractError {
+  const came = received(value, conceal);
   const text = `${name}: ${field} is not as the contract says: expected ${expected}, received ${came}`;
   return new ContractError(text, { field, expected, received: came });
 }
@@ -33,7 +40,7 @@ function more(page: Omit<Page, 'hasNextPage'>): boolean {
  * it is none of them.
  * @throws ContractError where a list's own field is of the wrong type
  */
-export function readPage(value: unknown, name = 'the list'): Page | undefined {
+export function readPage(value: unknown, name = 'the list', conceal: Conceal = asItIs): Page | undefined {
   if (Array.isArray(value)) return { items: value, hasNextPage: false };
   if (typeof value !== 'object' || value === null) return undefined;
   const reply = value as Readonly<Record<string, unknown>>;
@@ -43,12 +50,13 @@ export function readPage(value: unknown, name = 'the list'): Page | undefined {
     const count = reply[key] ?? undefined;
     if (count === undefined) continue;
     if (typeof count !== 'number' || !Number.isInteger(count) || count < 0) {
-      throw notA(name, key, 'an integer of at least 0', count);
+      throw notA(name, key, 'an integer of at least 0', count, conceal);
     }
     page[key] = count;
   }
   const next = reply.hasNextPage ?? undefined;
-  if (next !== undefined && typeof next !== 'boolean') throw notA(name, 'hasNextPage', 'a boolean', next);
+  if (next !== undefined && typeof next !== 'boolean')
+    throw notA(name, 'hasNextPage', 'a boolean', next, conceal);
   page.hasNextPage = next ?? more(page);
   return page;
 }

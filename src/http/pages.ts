@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Conceal } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError, RungateError } from '../errors.ts';
 import { eitherSignal } from './either-signal.ts';
@@ -74,9 +75,9 @@ export interface TakenPage<T> extends Page {
 /** Makes of a page's text what is wanted of it, once it was checked: the text itself is not kept. */
 export type Take<T> = (text: string, page: Page) => T;
 
-function noList(name: string, value: unknown): ContractError {
+function noList(name: string, value: unknown, conceal: Conceal): ContractError {
   const expected = 'a page or an array of items';
-  const came = received(value);
+  const came = received(value, conceal);
   const text = `${name}: the reply is not as the contract says: expected ${expected}, received ${came}`;
   return new ContractError(text, { field: '', expected, received: came });
 }
@@ -95,13 +96,13 @@ export async function* readPages<T>(
     const either = eitherSignal(options.signal, stop);
     const given = { ...input, query: { ...input.query, page: number } };
     try {
-      const { value, text } = await caller.exchange(name, quick, given, {
+      const { value, text, conceal } = await caller.exchange(name, quick, given, {
         pace: true,
         ...options,
         signal: either.signal,
       });
-      const page = readPage(value, name);
-      if (page === undefined) throw noList(name, value);
+      const page = readPage(value, name, conceal);
+      if (page === undefined) throw noList(name, value, conceal);
       return { ...page, taken: take(text, page) };
     } finally {
       either.release();

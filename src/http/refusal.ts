@@ -1,5 +1,6 @@
+import type { Conceal } from '../conceal.ts';
 import { HttpError } from '../errors.ts';
-import { credentialIn, swapped, withoutCredential } from './credentials.ts';
+import { credentialIn, swapped } from './credentials.ts';
 import type { PreparedRequest } from './request.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 import type { RawReply } from './transport.ts';
@@ -14,14 +15,14 @@ const idHeaders = [
   'traceparent',
 ];
 
-export function requestId(headers: Readonly<Record<string, string>>): string | undefined {
+export function requestId(headers: Readonly<Record<string, string>>, conceal: Conceal): string | undefined {
   const value = idHeaders.map((name) => headers[name]).find((id) => id !== undefined && id !== '');
-  return value?.slice(0, 200);
+  return value === undefined ? undefined : conceal(value).slice(0, 200);
 }
 
-/** In one line, at most `limit` characters. */
-export function oneLine(text: string, limit: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
+/** In one line, without secrets, at most `limit` characters. */
+export function oneLine(text: string, limit: number, conceal: Conceal): string {
+  const line = conceal(text).replace(/\s+/g, ' ').trim();
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
 
@@ -33,29 +34,34 @@ export function isHtml(text: string): boolean {
 const longestHead = 16 * 1024;
 
 /** What a body that is not JSON has to say: a page's title, or its first characters. */
-export function gist(text: string): string {
+export function gist(text: string, conceal: Conceal): string {
   const head = text.slice(0, longestHead);
-  if (!isHtml(head)) return oneLine(head, 200);
+  if (!isHtml(head)) return oneLine(head, 200, conceal);
   const title = /<title\b[^<>]*>([^<]*)/i.exec(head)?.[1]?.trim();
-  return `an HTML page${title ? `, "${oneLine(title, 200)}"` : ''}`;
+  return `an HTML page${title ? `, "${oneLine(title, 200, conceal)}"` : ''}`;
 }
 
 /** Enough for any explanation; a reply of megabytes does not go into a log. */
 const longestField = 2000;
 
-function field(body: unknown, name: string): string | undefined {
+function field(body: unknown, name: string, conceal: Conceal): string | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const value = (body as Record<string, unknown>)[name];
   if (typeof value !== 'string' || value === '') return undefined;
-  return value.length > longestField ? `${value.slice(0, longestField)}…` : value;
+  const shown = conceal(value);
+  return shown.length > longestField ? `${shown.slice(0, longestField)}…` : shown;
 }
 
 /** The error body (interface, section 7), or what comes closest to it. */
-function explanation(text: string): { error: string | undefined; details: string | undefined } {
+function explanation(
+  text: string,
+  conceal: Conceal,
+): { error: string | undefined; details: string | undefined } {
   try {
     const body: unknown = JSON.parse(text);
-    const error = field(body, 'error') ?? field(body, 'message') ?? field(body, 'title');
-    return { error, details: field(body, 'details') ?? field(body, 'detail') };
+    const first = (...names: readonly string[]) =>
+      names.map((name) => field(body, name, conceal)).find((text) => text !== undefined);
+    return { error: first('error', 'message', 'title'), details: first('details', 'detail') };
   } catch {
     return { error: undefined, details: undefined };
   }
@@ -107,21 +113,21 @@ function verdictOn(status: number, request: PreparedRequest): { fact: string; hi
  * @param now wall-clock milliseconds since the epoch, for a `Retry-After` that is a date
  */
 export function refusal(request: PreparedRequest, reply: RawReply, now: number): HttpError {
-  const { status, headers } = reply;
+  const { status, headers, text } = reply;
+  const { conceal } = request;
   // A service may well echo the key that it refuses.
-  const text = withoutCredential(request.headers, reply.text);
-  const { error, details } = explanation(text);
+  const { error, details } = explanation(text, conceal);
   const { fact, hint } = verdictOn(status, request);
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
-  const said = encoded ? '' : [error ?? gist(text), details].filter((part) => part).join(': ');
-  const why = said === '' ? '' : `: ${oneLine(said, 500)}`;
+  const said = encoded ? '' : [error ?? gist(text, conceal), details].filter((part) => part).join(': ');
+  const why = said === '' ? '' : `: ${oneLine(said, 500, conceal)}`;
   // A page for people where the interface says JSON: likely not the service at all.
   const elsewhere = isHtml(text) && status < 500 && status !== 401 && status !== 403 && status !== 429;
   return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
     status,
     error,
     details,
-    requestId: requestId(headers),
+    requestId: requestId(headers, conceal),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: elsewhere ? 'check RUNGATE_API_URL: what answers there may not be the service' : hint,
   });

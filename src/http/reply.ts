@@ -1,6 +1,5 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError } from '../errors.ts';
-import { withoutCredential } from './credentials.ts';
 import { deepestReply, isDeeper, isDeeperParsed, isFuller, mostValues } from './depth.ts';
 import { mismatches } from './mismatch.ts';
 import { gist, isHtml, oneLine, refusal } from './refusal.ts';
@@ -8,20 +7,13 @@ import type { PreparedRequest } from './request.ts';
 import type { RawReply } from './transport.ts';
 
 /** A success that cannot be read: more likely a broken transfer than a changed service. */
-function unreadable(
-  request: PreparedRequest,
-  reply: RawReply,
-  received: string,
-  cause?: unknown,
-): ContractError {
-  const shown = withoutCredential(request.headers, received);
-  return new ContractError(`${request.endpoint}: the reply (${reply.status}) is not JSON: ${shown}`, {
+function unreadable(request: PreparedRequest, reply: RawReply, received: string): ContractError {
+  return new ContractError(`${request.endpoint}: the reply (${reply.status}) is not JSON: ${received}`, {
     field: '',
     expected: 'JSON',
-    received: shown,
+    received,
     status: reply.status,
     unreadable: true,
-    cause,
     hint: isHtml(reply.text) ? 'check RUNGATE_API_URL: what answers there may not be the service' : undefined,
   });
 }
@@ -30,7 +22,7 @@ function checkEncoding(request: PreparedRequest, reply: RawReply): void {
   const encoding = reply.headers['content-encoding']?.trim().toLowerCase();
   if (encoding === undefined || encoding === '' || encoding === 'identity') return;
   const expected = 'a reply that is not compressed';
-  const received = `content-encoding ${oneLine(encoding, 100)}`;
+  const received = `content-encoding ${oneLine(encoding, 100, request.conceal)}`;
   throw new ContractError(`${request.endpoint}: expected ${expected}, received ${received}`, {
     field: '',
     expected,
@@ -66,7 +58,7 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): u
     value = JSON.parse(text);
   } catch {
     // The parser's own message quotes the reply, which may hold a secret.
-    throw isDeeper(text) ? tooDeep(request, reply) : unreadable(request, reply, gist(text));
+    throw isDeeper(text) ? tooDeep(request, reply) : unreadable(request, reply, gist(text, request.conceal));
   }
   if (isDeeperParsed(value, text)) throw tooDeep(request, reply);
   return value;
@@ -87,14 +79,13 @@ export function readReply(
   checkEncoding(request, reply);
   const value = parse(request, endpoint, reply);
   if (!check) return value;
-  const found = mismatches(endpoint.reply, value);
+  const found = mismatches(endpoint.reply, value, request.conceal);
   const first = found[0];
   if (first === undefined) return value;
   const where = first.field === '' ? 'the reply' : first.field;
   const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
-  const received = withoutCredential(request.headers, first.received);
   throw new ContractError(
-    `${request.endpoint}: ${where} is not as the contract says: expected ${first.expected}, received ${received}${more}`,
-    { field: first.field, expected: first.expected, received, status: reply.status },
+    `${request.endpoint}: ${where} is not as the contract says: expected ${first.expected}, received ${first.received}${more}`,
+    { field: first.field, expected: first.expected, received: first.received, status: reply.status },
   );
 }

@@ -1,3 +1,4 @@
+import { type Conceal, concealer } from '../conceal.ts';
 import type { Endpoint, Method, Schema } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
 import { fillPath, parseApiUrl, queryString } from './address.ts';
@@ -24,6 +25,8 @@ export interface RequestTarget extends Credentials {
   userAgent?: string | undefined;
   /** Values of the last path parameter that belong to another endpoint (`reservedValues`). */
   reserved?: readonly string[] | undefined;
+  /** Takes secrets out of what is shown; default: the credentials alone. */
+  conceal?: Conceal | undefined;
 }
 
 /** A request, complete: sending it again sends the same bytes. */
@@ -41,6 +44,8 @@ export interface PreparedRequest {
   readonly maxReplyBytes?: number | undefined;
   /** Sending it twice has the effect of sending it once. */
   readonly repeatable: boolean;
+  /** Takes secrets out of what is shown of the exchange: applied before a text is shortened. */
+  readonly conceal: Conceal;
 }
 
 /** Headers that belong to the connection: a caller who sets one could split the request in two. */
@@ -51,8 +56,14 @@ const connectionHeaders =
 const safe: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
 /** The message of a query or body that does not fit, all of its faults in one line. */
-function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unknown): void {
-  const found = mismatches(schema, value);
+function refuse(
+  name: string,
+  part: 'query' | 'body',
+  schema: Schema,
+  value: unknown,
+  conceal: Conceal,
+): void {
+  const found = mismatches(schema, value, conceal);
   if (found.length === 0) return;
   const word = part === 'query' ? 'query key' : 'field';
   const faults = found.slice(0, 5).map(({ field, expected, received, sentence }) => {
@@ -70,7 +81,12 @@ function refuse(name: string, part: 'query' | 'body', schema: Schema, value: unk
   });
 }
 
-function checkQuery(name: string, endpoint: Endpoint, query: RequestInput['query']): string {
+function checkQuery(
+  name: string,
+  endpoint: Endpoint,
+  query: RequestInput['query'],
+  conceal: Conceal,
+): string {
   if (query === undefined && endpoint.query === undefined) return '';
   // What is undefined is left out: an option that was not given is not a key that was.
   const given = Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== undefined));
@@ -79,18 +95,23 @@ function checkQuery(name: string, endpoint: Endpoint, query: RequestInput['query
     if (key !== undefined) throw new UsageError(`${name} takes no query, and ${key} was given`);
     return '';
   }
-  refuse(name, 'query', endpoint.query, given);
+  refuse(name, 'query', endpoint.query, given, conceal);
   return queryString(name, given);
 }
 
-function checkBody(name: string, endpoint: Endpoint, body: unknown): string | Uint8Array | undefined {
+function checkBody(
+  name: string,
+  endpoint: Endpoint,
+  body: unknown,
+  conceal: Conceal,
+): string | Uint8Array | undefined {
   if (endpoint.body === undefined) {
     if (body !== undefined) throw new UsageError(`${name} takes no body`);
     return undefined;
   }
   if (body === undefined && endpoint.bodyOptional) return undefined;
   if (endpoint.multipart && body instanceof Uint8Array) return body;
-  refuse(name, 'body', endpoint.body, body);
+  refuse(name, 'body', endpoint.body, body, conceal);
   try {
     return JSON.stringify(body);
   } catch (cause) {
@@ -133,11 +154,13 @@ export function prepareRequest(
   input: RequestInput,
   target: RequestTarget,
 ): PreparedRequest {
+  const conceal =
+    target.conceal ?? concealer([target.apiKey, target.token].filter((secret) => secret !== undefined));
   const base = target.base ?? parseApiUrl(target.apiUrl, target.insecureHttp);
-  const path =
+  const filled =
     base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params, target.reserved);
-  const url = new URL(base.origin + path + checkQuery(name, endpoint, input.query));
-  const body = checkBody(name, endpoint, input.body);
+  const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, conceal));
+  const body = checkBody(name, endpoint, input.body, conceal);
   const key = input.idempotencyKey;
   if (key !== undefined) checkKey(name, endpoint, key);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };
@@ -150,7 +173,8 @@ export function prepareRequest(
   if (key !== undefined) headers['idempotency-key'] = key;
   Object.assign(headers, credentialHeader(name, endpoint.auth, target));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
+  const path = conceal(url.pathname);
   const { method, maxReplyBytes } = endpoint;
-  const request = { endpoint: name, method, url, path: url.pathname, headers, repeatable, maxReplyBytes };
+  const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes, conceal };
   return body === undefined ? request : { ...request, body };
 }

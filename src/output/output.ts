@@ -1,5 +1,6 @@
+import { concealer } from '../conceal.ts';
 import type { ErrorReport } from '../errors.ts';
-import { redact, sanitize } from '../sanitize.ts';
+import { excerpt, sanitize } from '../sanitize.ts';
 import type { Io } from './io.ts';
 import { renderJson, renderReply } from './json.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
@@ -38,6 +39,8 @@ export interface Output {
   paint(tone: Tone, text: string): string;
   /** The text without the secrets in it: for what is drawn in place and not written by this. */
   conceal(text: string): string;
+  /** Untrusted text without the secrets in it, in one line and no longer than `limit` characters. */
+  excerpt(text: string, limit?: number): string;
   /** A person reads the result and the notes on one terminal: what the one says the other need not. */
   readonly oneScreen: boolean;
 }
@@ -71,16 +74,20 @@ async function painter(color: boolean): Promise<Painter> {
 export async function createOutput(io: Io, options: OutputOptions): Promise<Output> {
   const { format, quiet, verbose, secrets } = options;
   const paint = await painter(wantsColor(io.env, io.err.isTTY));
-  const toErr = (text: string) => io.err.write(redact(text, secrets));
-  const result = (text: string) => io.out.write(redact(text, secrets));
+  const conceal = concealer(secrets);
+  const toErr = (text: string) => io.err.write(conceal(text));
+  const result = (text: string) => io.out.write(conceal(text));
   const indent = format === 'ndjson' ? 0 : 2;
 
-  const table = async (rows: Table) =>
-    result(format === 'table' ? await renderTable(rows, io.out.columns ?? 80) : renderTsv(rows));
+  // Before cells are wrapped and lines folded: a secret over two lines is not found.
+  const table = async (given: Table) => {
+    const rows = { ...given, rows: given.rows.map((row) => row.map(conceal)) };
+    return result(format === 'table' ? await renderTable(rows, io.out.columns ?? 80) : renderTsv(rows));
+  };
   // What is grepped in a log stays in one line; a person's terminal would break it in mid-word.
   const columns = () => (io.err.isTTY ? (io.err.columns ?? 80) : Number.POSITIVE_INFINITY);
   const folded = (text: string) =>
-    text
+    conceal(text)
       .split('\n')
       .flatMap((line) =>
         wrapWords(line, columns(), ' '.repeat(/^ */.exec(line)?.[0].length ?? 0).concat('  ')),
@@ -94,7 +101,8 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     verbose,
     result,
     paint,
-    conceal: (text) => redact(text, secrets),
+    conceal,
+    excerpt: (text, limit) => excerpt(conceal(text), limit),
     oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,
     data: async (value, rows) => (json ? result(renderJson(value, indent)) : table(rows)),
     reply: async (text, rows) => (json ? result(await renderReply(text, indent)) : table(rows)),
@@ -105,7 +113,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     async error(report) {
       if (json) return toErr(renderJson({ error: report }, 0));
       const say = (mark: string, painted: string, text: string, indent: string) => {
-        const lines = wrapWords(`${mark}${redact(sanitize(text), secrets)}`, columns(), indent);
+        const lines = wrapWords(`${mark}${conceal(sanitize(text))}`, columns(), indent);
         return toErr(`${lines.join('\n').replace(mark, () => painted)}\n`);
       };
       await say('error: ', `${paint('bad', 'error:')} `, report.message, '  ');

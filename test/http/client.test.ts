@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { asItIs } from '../../src/conceal.ts';
 import { api } from '../../src/contract/index.ts';
 import { CredentialError, UsageError } from '../../src/errors.ts';
 import type { CallerInput, CallOptions } from '../../src/http/client.ts';
@@ -15,7 +16,15 @@ function recorded() {
   const tree = bindApi(api, {
     async exchange(name, _, input, options) {
       calls.push({ name, input, options });
-      return { value: { name }, text: '', status: 200, headers: {}, attempts: 1, elapsedMs: 0 };
+      return {
+        value: { name },
+        text: '',
+        status: 200,
+        headers: {},
+        attempts: 1,
+        elapsedMs: 0,
+        conceal: asItIs,
+      };
     },
   });
   return { tree, calls };

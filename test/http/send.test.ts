@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { asItIs } from '../../src/conceal.ts';
 import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
 import type { PreparedRequest } from '../../src/http/request.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/http/send.ts';
@@ -29,6 +30,7 @@ function request(url: string, parts: Partial<PreparedRequest> = {}): PreparedReq
     path: at.pathname,
     headers,
     repeatable: true,
+    conceal: asItIs,
     ...parts,
   };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { asItIs } from '../../src/conceal.ts';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
 import type { PreparedRequest } from '../../src/http/request.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/http/send.ts';
@@ -28,7 +29,8 @@ function open(options: TransportOptions = {}): Transport {
 }
 
 function get(url: string): PreparedRequest {
-  return { endpoint: 'x.get', method: 'GET', url: new URL(url), path: '/', headers: {}, repeatable: true };
+  const target = { endpoint: 'x.get', method: 'GET', url: new URL(url), path: '/', headers: {} } as const;
+  return { ...target, repeatable: true, conceal: asItIs };
 }
 
 const quick = { timeoutMs: 5000 };

@@ -1,4 +1,5 @@
-import { excerpt, redact, sanitize } from '../../sanitize.ts';
+import { redact } from '../../conceal.ts';
+import { excerpt, sanitize } from '../../sanitize.ts';
 import type { RecordedRequest } from '../exchange.ts';
 import type { State } from '../state.ts';
 

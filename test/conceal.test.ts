@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { concealer } from '../src/conceal.ts';
+import { escapeJson, excerpt, sanitize } from '../src/sanitize.ts';
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const percentAll = (text: string) =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+
+/** How a service or a proxy may write back what it was sent. */
+const spellings: Readonly<Record<string, (secret: string) => string>> = {
+  'as it is': (secret) => secret,
+  'in upper case': (secret) => secret.toUpperCase(),
+  'in lower case': (secret) => secret.toLowerCase(),
+  'percent-encoded': encodeURIComponent,
+  'percent-encoded twice': (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  'percent-encoded, every byte': percentAll,
+  'form-encoded': (secret) => new URLSearchParams({ q: secret }).toString().slice(2),
+  'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
+  'in JSON with escapes only': (secret) =>
+    Array.from(
+      { length: secret.length },
+      (_, at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  'in HTML': (secret) => secret.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`),
+  'in base64': base64,
+  'in base64 after one byte': (secret) => base64(`:${secret}`),
+  'in base64 between others': (secret) => base64(`me:${secret}:u`),
+  'in base64url': (secret) => Buffer.from(`a ${secret}`).toString('base64url'),
+};
+
+/** The longest piece of the text that another one has, too, whatever the case. */
+function shared(text: string, other: string): number {
+  const [a, b] = [text.toLowerCase(), other.toLowerCase()];
+  let most = 0;
+  for (let at = 0; at < b.length; at += 1)
+    while (at + most < b.length && a.includes(b.slice(at, at + most + 1))) most += 1;
+  return most;
+}
+
+const secrets = fc.string({
+  unit: fc.constantFrom(...'abcdefghijkmnpqrstuvwxyzABCDEFGHIJ23456789_-+/%&<"\\é\u202e'),
+  minLength: 8,
+  maxLength: 60,
+});
+/** Nothing of it can stand in a secret. */
+const padding = fc.string({ unit: fc.constantFrom(' ', '.', '!', '(', 'ł'), maxLength: 300 });
+
+describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
+  test('is taken out of a text', () => {
+    fc.assert(
+      fc.property(secrets, padding, padding, (secret, before, after) => {
+        const shown = concealer([secret])(`${before}${spell(secret)}${after}`);
+        expect(shared(shown, spell(secret))).toBeLessThan(8);
+        expect(shown.startsWith(before)).toBe(true);
+        expect(shown.endsWith(after)).toBe(true);
+      }),
+      {
+        examples: [
+          ['abcdefgh\\', '', ''],
+          ['a%bcd1234', '', ''],
+          ['a%25bcd1234', '', ''],
+          ['x\\u00411234', '', ''],
+        ],
+      },
+    );
+  });
+
+  test('is taken out of JSON, which stays JSON', () => {
+    fc.assert(
+      fc.property(secrets, padding, (secret, before) => {
+        const json = escapeJson(JSON.stringify({ text: `\n${before}${spell(secret)}` }));
+        const shown = concealer([secret])(json);
+        expect(shared(JSON.parse(shown).text, spell(secret))).toBeLessThan(8);
+      }),
+    );
+  });
+
+  test('is taken out where a text was cut within it before', () => {
+    fc.assert(
+      fc.property(secrets, padding, fc.integer({ min: 1, max: 400 }), (secret, before, limit) => {
+        const shown = concealer([secret])(excerpt(`${before}${spell(secret)} and more`, limit));
+        expect(shared(shown, spell(secret))).toBeLessThan(
+          8 * Math.ceil(spell(secret).length / secret.length),
+        );
+        expect(shared(shown, secret)).toBeLessThan(8);
+      }),
+    );
+  });
+});
+
+test('a text without a secret stays as it is, whatever escapes it has', () => {
+  const conceal = concealer(['rg_0123456789abcdef', 'pass']);
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'%25\\u0061&#;+-_"…xyz') }), (text) => {
+      expect(conceal(text)).toBe(text);
+    }),
+  );
+});
+
+test('secrets that overlap leave nothing of one another', () => {
+  expect(concealer(['abcdefgh', 'efghijklmnop'])('<abcdefghijklmnop>')).toBe('<***>');
+  expect(concealer(['efghijkl', 'abcdefghijklmnop'])('<abcdefghijklmnop>')).toBe('<***>');
+});
+
+test('a secret of fewer than eight characters is found as it is written alone', () => {
+  const conceal = concealer(['pa5s']);
+  expect(conceal('pa5s PA5S cGE1cw==')).toBe('*** PA5S cGE1cw==');
+});
+
+test('a secret with controls in it is found in what is harmless to print', () => {
+  const secret = 'key\u0007-\u001b[31m-##[end]';
+  expect(concealer([secret])(sanitize(`<${secret}>`))).toBe('<***>');
+});
+
+test('what comes before a cut is a secret only if it begins one', () => {
+  const conceal = concealer(['rg_live_0123456789']);
+  expect(conceal('"rg_live_other…", rg_live_')).toBe('"rg_live_other…", ***');
+  expect(conceal('"rg_live_012…"')).toBe('"***…"');
+});
+
+test.each(['%', '%25', '\\', '\\\\u0061', '&#', '+', '…', 'r', 'rg_k3J9a', 'RG_K3J9AZ7…'])(
+  'the work for hostile text of %j grows with its length alone',
+  (unit) => {
+    // Counted by reads of characters: time on a busy machine says little.
+    const reads = (length: number) => {
+      const conceal = concealer(['rg_k3J9aZ7qLm', 'another%25secret\\\\']);
+      const text = unit.repeat(length);
+      const { charCodeAt } = String.prototype;
+      let count = 0;
+      String.prototype.charCodeAt = function (at) {
+        count += 1;
+        return charCodeAt.call(this, at);
+      };
+      try {
+        conceal(text);
+      } finally {
+        String.prototype.charCodeAt = charCodeAt;
+      }
+      return count;
+    };
+    expect(reads(20_000)).toBeLessThan(2.2 * reads(10_000) + 100);
+  },
+);
