@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { verifySync } from '../webhook/node.ts';
 import type { Context } from './context.ts';
@@ -40,16 +41,38 @@ function judgeDelivery({ body, rawHeaders }: Received, rules: Rules, now: number
   }
 }
 
+/** What anybody may send is kept up to here: it must not fill the disk. */
+const mostUnverified = { files: 1000, bytes: 100 * 1024 * 1024 } as const;
+
+type Keep = (received: Received, at: number, isAuthentic: boolean) => string | null;
+
 /** Keeps deliveries as files that sort by time; a name that is taken is passed over. */
-function keeper({ io, output }: Context, folder: string): (received: Received, at: number) => string | null {
+function keeper({ io, output }: Context, folder: string): Keep {
   let sequence = 0;
-  return (received, at) => {
+  let said = false;
+  const unverified = { files: 0, bytes: 0 };
+  const hasRoom = (bytes: number) => {
+    unverified.files += 1;
+    unverified.bytes += bytes;
+    if (unverified.files <= mostUnverified.files && unverified.bytes <= mostUnverified.bytes) return true;
+    if (!said) {
+      const most = `${mostUnverified.files} files or ${mostUnverified.bytes / 1024 ** 2} MiB`;
+      void output.alert(
+        `${output.paint('bad', 'not kept:')} ${most} of deliveries that are not verified; only authentic ones are kept from now on`,
+      );
+    }
+    said = true;
+    return false;
+  };
+  return (received, at, isAuthentic) => {
+    const content = writeCapture(received);
+    if (!isAuthentic && !hasRoom(content.length)) return null;
     const time = new Date(at).toISOString().replaceAll(/[-:]/g, '');
     for (;;) {
       sequence += 1;
       const path = join(folder, `${time}-${String(sequence).padStart(4, '0')}.http`);
       try {
-        io.writeNewFile(path, writeCapture(received));
+        io.writeNewFile(path, content);
         return path;
       } catch (error) {
         const { code = 'unknown' } = error as NodeJS.ErrnoException;
@@ -63,11 +86,18 @@ function keeper({ io, output }: Context, folder: string): (received: Received, a
   };
 }
 
+/** An IPv4 address as an IPv6 socket shows it is the same address. */
+function addressOf(address = '', port = 0): string {
+  return `${address.replace(/^::ffff:(?=\d)/i, '')} ${port}`;
+}
+
 /** What is done with each delivery: judged, kept, sent on, answered, and then shown. */
 export class Deliveries {
   readonly #context: Context;
   readonly #rules: Rules;
-  readonly #keep: ((received: Received, at: number) => string | null) | null;
+  readonly #keep: Keep | null;
+  /** The connections to the target that are open, by their address on this side. */
+  readonly #outgoing = new Set<string>();
   readonly #stop = new AbortController();
   readonly #open = new Set<Promise<unknown>>();
   #lines: Promise<void> = Promise.resolve();
@@ -93,16 +123,27 @@ export class Deliveries {
     const { target, forwardUnverified, secureContext } = this.#rules;
     if (target === null || (verdict !== 'authentic' && !forwardUnverified)) return null;
     const { signal } = this.#stop;
-    const options: ForwardOptions = { target, timeoutMs: forwardTimeoutMs, mostBytes, signal, secureContext };
+    const onConnection = (socket: Socket) => {
+      const address = addressOf(socket.localAddress, socket.localPort);
+      this.#outgoing.add(address);
+      socket.once('close', () => this.#outgoing.delete(address));
+    };
+    const limits = { timeoutMs: forwardTimeoutMs, mostBytes };
+    const options: ForwardOptions = { target, ...limits, signal, secureContext, onConnection };
     const answer = forward(received, options);
     this.#open.add(answer);
     return answer.finally(() => this.#open.delete(answer));
   }
 
+  /** Whether a connection that came in is one of those to the target, however its address is spelled. */
+  isOwn({ remoteAddress, remotePort }: Socket): boolean {
+    return this.#outgoing.has(addressOf(remoteAddress, remotePort));
+  }
+
   async answer(received: Received): Promise<Answer> {
     const at = this.#context.io.clock.now();
     const verdict = judgeDelivery(received, this.#rules, at);
-    const file = this.#keep?.(received, at) ?? null;
+    const file = this.#keep?.(received, at, verdict.verdict === 'authentic') ?? null;
     const forwarded = await this.#forwarded(received, verdict.verdict);
     const isRefused = verdict.verdict !== 'authentic' && verdict.verdict !== 'not_verified';
     const answer = forwarded?.answer ?? { status: isRefused ? 401 : 204 };

@@ -1,4 +1,12 @@
-import { type ClientRequest, type IncomingMessage, request as plain, type RequestOptions } from 'node:http';
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  request as plain,
+  type RequestOptions,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http';
+import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { UsageError } from '../errors.ts';
@@ -66,6 +74,8 @@ export interface ForwardOptions {
   timeoutMs: number;
   mostBytes: number;
   signal: AbortSignal;
+  /** Told of each connection to the target. */
+  onConnection?: ((socket: Socket) => void) | undefined;
   secureContext?: SecureContext | undefined;
 }
 
@@ -90,17 +100,29 @@ async function open(
   return request(target, { ...options, ...(secureContext === undefined ? {} : { secureContext }) });
 }
 
+/** Whether the answer can be sent on: Node reads some that it refuses to write. */
+function isSendable(status: number, headers: readonly string[]): boolean {
+  if (status < 200 || status > 999) return false;
+  try {
+    headers.forEach((text, at) => {
+      if (at % 2 === 0) validateHeaderName(text);
+      else validateHeaderValue(headers[at - 1] ?? '', text);
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 async function readAnswer(response: IncomingMessage, most: number): Promise<Forwarded> {
   const body = new CollectedBytes(most);
   for await (const chunk of response) {
     if (!body.add(chunk)) return noAnswer(502, 'its answer is too large');
   }
   const { statusCode: status = 502, rawHeaders } = response;
-  return {
-    answer: { status, headers: endToEnd(rawHeaders), body: body.bytes() },
-    status,
-    fault: null,
-  };
+  const headers = endToEnd(rawHeaders);
+  if (!isSendable(status, headers)) return noAnswer(502, 'its answer is not HTTP');
+  return { answer: { status, headers, body: body.bytes() }, status, fault: null };
 }
 
 /**
@@ -109,7 +131,7 @@ async function readAnswer(response: IncomingMessage, most: number): Promise<Forw
  * long.
  */
 export async function forward(received: Received, options: ForwardOptions): Promise<Forwarded> {
-  const { target, timeoutMs, mostBytes, signal } = options;
+  const { target, timeoutMs, mostBytes, signal, onConnection } = options;
   const late = AbortSignal.timeout(timeoutMs);
   const headers = [
     'Host',
@@ -128,6 +150,9 @@ export async function forward(received: Received, options: ForwardOptions): Prom
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
       request.on('error', reject);
+      // Node says no more of a 101, which nobody asked for.
+      request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
+      request.once('socket', (socket) => socket.once('connect', () => onConnection?.(socket)));
       request.end(received.body);
     });
     return await readAnswer(response, mostBytes);

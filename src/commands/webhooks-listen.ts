@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { type StopSignal, UsageError } from '../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../exit.ts';
 import type { Context } from './context.ts';
@@ -16,19 +17,29 @@ function portOf(text: string | undefined): number {
   throw new UsageError(`--port: "${text}" is not a whole number from 0 to 65535`);
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+/** As an address to listen on every one of this machine; as a target, this machine. */
+const any = new BlockList();
+any.addAddress('0.0.0.0');
+any.addAddress('::', 'ipv6');
+
+/** Whether a host is an address of a list, an IPv4 address written as IPv6 too. */
+function isIn(list: BlockList, host: string): boolean {
+  const address = host.replace(/^\[|\]$/g, '');
+  const version = isIP(address);
+  return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
 }
 
+const isLoopback = (host: string) => /^localhost\.?$/i.test(host) || isIn(loopback, host);
+
+/** Whether the target is this listener by its address. A name that leads here is found out by the first delivery. */
 function isSelf(target: URL, host: string, port: number): boolean {
   const targetPort = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
-  const sameHost =
-    target.hostname === host || (isLoopback(target.hostname) && (isLoopback(host) || isAny(host)));
+  const isHere = (name: string) => isLoopback(name) || isIn(any, name);
+  const sameHost = target.hostname === host || (isHere(target.hostname) && isHere(host));
   return target.protocol === 'http:' && targetPort === port && sameHost;
-}
-
-function isAny(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
 }
 
 async function announce({ output }: Context, rules: Rules, host: string, url: string): Promise<void> {
@@ -68,6 +79,9 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
     onPost: (received) => deliveries.answer(received),
     onTooLarge: (bytes) => deliveries.refused('too_large', 413, bytes),
     onBusy: (bytes) => deliveries.refused('too_many', 503, bytes),
+    isOwn: (socket) => deliveries.isOwn(socket),
+    onLoop: () =>
+      void output.alert(`${output.paint('bad', 'not forwarded:')} --forward-to leads back here (508)`),
     onOther: (method) =>
       void output.note(`a ${output.excerpt(method, 20)} was answered with 405: deliveries are POSTs`),
     onFault: fail,

@@ -27,6 +27,10 @@ export interface Receiver {
   onTooLarge(bytes: number): void;
   /** Told of a POST that came while too many bytes were being read, with those that it had. */
   onBusy(bytes: number): void;
+  /** Whether a connection was opened by this receiver itself; what comes over it is refused with 508. */
+  isOwn(socket: Socket): boolean;
+  /** Told of a request over such a connection. */
+  onLoop(): void;
   /** Told of a request that is no POST. */
   onOther(method: string): void;
   /** Told of what should never happen. */
@@ -88,6 +92,10 @@ async function handle(
   response: ServerResponse,
 ): Promise<void> {
   const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
+  if (receiver.isOwn(request.socket)) {
+    receiver.onLoop();
+    return refuse(response, 508);
+  }
   if (method !== 'POST') {
     receiver.onOther(method);
     return refuse(response, 405, ['Allow', 'POST']);

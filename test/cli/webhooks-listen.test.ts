@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, request } from 'node:http';
+import { Agent, createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { connect, createServer as createTcpServer } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli.ts';
@@ -368,6 +368,45 @@ describe('webhooks listen --forward-to', () => {
     expect(target.seen).toHaveLength(1);
   });
 
+  it.each([
+    ['HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n'],
+    ['HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n'],
+    ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
+    ['HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+    ['HTTP/1.1 200 OK\r\nX-Odd: a\u0001b\r\nContent-Length: 0\r\n\r\n'],
+    ['HTTP/1.1 200 OK\r\nX-Odd: a\u007fb\r\nContent-Length: 0\r\n\r\n'],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+    ['nonsense'],
+  ])('answers 502 for %j, and goes on', async (raw) => {
+    const target = createTcpServer((socket) => {
+      socket.on('error', () => {}).once('data', () => socket.end(raw));
+    });
+    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+    const { port } = target.address() as { port: number };
+    const on = await listen(['--forward-to', `http://127.0.0.1:${port}`]);
+    expect(await deliver(on.url, body)).toMatchObject({ status: 502 });
+    expect(await deliver(on.url, body)).toMatchObject({ status: 502 });
+    target.close();
+  });
+
+  it('that leads back under another name ends with the first delivery, which gets 508', async () => {
+    const relay = createTcpServer();
+    await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+    const { port } = relay.address() as { port: number };
+    await new Promise((resolve) => relay.close(resolve));
+    // An address of this machine that is not a loopback address, where there is one.
+    const address = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+    if (address === undefined) return;
+    const argv = ['--host', '0.0.0.0', '--port', String(port), '--forward-to', `http://${address}:${port}/`];
+    const on = await listen(argv);
+    const reply = await deliver(`http://127.0.0.1:${port}`, body);
+    expect(reply.status).toBe(508);
+    expect(on.err()).toContain('--forward-to leads back here');
+    expect(await on.lines(1)).toEqual([expect.stringMatching(/\tauthentic\t508$/)]);
+  });
+
   it('answers 502 where nobody listens, or the target breaks off', async () => {
     const broken = await serve(({ socket }) => socket.destroy());
     for (const [url, fault] of [
@@ -455,6 +494,32 @@ describe('webhooks listen --save', () => {
     ]);
   });
 
+  it('keeps 1000 of those that are not authentic, says so, and every authentic one', async () => {
+    const on = await listen(['--save', folder]);
+    const agent = new Agent({ keepAlive: true });
+    const forged = () =>
+      new Promise<void>((resolve, reject) => {
+        const sent = request(on.url, { method: 'POST', agent }, (response) => {
+          response.resume().once('end', () => resolve());
+        });
+        sent.once('error', reject);
+        sent.end('{}');
+      });
+    for (let count = 0; count < 1005; count += 1) await forged();
+    await deliver(on.url, body);
+    await on.lines(1006);
+    agent.destroy();
+    expect(readdirSync(folder)).toHaveLength(1001);
+    expect(on.err().match(/not kept: 1000 files or 100 MiB/g)).toHaveLength(1);
+  });
+
+  it('keeps 100 MiB of those that are not authentic', async () => {
+    const on = await listen(['--save', folder]);
+    for (let count = 0; count < 11; count += 1) await send(on.url, Buffer.alloc(10 * 1024 * 1024 - 1));
+    await on.lines(11);
+    expect(readdirSync(folder)).toHaveLength(9);
+  });
+
   it('writes over nothing', async () => {
     const name = '20260115T120000.000Z-0001.http';
     writeFileSync(join(folder, name), 'mine');
@@ -530,9 +595,22 @@ describe('webhooks listen: a mistake in the call is said before anything is rece
     expect((await cli(['webhooks', 'listen', '--port', '0', '--host', '192.0.2.1'], { env })).code).toBe(78);
   });
 
-  it('itself as the target is 64', async () => {
+  it.each([
+    'localhost',
+    'LOCALHOST.',
+    '127.0.0.1',
+    '127.1',
+    '0x7f000001',
+    '0.0.0.0',
+    '0',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[::ffff:0.0.0.0]',
+  ])('itself as the target is 64, spelled %s', async (host) => {
     const { port } = new URL(await nobody());
-    const argv = ['webhooks', 'listen', '--port', port, '--forward-to', `http://localhost:${port}/x`];
+    const argv = ['webhooks', 'listen', '--port', port, '--forward-to', `http://${host}:${port}/x`];
     const { code, err } = await cli(argv, { env });
     expect(code).toBe(64);
     expect(err).toMatch(/this very port/);
