@@ -69,8 +69,9 @@ export function gateLive(io: Io, terminal: Terminal, output: Output, rules: Live
   const began = io.clock.monotonic();
   let stopping = false;
   let screen: Screen | undefined;
+  let runs: readonly WatchedRun[] = [];
 
-  const model = (runs: readonly WatchedRun[]): LiveModel => {
+  const model = (): LiveModel => {
     const now = io.clock.monotonic();
     const moment = { ...rules, now, stopping, conceal: output.conceal };
     return {
@@ -80,9 +81,10 @@ export function gateLive(io: Io, terminal: Terminal, output: Output, rules: Live
     };
   };
   return {
-    watch(runs) {
-      if (runs.length === 0) return;
-      screen ??= openScreen(terminal, io, (size) => liveLines(model(runs), size, style));
+    watch(watched) {
+      if (watched.length === 0) return;
+      runs = watched;
+      screen ??= openScreen(terminal, io, (size) => liveLines(model(), size, style));
       screen.draw();
     },
     draw: () => screen?.draw(),

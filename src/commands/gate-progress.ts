@@ -61,7 +61,7 @@ export async function gateProgress(io: Io, output: Output, rules: LiveRules | nu
       say(`creating the run: ${why(error)}; trying again in ${formatDuration(waitMs)}`),
     onDiscarded: ({ runId }) =>
       say(
-        `run ${excerpt(runId, 80)} had already ended when it was first read, so it may belong to another job: discarded; starting another run`,
+        `run ${excerpt(runId, 80)} had already ended when it was first read, so it may belong to another job: discarded`,
         true,
       ),
     onRead(run) {

@@ -53,12 +53,14 @@ function replayedHeader({ headers }: Exchange): boolean | null {
   return value === 'true' ? true : value === 'false' ? false : null;
 }
 
-function understand(reply: Exchange, start: CreateRequest): CreatedRun {
-  const shownUrl = appUrlOf(reply.value);
+function understand(reply: Exchange, { body, idempotencyKey, idPointer }: CreateRequest): CreatedRun {
+  const { value, headers, conceal } = reply;
+  const shownUrl = appUrlOf(value);
+  const request = { ...body, idempotencyKey };
   return {
     kind: 'created',
-    runId: runIdOf(reply.value, reply.headers.location, start.idPointer, start.body, reply.conceal),
-    appUrl: shownUrl === null ? null : reply.conceal(shownUrl),
+    runId: runIdOf(value, headers.location, idPointer, request, conceal),
+    appUrl: shownUrl === null ? null : conceal(shownUrl),
     replayed: replayedHeader(reply),
     attempts: reply.attempts,
     response: reply.value,

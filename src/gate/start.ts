@@ -83,16 +83,18 @@ export function lookOnce({ service, stop }: Pick<CreateTools, 'service' | 'stop'
   };
 }
 
-function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
+function candidateOf(step: KeyStep, run: CreatedRun, discarded: readonly DiscardedRun[]): Candidate {
   const { origin } = step;
   const { replayed, attempts } = run;
   // Nobody but our own lost attempt can have used a random key.
   const repeated = replayed === true && !(origin === 'random' && attempts > 1);
+  // A service that ignores the keys gives the same run for each of them.
+  const again = discarded.some(({ runId }) => runId === run.runId);
   return {
     step,
     run,
     reattached: repeated || (replayed === null && origin === 'earlier'),
-    doubtful: origin !== 'user' && replayed !== false && (origin !== 'random' || repeated),
+    doubtful: again || (origin !== 'user' && replayed !== false && (origin !== 'random' || repeated)),
   };
 }
 
@@ -112,7 +114,7 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
     if (creation.kind !== 'created') return { kind: creation.kind, step, discarded };
     const { runId, appUrl } = creation;
     tools.journal?.created(step, creation);
-    const candidate = candidateOf(step, creation);
+    const candidate = candidateOf(step, creation, discarded);
     const left = deadline - tools.clock.monotonic();
     if (!(await tools.endedAtFirstLook(candidate, left))) return { kind: 'started', discarded, ...candidate };
     tools.journal?.settled(runId);

@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli.ts';
 import { liveRun } from '../../src/commands/gate-live.ts';
 import { resolvePolicy } from '../../src/gate/policy.ts';
@@ -9,7 +12,9 @@ import { type TestScreen, testScreen } from '../screen.ts';
 import { memoryIo, type Settings, type Stage, stage, trigger } from './harness.ts';
 
 let on: Stage;
+const folder = mkdtempSync(join(tmpdir(), 'rungate-live-'));
 afterEach(() => on.close());
+afterAll(() => rmSync(folder, { recursive: true }));
 
 interface Watched {
   code: number;
@@ -74,6 +79,20 @@ async function watch(
 }
 
 describe('the view of a wait, before a terminal', () => {
+  it('shows the run in place of one that was discarded', async () => {
+    on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_JOB: 'e2e' };
+    const journal = (name: string) => ({ env: { ...env, RUNGATE_JOURNAL: join(folder, name) } });
+    await on.with(journal('a'))(...trigger, '--wait');
+    const { code, written } = await watch([...trigger, '--wait'], journal('b'));
+    const [first, own] = on.mock.state.runs.keys();
+    expect(code).toBe(1);
+    expect(written).toContain(`run ${first} had already ended`);
+    const after = written.slice(written.lastIndexOf('in_progress') - 60);
+    expect(after).toContain(`${own} `);
+    expect(after).not.toContain(`${first} `);
+  });
+
   it('shows each run, and leaves nothing but the notes', async () => {
     on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
     const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];

@@ -138,4 +138,38 @@ describe('a run of a derived key', () => {
     expect(code).toBe(143);
     expect(JSON.parse(out).gate).toBe('fail');
   });
+
+  it('is not taken if a service that ignores the keys gives the discarded run again', async () => {
+    await serve({ outcome: 'passed' });
+    const first = JSON.parse((await job('github')(...gate)).out).runs[0].runId;
+    const text = JSON.stringify({ runId: first });
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger', times: 9 });
+    const { code, out, err } = await job('github')(...gate);
+    expect([code, out]).toEqual([5, '']);
+    expect(err).toContain('for every idempotency key');
+  });
+
+  it('is reported as discarded if a signal comes before the next one is created', async () => {
+    await serve({ outcome: 'passed' });
+    const first = JSON.parse((await job('github')(...gate)).out).runs[0].runId;
+    let stop: (signal: 'SIGTERM') => void = () => {};
+    const env = { ...envOf('github'), RUNGATE_JOURNAL: join(folder, 'between.journal') };
+    const command = on.with({
+      env,
+      onStop: (handler) => {
+        stop = handler;
+      },
+    });
+    const { faults, requests } = on.mock;
+    faults.add({ kind: 'black-hole', endpoint: 'run.trigger', skip: 1 });
+    const before = requests.length;
+    const result = command(...gate);
+    await vi.waitFor(() => expect(requests.length).toBeGreaterThan(before + 1));
+    await vi.waitFor(() => expect(faults.pending).toBe(0));
+    faults.clear();
+    stop('SIGTERM');
+    const { code, out } = await result;
+    expect(code).toBe(143);
+    expect(JSON.parse(out).discarded).toMatchObject([{ runId: first }]);
+  });
 });

@@ -105,7 +105,13 @@ describe('run.idPointer', () => {
   ])('%j is read as RFC 6901 says', (pointer, path) => expect(parsePointer(pointer)).toEqual(path));
 
   describe('to a field that repeats the request is refused', () => {
-    const request = { projectSlug: 'shop', tags: ['old', 'smoke'], ref: 'old', commitSha: '7' };
+    const request = {
+      projectSlug: 'shop',
+      tags: ['old', 'smoke'],
+      ref: 'old',
+      commitSha: '7',
+      idempotencyKey: 'branch',
+    };
 
     test.each<[string, unknown]>([
       ['/ref', { ref: 'old', runId: 'new' }],
@@ -114,6 +120,7 @@ describe('run.idPointer', () => {
       ['/request/commitSha', { request: { commitSha: '7' } }],
       ['/tags/0', { tags: ['old'] }],
       ['/tags/0/name', { tags: [{ name: 'old' }] }],
+      ['/idempotency_key', { idempotency_key: 'branch' }],
     ])('%s of %j', (pointer, reply) => {
       expect(() => runIdOf(reply, '/runs/new', pointer, request)).toThrow(
         expect.objectContaining({ code: 'contract', message: expect.stringContaining(pointer) }),
