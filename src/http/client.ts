@@ -3,10 +3,18 @@ import { systemClock } from '../clock.ts';
 import { type Conceal, concealer } from '../conceal.ts';
 import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
 import { concealError, RungateError, UsageError } from '../errors.ts';
+import { ownOptions } from '../own-options.ts';
 import { isLocal, parseApiUrl } from './address.ts';
 import { call } from './call.ts';
 import { eitherSignal } from './either-signal.ts';
-import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
+import {
+  type Caller,
+  type CallerInput,
+  type CallOptions,
+  type ClientOptions,
+  callOptionNames,
+  clientOptionNames,
+} from './options.ts';
 import { paced } from './paced.ts';
 import { proxyFor } from './proxy.ts';
 import { proxySecrets } from './proxy-secrets.ts';
@@ -36,6 +44,8 @@ function limitsOf(client: ClientOptions, options: CallOptions) {
   };
 }
 
+const inputNames = ['params', 'query', 'body', 'headers'] as const satisfies readonly (keyof CallerInput)[];
+
 /** Takes out every secret that the options have. */
 function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal {
   const own = [apiKey, token].filter((secret) => secret !== undefined);
@@ -44,9 +54,11 @@ function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal {
 
 /**
  * A caller of the service. It opens no connection before the first call.
- * @param conceal takes out more secrets than the options have
+ * @param concealMore takes out more secrets than the options have
  */
-export function createCaller(options: ClientOptions, conceal: Conceal = ownConceal(options)): Caller {
+export function createCaller(given: ClientOptions, concealMore?: Conceal): Caller {
+  const options = ownOptions(given, clientOptionNames);
+  const conceal = concealMore ?? ownConceal(options);
   const { clock = systemClock, random = Math.random } = options;
   const own = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
@@ -82,7 +94,9 @@ export function createCaller(options: ClientOptions, conceal: Conceal = ownConce
   }
 
   return {
-    async exchange(name, endpoint, input, callOptions = {}) {
+    async exchange(name, endpoint, givenInput, givenOptions = {}) {
+      const callOptions = ownOptions(givenOptions, callOptionNames);
+      const input = ownOptions(givenInput, inputNames);
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
       try {

@@ -1,3 +1,4 @@
+import { ownOptions } from '../own-options.ts';
 import { WebhookVerificationError } from './error.ts';
 
 /** Header names of a delivery; the interface writes them with a neutral word for the vendor's (section 6). */
@@ -71,9 +72,11 @@ function valuesOf(headers: unknown, name: string): unknown[] {
   const wanted = name.toLowerCase();
   if (Array.isArray(headers)) return fromList(headers, wanted);
   const { get, then } = headers as { get?: unknown; then?: unknown };
-  if (typeof then === 'function') fail('bad_option', 'headers is a promise', 'await it');
+  if (typeof then === 'function' && then !== Reflect.get(Object.prototype, 'then'))
+    fail('bad_option', 'headers is a promise', 'await it');
   // A plain record may have a header of the name "get"; only Headers and Map have it as a function.
-  if (typeof get !== 'function') return fromRecord(headers, wanted);
+  if (typeof get !== 'function' || get === Reflect.get(Object.prototype, 'get'))
+    return fromRecord(headers, wanted);
   if (headers instanceof Map) return fromList([...headers], wanted);
   const values: unknown[] = [];
   collect(values, get.call(headers, name));
@@ -117,14 +120,16 @@ function headerName(names: Partial<HeaderNames>, which: keyof HeaderNames): stri
   fail('bad_option', `headerNames.${which} is not a header's name`);
 }
 
+function headerNamesOf(names: Partial<HeaderNames>): HeaderNames {
+  return { timestamp: headerName(names, 'timestamp'), signature: headerName(names, 'signature') };
+}
+
 /** The timestamp and the signature of a delivery, as text. */
 export function readHeaders(headers: HeadersInput, names?: Partial<HeaderNames>): HeaderNames {
   if (names !== undefined && (typeof names !== 'object' || names === null)) {
     fail('bad_option', 'headerNames must be an object: { timestamp, signature }');
   }
   const { timestamp, signature } =
-    names === undefined
-      ? defaultHeaderNames
-      : { timestamp: headerName(names, 'timestamp'), signature: headerName(names, 'signature') };
+    names === undefined ? defaultHeaderNames : headerNamesOf(ownOptions(names, ['timestamp', 'signature']));
   return { timestamp: single(headers, timestamp), signature: single(headers, signature) };
 }

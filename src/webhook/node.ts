@@ -1,3 +1,4 @@
+import { ownOptions } from '../own-options.ts';
 import { asWebhookError } from './error.ts';
 import { equalMacs, openHmac } from './hmac.ts';
 import {
@@ -31,7 +32,7 @@ export function signSync(options: SignOptions): Signed {
 export function verifySync(options: VerifyOptions): Verified {
   try {
     const candidate = readCandidate(options);
-    const body = bodyOf(options.body);
+    const body = bodyOf(ownOptions(options, ['body']).body);
     const macs = candidate.keys.map((key) => hmac(key, candidate.timestamp, body));
     const sent = Buffer.from(candidate.mac, 'hex');
     return judge(

@@ -145,7 +145,9 @@ export function keysOf(secrets: unknown, tenantSecret?: unknown): Key[] {
   if (!Array.isArray(secrets)) return [keyOf(secrets)];
   const keys: Key[] = [];
   // By index, for a gap in the list to be seen as the secret that was not set.
-  for (let index = 0; index < secrets.length; index += 1) keys.push(keyOf(secrets[index]));
+  for (let index = 0; index < secrets.length; index += 1) {
+    keys.push(keyOf(Object.hasOwn(secrets, index) ? secrets[index] : undefined));
+  }
   if (keys.length === 0) noSecret('there is no secret to verify with');
   return keys;
 }

@@ -1,3 +1,4 @@
+import { ownOptions } from '../own-options.ts';
 import { WebhookVerificationError } from './error.ts';
 
 /** Where it is kept which deliveries were seen. */
@@ -20,7 +21,7 @@ export interface MemoryStoreOptions {
  * let its replay pass.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
-  const { maxEntries = 100_000, now = () => performance.now() } = options;
+  const { maxEntries = 100_000, now = () => performance.now() } = ownOptions(options, ['maxEntries', 'now']);
   if (!(Number.isInteger(maxEntries) && maxEntries > 0)) {
     throw new WebhookVerificationError('bad_option', 'maxEntries must be a whole number above 0');
   }

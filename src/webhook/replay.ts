@@ -1,3 +1,4 @@
+import { ownOptions } from '../own-options.ts';
 import { WebhookVerificationError } from './error.ts';
 import type { Verified } from './options.ts';
 import { limited } from './replay-limit.ts';
@@ -102,7 +103,8 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 
 /** Tells a delivery that was handled already from one that was not. */
-export function createReplayGuard(options: ReplayGuardOptions = {}): ReplayGuard {
+export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
+  const options = ownOptions(given, ['store', 'maxAge', 'maxFuture', 'ttlSeconds', 'prefix', 'timeoutMs']);
   const { prefix = 'rungate:replay:' } = options;
   const store = limited(options.store ?? memoryStore(), timeLimit(options.timeoutMs));
   const maxAge = seconds('maxAge', options.maxAge, 300);

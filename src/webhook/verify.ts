@@ -1,3 +1,4 @@
+import { ownOptions } from '../own-options.ts';
 import { WebhookVerificationError } from './error.ts';
 import { readHeaders } from './headers.ts';
 import {
@@ -15,6 +16,17 @@ import {
 import { parseSignature } from './signature.ts';
 import { parseTimestamp } from './timestamp.ts';
 
+/** What `verify` reads of its options before the body. */
+const verifyNames = [
+  'headers',
+  'secrets',
+  'tenantSecret',
+  'headerNames',
+  'maxAge',
+  'maxFuture',
+  'now',
+] as const satisfies readonly (keyof VerifyOptions)[];
+
 /** A delivery that is well formed, and not yet known to be authentic. */
 export interface Candidate {
   timestamp: string;
@@ -27,10 +39,11 @@ export interface Candidate {
 }
 
 /** Everything that is known without the body. Nothing of the body is looked at, let alone decoded. */
-export function readCandidate(options: Omit<VerifyOptions, 'body'>): Candidate {
-  if (typeof options !== 'object' || options === null) {
+export function readCandidate(given: Omit<VerifyOptions, 'body'>): Candidate {
+  if (typeof given !== 'object' || given === null) {
     throw new WebhookVerificationError('bad_option', 'verify takes one object: { body, headers, secrets }');
   }
+  const options = ownOptions(given, verifyNames);
   const limits = limitsOf(options);
   const keys = keysOf(options.secrets, options.tenantSecret);
   const { timestamp, signature } = readHeaders(options.headers, options.headerNames);
@@ -91,15 +104,19 @@ export function matching<Mac>(macs: readonly Mac[], isSent: (mac: Mac) => boolea
 }
 
 /** What is signed and when, checked. */
-export function readSignOptions(options: SignOptions): {
+export function readSignOptions(given: SignOptions): {
   timestamp: string;
   key: Key;
   body: string | Uint8Array;
 } {
-  if (typeof options !== 'object' || options === null) {
+  if (typeof given !== 'object' || given === null) {
     throw new WebhookVerificationError('bad_option', 'sign takes one object: { body, secret }');
   }
-  const { timestamp = new Date().toISOString(), secret, body } = options;
+  const {
+    timestamp = new Date().toISOString(),
+    secret,
+    body,
+  } = ownOptions(given, ['timestamp', 'secret', 'body']);
   if (typeof timestamp !== 'string' || parseTimestamp(timestamp) === null) {
     throw new WebhookVerificationError(
       'malformed_timestamp',

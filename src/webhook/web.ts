@@ -1,3 +1,4 @@
+import { ownOptions } from '../own-options.ts';
 import { asWebhookError } from './error.ts';
 import {
   bodyOf,
@@ -71,7 +72,7 @@ export async function sign(options: SignOptions): Promise<Signed> {
 export async function verify(options: VerifyOptions): Promise<Verified> {
   try {
     const candidate = readCandidate(options);
-    const message = messageOf(candidate.timestamp, bodyOf(options.body));
+    const message = messageOf(candidate.timestamp, bodyOf(ownOptions(options, ['body']).body));
     const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
     return judge(
       candidate,

@@ -1,3 +1,4 @@
+import { ownOptions } from '../../own-options.ts';
 import { WebhookVerificationError } from '../error.ts';
 import { type HeadersInput, readHeaders } from '../headers.ts';
 import type { Verified, VerifyOptions } from '../options.ts';
@@ -32,7 +33,7 @@ export function maxBytesOf(options: ReceiveOptions): number {
   if (typeof given !== 'object' || given === null) {
     throw new WebhookVerificationError('bad_option', 'a receiver takes options: { secrets }');
   }
-  const { maxBytes = usualMaxBytes } = options;
+  const { maxBytes = usualMaxBytes } = ownOptions(options, ['maxBytes']);
   if (typeof maxBytes === 'number' && maxBytes > 0) return maxBytes;
   throw new WebhookVerificationError('bad_option', 'maxBytes must be a number of bytes above 0');
 }
@@ -76,10 +77,11 @@ export async function deliver(
 ): Promise<Delivery> {
   const maxBytes = maxBytesOf(options);
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-  const verified = await verify({ ...options, now: options.now?.(), headers, body: bytes });
+  const { now, headerNames } = ownOptions(options, ['now', 'headerNames']);
+  const verified = await verify({ ...options, now: now?.(), headers, body: bytes });
   return {
     verified,
-    signature: readHeaders(headers, options.headerNames).signature.toLowerCase(),
+    signature: readHeaders(headers, headerNames).signature.toLowerCase(),
     bytes,
     text: () => new TextDecoder().decode(bytes),
     json: () => parse(bytes),
@@ -88,7 +90,7 @@ export async function deliver(
 
 /** The delivery that a middleware left on a request; throws where none was verified. */
 export function deliveryOf(request: object): Delivery {
-  const { webhook } = request as { webhook?: unknown };
+  const { webhook } = ownOptions(request as { webhook?: unknown }, ['webhook']);
   if (typeof webhook === 'object' && webhook !== null) return webhook as Delivery;
   throw new WebhookVerificationError('bad_option', 'no delivery was verified on this route: mount webhook()');
 }

@@ -1,3 +1,4 @@
+import { ownOptions } from '../../own-options.ts';
 import type { Delivery, ReceiveOptions } from './delivery.ts';
 import { statusOf } from './error.ts';
 import { type IncomingRequest, receiveIncoming } from './incoming.ts';
@@ -59,7 +60,7 @@ export function webhook<Request extends ExpressRequest, Response extends Express
     try {
       request.webhook = await receiveIncoming(request, options, how);
     } catch (error) {
-      (options?.onError ?? answer)(error, request, response, next);
+      (ownOptions(options ?? {}, ['onError']).onError ?? answer)(error, request, response, next);
       return;
     }
     if (unread) {

@@ -1,3 +1,4 @@
+import { ownOptions } from '../../own-options.ts';
 import { verify } from '../node.ts';
 import { type Delivery, deliver, isBytes, maxBytesOf, notRaw, type ReceiveOptions } from './delivery.ts';
 import { statusOf } from './error.ts';
@@ -70,7 +71,7 @@ function answer(error: unknown, _request: unknown, reply: FastifyReply): unknown
  */
 export function webhook(scope: FastifyScope, options: FastifyOptions): void {
   const bodyLimit = maxBytesOf(options);
-  const { onError = answer } = options;
+  const { onError = answer } = ownOptions(options, ['onError']);
   const own: Scope = scope;
   scope.removeAllContentTypeParsers();
   own.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body));

@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { PreparedRequest } from '../src/http/request.ts';
+import { createClient } from '../src/http/service.ts';
+import { deliveryOf } from '../src/webhook/adapters/express.ts';
+import * as fetchReceiver from '../src/webhook/adapters/fetch.ts';
+import * as lambda from '../src/webhook/adapters/lambda.ts';
+import * as node from '../src/webhook/node.ts';
+import { createReplayGuard } from '../src/webhook/replay.ts';
+import * as web from '../src/webhook/web.ts';
+
+const added: string[] = [];
+/** What other code does to every object when it merges JSON without care. */
+function pollute(name: string, value: unknown): void {
+  Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true });
+  added.push(name);
+}
+afterEach(() => {
+  for (const name of added.splice(0)) Reflect.deleteProperty(Object.prototype, name);
+});
+
+const day = 86_400_000;
+const body = '{"failed":0}';
+const sent = (secret: string, at = Date.now()) => {
+  const { timestamp, signature } = node.signSync({ body, secret, timestamp: new Date(at).toISOString() });
+  return { 'x-service-timestamp': timestamp, 'x-service-signature': signature };
+};
+
+type Headers = ReturnType<typeof sent>;
+type Options = { secrets?: string };
+
+/** Every way to verify a delivery. */
+const receivers: Readonly<Record<string, (headers: Headers, options: Options) => Promise<unknown>>> = {
+  verifySync: async (headers, options) => node.verifySync({ body, headers, ...options }),
+  verify: (headers, options) => node.verify({ body, headers, ...options }),
+  'verify over WebCrypto': (headers, options) => web.verify({ body, headers, ...options }),
+  'the receiver of the Fetch API': (headers, options) =>
+    fetchReceiver.receive(new Request('http://x.test/', { method: 'POST', headers, body }), options),
+  'the receiver of Lambda': (headers, options) => lambda.receive({ headers, body }, options),
+};
+
+/** What is put into every object, and a delivery that it would let through. */
+const forgeries: readonly [string, unknown, () => Headers, string][] = [
+  ['tenantSecret', 'attacker', () => sent('attacker'), 'mismatch'],
+  ['maxAge', null, () => sent('real', Date.now() - day), 'too_old'],
+  ['maxFuture', null, () => sent('real', Date.now() + day), 'too_new'],
+  ['now', () => new Date(Date.now() - day), () => sent('real', Date.now() - day), 'too_old'],
+  ['headerNames', { timestamp: 'X-T', signature: 'X-S' }, () => sent('attacker'), 'mismatch'],
+  ['signature', 'X-S', () => sent('attacker'), 'mismatch'],
+];
+
+describe.each(Object.entries(receivers))('%s', (_, receive) => {
+  test.each(forgeries)('takes no %s from Object.prototype', async (name, value, headers, code) => {
+    const given = headers();
+    pollute(name, value);
+    await expect(receive(given, { secrets: 'real' })).rejects.toMatchObject({ code });
+    await expect(receive(sent('real'), { secrets: 'real' })).resolves.toBeDefined();
+  });
+
+  test('takes no secret from Object.prototype', async () => {
+    pollute('secrets', 'attacker');
+    await expect(receive(sent('attacker'), {})).rejects.toMatchObject({ code: 'no_secret' });
+  });
+});
+
+test('a gap in the list of secrets is not filled from Object.prototype', () => {
+  const headers = sent('attacker');
+  pollute('1', 'attacker');
+  // biome-ignore lint/suspicious/noSparseArray: the gap is what is tested.
+  const secrets = ['real', , 'old'] as string[];
+  expect(() => node.verifySync({ body, headers, secrets })).toThrow(
+    expect.objectContaining({ code: 'no_secret' }),
+  );
+});
+
+test('a body and a secret to sign with are not taken from Object.prototype', () => {
+  pollute('body', 'x');
+  pollute('secret', 'attacker');
+  expect(() => node.signSync({ secret: 'k' } as never)).toThrow(
+    expect.objectContaining({ code: 'body_not_raw' }),
+  );
+  expect(() => node.signSync({ body: 'x' } as never)).toThrow(expect.objectContaining({ code: 'no_secret' }));
+  expect(() => node.verifySync({ headers: sent('k'), secrets: 'k' } as never)).toThrow(
+    expect.objectContaining({ code: 'body_not_raw' }),
+  );
+});
+
+test('a request that was not verified has no delivery, whatever is in Object.prototype', () => {
+  pollute('webhook', { verified: {}, json: () => ({ failed: 0 }) });
+  expect(() => deliveryOf({})).toThrow(expect.objectContaining({ code: 'bad_option' }));
+});
+
+test('a replay guard takes no store and no prefix from Object.prototype', async () => {
+  pollute('store', { setIfAbsent: async () => true, delete: async () => {} });
+  const guard = createReplayGuard();
+  const headers = sent('real');
+  const verified = node.verifySync({ body, headers, secrets: 'real' });
+  const proof = headers['x-service-signature'];
+  expect([await guard.check(verified, proof), await guard.check(verified, proof)]).toEqual([
+    'first',
+    'replay',
+  ]);
+});
+
+describe('a client', () => {
+  const seen: PreparedRequest[] = [];
+  const transport = {
+    async send(request: PreparedRequest) {
+      seen.push(request);
+      return { status: 200, headers: {}, text: '{"state":"in_progress"}' };
+    },
+    close: async () => {},
+  };
+
+  test.each([
+    ['apiKey', 'attacker'],
+    ['userAgent', 'attacker'],
+    ['headers', { 'x-added': 'attacker' }],
+    ['idempotencyKey', 'attacker'],
+  ])('takes no %s from Object.prototype', async (name, value) => {
+    const options = { apiUrl: 'https://service.example.com', apiKey: 'own-key', transport };
+    pollute(name, value);
+    const client = createClient(options);
+    await client.run.status('r-1');
+    expect(JSON.stringify(seen.at(-1)?.headers)).not.toContain('attacker');
+  });
+
+  test('takes no key and no transport that it was not given from Object.prototype', async () => {
+    pollute('apiKey', 'attacker');
+    const client = createClient({ apiUrl: 'https://service.example.com', transport });
+    await expect(client.run.status('r-1')).rejects.toMatchObject({ code: 'credentials' });
+    pollute('transport', transport);
+    const before = seen.length;
+    const other = createClient({ apiUrl: 'http://127.0.0.1:1', apiKey: 'own-key' });
+    await expect(other.run.status('r-1', { attempts: 1 })).rejects.toMatchObject({ code: 'network_refused' });
+    expect(seen).toHaveLength(before);
+  });
+});
