@@ -55,7 +55,7 @@ async function listItems(
   const globals = line.given as GlobalOptions;
   // Which branch this is could only be told by starting git.
   const context = await createContext(quiet(line.io), globals, {}, { refOf: () => null });
-  guardOwnAddress(context.settings);
+  guardOwnAddress(line.io, context.settings);
   const { apiUrl, token, apiKey } = context.settings;
   const credentials = [token?.value, apiKey?.value];
   const who = JSON.stringify([apiUrl?.value, credentials, name, params]);

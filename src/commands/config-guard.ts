@@ -29,17 +29,17 @@ export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Sett
   }
 }
 
+const originOf = (address = '') => (URL.canParse(address) ? new URL(address).origin : null);
+
 /**
- * Where nobody has given a command, as when TAB is pressed, a credential goes only to an address from its own source: that
- * of the environment to RUNGATE_API_URL, that of a profile to the service it was given for, which `loadSettings` checks.
+ * Where nobody has given a command, as when TAB is pressed, a credential goes only to the service that its own source names:
+ * that of the environment to RUNGATE_API_URL, that of a profile to the service it was given for, which `loadSettings` checks.
  * @throws ConfigError before anything is sent
  */
-export function guardOwnAddress({ apiUrl, caFile, apiKey, token }: Settings): void {
-  const steered = caFile?.origin === 'project file';
-  const strangers = [apiKey, token].filter(
-    (one) => one !== undefined && one.origin !== 'profile' && (steered || one.origin !== apiUrl?.origin),
-  );
-  if (strangers.length === 0) return;
+export function guardOwnAddress(io: Io, { apiUrl, caFile, apiKey, token }: Settings): void {
+  const own = originOf(io.env.RUNGATE_API_URL?.trim());
+  const isOwn = own !== null && own === originOf(apiUrl?.value) && caFile?.origin !== 'project file';
+  if (isOwn || [apiKey, token].every((one) => one === undefined || one.origin === 'profile')) return;
   throw new ConfigError('the credentials and the address of the service are from different sources', {
     hint: 'set RUNGATE_API_URL beside the credentials',
   });

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, run } from './children.ts';
 import { fileParts } from './file-parts.ts';
 import { makeFolders } from './folders.ts';
 import { every, onExit } from './moments.ts';
-import { inspect, type PathFacts } from './path-facts.ts';
+import { inspect, isThere, type PathFacts } from './path-facts.ts';
 import type { GroupOptions, GroupResult } from './process-group.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
@@ -38,7 +38,7 @@ export interface Io {
   /** Standard input as it comes, in parts of any size; each holds until the next is asked for. */
   streamStdin(): AsyncIterable<Uint8Array>;
   readFile(path: string): Uint8Array;
-  /** Whether there is a file or a folder. */
+  /** Whether there is a file, a folder, or a link, wherever that leads. */
   isThere(path: string): boolean;
   /** The id of the user that this process acts as; null on systems without such ids. */
   readonly uid: number | null;
@@ -90,7 +90,7 @@ export const systemIo: Io = {
   readStdin,
   streamStdin,
   readFile: (path) => readFileSync(path),
-  isThere: existsSync,
+  isThere,
   uid: process.geteuid?.() ?? null,
   inspect,
   streamFile: fileParts,

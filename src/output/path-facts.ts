@@ -8,6 +8,15 @@ export interface PathFacts {
   readonly isFile: boolean;
 }
 
+/** Whether there is anything, a link that leads nowhere included: it is no missing file. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** @throws what the file system says */
 export function inspect(path: string): PathFacts {
   const target = statSync(path);

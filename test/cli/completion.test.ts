@@ -289,6 +289,19 @@ describe('keys and ids that the service has', () => {
     expect(asked(on.mock)).toEqual([]);
   });
 
+  it("are asked for with the environment's credential where the line names the service of RUNGATE_API_URL", async () => {
+    const typed = ['--api-url', `${on.mock.url}/other`, ...environments];
+    expect(await reply(typed)).toEqual(['words']);
+    expect(on.mock.requests).toHaveLength(1);
+    const elsewhere = await stage();
+    try {
+      expect(await reply(['--api-url', elsewhere.mock.url, ...environments])).toEqual(['words']);
+      expect(elsewhere.mock.requests).toHaveLength(0);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
   it("are asked for with the profile's credential where it was given for the address, whoever names that", async () => {
     profile(new URL(on.mock.url).origin, {});
     const own = { RUNGATE_TOKEN: undefined as never, RUNGATE_API_KEY: undefined as never, ...nowhere };

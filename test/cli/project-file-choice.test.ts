@@ -2,8 +2,10 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli.ts';
+import { systemIo } from '../../src/output/io.ts';
 import { inspect } from '../../src/output/path-facts.ts';
-import { asked, cli, type Settings, type Stage, stage, trigger } from './harness.ts';
+import { asked, cli, memoryIo, type Settings, type Stage, stage, trigger } from './harness.ts';
 
 const project = '/repo/.rungate.json';
 const other = '/ci/gate.json';
@@ -160,6 +162,14 @@ describe('on a file system', () => {
     chownSync(join(folder, 'target'), 4242, 4242);
     symlinkSync('target', join(folder, 'link'));
     expect(inspect(join(folder, 'link'))).toEqual({ owners: [0, 4242], isFile: true });
+  });
+
+  it('a project file that is a link to nothing is an error, and no missing file', async () => {
+    symlinkSync('gone.json', join(folder, '.rungate.json'));
+    const { isThere } = systemIo;
+    const { io, printed } = memoryIo({ cwd: folder });
+    expect(await main(['config', 'list'], { ...io, isThere, inspect })).toBe(78);
+    expect(printed().err).toMatch(/the project file cannot be read: \S+ \(ENOENT\)/);
   });
 
   it('a folder is not a file', () => {
