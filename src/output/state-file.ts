@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fstatSync,
   linkSync,
   openSync,
@@ -60,13 +61,16 @@ function realPath(path: string): string {
 function readText(path: string): StateText | null {
   let file: number;
   try {
-    file = openSync(path, 'r');
+    // Not to wait for the writer of a named pipe.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
   try {
-    return { exposed: (fstatSync(file).mode & 0o077) !== 0, text: readFileSync(file, 'utf8') };
+    const stat = fstatSync(file);
+    if (stat.isFIFO()) throw Object.assign(new Error(`EINVAL: a named pipe, '${path}'`), { code: 'EINVAL' });
+    return { exposed: (stat.mode & 0o077) !== 0, text: readFileSync(file, 'utf8') };
   } finally {
     closeSync(file);
   }

@@ -38,7 +38,7 @@ export function limited(store: ReplayStore, limitMs: number): ReplayStore {
 
   return {
     async setIfAbsent(key, ttlMs) {
-      const answer = late.get(key) ?? store.setIfAbsent(key, ttlMs);
+      const answer = late.get(key) ?? Promise.resolve(store.setIfAbsent(key, ttlMs));
       late.delete(key);
       try {
         return await within(answer, limitMs);
@@ -48,7 +48,7 @@ export function limited(store: ReplayStore, limitMs: number): ReplayStore {
       }
     },
     async delete(key) {
-      return within(store.delete(key), limitMs);
+      return within(Promise.resolve(store.delete(key)), limitMs);
     },
   };
 }

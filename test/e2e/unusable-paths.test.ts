@@ -60,6 +60,19 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
     expect(ended.code).toBe(0);
   });
 
+  it('in the place of the profiles is an error', async () => {
+    const place = mkdtempSync(join(folder, 'profiles-'));
+    execFileSync('mkfifo', [join(place, 'profiles.json')]);
+    for (const args of [
+      ['config', 'list'],
+      ['config', 'set', 'project', 'x'],
+    ]) {
+      const ended = await rungate(args, { RUNGATE_CONFIG_DIR: place });
+      expect(ended.err).toContain('profiles');
+      expect(ended.code).toBe(78);
+    }
+  });
+
   it.each(['/dev/stdout', '/dev/fd/1'])('is not %s: a report goes there', async (path) => {
     // Node gives a child sockets for its streams, which cannot be opened again.
     const inPipe = ['-c', '"$0" "$@" | cat', process.execPath, bin, ...gate, '--junit', path];

@@ -119,6 +119,19 @@ describe('a replay guard', () => {
   });
 });
 
+test('a store may answer without a promise', async () => {
+  const keys = new Set<string>();
+  const store = {
+    setIfAbsent: (key: string) => !keys.has(key) && keys.add(key).size > 0,
+    delete: (key: string) => keys.delete(key),
+  } as unknown as ReplayStore;
+  const guard = createReplayGuard({ store });
+  expect(await guard.check(verified, signature)).toBe('first');
+  await guard.release(verified, signature);
+  expect(await guard.check(verified, signature)).toBe('first');
+  expect(await guard.check(verified, signature)).toBe('replay');
+});
+
 describe('a store that does not answer', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
