@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
-import { nextReadAt, type Slots, slotFrom } from '../http/pace.ts';
+import { eitherSignal } from '../http/either-signal.ts';
 import {
   afterRead,
   atTheLimit,
@@ -10,6 +10,7 @@ import {
   type Progress,
   type ReadResult,
 } from './poll.ts';
+import { nextRead } from './schedule.ts';
 import type { RunService } from './service.ts';
 
 /** A run that is waited for, and all that is known of it. */
@@ -86,20 +87,29 @@ function apply(run: WatchedRun, result: ReadResult, rules: PollRules, tools: Wai
   }
 }
 
-/** When the next read is due, several runs being read in turn. */
-function readAt(due: number, past: readonly number[], several: boolean, slots: Slots | undefined): number {
-  // Each of a fleet's moments is for one read.
-  const last = past.at(-1);
-  if (slots !== undefined) {
-    return slotFrom(last === undefined ? due : Math.max(due, last + slots.everyMs / 2), slots);
+/** Sleeps until `at`, but no longer than until one of the reads under way has ended: that may change what comes next. */
+async function untilDue(
+  at: number,
+  reading: Iterable<Promise<void>>,
+  { clock, signal }: WaitTools,
+): Promise<boolean> {
+  const awake = new AbortController();
+  const either = eitherSignal(awake.signal, signal);
+  try {
+    const due = clock.sleep(Math.max(0, at - clock.monotonic()), either.signal).then(() => true);
+    const ended = [...reading].map((read) => read.then(() => false));
+    // What loses the race ends by the abort.
+    due.catch(() => {});
+    return await Promise.race([due, ...ended]);
+  } finally {
+    awake.abort();
+    either.release();
   }
-  // One run alone is read as the service asks. Several share the limit on reads between them.
-  return several ? nextReadAt(past, due) : due;
 }
 
 /**
- * Waits until every run has an outcome, reading them in turn, each when it is due. Resolves early, with
- * outcomes missing, when the signal is aborted.
+ * Waits until every run has an outcome, reading each when it is due; reads of several runs overlap, so a slow one does not
+ * delay the others. Resolves early, with outcomes missing, when the signal is aborted.
  */
 export async function waitForRuns(
   runs: readonly WatchedRun[],
@@ -107,30 +117,45 @@ export async function waitForRuns(
   tools: WaitTools,
 ): Promise<void> {
   const { clock, signal, observer } = tools;
-  const reads: number[] = [];
-  observer?.onWatch?.(runs);
-  for (;;) {
-    const run = runs.filter((one) => one.outcome === null).toSorted((a, b) => a.due - b.due)[0];
-    if (run === undefined || signal.aborted) return;
-    const at = readAt(run.due, reads, runs.length > 1, rules.slots);
-    if (at >= rules.deadline) {
-      run.outcome = atTheLimit(run.progress);
-      run.endedAt = clock.monotonic();
-      continue;
-    }
+  const past: number[] = [];
+  const reading = new Map<WatchedRun, Promise<void>>();
+  const ending = new AbortController();
+  const either = eitherSignal(ending.signal, signal);
+
+  async function readOnce(run: WatchedRun): Promise<void> {
     try {
-      await clock.sleep(Math.max(0, at - clock.monotonic()), signal);
-      reads.push(clock.monotonic());
-      const result = await read(run, rules, tools);
+      const result = await read(run, rules, { ...tools, signal: either.signal });
       apply(run, result, rules, tools);
       if ('error' in result) {
         observer?.onTrouble?.(run, result.error, run.outcome ? null : run.due - clock.monotonic());
       } else {
         observer?.onRead?.(run, runs);
       }
-    } catch (error) {
-      if (signal.aborted) return;
-      throw error;
+    } finally {
+      reading.delete(run);
     }
+  }
+
+  observer?.onWatch?.(runs);
+  try {
+    while (!signal.aborted) {
+      const next = nextRead(runs, reading, past, rules.slots);
+      if (next === null) {
+        if (reading.size === 0) return;
+        await Promise.race(reading.values());
+      } else if (next.at >= rules.deadline) {
+        next.run.outcome = atTheLimit(next.run.progress);
+        next.run.endedAt = clock.monotonic();
+      } else if (await untilDue(next.at, reading.values(), tools)) {
+        past.push(clock.monotonic());
+        reading.set(next.run, readOnce(next.run));
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    ending.abort();
+    await Promise.allSettled(reading.values());
+    either.release();
   }
 }
