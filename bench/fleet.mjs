@@ -172,10 +172,7 @@ async function table(seed, repeats) {
 /** The most gates that all pass without their places, by limiter and timeout, in steps of 100. */
 async function cliff(seed, repeats) {
   const timeouts = [hourMs, 2 * hourMs];
-  const lines = [
-    '| limiter | `--timeout 60m` | `--timeout 120m` |',
-    '| --- | ---: | ---: |',
-  ];
+  const lines = ['| limiter | `--timeout 60m` | `--timeout 120m` |', '| --- | ---: | ---: |'];
   for (const limiter of limiters) {
     const cells = [];
     for (const timeoutMs of timeouts) {
