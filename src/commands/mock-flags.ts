@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { api } from '../contract/index.ts';
 import { parseDuration, readDuration } from '../duration.ts';
 import { UsageError } from '../errors.ts';
+import { newCredentials } from '../mock/credentials.ts';
+import { homeTenant } from '../mock/data/sizes.ts';
 import { faultNames, parseFault } from '../mock/fault-text.ts';
 import { type MockOptions, rateLimits } from '../mock/options.ts';
 import { type Outcome, outcomes } from '../mock/outcomes.ts';
@@ -15,6 +17,7 @@ import { collect } from './run-flags.ts';
 export interface MockFlags {
   port?: string;
   host?: string;
+  allowHost?: string[];
   outcome?: string[];
   duration?: string;
   retryAfter?: string;
@@ -30,7 +33,8 @@ export function addMockFlags(command: Command): Command {
     .option('--outcome <outcome>', `${outcomes.join(', ')}; repeated: one run after another`, collect)
     .option('--duration <duration>', 'how long a run takes (default 2s)')
     .option('--retry-after <seconds>', 'what the service suggests as the polling interval')
-    .option('--seed <n>', 'ids, key, token and data follow from it (default 1)')
+    .option('--seed <n>', 'ids, key, token and data follow from it (default 1, with a new key and token)')
+    .option('--allow-host <name>', 'serve requests for this host name, too; repeatable', collect)
     .option(
       '--deliver <scope>',
       `where webhook deliveries are sent: ${deliveryScopes.join(', ')} (default loopback)`,
@@ -61,7 +65,17 @@ function retryAfterSeconds(text: string): number {
 }
 
 export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): MockOptions {
-  const { port, outcome, duration, retryAfter, seed, rateLimit, fault, deliver = 'loopback' } = flags;
+  const {
+    port,
+    outcome,
+    duration,
+    retryAfter,
+    seed,
+    rateLimit,
+    fault,
+    allowHost,
+    deliver = 'loopback',
+  } = flags;
   const list = outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word));
   return {
     clock: io.clock,
@@ -71,7 +85,8 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
     ...(list === undefined ? {} : { outcome: list }),
     ...(duration === undefined ? {} : { duration: parseDuration('--duration', duration) }),
     ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfterSeconds(retryAfter) }),
-    ...(seed === undefined ? {} : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
+    ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+    ...(seed === undefined ? newCredentials(homeTenant) : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
     ...(fault === undefined ? {} : { faults: fault.map(parseFault) }),
     ...(rateLimit === undefined ? {} : { rateLimit: oneOf('--rate-limit', rateLimits, rateLimit) }),
   };

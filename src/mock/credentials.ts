@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { seededText } from './random.ts';
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -12,4 +13,19 @@ export function seededToken(seed: number, tenant: string): string {
   const text = seededText(seed, 'token');
   const claims = { sub: `user_${text.id(12)}`, tenant, iat: 1_767_225_600, exp: 4_102_444_800 };
   return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${text.token(43)}`;
+}
+
+/** A key and a token that nobody can know beforehand, in the same shapes. */
+export function newCredentials(tenant: string): { apiKey: string; token: string } {
+  const claims = {
+    sub: `user_${randomBytes(6).toString('hex')}`,
+    tenant,
+    iat: 1_767_225_600,
+    exp: 4_102_444_800,
+  };
+  const signature = randomBytes(32).toString('base64url');
+  return {
+    apiKey: `rg_${randomBytes(20).toString('hex')}`,
+    token: `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`,
+  };
 }

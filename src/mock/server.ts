@@ -5,6 +5,7 @@ import { getRequestListener, RequestError } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
+import { excerpt } from '../sanitize.ts';
 import { createApp } from './app.ts';
 import { documentedBudget, noBudget } from './budget.ts';
 import { controlFaults, controlPath } from './control.ts';
@@ -15,6 +16,7 @@ import { type Exchange, type RecordedRequest, readExchange, recordOf } from './e
 import { createFaults, type Faults, playFault } from './faults.ts';
 import { handlers } from './handlers/index.ts';
 import { listen } from './listen.ts';
+import { isLoopbackHost, isOwnHost } from './local.ts';
 import type { ServerOptions } from './options.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { announceEnd } from './run-events.ts';
@@ -106,9 +108,17 @@ function refuse(error: unknown): Response {
   return Response.json(body, { status });
 }
 
+/** For a request that was meant for another host. */
+function misdirected({ headers: { host = '' } }: Exchange): Response {
+  const remedy = 'use http://127.0.0.1, or start the mock with --allow-host <name>';
+  const details = `the mock does not serve the host ${excerpt(host, 100)}: ${remedy}`;
+  const { status, body } = new MockError(421, 'Misdirected request', details);
+  return Response.json(body, { status });
+}
+
 /** Starts the service on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: ServerOptions = {}): Promise<Mock> {
-  const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret } = options;
+  const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret, allowHosts = [] } = options;
   const { state, sender, stop } = stateFrom(options);
   const apiKey = options.apiKey ?? seededApiKey(seed);
   const token = options.token ?? seededToken(seed, tenant);
@@ -119,6 +129,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     handlers,
     options.rateLimit === 'documented' ? documentedBudget(state) : noBudget,
   );
+  const guarded = isLoopbackHost(host);
   const monotonic = () => state.clock.monotonic();
   const faults = createFaults(monotonic, seededRandom(streamSeed(seed, 'faults')));
   for (const fault of options.faults ?? []) faults.add(fault);
@@ -136,6 +147,8 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     outgoing: ServerResponse,
     reused: boolean,
   ): Promise<Response> {
+    // A page elsewhere may know a name of its own that leads here (DNS rebinding).
+    if (guarded && !isOwnHost(exchange.headers.host ?? '', allowHosts)) return misdirected(exchange);
     if (exchange.path === controlPath) return controlFaults(exchange, faults);
     if (page?.owns(exchange.path)) return page.answer(exchange);
     const record = recordOf(exchange, state.clock.now());

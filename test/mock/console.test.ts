@@ -125,7 +125,7 @@ describe('who may drive the page', () => {
           resolve(reply.resume().statusCode),
         );
       });
-      expect(status, host).toBe(403);
+      expect(status, host).toBe(421);
     }
   });
 

@@ -440,7 +440,7 @@ describe('faults from outside', () => {
         resolve(r.resume().statusCode ?? 0),
       );
     });
-    expect(named).toBe(403);
+    expect(named).toBe(421);
     expect((await service.call('PUT', path)).status).toBe(405);
   });
 });

@@ -54,9 +54,9 @@ describe('what came over the wire', () => {
 
   it('is kept for the last 10,000 requests', async () => {
     const { mock } = await startService();
-    const request = 'GET /first HTTP/1.1\r\nhost: a\r\n\r\n';
-    const others = 'GET /a HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(9_999);
-    const last = 'GET /last HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+    const request = 'GET /first HTTP/1.1\r\nhost: localhost\r\n\r\n';
+    const others = 'GET /a HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(9_999);
+    const last = 'GET /last HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
     await raw(mock.port, request + others + last);
     expect(mock.requests).toHaveLength(10_000);
     expect(mock.requests[0]?.path).toBe('/a');
@@ -123,7 +123,7 @@ describe('the socket', () => {
     const { mock } = await startService();
     mock.faults.add({ kind: 'stall-headers' });
     const idle = raw(mock.port, '').catch(() => 'reset');
-    const stalled = raw(mock.port, 'GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    const stalled = raw(mock.port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     while (mock.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await mock.close();
     await mock.close();
@@ -141,7 +141,9 @@ describe('the socket', () => {
     const { mock, trigger } = await startService();
     const socket = createConnection(mock.port, '127.0.0.1');
     await new Promise<void>((resolve) => {
-      socket.write('POST /api/ci/runs HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\n{', () => resolve());
+      socket.write('POST /api/ci/runs HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{', () =>
+        resolve(),
+      );
     });
     socket.destroy();
     expect(await trigger()).toMatch(/^run_/);
