@@ -66,7 +66,7 @@ async function commandInstead(
   word: string,
   everyCommand: () => Promise<Command>,
 ): Promise<string> {
-  const names = visible(command).filter((name) => name !== 'help');
+  const names = visible(command);
   const near = nearest(word, names);
   if (near !== null) return `did you mean ${nameOf(command)} ${near}?`;
   const deeper = command.parent === null ? elsewhere(await everyCommand(), word) : null;
@@ -106,9 +106,7 @@ export async function explain(
   );
   if (error.code === 'commander.help' && wrong === null) {
     return new UsageError(`${nameOf(command)} alone does nothing: a command is missing`, {
-      hint: `the commands are ${visible(command)
-        .filter((name) => name !== 'help')
-        .join(', ')} — ${help}`,
+      hint: `the commands are ${visible(command).join(', ')} — ${help}`,
     });
   }
   if (wrong === null) {

@@ -93,6 +93,8 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
       minWidthToWrap: 30,
       // What a command takes is in its own help: here it would leave no room for what the command does.
       subcommandTerm: (command) => command.name(),
+      // Without `help`, which does what `--help` does: the list of commands fits a screen.
+      visibleCommands: (command) => [...command.commands],
       commandUsage: usageOf,
     })
     .showHelpAfterError(false)
