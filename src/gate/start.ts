@@ -116,8 +116,13 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
     tools.journal?.created(step, creation);
     const candidate = candidateOf(step, creation, discarded);
     const left = deadline - tools.clock.monotonic();
-    if (!(await tools.endedAtFirstLook(candidate, left))) return { kind: 'started', discarded, ...candidate };
+    // Of another key it is the same run: a service may tell runs apart by something else, such as the commit.
+    const again = discarded.some((run) => run.runId === runId);
+    if (!again && !(await tools.endedAtFirstLook(candidate, left)))
+      return { kind: 'started', discarded, ...candidate };
     tools.journal?.settled(runId);
+    if (again && tools.stop.aborted) return { kind: 'none', step, discarded };
+    if (again) continue;
     const run = { runId, appUrl, idempotencyKey: step.key };
     discarded.push(run);
     tools.onDiscarded?.(run);

@@ -2,8 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { RunService } from '../../src/gate/service.ts';
+import { startRun } from '../../src/gate/start.ts';
+import type { Exchange } from '../../src/http/client.ts';
 import type { Fault, MockOptions } from '../../src/mock/server.ts';
 import { fixtures } from '../ci/provider-fixtures.ts';
+import { fakeClock } from '../fake-clock.ts';
 import { asked, type Stage, stage, trigger } from './harness.ts';
 
 let on: Stage;
@@ -97,6 +101,35 @@ describe('a run of a derived key', () => {
     on.mock.faults.add({ ...silent, times: 99 });
     for (let n = 0; n < 3; n += 1) expect((await job('github')(...gate)).code).toBe(0);
     expect(runIds()).toHaveLength(4);
+  });
+
+  it.each([[['--wait']], [[]]])(
+    'is not used if the service gives it for the next key, too: %j',
+    async (wait) => {
+      await serve({ outcome: 'passed' });
+      await job('github')(...gate);
+      const [first] = runIds();
+      on.mock.faults.add({ ...silent, merge: { runId: first } });
+      const { code, out, err } = await job('github')(...trigger, '--json', ...wait);
+      expect([code, out]).toEqual([5, '']);
+      expect(err).toMatch(/a run that has already ended for every idempotency key/);
+    },
+  );
+
+  it('is no reason to forget the signal that came before the service gave it again', async () => {
+    const stop = new AbortController();
+    const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'attempt' as const }));
+    const exchange = { value: { runId: 'old' }, text: '', headers: {}, attempts: 1 } as unknown as Exchange;
+    const service = {
+      async trigger(_body: unknown, { idempotencyKey }: { idempotencyKey: string }) {
+        if (idempotencyKey === 'k2') stop.abort();
+        return exchange;
+      },
+    } as unknown as RunService;
+    const start = { body: { projectSlug: 'p', processSlug: 'q' }, keys };
+    const tools = { service, clock: fakeClock(), stop: stop.signal, endedAtFirstLook: async () => true };
+    expect(await startRun(start, 1000, tools)).toMatchObject({ kind: 'none', discarded: [{ runId: 'old' }] });
+    on = await stage();
   });
 
   it('counts the reads of each run by itself', async () => {
