@@ -65,11 +65,14 @@ function runInLocation(location: string): string | null {
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
+/** A service may write `refs/heads/fix/Old` as `old`. */
+const short = (text: unknown) => String(text).trim().toLowerCase().split('/').at(-1);
+
 /** Whether the response only repeats what the request says in a field of that name: anybody may choose that text. */
 function repeatsRequest(path: readonly string[], id: string, request: object): boolean {
   const names = new Set(path.map(plain));
   return Object.entries(request).some(
-    ([name, value]) => names.has(plain(name)) && [value].flat().includes(id),
+    ([name, value]) => names.has(plain(name)) && [value].flat().some((one) => short(one) === short(id)),
   );
 }
 

@@ -112,6 +112,7 @@ describe('run.idPointer', () => {
       commitSha: '7',
       idempotencyKey: 'branch',
     };
+    const inHeads = { projectSlug: 'shop', processSlug: 'p', ref: 'refs/heads/fix/Old ' };
 
     test.each<[string, unknown]>([
       ['/ref', { ref: 'old', runId: 'new' }],
@@ -125,6 +126,10 @@ describe('run.idPointer', () => {
       expect(() => runIdOf(reply, '/runs/new', pointer, request)).toThrow(
         expect.objectContaining({ code: 'contract', message: expect.stringContaining(pointer) }),
       );
+    });
+
+    test.each(['Old', 'old', ' OLD', 'Old '])('/ref that shortens it or writes it otherwise: %j', (ref) => {
+      expect(() => runIdOf({ ref }, '/runs/new', '/ref', inHeads)).toThrow(/repeats the request/);
     });
 
     test.each<[string, unknown, string]>([
