@@ -83,18 +83,16 @@ export function lookOnce({ service, stop }: Pick<CreateTools, 'service' | 'stop'
   };
 }
 
-function candidateOf(step: KeyStep, run: CreatedRun, discarded: readonly DiscardedRun[]): Candidate {
+function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
   const { origin } = step;
   const { replayed, attempts } = run;
   // Nobody but our own lost attempt can have used a random key.
   const repeated = replayed === true && !(origin === 'random' && attempts > 1);
-  // A service that ignores the keys gives the same run for each of them.
-  const again = discarded.some(({ runId }) => runId === run.runId);
   return {
     step,
     run,
     reattached: repeated || (replayed === null && origin === 'earlier'),
-    doubtful: again || (origin !== 'user' && replayed !== false && (origin !== 'random' || repeated)),
+    doubtful: origin !== 'user' && replayed !== false && (origin !== 'random' || repeated),
   };
 }
 
@@ -114,9 +112,9 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
     if (creation.kind !== 'created') return { kind: creation.kind, step, discarded };
     const { runId, appUrl } = creation;
     tools.journal?.created(step, creation);
-    const candidate = candidateOf(step, creation, discarded);
+    const candidate = candidateOf(step, creation);
     const left = deadline - tools.clock.monotonic();
-    // Of another key it is the same run: a service may tell runs apart by something else, such as the commit.
+    // A service that ignores the keys gives the same run for each of them. It is not looked at again: its state may be stale then.
     const again = discarded.some((run) => run.runId === runId);
     if (!again && !(await tools.endedAtFirstLook(candidate, left)))
       return { kind: 'started', discarded, ...candidate };

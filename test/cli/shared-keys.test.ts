@@ -103,33 +103,29 @@ describe('a run of a derived key', () => {
     expect(runIds()).toHaveLength(4);
   });
 
-  it.each([[['--wait']], [[]]])(
-    'is not used if the service gives it for the next key, too: %j',
-    async (wait) => {
-      await serve({ outcome: 'passed' });
-      await job('github')(...gate);
-      const [first] = runIds();
-      on.mock.faults.add({ ...silent, merge: { runId: first } });
-      const { code, out, err } = await job('github')(...trigger, '--json', ...wait);
-      expect([code, out]).toEqual([5, '']);
-      expect(err).toMatch(/a run that has already ended for every idempotency key/);
-    },
-  );
-
-  it('is no reason to forget the signal that came before the service gave it again', async () => {
-    const stop = new AbortController();
+  describe('that the service gives for each key', () => {
     const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'attempt' as const }));
-    const exchange = { value: { runId: 'old' }, text: '', headers: {}, attempts: 1 } as unknown as Exchange;
-    const service = {
-      async trigger(_body: unknown, { idempotencyKey }: { idempotencyKey: string }) {
-        if (idempotencyKey === 'k2') stop.abort();
-        return exchange;
-      },
-    } as unknown as RunService;
     const start = { body: { projectSlug: 'p', processSlug: 'q' }, keys };
-    const tools = { service, clock: fakeClock(), stop: stop.signal, endedAtFirstLook: async () => true };
-    expect(await startRun(start, 1000, tools)).toMatchObject({ kind: 'none', discarded: [{ runId: 'old' }] });
-    on = await stage();
+    const exchange = { value: { runId: 'old' }, text: '', headers: {}, attempts: 1 } as unknown as Exchange;
+    const starting = (looks: boolean[], stopAt?: string) => {
+      const stop = new AbortController();
+      const service = {
+        async trigger(_body: unknown, { idempotencyKey }: { idempotencyKey: string }) {
+          if (idempotencyKey === stopAt) stop.abort();
+          return exchange;
+        },
+      } as unknown as RunService;
+      const endedAtFirstLook = async () => looks.shift() ?? true;
+      return startRun(start, 1000, { service, clock: fakeClock(), stop: stop.signal, endedAtFirstLook });
+    };
+
+    it('is not ours even if a stale status shows it in progress', async () => {
+      await expect(starting([true, false])).rejects.toThrow(/for every idempotency key/);
+    });
+
+    it('is no reason to forget a signal', async () => {
+      expect(await starting([], 'k2')).toMatchObject({ kind: 'none', discarded: [{ runId: 'old' }] });
+    });
   });
 
   it('counts the reads of each run by itself', async () => {
