@@ -3,6 +3,7 @@ import { ConfigError } from '../errors.ts';
 import type { Io } from '../output/io.ts';
 import { findProjectFile, findRoot, type Source } from '../settings.ts';
 import { filled } from './globals.ts';
+import { readRegularFile } from './regular-file.ts';
 
 /** Stands for no project file where one can be named. */
 const noFile = 'none';
@@ -12,7 +13,7 @@ function unreadable(path: string, code: string, cause?: unknown): ConfigError {
   return new ConfigError(`the project file cannot be read: ${path} (${code})`, { hint, cause });
 }
 
-const codeOf = (cause: unknown) => (cause as NodeJS.ErrnoException).code ?? 'unknown';
+const codeOf = (cause: unknown) => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
 
 /**
  * A folder above may be anybody's, as /tmp is, and a `.git` there makes the search go that far. So both must belong to
@@ -37,8 +38,6 @@ function findChecked(io: Io): string | null {
   if (path === null) return null;
   try {
     checkOwner(io, path);
-    // What is no regular file could be read for ever.
-    if (!io.inspect(path).isFile) throw unreadable(path, 'not a file');
   } catch (cause) {
     throw cause instanceof ConfigError ? cause : unreadable(path, codeOf(cause), cause);
   }
@@ -65,7 +64,7 @@ export async function projectFileSource(
 ): Promise<Source> {
   let bytes: Uint8Array;
   try {
-    bytes = io.readFile(path);
+    bytes = readRegularFile(io, path);
   } catch (cause) {
     throw unreadable(path, codeOf(cause), cause);
   }

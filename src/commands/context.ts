@@ -9,6 +9,7 @@ import type { Settings, SettingValues } from '../settings.ts';
 import { guardCredentials } from './config-guard.ts';
 import { loadSettings, type SourceOptions, type Sources } from './config-sources.ts';
 import type { GlobalOptions } from './globals.ts';
+import { readRegularFile } from './regular-file.ts';
 import { traceExchange } from './trace.ts';
 
 /** What a command works with. It touches nothing of the world but through this. */
@@ -31,12 +32,16 @@ function missingApiUrl(): ConfigError {
 
 function readPem(io: Io, path: string, source: string): string {
   try {
-    return new TextDecoder().decode(io.readFile(path));
+    return new TextDecoder().decode(readRegularFile(io, path));
   } catch (cause) {
-    throw new ConfigError(`the file of certificate authorities cannot be read: ${path}`, {
-      hint: `check ${source}`,
-      cause,
-    });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new ConfigError(
+      `the file of certificate authorities cannot be read: ${path} (${code ?? message})`,
+      {
+        hint: `check ${source}`,
+        cause,
+      },
+    );
   }
 }
 

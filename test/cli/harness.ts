@@ -104,10 +104,13 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     readFile,
     isThere: (path) => files[path] !== undefined,
     uid: settings.uid === undefined ? 1000 : settings.uid,
-    inspect: (path) => ({
-      owners: settings.owners?.[path] ?? [settings.uid ?? 1000],
-      isFile: files[path] !== undefined,
-    }),
+    inspect(path) {
+      if (path !== settings.cwd) readFile(path);
+      return {
+        owners: settings.owners?.[path] ?? [settings.uid ?? 1000],
+        isFile: files[path] !== undefined,
+      };
+    },
     async *streamFile(path) {
       yield* inParts(readFile(path));
     },

@@ -1,4 +1,4 @@
-import { chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -6,6 +6,12 @@ import { main } from '../../src/cli.ts';
 import { systemIo } from '../../src/output/io.ts';
 import { inspect } from '../../src/output/path-facts.ts';
 import { asked, cli, memoryIo, type Settings, type Stage, stage, trigger } from './harness.ts';
+
+const { readFile, isThere } = systemIo;
+const systemFiles = { readFile, isThere, inspect };
+const never = (): never => {
+  throw new Error('it was read');
+};
 
 const project = '/repo/.rungate.json';
 const other = '/ci/gate.json';
@@ -164,12 +170,38 @@ describe('on a file system', () => {
     expect(inspect(join(folder, 'link'))).toEqual({ owners: [0, 4242], isFile: true });
   });
 
-  it('a project file that is a link to nothing is an error, and no missing file', async () => {
-    symlinkSync('gone.json', join(folder, '.rungate.json'));
-    const { isThere } = systemIo;
-    const { io, printed } = memoryIo({ cwd: folder });
-    expect(await main(['config', 'list'], { ...io, isThere, inspect })).toBe(78);
-    expect(printed().err).toMatch(/the project file cannot be read: \S+ \(ENOENT\)/);
+  const run = async (io: object, ...argv: string[]) => {
+    const { io: memory, printed } = memoryIo({ cwd: folder });
+    const code = await main(['config', 'list', ...argv], { ...memory, ...systemFiles, ...io });
+    return { code, ...printed() };
+  };
+
+  it.each([
+    ['to nothing', 'gone'],
+    ['to itself', '.rungate.json'],
+  ])('a project file that is a link %s is not passed over', async (_what, target) => {
+    symlinkSync(target, join(folder, '.rungate.json'));
+    const { code, err } = await run({});
+    expect(code).toBe(78);
+    expect(err).toMatch(/the project file cannot be read: .*\((ENOENT|ELOOP)\)/);
+  });
+
+  it.each(['/dev/zero', '/dev/null'])(
+    'a project file that is named and no file is not read: %s',
+    async (path) => {
+      const { code, err } = await run({ readFile: never }, '--config', path);
+      expect(code).toBe(78);
+      expect(err).toContain(`the project file cannot be read: ${path} (not a file)`);
+    },
+  );
+
+  it('a file of certificate authorities that is none is not read', async () => {
+    writeFileSync(join(folder, '.rungate.json'), '{"apiUrl": "http://127.0.0.1:1", "caFile": "/dev/zero"}');
+    const readFile = (path: string) => (path === '/dev/zero' ? never() : readFileSync(path));
+    const { io: memory, printed } = memoryIo({ cwd: folder, env: { RUNGATE_TOKEN: 't'.repeat(20) } });
+    const code = await main(['env', 'list'], { ...memory, ...systemFiles, readFile });
+    expect(code).toBe(78);
+    expect(printed().err).toMatch(/certificate authorities cannot be read: \/dev\/zero \(not a file\)/);
   });
 
   it('a folder is not a file', () => {
