@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import { endpointOf, faultNames, parseFault } from './fault-text.ts';
 import type { Fault, Faults } from './faults.ts';
-import { isFromHere } from './local.ts';
+import { isLoopbackAddress } from './local.ts';
 import { describeProblems } from './problems.ts';
 
 /** Where faults are set from outside. The mock's own: no part of the interface. */
@@ -68,7 +68,7 @@ function refused({ status, body }: MockError): Response {
 
 /** `GET`: the faults that are pending; `POST`: one more; `DELETE`: none any more. From this machine only. */
 export function controlFaults(exchange: Exchange, faults: Faults): Response {
-  if (!isFromHere(exchange) || exchange.headers.origin !== undefined)
+  if (!isLoopbackAddress(exchange.address) || exchange.headers.origin !== undefined)
     return refused(new MockError(403, 'Forbidden', 'faults are set from this machine only'));
   switch (exchange.method) {
     case 'GET':

@@ -5,6 +5,8 @@ import { ConfigError } from '../errors.ts';
 export interface Listening {
   readonly url: string;
   readonly port: number;
+  /** The IP address that it listens on. */
+  readonly address: string;
   /** Breaks every connection and stops listening; listens again, on the same port, once `over` says so. */
   pause(over: () => boolean): void;
   close(): Promise<void>;
@@ -50,6 +52,7 @@ export async function listen(onRequest: RequestListener, host: string, port: num
   };
   return {
     port: bound.port,
+    address: bound.address,
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
     pause(over) {
       if (paused !== undefined) return;

@@ -16,7 +16,7 @@ export interface MockOptions {
   port?: number | undefined;
   /** 127.0.0.1 where it is left out. */
   host?: string | undefined;
-  /** Names besides those of this machine that the Host header may have while the mock listens on a loopback address. */
+  /** Names besides those of this machine that the Host header may have. */
   allowHosts?: readonly string[] | undefined;
   /** Ids, key, token and the data set follow from it; 1 where it is left out. */
   seed?: number | undefined;

@@ -16,7 +16,7 @@ import { type Exchange, type RecordedRequest, readExchange, recordOf } from './e
 import { createFaults, type Faults, playFault } from './faults.ts';
 import { handlers } from './handlers/index.ts';
 import { listen } from './listen.ts';
-import { isLoopbackHost, isOwnHost } from './local.ts';
+import { isLoopbackAddress, namesThisHost } from './local.ts';
 import type { ServerOptions } from './options.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { announceEnd } from './run-events.ts';
@@ -129,7 +129,6 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     handlers,
     options.rateLimit === 'documented' ? documentedBudget(state) : noBudget,
   );
-  const guarded = isLoopbackHost(host);
   const monotonic = () => state.clock.monotonic();
   const faults = createFaults(monotonic, seededRandom(streamSeed(seed, 'faults')));
   for (const fault of options.faults ?? []) faults.add(fault);
@@ -147,10 +146,13 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     outgoing: ServerResponse,
     reused: boolean,
   ): Promise<Response> {
-    // A page elsewhere may know a name of its own that leads here (DNS rebinding).
-    if (guarded && !isOwnHost(exchange.headers.host ?? '', allowHosts)) return misdirected(exchange);
-    if (exchange.path === controlPath) return controlFaults(exchange, faults);
-    if (page?.owns(exchange.path)) return page.answer(exchange);
+    const { path } = exchange;
+    const isService = path !== controlPath && page?.owns(path) !== true;
+    // Other machines may know this one, and the service on it, by any name.
+    const anyName = isService && !isLoopbackAddress(listening.address);
+    if (!anyName && !namesThisHost(exchange, ownNames)) return misdirected(exchange);
+    if (path === controlPath) return controlFaults(exchange, faults);
+    if (page?.owns(path)) return page.answer(exchange);
     const record = recordOf(exchange, state.clock.now());
     requests.push(record);
     if (requests.length > keptRequests) requests.shift();
@@ -184,6 +186,8 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     const reused = used.has(incoming.socket);
     used.add(incoming.socket);
     const exchange = await readExchange(incoming);
+    // Hono takes a name in lower case alone.
+    if (incoming.headers.host !== undefined) incoming.headers.host = incoming.headers.host.toLowerCase();
     const listener = getRequestListener((request) => respond(request, exchange, outgoing, reused), {
       // The process is not ours alone: its Request and Response stay what they are.
       overrideGlobalObjects: false,
@@ -201,6 +205,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     host,
     port,
   );
+  const ownNames = [...allowHosts, new URL(listening.url).hostname];
   if (page !== undefined && options.appUrlBase === undefined) state.plan.appUrlBase = listening.url;
   const close = () => {
     stop();

@@ -7,7 +7,9 @@ describe('the flags of the mock', () => {
 
   it('have the limits off, and deliveries to this machine only, unless they are asked for otherwise', () => {
     const usual = { port: 1, clock: io.clock, deliveries: 'loopback', tenantSecret: undefined };
-    expect(mockOptions({}, 1, io)).toMatchObject(usual);
+    expect(mockOptions({ seed: '7' }, 1, io)).toEqual({ ...usual, seed: 7 });
+    const credentials = { apiKey: expect.stringMatching(/^rg_/), token: expect.stringMatching(/^ey/) };
+    expect(mockOptions({}, 1, io)).toEqual({ ...usual, ...credentials });
     expect(mockOptions({ rateLimit: 'documented' }, 1, io).rateLimit).toBe('documented');
     expect(mockOptions({ rateLimit: 'off' }, 1, io).rateLimit).toBe('off');
     expect(() => mockOptions({ rateLimit: 'on' }, 1, io)).toThrow('--rate-limit');

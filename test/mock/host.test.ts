@@ -43,17 +43,43 @@ test.each(paths)('on a loopback address, %s is not served under the name of anot
   expect(mock.requests).toEqual([]);
 });
 
-test('the names of this machine are served, with a port and without', async () => {
-  const mock = await start();
-  for (const host of ['localhost', `localhost:${mock.port}`, `127.0.0.1:${mock.port}`, `[::1]:${mock.port}`])
-    expect((await ask(mock, '/api/orders.json', host)).status).toBe(200);
-});
+const served = ['/api/orders.json', '/openapi.json', '/_mock/faults', '/'];
 
-test('a name that is allowed is served, and no name below or beside it', async () => {
-  const mock = await start({ allowHosts: ['mock.test'] });
-  expect((await ask(mock, '/api/orders.json', `mock.test:${mock.port}`)).status).toBe(200);
-  for (const host of ['a.mock.test', 'mock.test.evil', 'mock.tes'])
-    expect((await ask(mock, '/api/orders.json', host)).status).toBe(421);
+test.each(served)(
+  '%s is served under the names of this machine, in any case and with any port',
+  async (path) => {
+    const mock = await start({ page: true });
+    for (const name of ['localhost', 'LocalHost', '127.0.0.1', '[::1]'])
+      for (const host of [name, `${name}:${mock.port}`, `${name}:1`])
+        expect({ host, ...(await ask(mock, path, host)) }).toMatchObject({ host, status: 200 });
+  },
+);
+
+test.each(served)(
+  '%s is served under a name that is allowed, and no name below or beside it',
+  async (path) => {
+    const mock = await start({ page: true, allowHosts: ['Mock.Test', 'other.test:4010'] });
+    for (const host of [`mock.test:${mock.port}`, 'MOCK.TEST', 'other.test', 'other.test:9'])
+      expect({ host, ...(await ask(mock, path, host)) }).toMatchObject({ host, status: 200 });
+    for (const host of ['a.mock.test', 'mock.test.evil', 'mock.tes'])
+      expect({ host, ...(await ask(mock, path, host)) }).toMatchObject({ host, status: 421 });
+  },
+);
+
+test.each(['LOCALHOST', '127.1', '::ffff:127.0.0.1'])(
+  'a mock that listens on %s is served under its own address, and no other name',
+  async (host) => {
+    const mock = await start({ host });
+    expect((await fetch(`${mock.url}/openapi.json`)).status).toBe(200);
+    expect((await ask(mock, '/api/orders.json', 'evil.example.com')).status).toBe(421);
+  },
+);
+
+test('on every address, only the service itself is served under other names', async () => {
+  const mock = await start({ host: '0.0.0.0', page: true });
+  expect((await ask(mock, '/api/orders.json', 'ci-host.example.com')).status).toBe(200);
+  for (const path of ['/_mock/faults', '/', '/_mock/page/state'])
+    expect((await ask(mock, path, 'evil.example.com')).status).toBe(421);
 });
 
 test('without --seed each start has a new key and token, and the same data', async () => {

@@ -1,6 +1,6 @@
 import { MockError } from '../error.ts';
 import type { Exchange } from '../exchange.ts';
-import { isFromHere } from '../local.ts';
+import { isLoopbackAddress } from '../local.ts';
 
 /** The header in which the page shows that it was loaded from here. */
 export const tokenHeader = 'x-mock-page';
@@ -12,7 +12,7 @@ function forbid(details: string): never {
 
 /** Who may load the page: it shows nothing by itself, so a link from anywhere may lead to it, but nobody embeds it. */
 export function guardPage(exchange: Exchange): void {
-  if (!isFromHere(exchange)) forbid('the page is for this machine only, under its own name');
+  if (!isLoopbackAddress(exchange.address)) forbid('the page is for this machine only');
   const { 'sec-fetch-dest': destination = 'document' } = exchange.headers;
   if (destination !== 'document') forbid(`the page is no ${destination}`);
 }
@@ -22,7 +22,7 @@ export function guardPage(exchange: Exchange): void {
  * can send requests here, but it cannot read the token; nor can it take this machine's name, or hide its own.
  */
 export function guardCalls(exchange: Exchange, token: string): void {
-  if (!isFromHere(exchange)) forbid('the page is for this machine only, under its own name');
+  if (!isLoopbackAddress(exchange.address)) forbid('the page is for this machine only');
   const {
     host = '',
     origin,
