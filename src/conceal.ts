@@ -58,7 +58,7 @@ function needlesOf(secret: string): Needle[] {
 const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 const jsonEscapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const percent = /%((?:25){0,3})([0-9a-f]{2})/iy;
-const backslash = /(\\{1,8})(?:u([0-9a-f]{4})|x([0-9a-f]{2})|(["/bfnrt]))?/iy;
+const backslash = /\\{1,8}(?:u([0-9a-f]{4})|x([0-9a-f]{2})|(["/bfnrt]))/iy;
 const entity = /&(?:(?:#|\\u0023)(?:(\d{1,6})|x([0-9a-f]{1,5}))|(amp|lt|gt|quot|apos));/iy;
 
 /** A character as its code, and where it ends in the text. */
@@ -67,6 +67,16 @@ type Token = readonly [code: number, end: number];
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
+}
+
+/**
+ * Where so many backslashes may end in the text: as they are, or doubled once, twice or three times, as JSON within JSON has
+ * them. A run is read as one: backslash by backslash, each could be written in four ways.
+ */
+function backslashEnds(text: string, at: number, count: number): number[] {
+  let end = at;
+  while (end < at + 8 * count && text.charCodeAt(end) === 0x5c) end += 1;
+  return [8, 4, 2, 1].map((times) => at + times * count).filter((one) => one <= end);
 }
 
 /** What the text may mean by an escape that begins there; nothing where none does. */
@@ -81,15 +91,12 @@ function escapesAt(text: string, at: number): readonly Token[] {
       return [[Number.parseInt(hex, 16), end + 2], ...signs.reverse()];
     }
     case 0x5c: {
-      const [whole = '', slashes = '', long4, short2, letter = ''] = matchAt(backslash, text, at) ?? [];
-      // JSON within JSON doubles them.
-      const ends = [8, 4, 2].filter((length) => length <= slashes.length).map((length) => at + length);
-      const doubled = ends.map((end): Token => [0x5c, end]);
-      if (whole.length === slashes.length) return doubled;
+      const [whole = '', long4, short2, letter = ''] = matchAt(backslash, text, at) ?? [];
+      if (whole === '') return none;
       const hex = long4 ?? short2;
       const code =
         hex === undefined ? (jsonEscapes[letter] ?? letter).charCodeAt(0) : Number.parseInt(hex, 16);
-      return [[code, at + whole.length], ...doubled];
+      return [[code, at + whole.length]];
     }
     case 0x26: {
       const [whole = '', decimal, hex, name] = matchAt(entity, text, at) ?? [];
@@ -119,23 +126,42 @@ function isCut(text: string, at: number, matched: number): boolean {
   return at === text.length ? matched >= long : matchAt(cut, text, at) !== null;
 }
 
-/** The end of the needle, or of as much of it as a cut has left, from its character `from` on; -1 where it is not there. */
+/**
+ * The end of the needle, or of as much of it as a cut has left, from its character `from` on; -1 where it is not there. What
+ * the text may mean is followed side by side, so that the same place is never looked at twice for one character.
+ */
 function follow(text: string, start: number, { codes, loose }: Needle, from: number): number {
-  let at = start;
-  for (let index = from; index < codes.length; index += 1) {
-    const code = text.charCodeAt(at);
-    const meant: readonly Token[] = isEscapeMark(code) ? [...escapesAt(text, at), [code, at + 1]] : none;
-    const next = meant.filter(([one]) => (loose ? fold(one) : one) === codes[index]);
-    if (next.length > 1) {
-      const found = next.map(([, end]) => follow(text, end, { codes, loose }, index + 1));
-      const end = found.find((one) => one >= 0);
-      return end ?? (isCut(text, at, index) ? at : -1);
+  const reached: (number[] | undefined)[] = [];
+  const reach = (index: number, at: number) => {
+    const places = reached[index];
+    if (places === undefined) reached[index] = [at];
+    else if (!places.includes(at)) places.push(at);
+  };
+  reach(from, start);
+  let cutAt = -1;
+  /** The first character that nothing has reached, from where on nothing will be. */
+  let horizon = from + 1;
+  for (let index = from; index < Math.min(horizon, codes.length); index += 1) {
+    for (const at of reached[index] ?? none) {
+      const code = text.charCodeAt(at);
+      let next = index;
+      const take = (to: number, end: number) => {
+        reach(to, end);
+        next = Math.max(next, to);
+      };
+      if (code === 0x5c && codes[index] === 0x5c) {
+        let run = 1;
+        while (codes[index + run] === 0x5c) run += 1;
+        for (const end of backslashEnds(text, at, run)) take(index + run, end);
+      } else if ((loose ? fold(code) : code) === codes[index]) take(index + 1, at + 1);
+      if (isEscapeMark(code))
+        for (const [one, end] of escapesAt(text, at))
+          if ((loose ? fold(one) : one) === codes[index]) take(index + 1, end);
+      if ((next === index || isEscapeMark(code)) && isCut(text, at, index)) cutAt = at;
+      horizon = Math.max(horizon, next + 1);
     }
-    if (next[0] === undefined && (meant.length > 0 || (loose ? fold(code) : code) !== codes[index]))
-      return isCut(text, at, index) ? at : -1;
-    at = next[0]?.[1] ?? at + 1;
   }
-  return at;
+  return reached[codes.length]?.[0] ?? cutAt;
 }
 
 /**
@@ -162,7 +188,7 @@ export function concealer(secrets: readonly string[]): Conceal {
     for (const needle of starts.get(text.charCodeAt(at)) ?? none) {
       // Most end here: a call for each would take most of the time.
       if ((needle.loose ? fold(next) : next) !== needle.codes[1] && !isEscapeMark(next)) continue;
-      end = Math.max(end, follow(text, at + 1, needle, 1));
+      end = Math.max(end, follow(text, at, needle, 0));
     }
     for (const [code, after] of escapes)
       for (const needle of starts.get(code) ?? none) end = Math.max(end, follow(text, after, needle, 1));

@@ -85,6 +85,7 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
         );
         expect(shared(shown, secret)).toBeLessThan(8);
       }),
+      { examples: [['aaaaaaak/a%a', '        ', 23]] },
     );
   });
 });
@@ -119,26 +120,51 @@ test('what comes before a cut is a secret only if it begins one', () => {
   expect(conceal('"rg_live_012…"')).toBe('"***…"');
 });
 
+/** How often a character is read: time on a busy machine says little. */
+function reads(secrets: readonly string[], text: string): number {
+  const conceal = concealer(secrets);
+  const { charCodeAt } = String.prototype;
+  let count = 0;
+  String.prototype.charCodeAt = function (at) {
+    count += 1;
+    return charCodeAt.call(this, at);
+  };
+  try {
+    conceal(text);
+  } finally {
+    String.prototype.charCodeAt = charCodeAt;
+  }
+  return count;
+}
+
 test.each(['%', '%25', '\\', '\\\\u0061', '&#', '+', '…', 'r', 'rg_k3J9a', 'RG_K3J9AZ7…'])(
   'the work for hostile text of %j grows with its length alone',
   (unit) => {
-    // Counted by reads of characters: time on a busy machine says little.
-    const reads = (length: number) => {
-      const conceal = concealer(['rg_k3J9aZ7qLm', 'another%25secret\\\\']);
-      const text = unit.repeat(length);
-      const { charCodeAt } = String.prototype;
-      let count = 0;
-      String.prototype.charCodeAt = function (at) {
-        count += 1;
-        return charCodeAt.call(this, at);
-      };
-      try {
-        conceal(text);
-      } finally {
-        String.prototype.charCodeAt = charCodeAt;
-      }
-      return count;
-    };
-    expect(reads(20_000)).toBeLessThan(2.2 * reads(10_000) + 100);
+    const secrets = ['rg_k3J9aZ7qLm', 'another%25secret\\\\', `${'\\'.repeat(9)}x`];
+    const work = (length: number) => reads(secrets, unit.repeat(length));
+    expect(work(20_000)).toBeLessThan(2.2 * work(10_000) + 100);
   },
 );
+
+test.each([
+  ['\\', '\\'],
+  ['\\', '\\u005c'],
+  ['%25', '%25'],
+  ['%', '%2525'],
+  ['&amp;', '&amp;'],
+  ['\\u005c', '\\u005c\\'],
+])('the work for a secret of many %j in a text of many %j stays small', (part, unit) => {
+  const work = (times: number) => reads([`${part.repeat(times)}end`], unit.repeat(60));
+  expect(work(12)).toBeLessThan(6 * work(4) + 1000);
+});
+
+test.each([1, 2, 3, 7, 16, 40])('a secret with %i backslashes in a row is found', (times) => {
+  const secret = `key${'\\'.repeat(times)}end-${'\\'.repeat(times)}`;
+  const conceal = concealer([secret]);
+  const json = JSON.stringify(secret);
+  expect(conceal(`<${secret}>`)).toBe('<***>');
+  expect(conceal(json)).toBe('"***"');
+  expect(conceal(JSON.stringify(json))).toBe('"\\"***\\""');
+  expect(conceal(`<${encodeURIComponent(secret)}>`)).toBe('<***>');
+  expect(conceal(JSON.stringify(`${secret}"`))).toBe('"***\\""');
+});
