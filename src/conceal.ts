@@ -161,7 +161,7 @@ function follow(text: string, start: number, { codes, loose }: Needle, from: num
       horizon = Math.max(horizon, next + 1);
     }
   }
-  return reached[codes.length]?.[0] ?? cutAt;
+  return Math.max(cutAt, ...(reached[codes.length] ?? none));
 }
 
 /**

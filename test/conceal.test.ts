@@ -61,6 +61,7 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
           ['a%bcd1234', '', ''],
           ['a%25bcd1234', '', ''],
           ['x\\u00411234', '', ''],
+          ['aaaaaa\\u', '', ''],
         ],
       },
     );
