@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PreparedRequest } from '../src/http/request.ts';
 import { createClient } from '../src/http/service.ts';
+import { gate } from '../src/library/gate.ts';
+import { startMock } from '../src/library/start-mock.ts';
+import { startRun } from '../src/library/start-run.ts';
 import { deliveryOf } from '../src/webhook/adapters/express.ts';
 import * as fetchReceiver from '../src/webhook/adapters/fetch.ts';
 import * as lambda from '../src/webhook/adapters/lambda.ts';
@@ -133,5 +136,38 @@ describe('a client', () => {
     const other = createClient({ apiUrl: 'http://127.0.0.1:1', apiKey: 'own-key' });
     await expect(other.run.status('r-1', { attempts: 1 })).rejects.toMatchObject({ code: 'network_refused' });
     expect(seen).toHaveLength(before);
+  });
+});
+
+describe('with options in Object.prototype', () => {
+  const failed = {
+    async send({ method }: PreparedRequest) {
+      const text = method === 'POST' ? '{"runId":"r-1"}' : '{"state":"completed","failed":1,"blocked":0}';
+      return { status: 200, headers: { 'idempotency-replayed': 'false' }, text };
+    },
+    close: async () => {},
+  };
+  const service = { apiUrl: 'https://service.example.com', apiKey: 'own-key', transport: failed };
+  const trigger = { projectSlug: 'shop', processSlug: 'checkout', environmentKey: 'staging' };
+
+  test('a gate judges by its own policy', async () => {
+    pollute('on', { failed: 'pass' });
+    const report = await gate({ ...service, runIds: ['r-1'] });
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 1 });
+  });
+
+  test('a gate and a start send the keys they were given', async () => {
+    pollute('idempotencyKey', 'attacker');
+    const { runs } = await gate({ ...service, trigger });
+    expect(runs[0]?.idempotencyKey).not.toBe('attacker');
+    expect((await startRun({ ...service, trigger })).idempotencyKey).not.toBe('attacker');
+  });
+
+  test('a mock has a key and a port of its own', async () => {
+    pollute('apiKey', 'attacker');
+    pollute('allowHosts', ['attacker.test']);
+    const mock = await startMock({});
+    expect(mock.apiKey).not.toBe('attacker');
+    await mock.close();
   });
 });

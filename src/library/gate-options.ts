@@ -2,7 +2,7 @@ import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
 import { type Limits, resolveLimits } from '../gate/limits.ts';
 import { type Action, checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
-import type { ClientOptions } from '../http/options.ts';
+import { type ClientOptions, clientOptionNames, namesOf } from '../http/options.ts';
 import type { Fleet } from '../http/pace.ts';
 import type { GateEvent } from './gate-events.ts';
 
@@ -62,6 +62,29 @@ export interface GateOptions extends ClientOptions {
   /** Told what happens, as it happens. What it throws stops the gate as an abort does, and is then thrown by `gate`. */
   onProgress?: ((event: GateEvent) => void) | undefined;
 }
+
+export const gateOptionNames = [
+  ...clientOptionNames,
+  ...namesOf<Omit<GateOptions, keyof ClientOptions>>({
+    trigger: true,
+    runIds: true,
+    idempotencyKey: true,
+    idempotencySalt: true,
+    env: true,
+    strict: true,
+    on: true,
+    intervalMs: true,
+    timeoutMs: true,
+    maxAttempts: true,
+    fleet: true,
+    signal: true,
+    cancelOnAbort: true,
+    cancelOnTimeout: true,
+    cancelReason: true,
+    idPointer: true,
+    onProgress: true,
+  }),
+] as const;
 
 /** @throws UsageError unless it is left out, or a time */
 export function checkMs(name: string, value: number | undefined): void {

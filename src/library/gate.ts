@@ -6,8 +6,9 @@ import type { GateReport } from '../gate/report.ts';
 import { checkRunId, runService } from '../gate/service.ts';
 import { isLocal, parseApiUrl } from '../http/address.ts';
 import { createCaller } from '../http/client.ts';
+import { ownOptions } from '../own-options.ts';
 import { gateObserver } from './gate-events.ts';
-import { type GateOptions, gateRules } from './gate-options.ts';
+import { type GateOptions, gateOptionNames, gateRules } from './gate-options.ts';
 import { planStart } from './gate-start.ts';
 import { watched } from './watched.ts';
 
@@ -20,7 +21,8 @@ import { watched } from './watched.ts';
  * be created; `exitCodeOf(error)` is the exit code of the command line. What goes wrong later is the run's `error`. An abort
  * does not throw: the report has `interruptedBy`, and what became of the runs.
  */
-export async function gate(options: GateOptions): Promise<GateReport> {
+export async function gate(given: GateOptions): Promise<GateReport> {
+  const options = ownOptions(given, gateOptionNames);
   const rules = gateRules(options);
   const { trigger, runIds, env, clock = systemClock, random = Math.random } = options;
   parseApiUrl(options.apiUrl, options.insecureHttp);

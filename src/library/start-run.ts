@@ -5,7 +5,8 @@ import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
 import { parseApiUrl } from '../http/address.ts';
 import { createCaller } from '../http/client.ts';
-import type { ClientOptions } from '../http/options.ts';
+import { type ClientOptions, clientOptionNames, namesOf } from '../http/options.ts';
+import { ownOptions } from '../own-options.ts';
 import { gateObserver } from './gate-events.ts';
 import { checkMs, checkTrigger, type GateOptions } from './gate-options.ts';
 import { planStart, type StartOptions } from './gate-start.ts';
@@ -21,6 +22,20 @@ export interface StartRunOptions
   /** How long a rate limit is waited out at most, in milliseconds; default an hour. */
   timeoutMs?: number | undefined;
 }
+
+const startRunOptionNames = [
+  ...clientOptionNames,
+  ...namesOf<Omit<StartRunOptions, keyof ClientOptions>>({
+    trigger: true,
+    timeoutMs: true,
+    env: true,
+    idempotencyKey: true,
+    idempotencySalt: true,
+    idPointer: true,
+    signal: true,
+    onProgress: true,
+  }),
+] as const;
 
 /** A run that was started, or found: the shape that `rungate run trigger --json` prints, and `reattached`. */
 export interface StartedRun {
@@ -48,7 +63,8 @@ function mayExist(idempotencyKey: string): NetworkError {
  * @throws RungateError where no run could be created. Aborted on the way, it still finds out what became of the request: the
  * run that there is then is returned, and with none it rejects with the signal's reason
  */
-export async function startRun(options: StartRunOptions): Promise<StartedRun> {
+export async function startRun(given: StartRunOptions): Promise<StartedRun> {
+  const options = ownOptions(given, startRunOptionNames);
   const { clock = systemClock, timeoutMs } = options;
   checkTrigger(options.trigger);
   checkMs('timeoutMs', timeoutMs);
