@@ -45,7 +45,13 @@ function needlesOf(secret: string): Needle[] {
   const bytes = Buffer.from(secret);
   const loose = secret.length >= long;
   // Percent-encoding spells the bytes of UTF-8, one by one.
-  const spellings = [secret, sanitize(secret), bytes.toString('latin1'), ...(loose ? base64(bytes) : [])];
+  const upper = Buffer.from(secret.toUpperCase()).toString('latin1');
+  const spellings = [
+    secret,
+    sanitize(secret),
+    bytes.toString('latin1'),
+    ...(loose ? [upper, ...base64(bytes)] : []),
+  ];
   return [...new Set(spellings)].map((spelling) => ({
     codes: Array.from({ length: spelling.length }, (_, at) => {
       const code = spelling.charCodeAt(at);
@@ -59,7 +65,7 @@ const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', qu
 const jsonEscapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 const percent = /%((?:25){0,3})([0-9a-f]{2})/iy;
 const backslash = /\\{1,8}(?:u([0-9a-f]{4})|x([0-9a-f]{2})|(["/bfnrt]))/iy;
-const entity = /&(?:(?:#|\\u0023)(?:(\d{1,6})|x([0-9a-f]{1,5}))|(amp|lt|gt|quot|apos));/iy;
+const entity = /&(?:(?:#|\\u0023)(?:(\d{1,8})|x([0-9a-f]{1,8}))|(amp|lt|gt|quot|apos));/iy;
 
 /** A character as its code, and where it ends in the text. */
 type Token = readonly [code: number, end: number];
@@ -117,13 +123,17 @@ function escapesAt(text: string, at: number): readonly Token[] {
 const escapeMarks = [0x25, 0x5c, 0x26, 0x2b] as const;
 const isEscapeMark = (code: number) => code === 0x25 || code === 0x5c || code === 0x26 || code === 0x2b;
 
-/** Where text was cut: an ellipsis, perhaps behind half of an escape. */
-const cut = /(?:[%\\&][^\s…]{0,7})?…/y;
+/** Where text was cut: an ellipsis in one of its spellings, perhaps behind half of an escape. */
+const cut =
+  /(?:[%\\&][^\s…]{0,7})?(?:…|\.{3}|%(?:25){0,3}e2%(?:25){0,3}80%(?:25){0,3}a6|\\{1,8}u2026|&(?:hellip|#8230|#x2026);)/iy;
+/** Half of an escape at the end of the text. */
+const tornEscape = /(?:[%\\&][^\s;]{0,11})?$/y;
 
 /** Whether a text that ends here, after so many characters of a secret, was cut out of more. */
 function isCut(text: string, at: number, matched: number): boolean {
   if (matched < shortest) return false;
-  return at === text.length ? matched >= long : matchAt(cut, text, at) !== null;
+  if (matchAt(cut, text, at) !== null) return true;
+  return matched >= long && text.length - at <= 12 && matchAt(tornEscape, text, at) !== null;
 }
 
 /**

@@ -119,6 +119,26 @@ test('what comes before a cut is a secret only if it begins one', () => {
   const conceal = concealer(['rg_live_0123456789']);
   expect(conceal('"rg_live_other…", rg_live_')).toBe('"rg_live_other…", ***');
   expect(conceal('"rg_live_012…"')).toBe('"***…"');
+  for (const mark of ['...', '%E2%80%A6', '%25e2%2580%25a6', '\\u2026', '&hellip;', '&#8230;'])
+    expect(conceal(`"rg_live_012${mark}"`)).toBe(`"***${mark}"`);
+});
+
+test('a secret that ends in half of an escape is taken out as far as it goes', () => {
+  const conceal = concealer(['rg_live_0123456789']);
+  const escaped = [...'rg_live_0123456789'].map((char) => `&#${char.charCodeAt(0)};`).join('');
+  for (const end of [50, 51, 52, 53, 54]) expect(conceal(escaped.slice(0, end))).toMatch(/^\*\*\*&?#?\d*$/);
+});
+
+test('HTML entities may have zeros before their number', () => {
+  const conceal = concealer(['rg_live_0123456789']);
+  const escaped = [...'rg_live_0123456789']
+    .map((char) => `&#x0000${char.charCodeAt(0).toString(16)};`)
+    .join('');
+  expect(conceal(`<${escaped}>`)).toBe('<***>');
+});
+
+test('letters beyond ASCII are found in upper case, too, when percent-encoded', () => {
+  expect(concealer(['pässwörd-1'])(encodeURIComponent('PÄSSWÖRD-1'))).toBe('***');
 });
 
 /** How often a character is read: time on a busy machine says little. */

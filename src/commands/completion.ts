@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import { exitCodes } from '../exit.ts';
-import { excerpt } from '../sanitize.ts';
+import { echoed } from '../suggest.ts';
 import type { Bind } from './bind.ts';
 import { completes } from './completes.ts';
 import { type Shell, shells } from './completion-shells.ts';
@@ -19,7 +19,7 @@ function shellOf(given: unknown): Shell {
   if (given === undefined) throw new UsageError('nothing says which shell the script is for', { hint });
   const shell = shells.find((one) => one === given);
   if (shell !== undefined) return shell;
-  throw new UsageError(`there is no completion for "${excerpt(String(given), 60)}"`, { hint });
+  throw new UsageError(`there is no completion for ${echoed(String(given))}`, { hint });
 }
 
 /** `rungate completion bash|zsh|fish` */
@@ -42,7 +42,7 @@ export function defineCompletion(command: Command, bind: Bind): void {
         return exitCodes.ok;
       }
       if (rest.length > 0) {
-        throw new UsageError(`one shell at a time: "${excerpt(rest.join(' '), 60)}" is too much`);
+        throw new UsageError(`one shell at a time: ${echoed(rest.join(' '))} is too much`);
       }
       const { scripts } = await import('./completion-scripts.ts');
       await io.out.write(scripts[shell]);

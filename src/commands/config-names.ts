@@ -3,7 +3,7 @@ import { excerpt } from '../sanitize.ts';
 import { isSecretName } from '../settings/fields.ts';
 import { isPlainName, plainNames } from '../settings/table.ts';
 import { type SettingName, secretNames } from '../settings.ts';
-import { nearest } from '../suggest.ts';
+import { echoed, nearest } from '../suggest.ts';
 import type { Context } from './context.ts';
 
 export const allNames: readonly SettingName[] = [...plainNames, ...secretNames];
@@ -17,7 +17,7 @@ export function settingName(text: string): SettingName {
   const found = allNames.find((name) => name === text);
   if (found !== undefined) return found;
   const near = nearest(text, allNames);
-  throw new UsageError(`there is no setting "${excerpt(text, 60)}"`, {
+  throw new UsageError(`there is no setting ${echoed(text)}`, {
     hint: near === null ? `the settings are ${plainNames.join(', ')}` : `did you mean ${near}?`,
   });
 }

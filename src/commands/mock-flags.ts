@@ -10,6 +10,7 @@ import { type Outcome, outcomes } from '../mock/outcomes.ts';
 import { deliveryScopes } from '../mock/sender.ts';
 import type { Io } from '../output/io.ts';
 import { readSecret } from '../settings.ts';
+import { echoed } from '../suggest.ts';
 import { completes, type Line } from './completes.ts';
 import { oneOf } from './globals.ts';
 import { collect } from './run-flags.ts';
@@ -50,7 +51,7 @@ export function addMockFlags(command: Command): Command {
 function wholeNumber(option: string, text: string, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value <= most) return value;
-  throw new UsageError(`${option}: "${text}" is not a whole number from 0 to ${most}`);
+  throw new UsageError(`${option}: ${echoed(text)} is not a whole number from 0 to ${most}`);
 }
 
 /** `html-502`, and once there is an `@`, `html-502@run.status`. */

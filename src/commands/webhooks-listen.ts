@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { type StopSignal, UsageError } from '../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../exit.ts';
+import { echoed } from '../suggest.ts';
 import type { Context } from './context.ts';
 import { filled } from './globals.ts';
 import { Deliveries, mostBytes, mostOpenBytes } from './webhooks-deliveries.ts';
@@ -14,7 +15,7 @@ const usualPort = 4020;
 function portOf(text: string | undefined): number {
   if (text === undefined) return usualPort;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--port: "${text}" is not a whole number from 0 to 65535`);
+  throw new UsageError(`--port: ${echoed(text)} is not a whole number from 0 to 65535`);
 }
 
 const loopback = new BlockList();

@@ -166,3 +166,16 @@ test.each(cases)('no channel shows eight characters of a secret that came in %s'
     { numRuns: 25 },
   );
 });
+
+test.each([
+  ['config', 'get', apiKey],
+  ['config', 'unset', apiKey],
+  ['completion', apiKey],
+  ['completion', 'bash', apiKey],
+  ['mock', 'serve', '--seed', apiKey],
+  ['webhooks', 'listen', '--port', apiKey],
+])('a secret in the place of another word is not repeated: %s %s %s', async (...argv) => {
+  const { code, err, out } = await on.with({ env: { RUNGATE_API_KEY: '' } })(...argv);
+  expect(code).toBe(64);
+  expect(err + out).not.toContain(apiKey.slice(3, 20));
+});
