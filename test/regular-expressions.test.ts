@@ -70,25 +70,52 @@ async function builtBy(run: () => unknown): Promise<string[]> {
   return seen;
 }
 
+/**
+ * Every limit is a number of steps and none a time, so that the result is the same on a machine with much to do. What takes
+ * more than a hundred steps for each character of the longest attack counts as superlinear.
+ */
+const bySteps = {
+  randomSeed: 1,
+  timeout: null,
+  seedingTimeout: null,
+  incubationTimeout: null,
+  attackTimeout: null,
+  // Negative: no attack is tried out against the clock.
+  recallTimeout: -1,
+  attackLimit: 2_000_000,
+  maxAttackStringSize: 20_000,
+  maxNFASize: 1000,
+  maxInitialGenerationSize: 100,
+  maxGenerationSize: 30,
+  maxIteration: 5,
+  maxGeneStringSize: 1000,
+};
+
 /** Null when the time grows no faster than the input, else what grows and an input that shows it. */
 function superlinear(literal: string): string | null {
   const end = literal.lastIndexOf('/');
   const source = literal.slice(1, end);
   // Without an unbounded quantifier, the number of steps at each position has a fixed limit.
   if (!/[*+]|,\}/.test(source)) return null;
-  const found = checkSync(source, literal.slice(end + 1), { timeout: null, randomSeed: 1 });
+  const found = checkSync(source, literal.slice(end + 1), bySteps);
   if (found.status === 'safe') return null;
   if (found.status === 'unknown') return `${literal}: could not be checked (${found.error.kind})`;
   return `${literal}: ${found.complexity.summary}, for example ${found.attack.pattern}`;
 }
 
 describe('the check', () => {
-  test.each(['/<title[^>]*>([^<]*)/i', '/\\s+$/', '/(a+)+$/', '/^(.*?)[ \\t]*$/', '/x*y/g'])(
-    'rejects %s, which takes more than linear time',
-    (literal) => {
-      expect(superlinear(literal)).toContain(literal);
-    },
-  );
+  test.each([
+    '/<title[^>]*>([^<]*)/i',
+    '/\\s+$/',
+    '/(a+)+$/',
+    '/^(.*?)[ \\t]*$/',
+    '/x*y/g',
+    '/^(?:[^:]+:)*[^:]+$/m',
+    '/-----BEGIN [A-Z ]+-----[\\s\\S]*?-----END/g',
+    '/<([^>]+)>;\\s*rel="?next"?/',
+  ])('rejects %s, which takes more than linear time', (literal) => {
+    expect(superlinear(literal)).toContain(literal);
+  });
 
   test.each(['/^a+b/', '/\\s+/g', '/[a-z]{2,8}/'])('accepts %s', (literal) => {
     expect(superlinear(literal)).toBeNull();
@@ -109,7 +136,7 @@ describe('the regular expressions in src', () => {
     expect(literals.length).toBeGreaterThan(100);
   });
 
-  test('take linear time, whatever the input', { timeout: 120_000 }, () => {
+  test('take linear time, whatever the input', { timeout: 0 }, () => {
     expect(literals.map(superlinear).filter((found) => found !== null)).toEqual([]);
   });
 
