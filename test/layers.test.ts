@@ -64,7 +64,7 @@ const layers: readonly Layer[] = [
     name: 'output',
     rank: 4,
     holds: ['output/'],
-    only: ['errors.ts', 'clock.ts', 'conceal.ts', 'duration.ts', 'sanitize.ts'],
+    only: ['errors.ts', 'clock.ts', 'collected-bytes.ts', 'conceal.ts', 'duration.ts', 'sanitize.ts'],
   },
   { name: 'commands', rank: 5, holds: ['commands/'] },
   { name: 'library', rank: 5, holds: ['library/'] },

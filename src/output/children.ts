@@ -9,7 +9,12 @@ export interface ChildResult {
 export function capture([file = '', ...args]: readonly string[]): string | null {
   // Loaded here and below, when a command is run, not at every start.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
-  const { status, stdout } = spawnSync(file, args, { timeout: 2000, stdio: ['ignore', 'pipe', 'ignore'] });
+  const { status, stdout } = spawnSync(file, args, {
+    timeout: 2000,
+    // One that ignores SIGTERM would be waited for.
+    killSignal: 'SIGKILL',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   return status === 0 ? stdout.toString() : null;
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, run } from './children.ts';
@@ -7,6 +7,7 @@ import { makeFolders } from './folders.ts';
 import { every, onExit } from './moments.ts';
 import { inspect, isThere, type PathFacts } from './path-facts.ts';
 import type { GroupOptions, GroupResult } from './process-group.ts';
+import { pipesReadOnce } from './read-file.ts';
 import { createSecretFile, type SecretFile } from './secret-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
@@ -37,6 +38,7 @@ export interface Io {
   readStdin(): Promise<Uint8Array>;
   /** Standard input as it comes, in parts of any size; each holds until the next is asked for. */
   streamStdin(): AsyncIterable<Uint8Array>;
+  /** A file, or a pipe or a device to its end. @throws what the file system says, `ETIMEDOUT` for a pipe that gives nothing, `EFBIG` for what does not end */
   readFile(path: string): Uint8Array;
   /** Whether there is a file, a folder, or a link, wherever that leads. */
   isThere(path: string): boolean;
@@ -89,7 +91,7 @@ export const systemIo: Io = {
   random: Math.random,
   readStdin,
   streamStdin,
-  readFile: (path) => readFileSync(path),
+  readFile: pipesReadOnce(),
   isThere,
   uid: process.geteuid?.() ?? null,
   inspect,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -80,5 +80,23 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
     const ended = await running.ended;
     expect(ended.out).toContain('<testsuites');
     expect(ended.err).not.toContain('could not be written');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a device that never ends', () => {
+  const never = '/dev/zero';
+  it.each<[string, readonly string[], Record<string, string | undefined>, number]>([
+    ['as the key', gate, { RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: never }, 78],
+    ['as the project file', [...gate, '--config', never], {}, 78],
+    ['as the certificate authorities', [...gate, '--ca-file', never], {}, 78],
+  ])('%s is an error', async (_what, args, env, code) => {
+    expect((await rungate(args, env as Record<string, string>)).code).toBe(code);
+  });
+
+  it('as the file of profiles is an error', async () => {
+    const home = join(folder, 'profiles');
+    mkdirSync(home);
+    symlinkSync(never, join(home, 'profiles.json'));
+    expect((await rungate(gate, { RUNGATE_CONFIG_DIR: home })).code).toBe(78);
   });
 });

@@ -1,0 +1,88 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { CollectedBytes } from '../collected-bytes.ts';
+
+/** How long the writer of a pipe may give nothing. */
+const usualPatienceMs = 10_000;
+const mostBytes = 64 * 1024 * 1024;
+const partBytes = 64 * 1024;
+
+const problem = (code: string, message: string) => Object.assign(new Error(`${code}: ${message}`), { code });
+
+/** Opened to wait, a named pipe without a writer would block the process for ever. Windows has no such flag. */
+export function openToRead(path: string): number {
+  return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+}
+
+/** The bytes there are by now; null where the writer has given none. */
+function nextPart(file: number): Uint8Array | null {
+  const part = new Uint8Array(partBytes);
+  try {
+    return part.subarray(0, readSync(file, part));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return null;
+    throw error;
+  }
+}
+
+/** Reads a pipe or a device to its end. */
+function readThrough(file: number, patienceMs: number): Uint8Array {
+  const isPipe = fstatSync(file).isFIFO();
+  const body = new CollectedBytes(mostBytes);
+  let since = performance.now();
+  for (;;) {
+    const part = nextPart(file);
+    // A pipe that nobody has opened to write yet looks like one at its end.
+    const isWaiting = part === null || (part.length === 0 && isPipe && body.length === 0);
+    if (isWaiting && performance.now() - since > patienceMs) {
+      throw problem('ETIMEDOUT', `nothing came in ${patienceMs / 1000} s`);
+    }
+    if (isWaiting) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    } else if (part.length === 0) {
+      return body.bytes();
+    } else {
+      if (!body.add(part)) throw problem('EFBIG', 'it does not end');
+      since = performance.now();
+    }
+  }
+}
+
+/** The content of an open file, pipe or device. @throws what the file system says; see `readWholeFile` */
+export function contentOf(file: number, patienceMs = usualPatienceMs): Uint8Array {
+  return fstatSync(file).isFile() ? readFileSync(file) : readThrough(file, patienceMs);
+}
+
+/**
+ * Reads a file, a pipe or a device to its end.
+ * @param patienceMs how long the writer of a pipe may give nothing; default 10 s
+ * @throws what the file system says, `ETIMEDOUT` for a pipe that gives nothing, `EFBIG` for a device that does not end
+ */
+export function readWholeFile(path: string, patienceMs?: number): Uint8Array {
+  const file = openToRead(path);
+  try {
+    return contentOf(file, patienceMs);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Returns a `readWholeFile` that keeps what came of a pipe or a device, since a pipe gives its content once. */
+export function pipesReadOnce(patienceMs?: number): (path: string) => Uint8Array {
+  const kept = new Map<string, () => Uint8Array>();
+  const read = (path: string): (() => Uint8Array) => {
+    try {
+      const bytes = readWholeFile(path, patienceMs);
+      return () => bytes;
+    } catch (error) {
+      return () => {
+        throw error;
+      };
+    }
+  };
+  return (path) => {
+    const outcome = kept.get(path) ?? read(path);
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there !== undefined && !there.isFile()) kept.set(path, outcome);
+    return outcome();
+  };
+}
