@@ -1,8 +1,29 @@
+import { asItIs, type Conceal } from '../conceal.ts';
 import { escapeJson } from '../sanitize.ts';
 
-/** A value as JSON text with a newline: indented for people, or in one line. */
-export function renderJson(value: unknown, indent: 0 | 2): string {
-  return `${escapeJson(JSON.stringify(value, null, indent) ?? 'null')}\n`;
+/** A secret that is one of these words must not change what a gate came to. */
+const outcomes: readonly unknown[] = [
+  ...['pass', 'warn', 'fail'],
+  ...['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'],
+];
+
+/** Takes secrets out of each value and name by itself, so that what is left is JSON. */
+function concealing(conceal: Conceal): (name: string, value: unknown) => unknown {
+  return (_name, value) => {
+    if (outcomes.includes(value)) return value;
+    if (typeof value === 'string') return conceal(value);
+    if (typeof value === 'number')
+      return conceal(String(value)) === String(value) ? value : conceal(String(value));
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    if (Object.keys(value).every((name) => conceal(name) === name)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [conceal(name), member]));
+  };
+}
+
+/** A value as JSON text with a newline and without secrets: indented for people, or in one line. */
+export function renderJson(value: unknown, indent: 0 | 2, conceal: Conceal = asItIs): string {
+  const replacer = conceal === asItIs ? undefined : concealing(conceal);
+  return `${escapeJson(JSON.stringify(value, replacer, indent) ?? 'null')}\n`;
 }
 
 /**

@@ -104,14 +104,14 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     conceal,
     excerpt: (text, limit) => excerpt(conceal(text), limit),
     oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,
-    data: async (value, rows) => (json ? result(renderJson(value, indent)) : table(rows)),
+    data: async (value, rows) => (json ? io.out.write(renderJson(value, indent, conceal)) : table(rows)),
     reply: async (text, rows) => (json ? result(await renderReply(text, indent)) : table(rows)),
     note: async (line) => {
       if (!quiet) await toErr(`${folded(line)}\n`);
     },
     alert: (line) => toErr(`${folded(line)}\n`),
     async error(report) {
-      if (json) return toErr(renderJson({ error: report }, 0));
+      if (json) return io.err.write(renderJson({ error: report }, 0, conceal));
       const say = (mark: string, painted: string, text: string, indent: string) => {
         const lines = wrapWords(`${mark}${conceal(sanitize(text))}`, columns(), indent);
         return toErr(`${lines.join('\n').replace(mark, () => painted)}\n`);

@@ -179,3 +179,18 @@ test.each([
   expect(code).toBe(64);
   expect(err + out).not.toContain(apiKey.slice(3, 20));
 });
+
+test.each(['pass', 'passed', '": "', 'schema', '"gate":', 'true', 'false', 'null'])(
+  'the secret %j leaves the result JSON, and its verdict as it is',
+  async (secret) => {
+    const { out, code } = await on.with({ env: { RUNGATE_WEBHOOK_SECRET: secret } })(
+      ...[...trigger, '--wait', '--json'],
+    );
+    const result = JSON.parse(out);
+    expect(code).toBe(0);
+    expect(result).toMatchObject({
+      exitCode: 0,
+      runs: [{ verdict: 'passed', gate: 'pass', reattached: false }],
+    });
+  },
+);
