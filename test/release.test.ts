@@ -399,7 +399,8 @@ describe('release.yml', () => {
   /** Publishes a tarball of the version with an npm that only notes its arguments; null when it was not called. */
   async function publish(version: string, ref: string, sum?: string): Promise<string | null> {
     const where = mkdtempSync(join(folder, 'publish-'));
-    const tarball = `rungate-${version}.tgz`;
+    const tarball = `package/rungate-${version}.tgz`;
+    mkdirSync(join(where, 'package'));
     writeFileSync(join(where, tarball), 'packed');
     const [sha256 = ''] = execFileSync('sha256sum', [tarball], { cwd: where, encoding: 'utf8' }).split(' ');
     const [npm, log] = [join(where, 'bin/npm'), join(where, 'npm.log')];
@@ -419,7 +420,7 @@ describe('release.yml', () => {
     ['1.2.3-rc.1', ' --tag next'],
   ])('publishes the tarball of %s as the build packed it, and runs no script of it', async (version, more) =>
     expect(await publish(version, `v${version}`)).toBe(
-      `publish ./rungate-${version}.tgz --provenance --access public --ignore-scripts${more}`,
+      `publish ./package/rungate-${version}.tgz --provenance --access public --ignore-scripts${more}`,
     ),
   );
 
