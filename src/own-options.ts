@@ -7,3 +7,8 @@ export function ownOptions<T extends object>(options: T, names: readonly (keyof 
   for (const name of names) if (Object.hasOwn(options, name)) copy[name] = options[name];
   return copy as T;
 }
+
+/** Copies all that the object has itself; lookups in the copy find nothing else. */
+export function ownCopy<T extends object>(object: T): T {
+  return Object.assign(Object.create(null), object);
+}

@@ -1,5 +1,5 @@
 import { renameSync } from 'node:fs';
-import { asItIs, type Conceal } from '../conceal.ts';
+import type { Conceal } from '../conceal.ts';
 import type { KeyStep, RunJournal } from '../gate/start.ts';
 import type { Remembered } from './idempotency.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
@@ -90,7 +90,7 @@ export function openJournal(
   path: string,
   now: Date,
   tell: (problem: string) => void,
-  conceal: Conceal = asItIs,
+  conceal: Conceal,
 ): Journal {
   let usable = true;
   const give = (problem: string) => {

@@ -23,7 +23,7 @@ export interface KeyRequest {
 
 export interface PlannedKeys {
   keys: readonly KeyStep[];
-  journal?: Journal;
+  journal?: Journal | undefined;
   /** What the keys were made of, and where the journal is; only where they were made of what a CI says. */
   made?: { ingredients: Ingredients; path: string };
 }
@@ -35,8 +35,10 @@ export interface PlannedKeys {
 export function planKeys(request: KeyRequest): PlannedKeys {
   const { given, how, salt, ci, journalPath = '', open } = request;
   /** Keys that need no journal; it is kept all the same where somebody has asked for it. */
-  const planned = (step: KeyStep): PlannedKeys =>
-    journalPath === '' ? { keys: [step] } : { keys: [step], journal: open(journalPath) };
+  const planned = (step: KeyStep): PlannedKeys => ({
+    keys: [step],
+    journal: journalPath === '' ? undefined : open(journalPath),
+  });
   if (given !== undefined && given !== 'auto') {
     return planned({ key: given, how, origin: 'user' });
   }

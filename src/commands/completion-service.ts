@@ -1,5 +1,6 @@
 import { type Api, type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { itemSchema } from '../contract/shape.ts';
+import type { Exchange } from '../http/client.ts';
 import { readPage } from '../http/page-shape.ts';
 import type { Io } from '../output/io.ts';
 import type { Candidate, Line } from './completes.ts';
@@ -36,8 +37,8 @@ function quiet(io: Io): Io {
 }
 
 /** A list's items; those of orders stand in a field of the list's own. */
-function itemsOf(value: unknown): readonly unknown[] {
-  const page = readPage(value);
+function itemsOf({ value, conceal }: Exchange): readonly unknown[] {
+  const page = readPage(value, 'the list', conceal);
   if (page !== undefined) return page.items;
   return Object.values((value ?? {}) as Item).find(Array.isArray) ?? [];
 }
@@ -64,13 +65,8 @@ async function listItems(
       const caller = await context.connect();
       const query = endpoint.paged ? { query: { page: 1, pageSize: most } } : {};
       const times = { attempts: 1, timeoutMs: mostMs, requestTimeoutMs: mostMs };
-      const { value } = await caller.exchange(
-        name,
-        endpoint,
-        { params, ...query },
-        { ...times, check: false },
-      );
-      return itemsOf(value).slice(0, most);
+      const reply = await caller.exchange(name, endpoint, { params, ...query }, { ...times, check: false });
+      return itemsOf(reply).slice(0, most);
     });
   } finally {
     await context.close();

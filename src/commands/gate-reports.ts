@@ -8,10 +8,10 @@ import { markdownLimit, markdownReport } from '../ci/reports/markdown.ts';
 import { teamcityMessages } from '../ci/reports/teamcity.ts';
 import { RungateError, reportError } from '../errors.ts';
 import { exitCodeOf, exitCodes } from '../exit.ts';
+import { concealReport } from '../gate/conceal-report.ts';
 import type { GateReport, RunReport } from '../gate/report.ts';
 import type { Output } from '../output/output.ts';
 import type { Context } from './context.ts';
-import { concealReport } from './gate-conceal.ts';
 import { type ReportFlags, reportFormat } from './report-flags.ts';
 
 export interface ReportFacts {

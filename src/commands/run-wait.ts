@@ -1,5 +1,6 @@
 import { formatDuration } from '../duration.ts';
 import { ConfigError } from '../errors.ts';
+import { concealReport } from '../gate/conceal-report.ts';
 import { runGate } from '../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import type { GateReport } from '../gate/report.ts';
@@ -7,7 +8,6 @@ import { runService } from '../gate/service.ts';
 import type { RunJournal, Start } from '../gate/start.ts';
 import { isLocal } from '../http/address.ts';
 import type { Context } from './context.ts';
-import { concealReport } from './gate-conceal.ts';
 import { gateProgress } from './gate-progress.ts';
 import { printGate } from './gate-result.ts';
 import { fleetOf, type WaitFlags, waitRules } from './run-flags.ts';

@@ -123,6 +123,8 @@ export function reservedOf(endpoint: Endpoint): readonly string[] {
 export function defineApi<const A extends Api>(api: A): A {
   const seen = new Map<string, string>();
   for (const [name, endpoint] of Object.entries(api)) {
+    // A flag that is left out is not looked for in what other code has put into every object.
+    Object.setPrototypeOf(endpoint, null);
     const route = `${endpoint.method} ${shape(endpoint.path)}`;
     const other = seen.get(route);
     if (other !== undefined)

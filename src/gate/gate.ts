@@ -19,8 +19,8 @@ import { type WaitObserver, type WatchedRun, waitForRuns, watch } from './wait.t
 
 export interface GateOptions {
   /** The run to create and wait for; or else `runIds`. */
-  start?: Start;
-  runIds?: readonly string[];
+  start?: Start | undefined;
+  runIds?: readonly string[] | undefined;
   policy: Policy;
   intervalMs: number;
   maxAttempts: number;

@@ -1,4 +1,5 @@
-import { asItIs, type Conceal } from '../conceal.ts';
+import type { Conceal } from '../conceal.ts';
+import { ownCopy } from '../own-options.ts';
 import type { EndedRun } from './verdict.ts';
 
 /** What is wrong with a status reply, in the terms of the contract. */
@@ -23,7 +24,7 @@ export type Reading =
   | ({ kind: 'broken'; ended: boolean; violation: Violation } & Seen);
 
 /** A value in a few words, for messages: never more of it than fits a line. */
-export function describe(value: unknown, conceal: Conceal = asItIs): string {
+export function describe(value: unknown, conceal: Conceal): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -55,13 +56,9 @@ function count(value: unknown, text: string | undefined): number | null {
  * that is missing, not a number, negative or fractional makes the reply useless, and it is never read as 0.
  * @param texts the fields as they came, where they are known: `1e-400` is 0 in `json`
  */
-export function readStatus(
-  json: unknown,
-  texts: ReadonlyMap<string, string> = new Map(),
-  conceal: Conceal = asItIs,
-): Reading {
+export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, conceal: Conceal): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  const body: Record<string, unknown> = isObject ? { ...json } : {};
+  const body: Record<string, unknown> = ownCopy(isObject ? json : {}) as Record<string, unknown>;
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
   const failed = count(body.failed, texts.get('failed'));

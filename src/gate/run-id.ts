@@ -1,4 +1,4 @@
-import { asItIs, type Conceal } from '../conceal.ts';
+import type { Conceal } from '../conceal.ts';
 import { ContractError, UsageError } from '../errors.ts';
 import { paramProblem } from '../http/address.ts';
 import { oneLine } from '../http/refusal.ts';
@@ -102,9 +102,9 @@ function unusable(field: string, received: string, more: string): ContractError 
 export function runIdOf(
   reply: unknown,
   location: string | undefined,
-  pointer?: string,
-  request: object = {},
-  conceal: Conceal = asItIs,
+  pointer: string | undefined,
+  request: object,
+  conceal: Conceal,
 ): string {
   const pointed = pointer === undefined ? null : parsePointer(pointer);
   const found = (path: readonly string[]) => asId(at(reply, path));

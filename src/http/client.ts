@@ -47,7 +47,7 @@ function limitsOf(client: ClientOptions, options: CallOptions) {
 const inputNames = ['params', 'query', 'body', 'headers'] as const satisfies readonly (keyof CallerInput)[];
 
 /** Takes out every secret that the options have. */
-function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal {
+export function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal {
   const own = [apiKey, token].filter((secret) => secret !== undefined);
   return concealer([...own, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
 }

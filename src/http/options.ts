@@ -72,9 +72,7 @@ export interface Caller {
 }
 
 /** Every name of an interface: one that is missing or added does not compile. */
-export function namesOf<T>(
-  all: { readonly [Name in keyof Required<T>]: true },
-): readonly (keyof T & string)[] {
+function namesOf<T>(all: { readonly [Name in keyof Required<T>]: true }): readonly (keyof T & string)[] {
   return Object.keys(all) as (keyof T & string)[];
 }
 

@@ -1,4 +1,4 @@
-import { asItIs, type Conceal } from '../conceal.ts';
+import type { Conceal } from '../conceal.ts';
 import { ContractError } from '../errors.ts';
 import { received } from './mismatch.ts';
 
@@ -40,7 +40,7 @@ function more(page: Omit<Page, 'hasNextPage'>): boolean {
  * it is none of them.
  * @throws ContractError where a list's own field is of the wrong type
  */
-export function readPage(value: unknown, name = 'the list', conceal: Conceal = asItIs): Page | undefined {
+export function readPage(value: unknown, name: string, conceal: Conceal): Page | undefined {
   if (Array.isArray(value)) return { items: value, hasNextPage: false };
   if (typeof value !== 'object' || value === null) return undefined;
   const reply = value as Readonly<Record<string, unknown>>;

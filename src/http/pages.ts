@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Conceal } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError, RungateError } from '../errors.ts';
+import { ownCopy } from '../own-options.ts';
 import { eitherSignal } from './either-signal.ts';
 import { received } from './mismatch.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
@@ -89,12 +90,14 @@ export async function* readPages<T>(
   endpoint: Endpoint,
   input: CallerInput,
   take: Take<T>,
-  options: CallOptions = {},
+  givenOptions: CallOptions = {},
 ): AsyncGenerator<TakenPage<T>, void, undefined> {
-  const quick = { ...endpoint, reply: quickCheck(endpoint.reply) };
+  const quick: Endpoint = ownCopy({ ...endpoint, reply: quickCheck(endpoint.reply) });
+  const options = ownCopy(givenOptions);
+  const query = ownCopy(input.query ?? {});
   const fetchPage: FetchPage<TakenPage<T>> = async (number, stop) => {
     const either = eitherSignal(options.signal, stop);
-    const given = { ...input, query: { ...input.query, page: number } };
+    const given = { ...input, query: { ...query, page: number } };
     try {
       const { value, text, conceal } = await caller.exchange(name, quick, given, {
         pace: true,
@@ -109,7 +112,7 @@ export async function* readPages<T>(
     }
   };
   // What is no page number is refused by the call itself.
-  const start = (input.query?.page ?? 1) as number;
+  const start = (query.page ?? 1) as number;
   try {
     yield* iteratePages(fetchPage, { name, start });
   } catch (error) {

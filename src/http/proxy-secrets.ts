@@ -17,6 +17,7 @@ const proxyNames = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as
 export function proxySecrets(env: ProxyEnv): string[] {
   const secrets = new Set<string>();
   for (const name of proxyNames) {
+    if (!Object.hasOwn(env, name)) continue;
     const text = (env[name] ?? '').trim().replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
     const at = text.lastIndexOf('@');
     if (at < 0) continue;

@@ -11,7 +11,7 @@ interface Named {
 /** The variable in lower case, as curl has it, else in upper case; one that is empty counts as not set. */
 function variable(env: ProxyEnv, lower: string): Named | null {
   for (const name of [lower, lower.toUpperCase()]) {
-    const value = (env[name] ?? '').trim();
+    const value = ((Object.hasOwn(env, name) ? env[name] : undefined) ?? '').trim();
     if (value !== '') return { name, value };
   }
   return null;

@@ -109,7 +109,7 @@ export function bindApi<A extends Api>(api: A, caller: Pick<Caller, 'exchange'>)
     const leaf = parts.pop() ?? name;
     let group = tree;
     for (const part of parts) {
-      group[part] ??= {};
+      if (!Object.hasOwn(group, part)) group[part] = {};
       group = group[part] as Record<string, unknown>;
     }
     const inputOf = inputsOf(name, endpoint);

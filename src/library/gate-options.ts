@@ -2,8 +2,9 @@ import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
 import { type Limits, resolveLimits } from '../gate/limits.ts';
 import { type Action, checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
-import { type ClientOptions, clientOptionNames, namesOf } from '../http/options.ts';
+import type { ClientOptions } from '../http/options.ts';
 import type { Fleet } from '../http/pace.ts';
+import { ownCopy } from '../own-options.ts';
 import type { GateEvent } from './gate-events.ts';
 
 /**
@@ -63,33 +64,21 @@ export interface GateOptions extends ClientOptions {
   onProgress?: ((event: GateEvent) => void) | undefined;
 }
 
-export const gateOptionNames = [
-  ...clientOptionNames,
-  ...namesOf<Omit<GateOptions, keyof ClientOptions>>({
-    trigger: true,
-    runIds: true,
-    idempotencyKey: true,
-    idempotencySalt: true,
-    env: true,
-    strict: true,
-    on: true,
-    intervalMs: true,
-    timeoutMs: true,
-    maxAttempts: true,
-    fleet: true,
-    signal: true,
-    cancelOnAbort: true,
-    cancelOnTimeout: true,
-    cancelReason: true,
-    idPointer: true,
-    onProgress: true,
-  }),
-] as const;
-
 /** @throws UsageError unless it is left out, or a time */
 export function checkMs(name: string, value: number | undefined): void {
   if (value === undefined || (Number.isFinite(value) && value > 0)) return;
   throw new UsageError(`${name} must be a number of milliseconds above 0`);
+}
+
+/** The options that the caller has set, and nothing that other code has put into every object. */
+export function ownGateOptions<T extends Partial<GateOptions>>(given: T): T {
+  const options = ownCopy(given);
+  for (const name of ['trigger', 'env', 'on', 'fleet'] as const) {
+    const value: unknown = options[name];
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      Object.assign(options, { [name]: ownCopy(value) });
+  }
+  return options;
 }
 
 /** @throws UsageError unless it is a run to start: its fields are checked where the request is made */

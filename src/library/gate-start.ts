@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Conceal } from '../conceal.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
 import type { KeyStep, RunJournal, Start } from '../gate/start.ts';
@@ -30,7 +31,8 @@ export async function planStart(
   options: StartOptions,
   clock: Clock,
   tell: (event: GateEvent) => void,
-): Promise<{ start: Start; journal?: RunJournal | undefined }> {
+  conceal: Conceal,
+): Promise<{ start: Start; journal: RunJournal | undefined }> {
   // The caller's object may change while we wait, and a key must never come with two bodies.
   const trigger = structuredClone(given);
   const { env, idempotencyKey: key, idempotencySalt: salt, idPointer } = options;
@@ -42,7 +44,7 @@ export async function planStart(
   if (env === undefined) {
     const theirs = { how: 'given as idempotencyKey', origin: 'user' } as const;
     const step = key === undefined || key === 'auto' ? ownKey() : { key, ...theirs };
-    return { start: { body: trigger, keys: [step], idPointer } };
+    return { start: { body: trigger, keys: [step], idPointer }, journal: undefined };
   }
   const [{ detectCi }, { runFacts }, { planKeys }, { openJournal }] = await Promise.all([
     import('../ci/provider.ts'),
@@ -60,7 +62,7 @@ export async function planStart(
     bodyBytes: JSON.stringify(body),
     ci,
     journalPath: env.RUNGATE_JOURNAL,
-    open: (path) => openJournal(path, now, (message) => tell({ type: 'note', message })),
+    open: (path) => openJournal(path, now, (message) => tell({ type: 'note', message }), conceal),
   });
   return { start: { body, keys, idPointer }, journal };
 }

@@ -1,14 +1,14 @@
 import { systemClock } from '../clock.ts';
 import type { StopCause } from '../errors.ts';
+import { concealReport } from '../gate/conceal-report.ts';
 import { runGate } from '../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import type { GateReport } from '../gate/report.ts';
 import { checkRunId, runService } from '../gate/service.ts';
 import { isLocal, parseApiUrl } from '../http/address.ts';
-import { createCaller } from '../http/client.ts';
-import { ownOptions } from '../own-options.ts';
+import { createCaller, ownConceal } from '../http/client.ts';
 import { gateObserver } from './gate-events.ts';
-import { type GateOptions, gateOptionNames, gateRules } from './gate-options.ts';
+import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
 import { planStart } from './gate-start.ts';
 import { watched } from './watched.ts';
 
@@ -22,7 +22,7 @@ import { watched } from './watched.ts';
  * does not throw: the report has `interruptedBy`, and what became of the runs.
  */
 export async function gate(given: GateOptions): Promise<GateReport> {
-  const options = ownOptions(given, gateOptionNames);
+  const options = ownGateOptions(given);
   const rules = gateRules(options);
   const { trigger, runIds, env, clock = systemClock, random = Math.random } = options;
   parseApiUrl(options.apiUrl, options.insecureHttp);
@@ -30,18 +30,20 @@ export async function gate(given: GateOptions): Promise<GateReport> {
   const local = isLocal(options.apiUrl);
   const note = intervalNote('intervalMs', rules.intervalMs, local);
   const observed = watched(options);
+  const conceal = ownConceal(options);
   if (note !== null) observed.tell({ type: 'note', message: note });
   const cancelReason = async (why: StopCause | 'timeout') =>
     options.cancelReason ?? (await import('../ci/cancel-reason.ts')).cancelReason(why, env ?? {});
   const started =
     trigger === undefined
-      ? { runIds: [...new Set(runIds)] }
-      : await planStart(trigger, options, clock, observed.tell);
-  const caller = createCaller(options);
+      ? { runIds: [...new Set(runIds)], start: undefined, journal: undefined }
+      : { runIds: undefined, ...(await planStart(trigger, options, clock, observed.tell, conceal)) };
+  const caller = createCaller(options, conceal);
   try {
     const report = await runGate(
       {
-        ...started,
+        start: started.start,
+        runIds: started.runIds,
         ...rules,
         shortestMs: shortestWaitMs(local),
         cancelOnInterrupt: options.cancelOnAbort ?? trigger !== undefined,
@@ -54,11 +56,11 @@ export async function gate(given: GateOptions): Promise<GateReport> {
         random,
         onStop: observed.onStop,
         observer: gateObserver(observed.tell, clock.monotonic),
-        journal: 'journal' in started ? started.journal : undefined,
+        journal: started.journal,
       },
     );
     observed.throwIfFailed();
-    return report;
+    return concealReport(report, conceal);
   } finally {
     await caller.close();
   }

@@ -4,11 +4,10 @@ import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
 import { parseApiUrl } from '../http/address.ts';
-import { createCaller } from '../http/client.ts';
-import { type ClientOptions, clientOptionNames, namesOf } from '../http/options.ts';
-import { ownOptions } from '../own-options.ts';
+import { createCaller, ownConceal } from '../http/client.ts';
+import type { ClientOptions } from '../http/options.ts';
 import { gateObserver } from './gate-events.ts';
-import { checkMs, checkTrigger, type GateOptions } from './gate-options.ts';
+import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
 import { planStart, type StartOptions } from './gate-start.ts';
 import { watched } from './watched.ts';
 
@@ -22,20 +21,6 @@ export interface StartRunOptions
   /** How long a rate limit is waited out at most, in milliseconds; default an hour. */
   timeoutMs?: number | undefined;
 }
-
-const startRunOptionNames = [
-  ...clientOptionNames,
-  ...namesOf<Omit<StartRunOptions, keyof ClientOptions>>({
-    trigger: true,
-    timeoutMs: true,
-    env: true,
-    idempotencyKey: true,
-    idempotencySalt: true,
-    idPointer: true,
-    signal: true,
-    onProgress: true,
-  }),
-] as const;
 
 /** A run that was started, or found: the shape that `rungate run trigger --json` prints, and `reattached`. */
 export interface StartedRun {
@@ -64,15 +49,16 @@ function mayExist(idempotencyKey: string): NetworkError {
  * run that there is then is returned, and with none it rejects with the signal's reason
  */
 export async function startRun(given: StartRunOptions): Promise<StartedRun> {
-  const options = ownOptions(given, startRunOptionNames);
+  const options = ownGateOptions(given);
   const { clock = systemClock, timeoutMs } = options;
   checkTrigger(options.trigger);
   checkMs('timeoutMs', timeoutMs);
   parseApiUrl(options.apiUrl, options.insecureHttp);
   const observed = watched(options);
-  const { start, journal } = await planStart(options.trigger, options, clock, observed.tell);
+  const conceal = ownConceal(options);
+  const { start, journal } = await planStart(options.trigger, options, clock, observed.tell, conceal);
   const { onCreated, onCreateRetry, onDiscarded } = gateObserver(observed.tell, clock.monotonic);
-  const caller = createCaller(options);
+  const caller = createCaller(options, conceal);
   const stop = new AbortController();
   const unsubscribe = observed.onStop(() => stop.abort());
   try {

@@ -18,9 +18,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openJournal, parseJournal, runsOf } from '../../src/ci/journal.ts';
+import { parseJournal, runsOf } from '../../src/ci/journal.ts';
 import type { TriggerBody } from '../../src/contract/run.ts';
 import type { KeyStep } from '../../src/gate/start.ts';
+import { openJournal } from '../as-it-is.ts';
 
 let folder: string;
 let path: string;

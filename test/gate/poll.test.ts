@@ -19,8 +19,8 @@ import {
   type Progress,
   type ReadResult,
 } from '../../src/gate/poll.ts';
-import { readStatus } from '../../src/gate/reading.ts';
 import { defaultSettings, mergeSettings, type SettingValues } from '../../src/settings.ts';
+import { readStatus } from '../as-it-is.ts';
 
 const halfHourMs = 30 * 60_000;
 const unlimited: PollRules = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describe as describeValue, readStatus } from '../../src/gate/reading.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
+import { describeValue, readStatus } from '../as-it-is.ts';
 
 const url = 'https://app.example/runs/1';
 

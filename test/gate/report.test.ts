@@ -4,10 +4,10 @@ import { CredentialError, HttpError, NetworkError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
 import { type Action, actions, resolvePolicy } from '../../src/gate/policy.ts';
 import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
-import { readStatus } from '../../src/gate/reading.ts';
 import { exitCodeOfRun, type RunOrigin, reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
 import type { Verdict } from '../../src/gate/verdict.ts';
 import { type WatchedRun, watch } from '../../src/gate/wait.ts';
+import { readStatus } from '../as-it-is.ts';
 
 const refused = new NetworkError('refused', 'nobody listens', { hint: 'check the address' });
 const unauthorized = new HttpError('who are you?', { status: 401, details: 'no such key' });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { itemTexts, memberTexts } from '../../src/http/json-items.ts';
-import { readPage } from '../../src/http/page-shape.ts';
+import { readPage } from '../as-it-is.ts';
 
 const split = (text: string) => itemTexts(text, readPage(JSON.parse(text))?.items ?? []);
 

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { run } from '../../src/contract/run.ts';
 import { RungateError } from '../../src/errors.ts';
 import { exitCodeOf, exitCodes } from '../../src/exit.ts';
-import { readStatus } from '../../src/gate/reading.ts';
 import { runService } from '../../src/gate/service.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
 import { createCaller } from '../../src/http/client.ts';
 import { clockOf, parseRetryAfter } from '../../src/http/retry.ts';
 import type { RawReply } from '../../src/http/transport.ts';
+import { readStatus } from '../as-it-is.ts';
 import { memoryIo } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
 

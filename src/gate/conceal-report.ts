@@ -1,5 +1,5 @@
 import type { Conceal } from '../conceal.ts';
-import type { GateReport } from '../gate/report.ts';
+import type { GateReport } from './report.ts';
 
 /** Fields whose texts rungate chooses itself. */
 const ours: readonly string[] = ['gate', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'];

@@ -1,0 +1,15 @@
+import { openJournal as open } from '../src/ci/journal.ts';
+import { asItIs } from '../src/conceal.ts';
+import { describe, readStatus as read } from '../src/gate/reading.ts';
+import { runIdOf as find } from '../src/gate/run-id.ts';
+import { readPage as page } from '../src/http/page-shape.ts';
+
+/** The readers of responses, for tests whose responses hold no secret. */
+export const readStatus = (json: unknown, texts: ReadonlyMap<string, string> = new Map()) =>
+  read(json, texts, asItIs);
+export const describeValue = (value: unknown) => describe(value, asItIs);
+export const runIdOf = (reply: unknown, location?: string, pointer?: string, request: object = {}) =>
+  find(reply, location, pointer, request, asItIs);
+export const readPage = (value: unknown, name = 'the list') => page(value, name, asItIs);
+export const openJournal = (path: string, now: Date, tell: (problem: string) => void) =>
+  open(path, now, tell, asItIs);
