@@ -75,18 +75,18 @@ const { banner: _ofNode, ...webhook } = shared;
 const webhookEntries = {
   index: 'src/webhook/web.ts',
   node: 'src/webhook/node.ts',
-  fetch: 'src/webhook/adapters/fetch.ts',
-  'node-http': 'src/webhook/adapters/node-http.ts',
-  express: 'src/webhook/adapters/express.ts',
-  fastify: 'src/webhook/adapters/fastify.ts',
-  lambda: 'src/webhook/adapters/lambda.ts',
+  fetch: 'src/webhook/receivers/fetch.ts',
+  'node-http': 'src/webhook/receivers/node-http.ts',
+  express: 'src/webhook/receivers/express.ts',
+  fastify: 'src/webhook/receivers/fastify.ts',
+  lambda: 'src/webhook/receivers/lambda.ts',
   replay: 'src/webhook/replay.ts',
 };
 
 export default defineConfig([
   {
     ...shared,
-    entry: { cli: 'src/cli.ts', index: 'src/index.ts', version: 'src/version.ts' },
+    entry: { cli: 'src/cli/main.ts', index: 'src/index.ts', version: 'src/version.ts' },
     esbuildPlugins: [lean, raw, oneWebhook],
     // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
     metafile: true,
@@ -99,7 +99,7 @@ export default defineConfig([
   {
     ...shared,
     // The GitHub Action: not in the package, and not on the main branch, but in the commits that releases tag.
-    entry: { index: 'src/action.ts', toolkit: 'src/action-toolkit.ts' },
+    entry: { index: 'src/action.ts', toolkit: 'src/action/toolkit.ts' },
     outDir: 'dist/action',
     splitting: true,
     minify: true,

@@ -1,12 +1,13 @@
 // Real gates of one tenant against a rate limiter, in virtual time: the code of `run trigger --wait`, with a service and a
 // clock in its place. `bench/fleet.mjs` and `test/gate/fleet-load.test.ts` use it.
+
+import { createCaller } from '../src/client/caller.ts';
+import { ceilings, type Fleet } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
 import { runGate } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
-import { createCaller } from '../src/http/client.ts';
-import { ceilings, type Fleet } from '../src/http/pace.ts';
-import type { RawReply, Transport } from '../src/http/transport.ts';
+import type { RawReply, Transport } from '../src/transport/transport.ts';
 
 export const second = 1000;
 export const minute = 60 * second;

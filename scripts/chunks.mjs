@@ -14,13 +14,13 @@ const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
 /** Where `run wait` goes by `import()`: with all that they import, they are what every gate loads. */
 const gate = [
-  'src/cli.ts',
-  'src/commands/run.ts',
-  'src/commands/run-wait.ts',
-  'src/commands/run-flags.ts',
-  'src/http/client.ts',
-  'src/http/address.ts',
-  'src/settings.ts',
+  'src/cli/main.ts',
+  'src/commands/run/define.ts',
+  'src/commands/run/wait.ts',
+  'src/commands/run/wait-flags.ts',
+  'src/client/caller.ts',
+  'src/transport/address.ts',
+  'src/settings/index.ts',
 ];
 
 const metafile = JSON.parse(readFileSync(join(dist, 'metafile-esm.json'), 'utf8'));

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { argvOf } from './action-inputs.ts';
+import { argvOf } from './action/inputs.ts';
 import { parseJournal, runsOf } from './ci/journal.ts';
 import { readOwnFile } from './ci/own-file.ts';
-import { main } from './cli.ts';
+import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
-import { cancelLeftBehind } from './commands/left-behind.ts';
+import { cancelLeftBehind } from './commands/run/cancel-unfinished.ts';
 import { concealer } from './conceal.ts';
 import { ConfigError, concealError, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
-import { proxySecrets } from './http/proxy-secrets.ts';
-import type { Io } from './output/io.ts';
+import type { Io } from './host/io.ts';
+import { proxySecrets } from './transport/proxy-secrets.ts';
 
-export { systemIo } from './output/io.ts';
+export { systemIo } from './host/io.ts';
 
 /** What is used of the runner's toolkit. */
 export interface Toolkit {

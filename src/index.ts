@@ -1,3 +1,10 @@
+export type { CallOptions, ClientOptions } from './client/caller.ts';
+export { createClient, type ServiceClient } from './client/create-client.ts';
+export type { Credentials } from './client/credentials.ts';
+export type { ExactOptions, ExactOrder } from './client/exact-orders.ts';
+export type { ExchangeEvent } from './client/exchange.ts';
+export type { Fleet } from './client/rate-limit.ts';
+export type { PreparedRequest } from './client/request.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Method } from './contract/endpoint.ts';
 export type { RunState, TriggerBody, TriggerFields } from './contract/run.ts';
@@ -25,14 +32,6 @@ export type { Action } from './gate/policy.ts';
 export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
 export type { DiscardedRun } from './gate/start.ts';
 export type { Verdict } from './gate/verdict.ts';
-export type { CallOptions, ClientOptions } from './http/client.ts';
-export type { Credentials } from './http/credentials.ts';
-export type { ExchangeEvent } from './http/exchange.ts';
-export type { ExactOptions, ExactOrder } from './http/orders-exact.ts';
-export type { Fleet } from './http/pace.ts';
-export type { PreparedRequest } from './http/request.ts';
-export { createClient, type ServiceClient } from './http/service.ts';
-export type { RawReply, SendOptions, Transport } from './http/transport.ts';
 export { gate } from './library/gate.ts';
 export type { GateEvent } from './library/gate-events.ts';
 export type { GateOptions, GateOverrides } from './library/gate-options.ts';
@@ -44,13 +43,14 @@ export type { OwnOrder } from './mock/data/orders.ts';
 export type { DataSizes } from './mock/data/sizes.ts';
 export type { DeliveryStatus } from './mock/data/webhooks.ts';
 export type { RecordedRequest } from './mock/exchange.ts';
-export type { FaultKind, FaultKinds } from './mock/fault-kinds.ts';
-export type { Fault, FaultWhen } from './mock/faults.ts';
+export type { Fault, FaultWhen } from './mock/faults/faults.ts';
+export type { FaultKind, FaultKinds } from './mock/faults/kinds.ts';
 export type { MockOptions, RateLimit } from './mock/options.ts';
 export type { Counts, Outcome } from './mock/outcomes.ts';
 export type { RawQuery } from './mock/query.ts';
 export type { Ending } from './mock/run-end.ts';
 export type { DeliveryScope } from './mock/sender.ts';
+export type { RawReply, SendOptions, Transport } from './transport/transport.ts';
 export {
   type Signed,
   type SignOptions,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { argvOf, flagInputs } from '../src/action-inputs.ts';
+import { argvOf, flagInputs } from '../src/action/inputs.ts';
 import { githubOutputNames } from '../src/ci/reports/github.ts';
 import { cli } from './cli/harness.ts';
 

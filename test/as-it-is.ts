@@ -1,8 +1,8 @@
 import { openJournal as open } from '../src/ci/journal.ts';
+import { readPage as page } from '../src/client/page-shape.ts';
 import { asItIs } from '../src/conceal.ts';
-import { describe, readStatus as read } from '../src/gate/reading.ts';
 import { runIdOf as find } from '../src/gate/run-id.ts';
-import { readPage as page } from '../src/http/page-shape.ts';
+import { describe, readStatus as read } from '../src/gate/run-status.ts';
 
 /** The readers of responses, for tests whose responses hold no secret. */
 export const readStatus = (json: unknown, texts: ReadonlyMap<string, string> = new Map()) =>

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { PreparedRequest } from '../src/http/request.ts';
-import { createClient } from '../src/http/service.ts';
+import { createClient } from '../src/client/create-client.ts';
+import type { PreparedRequest } from '../src/client/request.ts';
 import { gate } from '../src/library/gate.ts';
 import { startMock } from '../src/library/start-mock.ts';
 import { startRun } from '../src/library/start-run.ts';
-import { deliveryOf } from '../src/webhook/adapters/express.ts';
-import * as fetchReceiver from '../src/webhook/adapters/fetch.ts';
-import * as lambda from '../src/webhook/adapters/lambda.ts';
 import * as node from '../src/webhook/node.ts';
+import { deliveryOf } from '../src/webhook/receivers/express.ts';
+import * as fetchReceiver from '../src/webhook/receivers/fetch.ts';
+import * as lambda from '../src/webhook/receivers/lambda.ts';
 import { createReplayGuard } from '../src/webhook/replay.ts';
 import * as web from '../src/webhook/web.ts';
 

@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { renameKey } from '../src/client/provider-model-field.ts';
+import { rateLimitLeft } from '../src/client/rate-limit.ts';
 import { pathPattern } from '../src/contract/endpoint.ts';
-import { rateLimitLeft } from '../src/http/pace.ts';
-import { renameKey } from '../src/http/vendor-field.ts';
 
 /** The pure JavaScript build: the same result on every platform, without a child process. */
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');
@@ -15,14 +15,14 @@ const root = fileURLToPath(new URL('../src', import.meta.url));
 
 /** Files whose expressions may take longer, and why that cannot be used against anyone. */
 const exceptions: Readonly<Record<string, string>> = {
-  'commands/selftest-hints.ts': "reads the user's own script, in lines of at most 1,000 characters",
+  'commands/selftest/hints.ts': "reads the user's own script, in lines of at most 1,000 characters",
 };
 
 /** Runs the code that builds expressions at run time, for every file that does. */
 const builders: Readonly<Record<string, () => unknown>> = {
   'contract/endpoint.ts': () => pathPattern('/api/a/{id}/b/{key}'),
-  'http/pace.ts': () => rateLimitLeft({ ratelimit: 'limit=1, remaining=1, reset=1' }, 0),
-  'http/vendor-field.ts': () => renameKey('{}', 'some-model', 'other'),
+  'client/rate-limit.ts': () => rateLimitLeft({ ratelimit: 'limit=1, remaining=1, reset=1' }, 0),
+  'client/provider-model-field.ts': () => renameKey('{}', 'some-model', 'other'),
 };
 
 interface Found {

@@ -1,6 +1,6 @@
 import type { CiContext } from '../ci/context.ts';
 import { detectCi } from '../ci/provider.ts';
-import type { Io } from '../output/io.ts';
+import type { Io } from '../host/io.ts';
 
 /** The text of a file that a variable names; undefined where there is none. */
 function textOf(io: Io, variable: string): string | undefined {

@@ -1,15 +1,15 @@
+import type { Caller, ClientOptions } from '../client/caller.ts';
 import { parseDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
-import type { Caller, ClientOptions } from '../http/client.ts';
-import { proxySecrets } from '../http/proxy-secrets.ts';
-import type { Io } from '../output/io.ts';
+import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { sanitize } from '../sanitize.ts';
-import type { Settings, SettingValues } from '../settings.ts';
-import { guardCredentials } from './config-guard.ts';
-import { loadSettings, type SourceOptions, type Sources } from './config-sources.ts';
-import type { GlobalOptions } from './globals.ts';
-import { readRegularFile } from './regular-file.ts';
+import type { Settings, SettingValues } from '../settings/index.ts';
+import { proxySecrets } from '../transport/proxy-secrets.ts';
+import { guardCredentials } from './config/credential-guard.ts';
+import { readRegularFile } from './config/regular-file.ts';
+import { loadSettings, type SourceOptions, type Sources } from './config/sources.ts';
+import type { GlobalOptions } from './global-options.ts';
 import { traceExchange } from './trace.ts';
 
 /** What a command works with. It touches nothing of the world but through this. */
@@ -127,8 +127,8 @@ export async function createContext(
     output,
     async connect() {
       if (caller !== undefined) return caller;
-      const { createCaller } = await import('../http/client.ts');
-      const { parseApiUrl } = await import('../http/address.ts');
+      const { createCaller } = await import('../client/caller.ts');
+      const { parseApiUrl } = await import('../transport/address.ts');
       guardCredentials(io, settings);
       try {
         const options = clientOptions(io, settings, globals, output);

@@ -1,5 +1,5 @@
+import type { ExchangeEvent } from '../client/caller.ts';
 import { formatDuration } from '../duration.ts';
-import type { ExchangeEvent } from '../http/client.ts';
 import type { Output } from '../output/output.ts';
 
 /** One line for `--verbose`: what went over the wire, without headers or bodies, which may hold secrets. */

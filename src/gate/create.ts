@@ -1,7 +1,7 @@
+import type { Exchange } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { HttpError, NetworkError } from '../errors.ts';
-import type { Exchange } from '../http/client.ts';
 import { appUrlOf, runIdOf } from './run-id.ts';
 import type { RunService } from './service.ts';
 

@@ -1,7 +1,14 @@
+import {
+  ceilings,
+  type Fleet,
+  fleetCreates,
+  fleetSlots,
+  type Slots,
+  slotFrom,
+} from '../client/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
 import { HttpError, RungateError, type StopCause, StoppedError, UsageError } from '../errors.ts';
-import { ceilings, type Fleet, fleetCreates, fleetSlots, type Slots, slotFrom } from '../http/pace.ts';
 import type { CreatedRun } from './create.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstLook, stretchAfter } from './poll.ts';

@@ -1,6 +1,6 @@
+import { type Slots, slotFrom } from '../client/rate-limit.ts';
 import { ContractError, HttpError, NetworkError, type RungateError } from '../errors.ts';
-import { type Slots, slotFrom } from '../http/pace.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from './run-status.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 /** The limits and the rhythm of a wait. Times in milliseconds; `deadline` on the monotonic clock. */

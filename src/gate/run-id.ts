@@ -1,8 +1,8 @@
+import { oneLine } from '../client/http-error.ts';
 import type { Conceal } from '../conceal.ts';
 import { ContractError, UsageError } from '../errors.ts';
-import { paramProblem } from '../http/address.ts';
-import { oneLine } from '../http/refusal.ts';
-import { describe, readAppUrl } from './reading.ts';
+import { paramProblem } from '../transport/address.ts';
+import { describe, readAppUrl } from './run-status.ts';
 
 /** The places where services of this kind put the id of a run they have created, in order of preference. */
 const places: readonly (readonly string[])[] = [

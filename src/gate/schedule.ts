@@ -1,4 +1,4 @@
-import { nextReadAt, type Slots, slotFrom } from '../http/pace.ts';
+import { nextReadAt, type Slots, slotFrom } from '../client/rate-limit.ts';
 
 /** A run as the schedule sees it. */
 export interface Scheduled {

@@ -1,8 +1,8 @@
+import type { Caller, Exchange } from '../client/caller.ts';
+import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
-import { fillPath } from '../http/address.ts';
-import type { Caller, Exchange } from '../http/client.ts';
-import { clockOf, parseRetryAfter } from '../http/retry.ts';
+import { fillPath } from '../transport/address.ts';
 import type { ReadResult } from './poll.ts';
 import { readResponse } from './trust.ts';
 

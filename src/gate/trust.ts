@@ -1,8 +1,8 @@
-import type { Exchange } from '../http/client.ts';
-import { membersOf } from '../http/json-items.ts';
-import { oneLine } from '../http/refusal.ts';
-import { type Reading, readStatus, type Violation } from './reading.ts';
+import type { Exchange } from '../client/caller.ts';
+import { oneLine } from '../client/http-error.ts';
+import { membersOf } from '../client/json-items.ts';
 import { runInPath } from './run-id.ts';
+import { type Reading, readStatus, type Violation } from './run-status.ts';
 
 /** Success codes of a response that is only a part or a change of the whole. */
 const partial: readonly number[] = [206, 226];

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
-import { eitherSignal } from '../http/either-signal.ts';
+import { eitherSignal } from '../transport/either-signal.ts';
 import {
   afterRead,
   atTheLimit,

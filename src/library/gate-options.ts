@@ -1,9 +1,9 @@
+import type { ClientOptions } from '../client/options.ts';
+import type { Fleet } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
 import { type Limits, resolveLimits } from '../gate/limits.ts';
 import { type Action, checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
-import type { ClientOptions } from '../http/options.ts';
-import type { Fleet } from '../http/pace.ts';
 import { ownCopy } from '../own-options.ts';
 import type { GateEvent } from './gate-events.ts';
 

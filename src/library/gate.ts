@@ -1,3 +1,4 @@
+import { createCaller, ownConceal } from '../client/caller.ts';
 import { systemClock } from '../clock.ts';
 import type { StopCause } from '../errors.ts';
 import { concealReport } from '../gate/conceal-report.ts';
@@ -5,8 +6,7 @@ import { runGate } from '../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import type { GateReport } from '../gate/report.ts';
 import { checkRunId, runService } from '../gate/service.ts';
-import { isLocal, parseApiUrl } from '../http/address.ts';
-import { createCaller, ownConceal } from '../http/client.ts';
+import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { gateObserver } from './gate-events.ts';
 import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
 import { planStart } from './gate-start.ts';

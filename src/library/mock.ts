@@ -3,7 +3,7 @@ import type { TriggerBody } from '../contract/run.ts';
 import { homeTenant } from '../mock/data/sizes.ts';
 import type { DeliveryStatus } from '../mock/data/webhooks.ts';
 import type { RecordedRequest } from '../mock/exchange.ts';
-import type { Fault } from '../mock/faults.ts';
+import type { Fault } from '../mock/faults/faults.ts';
 import type { MockOptions } from '../mock/options.ts';
 import { type Ending, endRun } from '../mock/run-end.ts';
 import { progressNow } from '../mock/run-events.ts';

@@ -1,11 +1,11 @@
+import { createCaller, ownConceal } from '../client/caller.ts';
+import type { ClientOptions } from '../client/options.ts';
 import { systemClock } from '../clock.ts';
 import { NetworkError } from '../errors.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
-import { parseApiUrl } from '../http/address.ts';
-import { createCaller, ownConceal } from '../http/client.ts';
-import type { ClientOptions } from '../http/options.ts';
+import { parseApiUrl } from '../transport/address.ts';
 import { gateObserver } from './gate-events.ts';
 import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
 import { planStart, type StartOptions } from './gate-start.ts';

@@ -2,9 +2,9 @@ import * as z from 'zod/mini';
 import { UsageError } from '../errors.ts';
 import { MockError } from './error.ts';
 import type { Exchange } from './exchange.ts';
-import type { FaultKind } from './fault-kinds.ts';
-import { endpointOf, faultNames, parseFault } from './fault-text.ts';
-import type { Fault, Faults } from './faults.ts';
+import type { Fault, Faults } from './faults/faults.ts';
+import type { FaultKind } from './faults/kinds.ts';
+import { endpointOf, faultNames, parseFault } from './faults/parse.ts';
 import { isLoopbackAddress } from './local.ts';
 import { describeProblems } from './problems.ts';
 

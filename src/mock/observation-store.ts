@@ -1,5 +1,5 @@
 import type { Observation, ObservationSource } from './data/observations.ts';
-import type { Sliceable } from './page.ts';
+import type { Sliceable } from './paging.ts';
 
 /** The observations of a project, the newest first. */
 export interface ObservationStore extends Iterable<Observation>, Sliceable<Observation> {

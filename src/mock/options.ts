@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { DataSizes } from './data/sizes.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from './faults/faults.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import type { DeliveryScope } from './sender.ts';
 import type { Deliver } from './state.ts';

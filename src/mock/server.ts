@@ -13,7 +13,8 @@ import { seededApiKey, seededToken } from './credentials.ts';
 import { homeTenant } from './data/sizes.ts';
 import { MockError } from './error.ts';
 import { type Exchange, type RecordedRequest, readExchange, recordOf } from './exchange.ts';
-import { createFaults, type Faults, playFault } from './faults.ts';
+import { createFaults, type Faults, playFault } from './faults/faults.ts';
+import { createWire } from './faults/wire.ts';
 import { handlers } from './handlers/index.ts';
 import { listen } from './listen.ts';
 import { isLoopbackAddress, namesThisHost } from './local.ts';
@@ -23,11 +24,10 @@ import { announceEnd } from './run-events.ts';
 import { automationScopes } from './scopes.ts';
 import { createSender, type Sender } from './sender.ts';
 import { createState, type State } from './state.ts';
-import { createWire } from './wire.ts';
 
 export type { DataSizes } from './data/sizes.ts';
 export type { RecordedRequest } from './exchange.ts';
-export type { Fault } from './faults.ts';
+export type { Fault } from './faults/faults.ts';
 export type { MockOptions, ServerOptions } from './options.ts';
 export { type Counts, type Outcome, outcomes } from './outcomes.ts';
 
@@ -137,7 +137,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   const requests: RecordedRequest[] = [];
   // Only `mock serve` has somebody to look at it.
   const page = options.page
-    ? (await import('./console/console.ts')).createConsole({ state, faults, requests, tenantSecret })
+    ? (await import('./page/console.ts')).createConsole({ state, faults, requests, tenantSecret })
     : undefined;
 
   async function respond(

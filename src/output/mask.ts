@@ -1,4 +1,4 @@
-import type { Io } from './io.ts';
+import type { Io } from '../host/io.ts';
 
 /** How a CI is told that a text is a secret from now on. */
 interface Mask {

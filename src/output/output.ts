@@ -1,7 +1,7 @@
 import { concealer } from '../conceal.ts';
 import type { ErrorReport } from '../errors.ts';
+import type { Io } from '../host/io.ts';
 import { excerpt, sanitize } from '../sanitize.ts';
-import type { Io } from './io.ts';
 import { renderJson, renderReply } from './json.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
 import { wrapWords } from './wrap.ts';

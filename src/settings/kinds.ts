@@ -1,8 +1,8 @@
 import { readDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { actions, checkOverride, type Overrides, settableVerdicts } from '../gate/policy.ts';
-import { parseApiUrl } from '../http/address.ts';
 import { nearest } from '../suggest.ts';
+import { parseApiUrl } from '../transport/address.ts';
 
 /** A value that a setting cannot have. The message never has the value in it: it may be a misplaced secret. */
 export class UnfitValue extends Error {

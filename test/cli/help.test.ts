@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, expect, it } from 'vitest';
-import { everyCommand } from '../../src/commands/program.ts';
+import { everyCommand } from '../../src/cli/program.ts';
 import { columnsOf } from '../../src/output/wrap.ts';
 import { cli, type Settings, stage } from './harness.ts';
 

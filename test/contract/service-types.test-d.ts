@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from 'vitest';
+import type { Tree } from '../../src/client/api-tree.ts';
+import type { ServiceClient } from '../../src/client/create-client.ts';
 import type { EndpointName, ServiceApi } from '../../src/contract/index.ts';
-import type { ServiceClient } from '../../src/http/service.ts';
-import type { Tree } from '../../src/http/tree.ts';
 
 type Derived = Tree<ServiceApi>;
 /** What is there by hand. */

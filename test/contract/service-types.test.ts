@@ -17,7 +17,7 @@ const formatted = (text: string, file: string) =>
 // `npm run client` is this test with --update: it writes the files that it otherwise compares.
 it.each([
   ['src/contract/service-types.ts', types],
-  ['src/http/service-client.ts', client],
+  ['src/client/service-client.ts', client],
 ])('%s is what the contract says now; `npm run client` writes it', async (file, text) => {
   await expect(formatted(text, file)).toMatchFileSnapshot(`../../${file}`);
 });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
-import { everyCommand } from '../../src/commands/program.ts';
+import { everyCommand } from '../../src/cli/program.ts';
 import { commandsPage } from './commands-page.ts';
 
 const leaves = (command: Command): Command[] =>

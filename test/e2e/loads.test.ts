@@ -52,7 +52,7 @@ it('run wait on a run that has ended loads what it needs, and nothing that was a
   for (const never of [
     'hono',
     'string-width',
-    'src/commands/gate-live.ts',
+    'src/commands/run/live.ts',
     'src/output/live/view.ts',
     'cli-table3',
     'chalk',
@@ -68,7 +68,7 @@ it('--version loads no HTTP, no contract and no schema', async () => {
   const { files, list: text } = await loaded(['--version']);
   expect(files).toEqual(['dist/version.js']);
   const list = text.split('\n');
-  for (const never of ['src/http/hop.ts', 'zod', 'p-retry', 'src/contract/run.ts'])
+  for (const never of ['src/transport/hop.ts', 'zod', 'p-retry', 'src/contract/run.ts'])
     expect(list).not.toContain(never);
 });
 
@@ -86,8 +86,8 @@ describe('of the library', () => {
     'commander',
     'cli-table3',
     'chalk',
-    'src/cli.ts',
-    'src/commands/program.ts',
+    'src/cli/main.ts',
+    'src/cli/program.ts',
     'src/ci/reports/junit.ts',
   ];
   const mockItself = ['hono', '@hono/node-server', 'src/mock/server.ts', 'src/mock/app.ts'];

@@ -7,7 +7,7 @@ import express from 'express';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/index.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
-import { deliveryOf, webhook } from '../../src/webhook/adapters/express.ts';
+import { deliveryOf, webhook } from '../../src/webhook/receivers/express.ts';
 import { type Running, rungate } from './built.ts';
 
 let mock: Mock;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { waitRules } from '../../src/commands/run-flags.ts';
+import { waitRules } from '../../src/commands/run/wait-flags.ts';
 import {
   ContractError,
   HttpError,
@@ -19,7 +19,7 @@ import {
   type Progress,
   type ReadResult,
 } from '../../src/gate/poll.ts';
-import { defaultSettings, mergeSettings, type SettingValues } from '../../src/settings.ts';
+import { defaultSettings, mergeSettings, type SettingValues } from '../../src/settings/index.ts';
 import { readStatus } from '../as-it-is.ts';
 
 const halfHourMs = 30 * 60_000;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import type { PreparedRequest } from '../../src/client/request.ts';
 import { run } from '../../src/contract/run.ts';
-import { proxyFor } from '../../src/http/proxy.ts';
-import type { PreparedRequest } from '../../src/http/request.ts';
 import { createClient, gate, startMock, startRun } from '../../src/index.ts';
+import { proxyFor } from '../../src/transport/proxy.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 const added: string[] = [];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/mock/faults.ts';
+import type { Fault } from '../../src/mock/faults/faults.ts';
 import { type Outcome, outcomes } from '../../src/mock/outcomes.ts';
 import { itemSeed, seededRandom } from '../../src/mock/random.ts';
 import { startMock } from '../../src/mock/server.ts';

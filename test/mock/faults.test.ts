@@ -1,10 +1,10 @@
 import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import type { FaultKind } from '../../src/mock/fault-kinds.ts';
-import { faultKinds } from '../../src/mock/fault-kinds.ts';
-import { parseFault } from '../../src/mock/fault-text.ts';
-import { createFaults, type Fault } from '../../src/mock/faults.ts';
+import { createFaults, type Fault } from '../../src/mock/faults/faults.ts';
+import type { FaultKind } from '../../src/mock/faults/kinds.ts';
+import { faultKinds } from '../../src/mock/faults/kinds.ts';
+import { parseFault } from '../../src/mock/faults/parse.ts';
 import { byProcess, type Service, startService } from './service.ts';
 
 interface Seen {

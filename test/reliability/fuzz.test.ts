@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createCaller } from '../../src/client/caller.ts';
+import { clockOf, parseRetryAfter } from '../../src/client/retry.ts';
 import { run } from '../../src/contract/run.ts';
 import { RungateError } from '../../src/errors.ts';
 import { exitCodeOf, exitCodes } from '../../src/exit.ts';
 import { runService } from '../../src/gate/service.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
-import { createCaller } from '../../src/http/client.ts';
-import { clockOf, parseRetryAfter } from '../../src/http/retry.ts';
-import type { RawReply } from '../../src/http/transport.ts';
+import type { RawReply } from '../../src/transport/transport.ts';
 import { readStatus } from '../as-it-is.ts';
 import { memoryIo } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';

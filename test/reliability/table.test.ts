@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Fault } from '../../src/mock/faults.ts';
+import type { Fault } from '../../src/mock/faults/faults.ts';
 import { allFaults, type BareFault, type Played, play, type Subject, subjects } from './scene.ts';
 
 type Lasting = 'once' | 'for good';

@@ -14,7 +14,7 @@ import {
   readSecrets,
   type SettingValues,
   type Source,
-} from '../../src/settings.ts';
+} from '../../src/settings/index.ts';
 
 const source = (origin: Origin, values: Partial<SettingValues>, details?: Source['details']): Source =>
   details === undefined ? { origin, values } : { origin, values, details };

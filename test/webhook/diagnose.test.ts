@@ -3,8 +3,13 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DiagnoseInput, diagnose, type Hmac, mostDiagnosed } from '../../src/webhook/diagnose.ts';
-import { rows } from '../../src/webhook/diagnose-causes.ts';
+import { rows } from '../../src/webhook/diagnose/causes.ts';
+import {
+  type DiagnoseInput,
+  diagnose,
+  type Hmac,
+  mostDiagnosed,
+} from '../../src/webhook/diagnose/diagnose.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const hmac: Hmac = (key, parts) =>

@@ -1,6 +1,6 @@
 import { type GateReport, shownAs } from '../../gate/report.ts';
 import { type GateOutputs, gateOutputs } from './outputs.ts';
-import { paragraph } from './words.ts';
+import { paragraph } from './wording.ts';
 
 const names = {
   RUNGATE_RUN_ID: 'runId',

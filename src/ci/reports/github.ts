@@ -1,6 +1,6 @@
 import { type GateReport, shownAs } from '../../gate/report.ts';
 import { gateOutputs } from './outputs.ts';
-import { count, headline, paragraph } from './words.ts';
+import { count, headline, paragraph } from './wording.ts';
 
 /** The names by which a workflow reads the outputs: `steps.<id>.outputs.run-id`. */
 export const githubOutputNames = {

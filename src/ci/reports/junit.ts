@@ -1,5 +1,5 @@
 import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
-import { headline, paragraph, story, title } from './words.ts';
+import { headline, paragraph, story, title } from './wording.ts';
 import { element, xmlText } from './xml.ts';
 
 /** What is known of the runs beside the gate's result. */

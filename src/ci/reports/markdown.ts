@@ -1,6 +1,6 @@
 import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { excerpt } from '../../sanitize.ts';
-import { advice, count, headline, nameOf, story } from './words.ts';
+import { advice, count, headline, nameOf, story } from './wording.ts';
 
 /** What GitHub takes as a step's summary, and Buildkite as an annotation, in bytes of UTF-8. */
 export const markdownLimit = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
-import { headline, paragraph, title } from './words.ts';
+import { headline, paragraph, title } from './wording.ts';
 
 const escapes: Readonly<Record<string, string>> = { '\n': '|n', '\r': '|r' };
 

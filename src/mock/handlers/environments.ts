@@ -5,7 +5,7 @@ import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../events.ts';
 import { checkBody, invalidBody, without } from '../fields.ts';
 import type { HandlersOf } from '../handler.ts';
-import { listed, pageOf } from '../page.ts';
+import { listed, pageOf } from '../paging.ts';
 import type { Credential, State } from '../state.ts';
 import { known } from './find.ts';
 

@@ -2,7 +2,7 @@ import type { observations } from '../../contract/observations.ts';
 import type { Observation } from '../data/observations.ts';
 import { checkBody } from '../fields.ts';
 import type { HandlersOf } from '../handler.ts';
-import { pageOf } from '../page.ts';
+import { pageOf } from '../paging.ts';
 import { attachmentFrom } from './attachment.ts';
 import { newObservation, observationChanges, writable } from './observation-bodies.ts';
 import { filterOf, searchOf } from './observation-filter.ts';

@@ -3,7 +3,7 @@ import type { webhooks } from '../../contract/webhooks.ts';
 import { eventTypes, type Webhook } from '../data/webhooks.ts';
 import { checkBody, invalidBody, without } from '../fields.ts';
 import type { HandlersOf } from '../handler.ts';
-import { listed, pageOf } from '../page.ts';
+import { listed, pageOf } from '../paging.ts';
 import { deliveryHandlers, webhookOf } from './deliveries.ts';
 
 const eventNames: readonly string[] = eventTypes.map(({ type }) => type);

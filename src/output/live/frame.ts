@@ -1,4 +1,4 @@
-import type { Size } from '../terminal.ts';
+import type { Size } from '../../host/terminal.ts';
 import type { Line } from './model.ts';
 
 /** What stands on the terminal: lines, below which the cursor rests, drawn when the terminal had a size. */

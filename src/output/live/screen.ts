@@ -1,5 +1,5 @@
-import type { Io } from '../io.ts';
-import type { Size, Terminal } from '../terminal.ts';
+import type { Io } from '../../host/io.ts';
+import type { Size, Terminal } from '../../host/terminal.ts';
 import { erase, type Frame, redraw, writeAbove } from './frame.ts';
 import type { Line } from './model.ts';
 

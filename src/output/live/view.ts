@@ -1,5 +1,5 @@
+import type { Size } from '../../host/terminal.ts';
 import type { Tone } from '../output.ts';
-import type { Size } from '../terminal.ts';
 import { chosen, tally } from './choose.ts';
 import { type Column, type ColumnName, fitColumns, gap, heads } from './columns.ts';
 import type { Line, LiveModel, LiveRun, LiveStyle } from './model.ts';

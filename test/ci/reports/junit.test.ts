@@ -4,7 +4,7 @@ import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { describe, expect, it, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { junitReport } from '../../../src/ci/reports/junit.ts';
-import { title } from '../../../src/ci/reports/words.ts';
+import { title } from '../../../src/ci/reports/wording.ts';
 import type { RunReport } from '../../../src/gate/report.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jsonReport } from '../../../src/ci/reports/json.ts';
 import { decidingRun, gateOutputs } from '../../../src/ci/reports/outputs.ts';
-import { headline } from '../../../src/ci/reports/words.ts';
+import { headline } from '../../../src/ci/reports/wording.ts';
 import { renderJson } from '../../../src/output/json.ts';
 import { everything, gate, run, samples } from './samples.ts';
 

@@ -6,7 +6,7 @@ import { junitReport } from '../../../src/ci/reports/junit.ts';
 import { markdownReport } from '../../../src/ci/reports/markdown.ts';
 import { gateOutputs } from '../../../src/ci/reports/outputs.ts';
 import { teamcityMessages } from '../../../src/ci/reports/teamcity.ts';
-import { headline } from '../../../src/ci/reports/words.ts';
+import { headline } from '../../../src/ci/reports/wording.ts';
 import { shownAs, shownGate } from '../../../src/gate/report.ts';
 import { verdicts } from '../../../src/gate/verdict.ts';
 import { gate, run, samples } from './samples.ts';

@@ -1,0 +1,70 @@
+import { createBind } from '../commands/binding.ts';
+import { explainEmpty } from '../commands/config/credential-guard.ts';
+import { keptSecrets } from '../commands/config/sources.ts';
+import { ConfigError, CredentialError, type ErrorReport, RungateError, reportError } from '../errors.ts';
+import { exitCodeOf, exitCodes } from '../exit.ts';
+import type { Io } from '../host/io.ts';
+import { createOutput } from '../output/output.ts';
+import { readSecrets } from '../settings/index.ts';
+import { proxySecrets } from '../transport/proxy-secrets.ts';
+import { formatAtFirstSight, refuseSecrets } from './argv.ts';
+import { createProgram, parse, type Spoken } from './program.ts';
+
+export { systemIo } from '../host/io.ts';
+
+/** Runs one command and returns its exit code. The only catch: nothing below maps an error to a code. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  let code: number = exitCodes.ok;
+  const spoken: Spoken = { text: '' };
+  try {
+    refuseSecrets(argv);
+    const bind = createBind(io, (result) => {
+      code = result;
+    });
+    const program = await createProgram(argv, bind, spoken);
+    await parse(program, argv, spoken, io);
+    if (spoken.text !== '') await io.out.write(spoken.text);
+    // A result that nobody got is no success, whatever it said.
+    if (code === exitCodes.ok && io.out.failure !== null) throw unwritten(io.out.failure);
+    return code;
+  } catch (error) {
+    await tell(error, argv, io);
+    return exitCodeOf(error);
+  }
+}
+
+function unwritten(cause: Error): ConfigError {
+  return new ConfigError(`the result could not be written to standard output: ${cause.message}`, {
+    hint: 'is the disk full, or the file not writable?',
+    cause,
+  });
+}
+
+async function tell(error: unknown, argv: readonly string[], io: Io): Promise<void> {
+  const format = formatAtFirstSight(argv);
+  const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io)), ...proxySecrets(io.env)];
+  const output = await createOutput(io, { format, quiet: false, verbose: false, secrets });
+  if (error instanceof RungateError) {
+    if (error instanceof CredentialError) explainEmpty(error, io.env);
+    const { lines } = error;
+    if (lines === undefined || format !== 'plain') return output.error(reportError(error));
+    await output.error({ ...reportError(error), hint: null });
+    return output.alert(lines.join('\n'));
+  }
+  await output.error(bugReport(error));
+  const stack = error instanceof Error ? error.stack : undefined;
+  if (format === 'plain' && stack !== undefined) await output.alert(stack);
+}
+
+/** What is not one of our errors is a mistake of ours. */
+function bugReport(error: unknown): ErrorReport {
+  return {
+    code: 'bug',
+    message: `this is a bug in rungate: ${error instanceof Error ? error.message : String(error)}`,
+    status: null,
+    method: null,
+    path: null,
+    details: null,
+    hint: 'please report it with the command you ran and the lines below',
+  };
+}

@@ -1,0 +1,199 @@
+import pRetry from 'p-retry';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { concealError, HttpError, NetworkError, RungateError } from '../errors.ts';
+import { span } from '../transport/network-error.ts';
+import type { RawReply } from '../transport/transport.ts';
+import type { CallContext, Exchange } from './exchange.ts';
+import type { PreparedRequest } from './request.ts';
+import { readReply } from './response.ts';
+import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
+
+/** One call: the same request sent until it succeeds, or until sending it again is of no use. */
+class Call {
+  readonly #started: number;
+  readonly #limitDeadline: number;
+  #attempts = 0;
+  #refusals = 0;
+  /** The time that 429s took: their exchanges and the waits after them, in milliseconds. */
+  #limitedMs = 0;
+  /** When the latest attempt began, on the monotonic clock. */
+  #began = 0;
+  /** A try may have taken effect although its reply did not come. */
+  #lost = false;
+
+  constructor(
+    readonly request: PreparedRequest,
+    readonly endpoint: Endpoint,
+    readonly context: CallContext,
+  ) {
+    this.#started = context.clock.monotonic();
+    this.#limitDeadline = this.#started + context.limits.limitTimeoutMs;
+  }
+
+  async run(): Promise<Exchange> {
+    try {
+      return await this.#try();
+    } catch (error) {
+      return await this.#again(error);
+    }
+  }
+
+  /** What follows a first try that failed. Most calls never come here, and p-retry costs as much as a request. */
+  async #again(first: unknown): Promise<Exchange> {
+    const { signal } = this.context;
+    let tried = false;
+    const next = () => {
+      if (tried) return this.#try();
+      tried = true;
+      throw first;
+    };
+    try {
+      return await pRetry(next, {
+        // p-retry's own count ends a call on a 429 after the last counted try, and its sleep has no clock of ours.
+        retries: Number.POSITIVE_INFINITY,
+        minTimeout: 0,
+        factor: 1,
+        shouldConsumeRetry: ({ error }) => retryKind(error, this.request) !== 'limit',
+        onFailedAttempt: ({ error, retriesConsumed }) => this.#wait(error, retriesConsumed),
+      });
+    } catch (error) {
+      // The reason may be anything; p-retry would have made an error of it.
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof RungateError) error.facts = this.#facts();
+      throw error;
+    }
+  }
+
+  #facts() {
+    const { endpoint, method, path } = this.request;
+    return { endpoint, method, path, attempts: this.#attempts, elapsedMs: this.#elapsed() };
+  }
+
+  /** A rate limit does not make the service slow, so the time it takes has a deadline of its own. */
+  get #deadline(): number {
+    const own = this.#started + this.context.limits.timeoutMs;
+    return Math.max(own, Math.min(own + this.#limitedMs, this.#limitDeadline));
+  }
+
+  #elapsed(): number {
+    return this.context.clock.monotonic() - this.#started;
+  }
+
+  async #try(): Promise<Exchange> {
+    const { transport, clock, signal, limits, check } = this.context;
+    signal.throwIfAborted();
+    const began = clock.monotonic();
+    const left = this.#deadline - began;
+    if (left <= 0) throw this.#deadlineError();
+    this.#attempts += 1;
+    this.#began = began;
+    let reply: RawReply | undefined;
+    try {
+      const timeoutMs = Math.min(limits.requestTimeoutMs, left);
+      // Where one kept connection has gone dead in silence, so may have all: each try would take another of them.
+      const fresh = this.#lost || !this.request.repeatable;
+      reply = await transport.send(this.request, { signal, timeoutMs, fresh });
+      const value = readReply(this.request, this.endpoint, reply, { now: clock.now(), check });
+      this.#report(began, { status: reply.status });
+      return this.#exchange(reply, value);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof RungateError) concealError(error, this.request.conceal);
+      const code = error instanceof RungateError ? error.code : 'bug';
+      const status = reply?.status ?? (error instanceof HttpError ? error.status : undefined);
+      this.#report(began, status === undefined ? { code } : { status, code });
+      if (reply !== undefined && this.#gone(error)) return this.#exchange(reply, undefined);
+      this.#lost ||= replyLost(error);
+      throw error;
+    }
+  }
+
+  /** A DELETE that finds nothing after a lost reply has done its work the first time. */
+  #gone(error: unknown): boolean {
+    return (
+      this.request.method === 'DELETE' && this.#lost && error instanceof HttpError && error.status === 404
+    );
+  }
+
+  #exchange({ text, status, headers, finalUrl }: RawReply, value: unknown): Exchange {
+    const { conceal } = this.request;
+    const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
+    return { value, text, status, headers, finalUrl, attempts, elapsedMs, conceal };
+  }
+
+  #report(began: number, outcome: { status?: number; code?: string }): void {
+    const { endpoint, method, path } = this.request;
+    const elapsedMs = this.context.clock.monotonic() - began;
+    this.context.onExchange?.({
+      type: 'try',
+      endpoint,
+      method,
+      path,
+      attempt: this.#attempts,
+      ...outcome,
+      elapsedMs,
+    });
+  }
+
+  #deadlineError(cause?: NetworkError): NetworkError {
+    const { method, path } = this.request;
+    const text = `${method} ${path} was not answered within ${span(this.context.limits.timeoutMs)}`;
+    const hint =
+      cause?.hint ?? 'the service is slow or cannot be reached: try again later, or allow more time';
+    return new NetworkError('deadline', cause === undefined ? text : `${text}: ${cause.message}`, {
+      hint,
+      cause,
+    });
+  }
+
+  /** Sleeps until the next try, or throws the error that the call ends with. */
+  async #wait(error: Error, retriesConsumed: number): Promise<void> {
+    const { clock, signal, limits, onRetry, onExchange } = this.context;
+    const kind = retryKind(error, this.request);
+    if (signal.aborted || kind === 'no' || !(error instanceof RungateError)) throw error;
+    if (limits.attempts <= 1 || (kind === 'again' && retriesConsumed >= limits.attempts - 1))
+      throw this.#ended(error);
+    const now = clock.monotonic();
+    const end = kind === 'limit' ? this.#limitDeadline : this.#deadline;
+    const waitMs = this.#waitMs(kind, error, retriesConsumed, end - now);
+    if (now + waitMs >= end) throw this.#ended(error, waitMs, Math.max(0, end - now));
+    onRetry?.(error, waitMs);
+    const { endpoint } = this.request;
+    onExchange?.({ type: 'wait', endpoint, attempt: this.#attempts, waitMs, reason: error.message });
+    await clock.sleep(waitMs, signal);
+    if (kind !== 'limit') return;
+    this.#refusals += 1;
+    this.#limitedMs += clock.monotonic() - this.#began;
+  }
+
+  /** What the service asks for, or a backoff. */
+  #waitMs(kind: 'limit' | 'again', error: RungateError, retriesConsumed: number, leftMs: number): number {
+    const askedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
+    const { random } = this.context;
+    if (kind === 'again') return askedMs ?? backoff(retriesConsumed, random);
+    return limitWait({ refusals: this.#refusals, waitedMs: this.#limitedMs, askedMs, leftMs }, random);
+  }
+
+  /** The error that the call ends with, saying why there is no further try. */
+  #ended(error: RungateError, waitMs?: number, leftMs = 0): RungateError {
+    const late = this.context.clock.monotonic() >= this.#deadline;
+    if (error instanceof NetworkError && error.fault !== 'deadline' && late)
+      return this.#deadlineError(error);
+    if (waitMs === undefined) return error;
+    const asked = error instanceof HttpError && error.retryAfterMs !== undefined;
+    const why = asked
+      ? `the service asks to wait ${span(waitMs)}`
+      : `the next try would be in ${span(waitMs)}`;
+    const given = `${why}, and the call has ${span(leftMs)} left: not waited`;
+    error.hint = error.hint === undefined ? given : `${error.hint}; ${given}`;
+    return error;
+  }
+}
+
+/**
+ * Sends the request, again where that is safe and of use, and checks the reply.
+ * @throws RungateError with `facts` set, or the signal's reason
+ */
+export function call(request: PreparedRequest, endpoint: Endpoint, context: CallContext): Promise<Exchange> {
+  return new Call(request, endpoint, context).run();
+}

@@ -1,0 +1,135 @@
+import { setMaxListeners } from 'node:events';
+import { systemClock } from '../clock.ts';
+import { type Conceal, concealer } from '../conceal.ts';
+import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
+import { concealError, RungateError, UsageError } from '../errors.ts';
+import { ownOptions } from '../own-options.ts';
+import { isLocal, parseApiUrl } from '../transport/address.ts';
+import { eitherSignal } from '../transport/either-signal.ts';
+import { proxyFor } from '../transport/proxy.ts';
+import { proxySecrets } from '../transport/proxy-secrets.ts';
+import { httpTransport } from '../transport/send.ts';
+import { call } from './call.ts';
+import {
+  type Caller,
+  type CallerInput,
+  type CallOptions,
+  type ClientOptions,
+  callOptionNames,
+  clientOptionNames,
+} from './options.ts';
+import { withVendorField } from './provider-model-field.ts';
+import { paced } from './rate-limited-transport.ts';
+import { type PreparedRequest, prepareRequest } from './request.ts';
+
+export type { Exchange, ExchangeEvent } from './exchange.ts';
+export type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
+
+function checkDuration(name: string, ms: number): number {
+  if (ms > 0) return ms;
+  throw new UsageError(`${name} must be a number of milliseconds above 0`);
+}
+
+function limitsOf(client: ClientOptions, options: CallOptions) {
+  const timeoutMs = checkDuration('timeoutMs', options.timeoutMs ?? client.callTimeoutMs ?? 120_000);
+  const requestTimeoutMs = options.requestTimeoutMs ?? client.requestTimeoutMs ?? 30_000;
+  const attempts = options.attempts ?? 4;
+  if (!Number.isInteger(attempts) || attempts < 1)
+    throw new UsageError('attempts must be a whole number from 1 up');
+  return {
+    timeoutMs,
+    requestTimeoutMs: checkDuration('requestTimeoutMs', requestTimeoutMs),
+    attempts,
+    limitTimeoutMs: options.limitTimeoutMs ?? timeoutMs,
+  };
+}
+
+const inputNames = ['params', 'query', 'body', 'headers'] as const satisfies readonly (keyof CallerInput)[];
+
+/** Takes out every secret that the options have. */
+export function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal {
+  const own = [apiKey, token].filter((secret) => secret !== undefined);
+  return concealer([...own, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
+}
+
+/**
+ * A caller of the service. It opens no connection before the first call.
+ * @param concealMore takes out more secrets than the options have
+ */
+export function createCaller(given: ClientOptions, concealMore?: Conceal): Caller {
+  const options = ownOptions(given, clientOptionNames);
+  const conceal = concealMore ?? ownConceal(options);
+  const { clock = systemClock, random = Math.random } = options;
+  const own = options.transport === undefined;
+  const { providerModelField: vendorField, proxyEnv } = options;
+  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
+  const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy });
+  const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
+  // A service on this machine has the limits that it says it has.
+  const documented = !isLocal(options.apiUrl);
+  const { transport, waitMs } = paced(named, clock, documented);
+  let base: URL | undefined;
+  const closing = new AbortController();
+  // Each call under way listens, and there may be any number: Node would warn of eleven.
+  setMaxListeners(0, closing.signal);
+
+  function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {
+    const idempotencyKey = given ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
+    base ??= parseApiUrl(options.apiUrl, options.insecureHttp);
+    const { apiUrl, apiKey, token, auth, userAgent } = options;
+    const { params, query, body, headers } = input;
+    // Named one by one: to copy them all costs more than the request.
+    const target = { apiUrl, base, apiKey, token, auth, userAgent, reserved: reservedOf(endpoint), conceal };
+    return prepareRequest(name, endpoint, { params, query, body, headers, idempotencyKey }, target);
+  }
+
+  async function inPace(name: string, { method }: Endpoint, signal: AbortSignal): Promise<void> {
+    for (let wait = waitMs(method); wait > 0; wait = waitMs(method)) {
+      const reason = 'the limit of requests a minute';
+      options.onExchange?.({ type: 'wait', endpoint: name, attempt: 0, waitMs: wait, reason });
+      await clock.sleep(wait, signal);
+      // The service has been waited for as long as it is believed.
+      if (wait >= 60_000) return;
+    }
+  }
+
+  return {
+    async exchange(name, endpoint, givenInput, givenOptions = {}) {
+      const callOptions = ownOptions(givenOptions, callOptionNames);
+      const input = ownOptions(givenInput, inputNames);
+      callOptions.signal?.throwIfAborted();
+      const either = eitherSignal(callOptions.signal, closing.signal);
+      try {
+        if (closing.signal.aborted) throw closing.signal.reason;
+        const { check = true, idempotencyKey, onRetry } = callOptions;
+        // Not spread below: that makes V8 a new kind of object for every call, at a sixth of its cost.
+        const limits = limitsOf(options, callOptions);
+        const request = prepare(name, endpoint, input, idempotencyKey);
+        if (callOptions.pace === true && options.pace !== false) await inPace(name, endpoint, either.signal);
+        return await call(request, endpoint, {
+          limits,
+          transport,
+          clock,
+          random,
+          check,
+          signal: either.signal,
+          onExchange: options.onExchange,
+          onRetry,
+        });
+      } catch (error) {
+        if (error instanceof RungateError) concealError(error, conceal);
+        // Facts of a call that was never sent.
+        if (error instanceof RungateError && error.facts.endpoint === undefined) {
+          error.facts = { endpoint: name, method: endpoint.method, attempts: 0, elapsedMs: 0 };
+        }
+        throw error;
+      } finally {
+        either.release();
+      }
+    },
+    async close() {
+      closing.abort(new UsageError('the client is closed'));
+      if (own) await transport.close();
+    },
+  };
+}

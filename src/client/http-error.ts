@@ -1,0 +1,134 @@
+import type { Conceal } from '../conceal.ts';
+import { HttpError } from '../errors.ts';
+import type { RawReply } from '../transport/transport.ts';
+import { credentialIn, swapped } from './credentials.ts';
+import type { PreparedRequest } from './request.ts';
+import { clockOf, parseRetryAfter } from './retry.ts';
+
+/** Headers in which services and the proxies before them name an exchange, the service's own first. */
+const idHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'cf-ray',
+  'x-amzn-trace-id',
+  'traceparent',
+];
+
+export function requestId(headers: Readonly<Record<string, string>>, conceal: Conceal): string | undefined {
+  const value = idHeaders.map((name) => headers[name]).find((id) => id !== undefined && id !== '');
+  return value === undefined ? undefined : conceal(value).slice(0, 200);
+}
+
+/** In one line, without secrets, at most `limit` characters. */
+export function oneLine(text: string, limit: number, conceal: Conceal): string {
+  const line = conceal(text).replace(/\s+/g, ' ').trim();
+  return line.length > limit ? `${line.slice(0, limit)}…` : line;
+}
+
+export function isHtml(text: string): boolean {
+  return /^\s*<(!doctype html|html|head|body)\b/i.test(text);
+}
+
+/** A page's title comes early; the rest of a body of megabytes is not searched. */
+const longestHead = 16 * 1024;
+
+/** What a body that is not JSON has to say: a page's title, or its first characters. */
+export function gist(text: string, conceal: Conceal): string {
+  const head = text.slice(0, longestHead);
+  if (!isHtml(head)) return oneLine(head, 200, conceal);
+  const title = /<title\b[^<>]*>([^<]*)/i.exec(head)?.[1]?.trim();
+  return `an HTML page${title ? `, "${oneLine(title, 200, conceal)}"` : ''}`;
+}
+
+/** Enough for any explanation; a reply of megabytes does not go into a log. */
+const longestField = 2000;
+
+function field(body: unknown, name: string, conceal: Conceal): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const value = (body as Record<string, unknown>)[name];
+  if (typeof value !== 'string' || value === '') return undefined;
+  const shown = conceal(value);
+  return shown.length > longestField ? `${shown.slice(0, longestField)}…` : shown;
+}
+
+/** The error body (interface, section 7), or what comes closest to it. */
+function explanation(
+  text: string,
+  conceal: Conceal,
+): { error: string | undefined; details: string | undefined } {
+  try {
+    const body: unknown = JSON.parse(text);
+    const first = (...names: readonly string[]) =>
+      names.map((name) => field(body, name, conceal)).find((text) => text !== undefined);
+    return { error: first('error', 'message', 'title'), details: first('details', 'detail') };
+  } catch {
+    return { error: undefined, details: undefined };
+  }
+}
+
+/** What may be wrong with an address that the service does not know. */
+function notFoundHint({ endpoint, path }: PreparedRequest): string {
+  // Every path of the interface begins with /api: one that comes later is behind a prefix of the base URL.
+  const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
+  const what =
+    endpoint === 'run.trigger'
+      ? 'the project, the process or tags, and the environment: they go by their slugs and keys'
+      : 'the id';
+  const check = `check ${what}; the service also says so of what belongs to another account`;
+  if (prefix === '') return check;
+  return `check RUNGATE_API_URL, which ends in ${prefix}: the paths of the service begin with /api by themselves; else ${check}`;
+}
+
+/** What happened, and what to do about it. */
+function verdictOn(status: number, request: PreparedRequest): { fact: string; hint: string | undefined } {
+  const credential = credentialIn(request.headers);
+  const what = credential?.what ?? 'request';
+  if (status === 401) {
+    const other = credential === null ? null : swapped(credential.what, credential.value);
+    const may = other ?? 'it may be mistyped, expired, deleted or of another service';
+    const hint = `check ${credential?.variable ?? 'the credential'}: ${may}`;
+    return { fact: `the service refused the ${what} (401)`, hint };
+  }
+  if (status === 403) {
+    const scopes = credential?.what === 'API key' ? 'the scopes of the key' : 'what this account may do';
+    return { fact: `the ${what} is not allowed to do this (403)`, hint: `check ${scopes}` };
+  }
+  if (status === 404) {
+    const hint = notFoundHint(request);
+    return { fact: 'the service knows nothing there (404)', hint };
+  }
+  if (status === 429) {
+    return { fact: "the service's rate limit is reached (429)", hint: 'wait a minute, or send less' };
+  }
+  if (status >= 500) return { fact: `the service failed (${status})`, hint: 'try again later' };
+  if (status >= 300 && status < 400) {
+    return { fact: `the service answered with a redirect (${status})`, hint: 'check RUNGATE_API_URL' };
+  }
+  return { fact: `the service refused the request (${status})`, hint: undefined };
+}
+
+/**
+ * The error of a reply that is not a success.
+ * @param now wall-clock milliseconds since the epoch, for a `Retry-After` that is a date
+ */
+export function refusal(request: PreparedRequest, reply: RawReply, now: number): HttpError {
+  const { status, headers, text } = reply;
+  const { conceal } = request;
+  // A service may well echo the key that it refuses.
+  const { error, details } = explanation(text, conceal);
+  const { fact, hint } = verdictOn(status, request);
+  const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
+  const said = encoded ? '' : [error ?? gist(text, conceal), details].filter((part) => part).join(': ');
+  const why = said === '' ? '' : `: ${oneLine(said, 500, conceal)}`;
+  // A page for people where the interface says JSON: likely not the service at all.
+  const elsewhere = isHtml(text) && status < 500 && status !== 401 && status !== 403 && status !== 429;
+  return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
+    status,
+    error,
+    details,
+    requestId: requestId(headers, conceal),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
+    hint: elsewhere ? 'check RUNGATE_API_URL: what answers there may not be the service' : hint,
+  });
+}

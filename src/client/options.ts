@@ -1,0 +1,108 @@
+import type { Clock } from '../clock.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import type { RungateError } from '../errors.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { Credentials } from './credentials.ts';
+import type { Exchange, ExchangeEvent } from './exchange.ts';
+import type { RequestInput } from './request.ts';
+
+/** How to reach the service and how long to try; all durations in milliseconds. */
+export interface ClientOptions extends Credentials {
+  /** The service's base URL; may have a path prefix. */
+  apiUrl: string;
+  /** Allow `http:` to other machines. */
+  insecureHttp?: boolean | undefined;
+  /** One try; default 30 s. */
+  requestTimeoutMs?: number | undefined;
+  /** One call, with its retries and their waits; default 2 min. */
+  callTimeoutMs?: number | undefined;
+  clock?: Clock | undefined;
+  /** A number from 0 up to 1. */
+  random?: (() => number) | undefined;
+  /** Where requests go instead of to the network. The client does not close it. */
+  transport?: Transport | undefined;
+  /** Certificates (PEM) to trust besides those that Node trusts (see `trustAlso`). */
+  caPem?: string | undefined;
+  /**
+   * The environment whose `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (either case) name the proxy; for example
+   * `process.env`. Default: none, a library does not look at the environment by itself.
+   */
+  proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
+  userAgent?: string | undefined;
+  /**
+   * false: pages of a list are read as quickly as they come. Default: within the limits that the service's
+   * `RateLimit` headers tell, else within the documented 60 reads a minute, unless the service is on this machine.
+   */
+  pace?: boolean | undefined;
+  /** What the service calls an environment's `providerModel`, whose real name carries a vendor's. */
+  providerModelField?: string | undefined;
+  /** One event for every HTTP request and for every wait between two. */
+  onExchange?: ((event: ExchangeEvent) => void) | undefined;
+}
+
+/** What one call may do otherwise than its client; all durations in milliseconds. */
+export interface CallOptions {
+  /** Aborting it ends the call at once, with its reason. */
+  signal?: AbortSignal | undefined;
+  /** The whole call, with its retries and their waits. */
+  timeoutMs?: number | undefined;
+  /** One try. */
+  requestTimeoutMs?: number | undefined;
+  /** Default: a random one per call, where the endpoint takes one. */
+  idempotencyKey?: string | undefined;
+  /** Tries; default 4. 1: no retries at all, also none of a rate limit. */
+  attempts?: number | undefined;
+  /** How long rate limits are waited out; default the call's own time. */
+  limitTimeoutMs?: number | undefined;
+  /** false: the value is the reply's JSON as it came, whatever its type says. */
+  check?: boolean | undefined;
+  /** One of many calls: it waits until the rate limit has room for it. That is not on `timeoutMs`. */
+  pace?: boolean | undefined;
+  onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
+}
+
+export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'headers'>;
+
+/** Sends calls by endpoint, without the types of the tree. */
+export interface Caller {
+  /** @throws RungateError with `facts` set, or the reason of the options' signal */
+  exchange(name: string, endpoint: Endpoint, input: CallerInput, options?: CallOptions): Promise<Exchange>;
+  /** Ends calls under way and every connection. */
+  close(): Promise<void>;
+}
+
+/** Every name of an interface: one that is missing or added does not compile. */
+function namesOf<T>(all: { readonly [Name in keyof Required<T>]: true }): readonly (keyof T & string)[] {
+  return Object.keys(all) as (keyof T & string)[];
+}
+
+export const clientOptionNames = namesOf<ClientOptions>({
+  apiKey: true,
+  token: true,
+  auth: true,
+  apiUrl: true,
+  insecureHttp: true,
+  requestTimeoutMs: true,
+  callTimeoutMs: true,
+  clock: true,
+  random: true,
+  transport: true,
+  caPem: true,
+  proxyEnv: true,
+  userAgent: true,
+  pace: true,
+  providerModelField: true,
+  onExchange: true,
+});
+
+export const callOptionNames = namesOf<CallOptions>({
+  signal: true,
+  timeoutMs: true,
+  requestTimeoutMs: true,
+  idempotencyKey: true,
+  attempts: true,
+  limitTimeoutMs: true,
+  check: true,
+  pace: true,
+  onRetry: true,
+});

@@ -1,0 +1,138 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Conceal } from '../conceal.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { ContractError, RungateError } from '../errors.ts';
+import { ownCopy } from '../own-options.ts';
+import { eitherSignal } from '../transport/either-signal.ts';
+import type { Caller, CallerInput, CallOptions } from './options.ts';
+import { type Page, readPage } from './page-shape.ts';
+import { PageWatch } from './page-watch.ts';
+import { quickCheck } from './quick-check.ts';
+import { received } from './schema-mismatch.ts';
+
+/** Reads one page. It must end soon after the signal is aborted. */
+export type FetchPage<P extends Page> = (page: number, signal: AbortSignal) => Promise<P>;
+
+export interface PagesOptions {
+  /** The list's name, for messages. */
+  name: string;
+  /** The first page to read; default 1. */
+  start?: number | undefined;
+  /** The most pages that are read of any list. */
+  maxPages?: number | undefined;
+}
+
+/**
+ * Waits until a request that was just made is on its way: Node hands its connection on in the next turn of the event
+ * loop. A consumer that is busy would keep that from coming.
+ */
+async function settingOut(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}
+
+/**
+ * The pages of a list, in order. While one is consumed, the next is already read: one and no more. A consumer
+ * that stops early ends that too, and nothing is left running.
+ * @throws ContractError where the list is not what it says (`PageWatch`), after the pages that came before it;
+ * and whatever `fetchPage` throws
+ */
+export async function* iteratePages<P extends Page>(
+  fetchPage: FetchPage<P>,
+  { name, start = 1, maxPages }: PagesOptions,
+): AsyncGenerator<P, void, undefined> {
+  const stop = new AbortController();
+  const watch = new PageWatch(name, start, maxPages);
+  const read = (page: number) => {
+    const reading = (async () => fetchPage(page, stop.signal))();
+    // A page that nobody waits for yet may fail: that is told when its turn comes.
+    reading.catch(() => {});
+    return reading;
+  };
+  let ahead = read(start);
+  try {
+    for (let number = start; ; number += 1) {
+      const page = await ahead;
+      const { more, problem } = watch.judge(number, page);
+      if (more) {
+        ahead = read(number + 1);
+        await settingOut();
+      }
+      yield page;
+      if (problem !== undefined) throw problem;
+      if (!more) return;
+    }
+  } finally {
+    stop.abort();
+    await ahead.catch(() => {});
+  }
+}
+
+/** A page, and what its reader made of the text that it came as. */
+export interface TakenPage<T> extends Page {
+  readonly taken: T;
+}
+
+/** Makes of a page's text what is wanted of it, once it was checked: the text itself is not kept. */
+export type Take<T> = (text: string, page: Page) => T;
+
+function noList(name: string, value: unknown, conceal: Conceal): ContractError {
+  const expected = 'a page or an array of items';
+  const came = received(value, conceal);
+  const text = `${name}: the reply is not as the contract says: expected ${expected}, received ${came}`;
+  return new ContractError(text, { field: '', expected, received: came });
+}
+
+/** The pages of a paged endpoint's list, from the query's own `page` on. Timeouts and tries are for each page. */
+export async function* readPages<T>(
+  caller: Pick<Caller, 'exchange'>,
+  name: string,
+  endpoint: Endpoint,
+  input: CallerInput,
+  take: Take<T>,
+  givenOptions: CallOptions = {},
+): AsyncGenerator<TakenPage<T>, void, undefined> {
+  const quick: Endpoint = ownCopy({ ...endpoint, reply: quickCheck(endpoint.reply) });
+  const options = ownCopy(givenOptions);
+  const query = ownCopy(input.query ?? {});
+  const fetchPage: FetchPage<TakenPage<T>> = async (number, stop) => {
+    const either = eitherSignal(options.signal, stop);
+    const given = { ...input, query: { ...query, page: number } };
+    try {
+      const { value, text, conceal } = await caller.exchange(name, quick, given, {
+        pace: true,
+        ...options,
+        signal: either.signal,
+      });
+      const page = readPage(value, name, conceal);
+      if (page === undefined) throw noList(name, value, conceal);
+      return { ...page, taken: take(text, page) };
+    } finally {
+      either.release();
+    }
+  };
+  // What is no page number is refused by the call itself.
+  const start = (query.page ?? 1) as number;
+  try {
+    yield* iteratePages(fetchPage, { name, start });
+  } catch (error) {
+    if (error instanceof RungateError && error.facts.endpoint === undefined) {
+      error.facts = { endpoint: name, method: endpoint.method };
+    }
+    throw error;
+  }
+}
+
+/** The items of a paged endpoint's list, one by one. */
+export async function* readItems(
+  caller: Pick<Caller, 'exchange'>,
+  name: string,
+  endpoint: Endpoint,
+  input: CallerInput,
+  options?: CallOptions,
+): AsyncGenerator<unknown, void, undefined> {
+  const nothing = () => undefined;
+  for await (const page of readPages(caller, name, endpoint, input, nothing, options)) {
+    for (const item of page.items) yield item;
+  }
+}

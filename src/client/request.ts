@@ -1,0 +1,180 @@
+import { type Conceal, concealer } from '../conceal.ts';
+import type { Endpoint, Method, Schema } from '../contract/endpoint.ts';
+import { UsageError } from '../errors.ts';
+import { fillPath, parseApiUrl, queryString } from '../transport/address.ts';
+import { type Credentials, credentialHeader } from './credentials.ts';
+import { fieldNames, mismatches } from './schema-mismatch.ts';
+
+export interface RequestInput {
+  /** Path parameters by name, not encoded. */
+  params: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, unknown>> | undefined;
+  /** JSON, checked against the endpoint's schema; bytes where the endpoint takes `multipart/form-data`. */
+  body?: unknown;
+  /** 1 to 255 visible ASCII characters. */
+  idempotencyKey?: string | undefined;
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface RequestTarget extends Credentials {
+  apiUrl: string;
+  /** `apiUrl`, where it has been checked already (`parseApiUrl`). */
+  base?: URL | undefined;
+  /** Allow `http:` to other machines. */
+  insecureHttp?: boolean | undefined;
+  userAgent?: string | undefined;
+  /** Values of the last path parameter that belong to another endpoint (`reservedValues`). */
+  reserved?: readonly string[] | undefined;
+  /** Takes secrets out of what is shown; default: the credentials alone. */
+  conceal?: Conceal | undefined;
+}
+
+/** A request, complete: sending it again sends the same bytes. */
+export interface PreparedRequest {
+  /** The endpoint's dotted name. */
+  readonly endpoint: string;
+  readonly method: Method;
+  readonly url: URL;
+  /** The URL's path, prefix included, for messages: never the query, which could hold a secret. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** What the response may have, where the endpoint says so. */
+  readonly maxReplyBytes?: number | undefined;
+  /** Sending it twice has the effect of sending it once. */
+  readonly repeatable: boolean;
+  /** Takes secrets out of what is shown of the exchange: applied before a text is shortened. */
+  readonly conceal: Conceal;
+}
+
+/** Headers that belong to the connection: a caller who sets one could split the request in two. */
+const connectionHeaders =
+  /^(host|connection|content-length|transfer-encoding|upgrade|expect|keep-alive|te|trailer|proxy-.*)$/;
+
+/** Methods that HTTP itself defines as safe to repeat. */
+const safe: readonly string[] = ['GET', 'PUT', 'DELETE'];
+
+/** The message of a query or body that does not fit, all of its faults in one line. */
+function refuse(
+  name: string,
+  part: 'query' | 'body',
+  schema: Schema,
+  value: unknown,
+  conceal: Conceal,
+): void {
+  const found = mismatches(schema, value, conceal);
+  if (found.length === 0) return;
+  const word = part === 'query' ? 'query key' : 'field';
+  const faults = found.slice(0, 5).map(({ field, expected, received, sentence }) => {
+    if (sentence !== undefined) return sentence;
+    if (expected === 'no such field') return `${word} ${field} is not known`;
+    if (field === '') return `the ${part} must be ${expected}, not ${received}`;
+    return received === 'nothing'
+      ? `${word} ${field} is missing (${expected})`
+      : `${word} ${field} must be ${expected}, not ${received}`;
+  });
+  const unknown = found.some((fault) => fault.expected === 'no such field');
+  const known = fieldNames(schema);
+  throw new UsageError(`${name}: ${faults.join('; ')}`, {
+    hint: unknown && known.length > 0 ? `known are ${known.join(', ')}` : undefined,
+  });
+}
+
+function checkQuery(
+  name: string,
+  endpoint: Endpoint,
+  query: RequestInput['query'],
+  conceal: Conceal,
+): string {
+  if (query === undefined && endpoint.query === undefined) return '';
+  // What is undefined is left out: an option that was not given is not a key that was.
+  const given = Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== undefined));
+  if (endpoint.query === undefined) {
+    const key = Object.keys(given)[0];
+    if (key !== undefined) throw new UsageError(`${name} takes no query, and ${key} was given`);
+    return '';
+  }
+  refuse(name, 'query', endpoint.query, given, conceal);
+  return queryString(name, given);
+}
+
+function checkBody(
+  name: string,
+  endpoint: Endpoint,
+  body: unknown,
+  conceal: Conceal,
+): string | Uint8Array | undefined {
+  if (endpoint.body === undefined) {
+    if (body !== undefined) throw new UsageError(`${name} takes no body`);
+    return undefined;
+  }
+  if (body === undefined && endpoint.bodyOptional) return undefined;
+  if (endpoint.multipart && body instanceof Uint8Array) return body;
+  refuse(name, 'body', endpoint.body, body, conceal);
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new UsageError(`${name}: the body cannot be written as JSON`, { cause });
+  }
+}
+
+/** Sets a caller's headers, each checked. */
+function setHeaders(
+  all: Record<string, string>,
+  name: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  for (const [key, value] of Object.entries(headers)) {
+    const lower = key.toLowerCase();
+    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower) || connectionHeaders.test(lower)) {
+      throw new UsageError(`${name}: ${JSON.stringify(key)} cannot be set as a header`);
+    }
+    if (!/^[\x20-\x7e]*$/.test(value)) throw new UsageError(`${name}: header ${lower} must be visible ASCII`);
+    all[lower] = value;
+  }
+}
+
+function checkKey(name: string, endpoint: Endpoint, key: string): void {
+  if (!endpoint.keyed) throw new UsageError(`${name} takes no idempotency key`);
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw new UsageError(
+      `${name}: the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
+    );
+  }
+}
+
+/**
+ * Builds the request of one call and checks all of it, so that what is wrong is known before anything is sent.
+ * @throws UsageError for the call's own parts, ConfigError for the address, CredentialError
+ */
+export function prepareRequest(
+  name: string,
+  endpoint: Endpoint,
+  input: RequestInput,
+  target: RequestTarget,
+): PreparedRequest {
+  const conceal =
+    target.conceal ?? concealer([target.apiKey, target.token].filter((secret) => secret !== undefined));
+  const base = target.base ?? parseApiUrl(target.apiUrl, target.insecureHttp);
+  const filled =
+    base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params, target.reserved);
+  const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, conceal));
+  const body = checkBody(name, endpoint, input.body, conceal);
+  const key = input.idempotencyKey;
+  if (key !== undefined) checkKey(name, endpoint, key);
+  const headers: Record<string, string> = { 'user-agent': 'rungate' };
+  if (typeof body === 'string') headers['content-type'] = 'application/json';
+  if (target.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': target.userAgent });
+  if (input.headers !== undefined) setHeaders(headers, name, input.headers);
+  headers.accept = 'application/json';
+  // Replies are small, and what is not compressed cannot be a decompression bomb.
+  headers['accept-encoding'] = 'identity';
+  if (key !== undefined) headers['idempotency-key'] = key;
+  Object.assign(headers, credentialHeader(name, endpoint.auth, target));
+  const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
+  const path = conceal(url.pathname);
+  const { method, maxReplyBytes } = endpoint;
+  const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes, conceal };
+  return body === undefined ? request : { ...request, body };
+}

@@ -1,0 +1,188 @@
+// Written from the contract by `npm run client`; a test fails while it is stale. Not edited by hand.
+import type { TriggerBody } from '../contract/run.ts';
+import type {
+  Delivery,
+  Environment,
+  EnvironmentFields,
+  EnvListQuery,
+  Fields,
+  List,
+  Observation,
+  ObservationsListQuery,
+  ObservationsSearchQuery,
+  Order,
+  OrderListItem,
+  OrderSummary,
+  Page,
+  RunStatus,
+  Variable,
+  Webhook,
+  WebhooksListQuery,
+} from '../contract/service-types.ts';
+import type { ExactOptions, ExactOrder } from './exact-orders.ts';
+import type { CallOptions } from './options.ts';
+
+/**
+ * Every endpoint of the service as a method under its dotted name: `client.run.trigger(body)`. Arguments are the path's
+ * parameters in path order, then the body, then the query, as far as there are any, then options. A call is tried again
+ * where that is safe, and rejects with a RungateError whose `facts` say what was called.
+ */
+export interface ServiceClient {
+  readonly orders: {
+    /** List the orders of the account: `GET /api/orders.json`, with a bearer token or an API key (interface, section 4.1). */
+    list(options?: CallOptions): Promise<{ orders: OrderListItem[]; [field: string]: unknown }>;
+    /** Show how many orders there are and what they add up to: `GET /api/orders/summary.json`, with a bearer token or an API key (interface, section 4.1). */
+    summary(options?: CallOptions): Promise<OrderSummary>;
+    /** Show one order of the account: `GET /api/orders/{id}.json`, with a bearer token or an API key (interface, section 4.1). */
+    get(id: string, options?: CallOptions): Promise<Order>;
+    /** The list, each total as the decimal text that came over the wire: sums are made of that (interface, section 2.1). */
+    listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }>;
+  };
+  readonly keys: {
+    /** Create an API key; its token is shown this once: `POST /api/settings/api-keys`, with a bearer token, never an API key (interface, section 4.2). */
+    create(
+      body: {
+        name: string;
+        scopes?:
+          | (
+              | 'ci:trigger'
+              | 'ci:status'
+              | 'ci:cancel'
+              | 'process:execute'
+              | 'quicktest:execute'
+              | 'testcase:read'
+              | 'testcase:write'
+              | 'testcase:execute'
+              | 'ticket:read'
+              | 'ticket:write'
+              | 'ticket:retest'
+              | 'execution:read'
+              | 'chat:use'
+              | 'runner:manage'
+              | 'platform:manage'
+              | (string & Record<never, never>)
+            )[]
+          | undefined;
+      },
+      options?: CallOptions,
+    ): Promise<{ apiKey: string; [field: string]: unknown }>;
+    /** Delete an API key: `DELETE /api/settings/api-keys/{id}`, with a bearer token, never an API key (interface, section 4.2). */
+    delete(id: string, options?: CallOptions): Promise<unknown>;
+  };
+  readonly run: {
+    /** Start a test run: `POST /api/ci/runs`, with an API key (interface, section 4.3). */
+    trigger(body: TriggerBody, options?: CallOptions): Promise<unknown>;
+    /** Show the state and the counts of a run: `GET /api/ci/runs/{runId}`, with an API key (interface, section 4.3). */
+    status(runId: string, options?: CallOptions): Promise<RunStatus>;
+    /** Cancel a run: `POST /api/ci/runs/{runId}/cancel`, with an API key (interface, section 4.3). */
+    cancel(runId: string, body?: { reason?: string | undefined }, options?: CallOptions): Promise<unknown>;
+  };
+  readonly env: {
+    /** List the environments at a glance: `GET /api/environments/overview`, with a bearer token (interface, section 4.4). */
+    overview(options?: CallOptions): Promise<List<Environment>>;
+    /** List the environments, page by page: `GET /api/environments`, with a bearer token (interface, section 4.4). */
+    readonly list: {
+      (query?: EnvListQuery, options?: CallOptions): Promise<Page<Environment>>;
+      /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+      all(query?: EnvListQuery, options?: CallOptions): AsyncIterableIterator<Environment>;
+    };
+    /** Create an environment: `POST /api/environments`, with a bearer token (interface, section 4.4). */
+    create(body: EnvironmentFields, options?: CallOptions): Promise<unknown>;
+    /** Change fields of an environment: `PUT /api/environments/{id}`, with a bearer token (interface, section 4.4). */
+    update(id: string, body: EnvironmentFields, options?: CallOptions): Promise<unknown>;
+    /** Delete an environment: `DELETE /api/environments/{id}`, with a bearer token (interface, section 4.4). */
+    delete(id: string, options?: CallOptions): Promise<unknown>;
+    readonly vars: {
+      /** List the variables of an environment: `GET /api/environments/{id}/variables`, with a bearer token (interface, section 4.4). */
+      list(id: string, options?: CallOptions): Promise<List<Variable>>;
+      /** Create a variable in an environment: `POST /api/environments/{id}/variables`, with a bearer token (interface, section 4.4). */
+      create(id: string, body: Fields, options?: CallOptions): Promise<unknown>;
+      /** Change a variable of an environment: `PUT /api/environments/{envId}/variables/{varId}`, with a bearer token (interface, section 4.4). */
+      update(envId: string, varId: string, body: Fields, options?: CallOptions): Promise<unknown>;
+      /** Delete a variable of an environment: `DELETE /api/environments/{envId}/variables/{varId}`, with a bearer token (interface, section 4.4). */
+      delete(envId: string, varId: string, options?: CallOptions): Promise<unknown>;
+    };
+  };
+  readonly observations: {
+    /** List the observations of a project, page by page: `GET /api/projects/{projectId}/observations`, with a bearer token (interface, section 4.5). */
+    readonly list: {
+      (projectId: string, query?: ObservationsListQuery, options?: CallOptions): Promise<Page<Observation>>;
+      /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+      all(
+        projectId: string,
+        query?: ObservationsListQuery,
+        options?: CallOptions,
+      ): AsyncIterableIterator<Observation>;
+    };
+    /** Show one observation: `GET /api/projects/{projectId}/observations/{observationId}`, with a bearer token (interface, section 4.5). */
+    get(projectId: string, observationId: string, options?: CallOptions): Promise<Observation>;
+    /** Search prior observations by meaning or text: `GET /api/projects/{projectId}/observations/search`, with a bearer token (interface, section 4.5). */
+    search(
+      projectId: string,
+      query?: ObservationsSearchQuery,
+      options?: CallOptions,
+    ): Promise<List<Observation>>;
+    /** Record an observation: `POST /api/projects/{projectId}/observations`, with a bearer token (interface, section 4.5). */
+    create(projectId: string, body: Fields, options?: CallOptions): Promise<unknown>;
+    /** Change an observation: `PUT /api/projects/{projectId}/observations/{observationId}`, with a bearer token (interface, section 4.5). */
+    update(projectId: string, observationId: string, body: Fields, options?: CallOptions): Promise<unknown>;
+    /** Add an attachment to an observation: `POST /api/projects/{projectId}/observations/{observationId}/attachments`, with a bearer token (interface, section 4.5). */
+    attach(projectId: string, observationId: string, body: Fields, options?: CallOptions): Promise<unknown>;
+    /** Confirm an observation: `POST /api/projects/{projectId}/observations/{observationId}/confirm`, with a bearer token (interface, section 4.5). */
+    confirm(projectId: string, observationId: string, body?: Fields, options?: CallOptions): Promise<unknown>;
+    /** Archive an observation: `POST /api/projects/{projectId}/observations/{observationId}/archive`, with a bearer token (interface, section 4.5). */
+    archive(projectId: string, observationId: string, body?: Fields, options?: CallOptions): Promise<unknown>;
+    /** Mark an observation as superseded by another: `POST /api/projects/{projectId}/observations/{observationId}/supersede`, with a bearer token (interface, section 4.5). */
+    supersede(
+      projectId: string,
+      observationId: string,
+      body?: Fields,
+      options?: CallOptions,
+    ): Promise<unknown>;
+    /** Promote an observation to an issue: `POST /api/projects/{projectId}/observations/{observationId}/promote-to-ticket`, with a bearer token (interface, section 4.5). */
+    promoteToTicket(
+      projectId: string,
+      observationId: string,
+      body?: Fields,
+      options?: CallOptions,
+    ): Promise<unknown>;
+    /** Promote an observation to wiki knowledge: `POST /api/projects/{projectId}/observations/{observationId}/promote-to-wiki`, with a bearer token (interface, section 4.5). */
+    promoteToWiki(
+      projectId: string,
+      observationId: string,
+      body?: Fields,
+      options?: CallOptions,
+    ): Promise<unknown>;
+  };
+  readonly webhooks: {
+    /** List the types of events that webhooks can receive: `GET /api/webhooks/event-types`, with a bearer token (interface, section 4.6). */
+    eventTypes(options?: CallOptions): Promise<unknown>;
+    /** List webhooks, page by page: `GET /api/webhooks`, with a bearer token (interface, section 4.6). */
+    readonly list: {
+      (query?: WebhooksListQuery, options?: CallOptions): Promise<Page<Webhook>>;
+      /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+      all(query?: WebhooksListQuery, options?: CallOptions): AsyncIterableIterator<Webhook>;
+    };
+    /** Register a webhook: `POST /api/webhooks`, with a bearer token (interface, section 4.6). */
+    create(
+      body: { projectId?: string | undefined; [field: string]: unknown },
+      options?: CallOptions,
+    ): Promise<unknown>;
+    /** Delete a webhook: `DELETE /api/webhooks/{id}`, with a bearer token (interface, section 4.6). */
+    delete(id: string, options?: CallOptions): Promise<unknown>;
+    /** Replace a webhook's secret; the old one stops signing: `POST /api/webhooks/{id}/secret/rotate`, with a bearer token (interface, section 4.6). */
+    rotateSecret(id: string, body?: Fields, options?: CallOptions): Promise<unknown>;
+    /** Send a test delivery to a webhook: `POST /api/webhooks/{id}/test`, with a bearer token (interface, section 4.6). */
+    test(id: string, body?: Fields, options?: CallOptions): Promise<unknown>;
+    readonly deliveries: {
+      /** List the deliveries of a webhook: `GET /api/webhooks/{id}/deliveries`, with a bearer token (interface, section 4.6). */
+      list(id: string, options?: CallOptions): Promise<List<Delivery>>;
+      /** Show one delivery: `GET /api/webhooks/{id}/deliveries/{deliveryId}`, with a bearer token (interface, section 4.6). */
+      get(id: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
+      /** Send a recorded delivery again: `POST /api/webhooks/{id}/deliveries/{deliveryId}/retry`, with a bearer token (interface, section 4.6). */
+      retry(id: string, deliveryId: string, body?: Fields, options?: CallOptions): Promise<unknown>;
+    };
+  };
+  /** Ends calls under way and every connection. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import type { Io } from '../host/io.ts';
+import type { SettingValues } from '../settings/index.ts';
+import { type Context, createContext } from './context.ts';
+import { addGlobals, type GlobalOptions } from './global-options.ts';
+
+/** What a command does once its words are understood. */
+export interface Action<Flags> {
+  /** The settings that its own options give. */
+  settings?(flags: Flags): Promise<Partial<SettingValues>>;
+  /** The profile that `--profile` names may be one that is not there yet. */
+  readonly newProfile?: boolean;
+  /** Does the work and returns the exit code. */
+  run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;
+}
+
+/** What a command does that reads no settings, so that a mistake in them cannot stop it. */
+export interface BareAction<Flags> {
+  runBare(io: Io, args: readonly unknown[], flags: Flags): Promise<number>;
+}
+
+/** Ties a command's options to what it does. */
+export type Bind = <Flags>(
+  command: Command,
+  action: Action<Flags & GlobalOptions> | BareAction<Flags & GlobalOptions>,
+) => void;
+
+/** `done` gets the exit code of the one command that is run. */
+export function createBind(io: Io, done: (code: number) => void): Bind {
+  return (command, action) => {
+    addGlobals(command).action(async (...given: unknown[]) => {
+      // commander passes the positional arguments, then the options, then the command.
+      const args = given.slice(0, -2);
+      const flags = mergedOptions(command) as never;
+      if ('runBare' in action) return done(await action.runBare(io, args, flags));
+      const own = (await action.settings?.(flags)) ?? {};
+      const { ref } = flags as { ref?: string };
+      const context = await createContext(io, flags, own, {
+        newProfile: action.newProfile === true,
+        refOf: async () => ref ?? (await (await import('./ci-context.ts')).ciContext(io)).ref,
+      });
+      try {
+        done(await action.run(context, args, flags));
+      } finally {
+        await context.close();
+      }
+    });
+  };
+}
+
+/** Options of the command and of those above it; what stands later on the command line wins. */
+function mergedOptions(command: Command): Record<string, unknown> {
+  const above = command.parent === null ? {} : mergedOptions(command.parent);
+  return { ...above, ...command.opts() };
+}

@@ -1,0 +1,42 @@
+import type { Argument, Command, Option } from 'commander';
+import type { Io } from '../../host/io.ts';
+
+/** What a person may mean by the word at the cursor. */
+export interface Candidate {
+  readonly value: string;
+  /** A few words on it; shown where the shell shows such. */
+  readonly about?: string;
+}
+
+/** What stands on the line before the word at the cursor. */
+export interface Line {
+  readonly io: Io;
+  /** The positional words of the command. */
+  readonly operands: readonly string[];
+  /** The options given so far, as commander names their values. */
+  readonly given: Readonly<Record<string, string | true>>;
+  /** The word itself, up to the cursor. */
+  readonly typed: string;
+}
+
+type Candidates = readonly (string | Candidate)[];
+
+/** Words that are known, or how to come by them. What it throws is taken for "none". */
+export type Source = Candidates | ((line: Line) => Candidates | Promise<Candidates>);
+
+/** Beside the options and not in them: commander's own `choices` would check the words too, and say so in its way. */
+const sources = new WeakMap<Option | Argument, Source>();
+
+/** Says what a shell completes after an option (`--format`) or in the place of an argument (`name`). */
+export function completes(command: Command, name: string, source: Source): Command {
+  const place =
+    command.options.find((option) => option.long === name) ??
+    command.registeredArguments.find((argument) => argument.name() === name);
+  if (place === undefined) throw new Error(`${command.name()} has no ${name} to complete`);
+  sources.set(place, source);
+  return command;
+}
+
+export function sourceOf(place: Option | Argument): Source | undefined {
+  return sources.get(place);
+}

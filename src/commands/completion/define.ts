@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { echoed } from '../../suggest.ts';
+import type { Bind } from '../binding.ts';
+import { completes } from './completes.ts';
+import { type Shell, shells } from './shells.ts';
+
+const install = `
+To have it in every shell, put the line into the file:
+  bash  ~/.bashrc  eval "$(rungate completion bash)"
+  zsh   ~/.zshrc   eval "$(rungate completion zsh)"
+  fish  ~/.config/fish/config.fish  rungate completion fish | source
+`;
+
+function shellOf(given: unknown): Shell {
+  const hint = `write rungate completion ${shells.join(', ')}`.replace(/, (\w+)$/, ' or $1');
+  if (given === undefined) throw new UsageError('nothing says which shell the script is for', { hint });
+  const shell = shells.find((one) => one === given);
+  if (shell !== undefined) return shell;
+  throw new UsageError(`there is no completion for ${echoed(String(given))}`, { hint });
+}
+
+/** `rungate completion bash|zsh|fish` */
+export function defineCompletion(command: Command, bind: Bind): void {
+  command
+    .description('Print a script that makes TAB complete commands, options and their values.')
+    .usage(shells.join('|'))
+    .argument('[shell]')
+    // What the script asks, so that it need not be renewed with the program: for no person to type.
+    .addOption(new Option('--complete').hideHelp())
+    .argument('[words...]')
+    .addHelpText('after', install);
+  completes(command, 'shell', shells);
+  bind(command, {
+    async runBare(io, [given, words], { complete }: { complete?: boolean }) {
+      const shell = shellOf(given);
+      const rest = words as readonly string[];
+      if (complete === true) {
+        await (await import('./complete.ts')).completeCommand(io, shell, rest);
+        return exitCodes.ok;
+      }
+      if (rest.length > 0) {
+        throw new UsageError(`one shell at a time: ${echoed(rest.join(' '))} is too much`);
+      }
+      const { scripts } = await import('./scripts.ts');
+      await io.out.write(scripts[shell]);
+      return exitCodes.ok;
+    },
+  });
+}

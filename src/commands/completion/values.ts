@@ -1,0 +1,55 @@
+import { api } from '../../contract/index.ts';
+import { actions, checkOverride } from '../../gate/policy.ts';
+import { verdicts } from '../../gate/verdict.ts';
+import { profilesPath, secretNames } from '../../settings/index.ts';
+import { readProfiles } from '../../settings/profiles.ts';
+import { isPlainName, plainNames, settingsTable } from '../../settings/table.ts';
+import type { Candidate, Line } from './completes.ts';
+
+/** The profiles there are. A file that cannot be read is left as it is, for a command to speak of. */
+export function profileNames({ io }: Pick<Line, 'io'>): string[] {
+  const path = profilesPath(io);
+  const stored = path === null ? null : io.stateFile(path).read();
+  return path === null || stored === null ? [] : Object.keys(readProfiles(path, stored.text));
+}
+
+function isAllowed(verdict: string, action: string): boolean {
+  try {
+    checkOverride(verdict, action);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Every `verdict=action` that `--on` takes. */
+export function overrideWords(): string[] {
+  return verdicts.flatMap((verdict) =>
+    actions.filter((action) => isAllowed(verdict, action)).map((action) => `${verdict}=${action}`),
+  );
+}
+
+/** The names of settings; `all`: with those of secrets, of which nothing but the name is ever shown. */
+export function settingWords(which: 'plain' | 'all'): Candidate[] {
+  const plain = plainNames.map((name) => ({ value: name, about: settingsTable[name].about }));
+  const secret = secretNames.map((name) => ({ value: name, about: 'A secret of your profile.' }));
+  return which === 'all' ? [...plain, ...secret] : plain;
+}
+
+/** What a setting takes, where that can be told. */
+export async function settingValues(line: Line): Promise<readonly (string | Candidate)[]> {
+  const [name = ''] = line.operands;
+  if (name === 'on') return overrideWords();
+  if (name === 'environment') return (await import('./service.ts')).environmentKeys(line);
+  if (!isPlainName(name)) return [];
+  const { enum: words, type } = settingsTable[name].kind.schema;
+  if (Array.isArray(words)) return words.map(String);
+  return type === 'boolean' ? ['true', 'false'] : [];
+}
+
+/** The paths that the contract knows for a method, those without an id in them. */
+export function apiPaths({ operands: [method = ''] }: Pick<Line, 'operands'>): Candidate[] {
+  return Object.values(api)
+    .filter((endpoint) => endpoint.method === method.toUpperCase() && !endpoint.path.includes('{'))
+    .map(({ path, summary }) => ({ value: path, about: summary }));
+}

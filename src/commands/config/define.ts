@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { Bind } from '../binding.ts';
+import { completes } from '../completion/completes.ts';
+import { examples } from '../examples.ts';
+
+/** `rungate config …` */
+export function defineConfig(group: Command, bind: Bind): void {
+  const list = group
+    .command('list')
+    .summary('show every setting and where it comes from')
+    .description('Show every setting and where it comes from. Secrets are shown as set or not set.')
+    .option('--ref <ref>', 'as it is for this branch or tag');
+  examples(list, 'rungate config list');
+  bind(list, {
+    run: async (context) => (await import('./show.ts')).listCommand(context),
+  });
+
+  const get = group
+    .command('get')
+    .summary('show one setting')
+    .description('Show the value of one setting, from wherever it comes; nothing when it is not set.')
+    .argument('<name>')
+    .option('--ref <ref>', 'as it is for this branch or tag');
+  completes(get, 'name', async () => (await import('../completion/values.ts')).settingWords('all'));
+  examples(get, 'rungate config get interval');
+  bind(get, {
+    run: async (context, [name]) => (await import('./show.ts')).getCommand(context, String(name)),
+  });
+
+  const set = group
+    .command('set')
+    .summary('keep a setting in your profile')
+    .description('Keep a setting in your profile. Secrets are kept by rungate login.')
+    .argument('<name>')
+    .argument('<value>', 'a list with commas: smoke,nightly; on: cancelled=fail,timeout=warn');
+  completes(set, 'name', async () => (await import('../completion/values.ts')).settingWords('plain'));
+  completes(set, 'value', async (line) => (await import('../completion/values.ts')).settingValues(line));
+  examples(set, 'rungate config set project shop', 'rungate config set on cancelled=fail,timeout=warn');
+  bind(set, {
+    newProfile: true,
+    run: async (context, [name, value]) =>
+      (await import('./change.ts')).setCommand(context, String(name), String(value)),
+  });
+
+  const unset = group
+    .command('unset')
+    .summary('take a setting or a secret out of your profile')
+    .description('Take a setting or a secret out of your profile.')
+    .argument('<name>', 'a setting, or apiKey, token, webhookSecrets, tenantSecret');
+  completes(unset, 'name', async () => (await import('../completion/values.ts')).settingWords('all'));
+  examples(unset, 'rungate config unset apiKey');
+  bind(unset, {
+    run: async (context, [name]) => (await import('./change.ts')).unsetCommand(context, String(name)),
+  });
+
+  const path = group
+    .command('path')
+    .summary('show where profiles are kept')
+    .description('Show the path of the file of profiles, whether it is there or not.');
+  examples(path, 'rungate config path');
+  bind(path, {
+    newProfile: true,
+    run: async (context) => (await import('./show.ts')).pathCommand(context),
+  });
+}

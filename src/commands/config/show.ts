@@ -1,0 +1,109 @@
+import { exitCodes } from '../../exit.ts';
+import { excerpt, sanitize } from '../../sanitize.ts';
+import {
+  policyOf,
+  type Setting,
+  type SettingName,
+  type Settings,
+  type SettingValues,
+} from '../../settings/index.ts';
+import { isPlainName, writeValue } from '../../settings/table.ts';
+import type { Context } from '../context.ts';
+import { allNames, isSecret, profilesFile, settingName } from './names.ts';
+
+/** A value as a file has it; null when it is not set. Never called for a secret. */
+function shownValue(settings: Settings, name: SettingName): unknown {
+  const setting: Setting<SettingValues[SettingName]> | undefined = settings[name];
+  return setting === undefined || !isPlainName(name) ? null : writeValue(name, setting.value as never);
+}
+
+/** One setting as data: a secret says only whether it is set. */
+function described(settings: Settings, name: SettingName) {
+  const setting = settings[name];
+  const from = { origin: setting?.origin ?? null, detail: setting?.detail ?? null };
+  return isSecret(name)
+    ? { set: setting !== undefined, ...from }
+    : { value: shownValue(settings, name), ...from };
+}
+
+/** A value as a person writes it on the command line. */
+function plainText(value: unknown): string {
+  if (value === null) return '';
+  if (Array.isArray(value)) return value.join(',');
+  if (typeof value !== 'object') return String(value);
+  return Object.entries(value)
+    .map((pair) => pair.join('='))
+    .join(',');
+}
+
+function cell(settings: Settings, name: SettingName): string {
+  if (!isSecret(name)) return excerpt(plainText(shownValue(settings, name)));
+  return settings[name] === undefined ? 'not set' : 'set';
+}
+
+/** `rungate config list` */
+export async function listCommand({ settings, sources, output }: Context): Promise<number> {
+  for (const { name, origin } of sources.withheld) {
+    await output.alert(`${name} is kept for ${sanitize(origin)}, and is not sent to another service`);
+  }
+  const { profile, projectFile } = sources;
+  const policy = Object.entries(policyOf(settings));
+  const report = {
+    schemaVersion: 1,
+    profile: profile.name,
+    profilesFile: sources.profilesFile,
+    projectFile,
+    settings: Object.fromEntries(allNames.map((name) => [name, described(settings, name)])),
+    policy: Object.fromEntries(
+      policy.map(([verdict, { value, origin, detail = null }]) => [
+        verdict,
+        { action: value, origin, detail },
+      ]),
+    ),
+  };
+  const rows = allNames.map((name) => [
+    name,
+    cell(settings, name),
+    settings[name]?.origin ?? '',
+    excerpt(settings[name]?.detail ?? '', 500),
+  ]);
+  const gateRows = policy.map(([verdict, { value, origin, detail = '' }]) => [
+    `gate on ${verdict}`,
+    value,
+    origin,
+    excerpt(detail, 500),
+  ]);
+  await output.data(report, {
+    head: ['setting', 'value', 'origin', 'where'],
+    rows: [...rows, ...gateRows],
+  });
+  return exitCodes.ok;
+}
+
+/** `rungate config get` */
+export async function getCommand({ settings, output }: Context, given: string): Promise<number> {
+  const name = settingName(given);
+  if (output.format === 'json' || output.format === 'ndjson') {
+    await output.data({ schemaVersion: 1, name, ...described(settings, name) }, { head: [], rows: [] });
+  } else if (isSecret(name)) {
+    await output.result(`${cell(settings, name)}\n`);
+  } else if (settings[name] === undefined) {
+    await output.note(`${name} is not set`);
+  } else {
+    await output.result(`${sanitize(plainText(shownValue(settings, name)))}\n`);
+  }
+  return exitCodes.ok;
+}
+
+/** `rungate config path` */
+export async function pathCommand(context: Context): Promise<number> {
+  const path = profilesFile(context);
+  const { profile, projectFile } = context.sources;
+  const report = { schemaVersion: 1, profile: profile.name, profilesFile: path, projectFile };
+  if (context.output.format === 'json' || context.output.format === 'ndjson') {
+    await context.output.data(report, { head: [], rows: [] });
+  } else {
+    await context.output.result(`${sanitize(path)}\n`);
+  }
+  return exitCodes.ok;
+}

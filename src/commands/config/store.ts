@@ -1,0 +1,58 @@
+import { ConfigError, RungateError } from '../../errors.ts';
+import type { Io } from '../../host/io.ts';
+import { DamagedProfiles, type Profiles, readProfiles, writeProfiles } from '../../settings/profiles.ts';
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
+
+/** `20261120T235528123Z` */
+const timeSuffix = (now: number) => new Date(now).toISOString().replace(/[-:.]/g, '');
+
+/** Renames a file that cannot be understood, so that nothing in it is lost and nothing is made of it either. */
+async function setAside(io: Io, path: string, text: string, damage: DamagedProfiles): Promise<ConfigError> {
+  const hint = 'mend it and rename it back, or make a new one with rungate login and rungate config set';
+  let aside: string | null;
+  try {
+    aside = await io.stateFile(path).setAside(text, `damaged-${timeSuffix(io.clock.now())}`);
+  } catch (cause) {
+    const message = `${damage.message}; the file of profiles is damaged, and cannot be set aside (${codeOf(cause)})`;
+    return new ConfigError(message, { hint: 'mend it, or move it away', cause });
+  }
+  const done = aside === null ? 'somebody has changed it since: try again' : `it is now ${aside}`;
+  return new ConfigError(`${damage.message}; the file of profiles was damaged: ${done}`, {
+    hint,
+    cause: damage,
+  });
+}
+
+/** The profiles of a text. @throws ConfigError; a text that cannot be understood is set aside first */
+export async function understand(io: Io, path: string, text: string): Promise<Profiles> {
+  try {
+    return readProfiles(path, text);
+  } catch (error) {
+    throw error instanceof DamagedProfiles ? await setAside(io, path, text, error) : error;
+  }
+}
+
+/** Changes the profiles as they are when nobody else changes them. */
+export async function changeStore(
+  io: Io,
+  path: string,
+  change: (profiles: Profiles) => Profiles,
+): Promise<void> {
+  let seen = '';
+  try {
+    await io.stateFile(path).change((text) => {
+      seen = text ?? '';
+      return writeProfiles(change(text === null ? {} : readProfiles(path, text)));
+    });
+  } catch (error) {
+    if (error instanceof DamagedProfiles) throw await setAside(io, path, seen, error);
+    const code = codeOf(error);
+    if (error instanceof RungateError || code === undefined) throw error;
+    const hint =
+      code === 'ELOCKED'
+        ? `another rungate holds ${path}.lock; when there is none, remove that file`
+        : 'check the folder and who may write to it, or give another one with RUNGATE_CONFIG_DIR';
+    throw new ConfigError(`the profile cannot be written: ${path} (${code})`, { hint, cause: error });
+  }
+}

@@ -1,0 +1,139 @@
+import { lookup } from 'node:dns/promises';
+import { HttpError, NetworkError, RungateError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import type { Tone } from '../../output/output.ts';
+import { wrapWords } from '../../output/wrap.ts';
+import { excerpt } from '../../sanitize.ts';
+import { version } from '../../version.ts';
+import { ciContext } from '../ci-context.ts';
+import type { Context } from '../context.ts';
+import {
+  type Check,
+  checkArea,
+  checkCi,
+  checkClock,
+  checkLimits,
+  checkProxy,
+  checkSettings,
+  failed,
+  type ProbeResult,
+  probes,
+  unreachable,
+} from './checks.ts';
+
+/** Each step goes on from the one before; what cannot be looked at any more is left out. */
+async function* examine(context: Context): AsyncGenerator<Check> {
+  const { io, settings } = context;
+  yield { name: 'version', status: 'ok', detail: `rungate ${version}`, remedy: null, exitCode: 0 };
+  yield checkSettings(settings);
+  yield checkCi(await ciContext(io));
+  yield checkProxy(io.env);
+
+  let caller: Awaited<ReturnType<Context['connect']>>;
+  try {
+    caller = await context.connect();
+  } catch (error) {
+    if (!(error instanceof RungateError)) throw error;
+    yield failed('service', error);
+    return;
+  }
+  const url = new URL(settings.apiUrl?.value ?? '');
+  yield await checkDns(url.hostname);
+
+  const headers: Record<string, string>[] = [];
+  let answered = false;
+  for (const probe of probes) {
+    const sentAt = io.clock.now();
+    const began = io.clock.monotonic();
+    let result: ProbeResult;
+    try {
+      // One try each: a doctor tells what is, and a limit is no reason to wait here.
+      result = { reply: await caller.exchange(probe.name, probe.endpoint, probe.input, { attempts: 1 }) };
+    } catch (error) {
+      result = { error };
+    }
+    if (unreachable(result)) {
+      yield failed(result.error.fault === 'tls' ? 'tls' : 'connection', result.error);
+      return;
+    }
+    if (!answered && ('reply' in result || result.error instanceof HttpError)) {
+      answered = true;
+      yield reached(url, io.clock.monotonic() - began);
+    }
+    if ('reply' in result) {
+      if (headers.length === 0) yield checkClock(result.reply.headers.date, sentAt, io.clock.now());
+      headers.push(result.reply.headers);
+    }
+    yield checkArea(probe, result);
+  }
+  yield checkLimits(headers);
+}
+
+function reached(url: URL, ms: number): Check {
+  const how =
+    url.protocol === 'https:' ? 'TLS connection and certificate are good' : 'plain HTTP, without TLS';
+  return {
+    name: 'connection',
+    status: 'ok',
+    detail: `${url.origin} answers in ${Math.round(ms)} ms; ${how}`,
+    remedy: null,
+    exitCode: 0,
+  };
+}
+
+async function checkDns(hostname: string): Promise<Check> {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  try {
+    const found = await lookup(host, { all: true });
+    const addresses = found.map(({ address }) => address).join(', ');
+    return {
+      name: 'dns',
+      status: 'ok',
+      detail: excerpt(`${host} is ${addresses}`, 200),
+      remedy: null,
+      exitCode: 0,
+    };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
+    // Behind a proxy it is the proxy that looks the name up: a warning, and the connection decides.
+    const hint = 'check the host in RUNGATE_API_URL; behind a proxy this may be as it should';
+    return {
+      ...failed('dns', new NetworkError('dns', `${host} has no address here (${code})`, { hint })),
+      status: 'warn',
+      exitCode: 0,
+    };
+  }
+}
+
+const marks = {
+  ok: ['good', '✓'],
+  warn: ['warn', '!'],
+  fail: ['bad', '✗'],
+  skip: ['dim', '-'],
+} as const satisfies Record<Check['status'], readonly [Tone, string]>;
+
+/** `rungate doctor`: what works, step by step; exits 0, or with the code of the first thing wrong. */
+export async function doctorCommand(context: Context): Promise<number> {
+  const { io, output } = context;
+  // As for all that is said: a terminal's lines break at words, a log's not at all.
+  const columns = io.out.isTTY ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const json = output.format === 'json' || output.format === 'ndjson';
+  const checks: Check[] = [];
+  for await (const one of examine(context)) {
+    checks.push(one);
+    if (json) continue;
+    const [tone, mark] = marks[one.status];
+    const say = (text: string, indent: string) =>
+      output.result(`${wrapWords(text, columns, indent).join('\n')}\n`);
+    await say(`${output.paint(tone, mark)} ${one.name}: ${output.excerpt(one.detail, 1000)}`, '    ');
+    if (one.remedy !== null && one.status !== 'ok')
+      await say(`    → ${output.excerpt(one.remedy, 400)}`, '      ');
+  }
+  const exitCode = checks.find((one) => one.status === 'fail')?.exitCode ?? exitCodes.ok;
+  if (json)
+    await output.data(
+      { schemaVersion: 1, ok: exitCode === exitCodes.ok, exitCode, checks },
+      { head: [], rows: [] },
+    );
+  return exitCode;
+}

@@ -1,0 +1,75 @@
+import { type Endpoint, type Method, pathPattern } from '../../contract/endpoint.ts';
+import { anyReply, openBody } from '../../contract/fields.ts';
+import { api } from '../../contract/index.ts';
+import { UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { renderReply } from '../../output/json.ts';
+import type { Context } from '../context.ts';
+import { filled, oneOf } from '../global-options.ts';
+import { bodyOf, type OpenFlags } from './body-input.ts';
+
+export interface ApiFlags extends OpenFlags {
+  idempotencyKey?: string;
+}
+
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** The path and the query of what the user wrote; only a plain path of the service itself. */
+export function parseTarget(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {
+  const hint = 'write the path below the base URL, such as /api/environments?page=2';
+  const [path = ''] = text.split('?');
+  const url = URL.canParse(text, 'http://service.invalid') ? new URL(text, 'http://service.invalid') : null;
+  // What the URL parser rewrites (dot segments, another host, a fragment) is not what was written.
+  if (
+    !text.startsWith('/') ||
+    url === null ||
+    url.pathname !== path ||
+    url.hash !== '' ||
+    /[{}]/.test(path)
+  ) {
+    throw new UsageError(`"${text}" is not a path of the service`, { hint });
+  }
+  const query: Record<string, string[]> = {};
+  for (const [name, value] of url.searchParams) query[name] = [...(query[name] ?? []), value];
+  return { path: path as `/api/${string}`, query };
+}
+
+/** The credential that the contract names for a path it knows; either one for any other. */
+function authOf(path: string): Endpoint['auth'] {
+  const known = Object.values(api).find((endpoint) => pathPattern(endpoint.path).test(path));
+  return known?.auth ?? 'either';
+}
+
+/** `rungate api`: a call that the contract does not know, checked in nothing but that its reply is JSON or empty. */
+export async function apiCommand(
+  context: Context,
+  methodText: string,
+  pathText: string,
+  flags: ApiFlags,
+): Promise<number> {
+  const method = oneOf('<method>', methods, methodText.toUpperCase());
+  const { path, query } = parseTarget(pathText);
+  const key = filled('--idempotency-key', flags.idempotencyKey);
+  const body = await bodyOf(context.io, flags, []);
+  if (method === 'GET' && body !== undefined) {
+    throw new UsageError('a GET has no body', { hint: 'put what it asks for into the path: ?name=value' });
+  }
+  const endpoint: Endpoint = {
+    method: method as Method,
+    path,
+    auth: authOf(path),
+    summary: 'a call by hand',
+    section: '-',
+    query: openBody,
+    ...(body === undefined ? {} : { body: openBody }),
+    ...(key === undefined ? {} : { keyed: true }),
+    reply: anyReply,
+  };
+  const caller = await context.connect();
+  const options = key === undefined ? {} : { idempotencyKey: key };
+  const reply = await caller.exchange('api', endpoint, { params: {}, query, body }, options);
+  // Always JSON: there is no telling what a table of it would be.
+  const indent = context.output.format === 'ndjson' ? 0 : 2;
+  if (reply.text.trim() !== '') await context.output.result(await renderReply(reply.text, indent));
+  return exitCodes.ok;
+}

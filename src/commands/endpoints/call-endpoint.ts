@@ -1,0 +1,131 @@
+import type { Exchange } from '../../client/caller.ts';
+import { readPage } from '../../client/page-shape.ts';
+import { type Endpoint, pathParams } from '../../contract/endpoint.ts';
+import { type Field, fieldsOf, itemSchema } from '../../contract/shape.ts';
+import { UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { parseExact } from '../../output/exact.ts';
+import type { Context } from '../context.ts';
+import { attachmentOf } from './attachment.ts';
+import { bodyOf, fieldValue, type OpenFlags, splitPair } from './body-input.ts';
+import { confirm } from './confirm.ts';
+
+import { fieldTable } from './field-table.ts';
+import { flagKey, flagName } from './flag-name.ts';
+import { itemTable } from './item-table.ts';
+
+export interface EndpointFlags extends OpenFlags {
+  all?: boolean;
+  yes?: boolean;
+  file?: string;
+  textParam?: string;
+  query?: string[];
+  [flag: string]: unknown;
+}
+
+/** The fields that were given as flags, with their values. */
+function given(
+  fields: readonly Field[],
+  flags: EndpointFlags,
+): { path: readonly string[]; value: unknown }[] {
+  return fields
+    .filter((field) => flags[flagKey(field)] !== undefined)
+    .map((field) => ({ path: field.path, value: fieldValue(flagName(field), field, flags[flagKey(field)]) }));
+}
+
+function queryOf(
+  endpoint: Endpoint,
+  text: unknown,
+  flags: EndpointFlags,
+): Record<string, unknown> | undefined {
+  if (endpoint.query === undefined) return undefined;
+  const shown = given(fieldsOf(endpoint.query), { ...flags, q: undefined });
+  const query: Record<string, unknown> = Object.fromEntries(shown.map(({ path, value }) => [path[0], value]));
+  if (typeof text === 'string') query[flags.textParam ?? 'q'] = text;
+  for (const pair of Array.isArray(flags.query) ? flags.query : []) {
+    const [name, value] = splitPair('--query', pair);
+    query[name] = value;
+  }
+  return query;
+}
+
+/** Sends one call and prints the reply: what every derived command does. */
+export async function callEndpoint(
+  context: Context,
+  name: string,
+  endpoint: Endpoint,
+  args: readonly unknown[],
+  flags: EndpointFlags,
+): Promise<number> {
+  const names = pathParams(endpoint.path);
+  const params = Object.fromEntries(names.map((param, index) => [param, String(args[index])]));
+  const query = queryOf(endpoint, args[names.length], flags);
+  if (flags.all === true) {
+    const { listAll } = await import('./list-all.ts');
+    return listAll(context, name, endpoint, query === undefined ? { params } : { params, query });
+  }
+  const shown = endpoint.body === undefined ? [] : given(fieldsOf(endpoint.body), flags);
+  const json = await bodyOf(context.io, flags, shown);
+  const attachment = flags.file === undefined ? undefined : await attachmentOf(context.io, flags.file);
+  if (attachment !== undefined && json !== undefined) {
+    throw new UsageError('a file and fields exclude each other', { hint: 'give --file, or the fields' });
+  }
+  const body = attachment?.body ?? json;
+  if (body === undefined && endpoint.body !== undefined && endpoint.bodyOptional !== true) {
+    throw new UsageError(`${name}: nothing to send`, {
+      hint: 'give fields as flags, with --field, or with --input',
+    });
+  }
+  const caller = await context.connect();
+  if (endpoint.destructive) {
+    const what = `${endpoint.summary}: ${Object.values(params).join(' ')}`;
+    if (!(await confirm(context, what, flags.yes === true))) {
+      await context.output.alert('nothing was done');
+      return exitCodes.SIGINT;
+    }
+  }
+  const headers = attachment === undefined ? {} : { 'content-type': attachment.contentType };
+  const reply = await caller.exchange(name, endpoint, { params, query, body, headers });
+  await printReply(context, name, endpoint, reply);
+  return exitCodes.ok;
+}
+
+/** The items of a list in any of its shapes, orders included. */
+function itemsOf(list: unknown): readonly unknown[] {
+  if (Array.isArray(list)) return list;
+  const { items, orders } = list as { items?: unknown[]; orders?: unknown[] };
+  return items ?? orders ?? [];
+}
+
+/** A new webhook's secret, without which nothing verifies: where it belongs. */
+async function speakOfSecret({ output }: Context, name: string, value: unknown): Promise<void> {
+  if (!/^webhooks\.(create|rotateSecret)$/.test(name)) return;
+  if (typeof value !== 'object' || value === null || !('secret' in value)) return;
+  await output.note('keep the secret, for verify and listen: rungate login --webhook-secret');
+}
+
+async function printReply(
+  context: Context,
+  name: string,
+  endpoint: Endpoint,
+  reply: Exchange,
+): Promise<void> {
+  const { output } = context;
+  if (reply.text.trim() === '') return output.note(`${name}: done`);
+  const item = itemSchema(endpoint.reply);
+  // Also a list of which the contract shows no more than that there is a reply.
+  if (item === undefined && !Array.isArray(reply.value)) {
+    await output.reply(reply.text, fieldTable(reply.text));
+    return speakOfSecret(context, name, reply.value);
+  }
+  const page = readPage(reply.value, name, reply.conceal);
+  const items = itemsOf(parseExact(reply.text));
+  await output.reply(reply.text, itemTable(items, item === undefined ? [] : fieldsOf(item)));
+  if (items.length === 0) await output.note('nothing found');
+  else if (page?.hasNextPage) {
+    const of = page.totalPages === undefined ? '' : ` of ${page.totalPages}`;
+    await output.note(
+      `page ${page.page ?? 1}${of}; the next with --page ${(page.page ?? 1) + 1}, all with --all`,
+    );
+  }
+}

@@ -1,0 +1,133 @@
+import { type Command, Option } from 'commander';
+import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
+import { type Field, fieldsOf, isOpen } from '../../contract/shape.ts';
+import type { Bind } from '../binding.ts';
+import { completes } from '../completion/completes.ts';
+import { examples } from '../examples.ts';
+import { collect } from '../run/wait-flags.ts';
+import type { EndpointFlags } from './call-endpoint.ts';
+import { endpointExamples } from './endpoint-examples.ts';
+import { flagKey, flagName, kebab } from './flag-name.ts';
+
+const credentials: Readonly<Record<Endpoint['auth'], string>> = {
+  bearer: 'Credential: a bearer token (RUNGATE_TOKEN).',
+  jwt: 'Credential: the bearer token of a user session (RUNGATE_TOKEN); an API key cannot do this.',
+  key: 'Credential: an API key (RUNGATE_API_KEY).',
+  either: 'Credential: a bearer token (RUNGATE_TOKEN) or an API key (RUNGATE_API_KEY).',
+};
+
+const placeholders: Readonly<Record<Field['type'], string>> = {
+  string: ' <text>',
+  integer: ' <n>',
+  number: ' <number>',
+  boolean: '',
+  strings: ' <text>',
+  json: ' <json>',
+};
+
+function addField(command: Command, field: Field): void {
+  const [outer] = field.path;
+  const note = field.path.length > 1 ? `in ${outer}` : '';
+  const flags = `${flagName(field)}${placeholders[field.type]}`;
+  if (field.type === 'strings') command.option(flags, `${note}(repeatable)`, collect);
+  else command.option(flags, note);
+  if (/environmentKey$/i.test(flagKey(field))) {
+    completes(command, flagName(field), async (line) =>
+      (await import('../completion/service.ts')).environmentKeys(line),
+    );
+  }
+  if (field.type === 'boolean') command.addOption(new Option(`--no-${kebab(flagKey(field))}`));
+}
+
+/** What a derived command says and takes, before its own options: for those written by hand as well. */
+export function describeEndpoint(command: Command, endpoint: Endpoint): Command {
+  const danger = endpoint.destructive
+    ? ' It cannot be undone: asked about first, or confirmed with --yes.'
+    : '';
+  command
+    .summary(endpoint.summary.charAt(0).toLowerCase() + endpoint.summary.slice(1))
+    .description(`${endpoint.summary}.${danger}\n${credentials[endpoint.auth]}`);
+  for (const name of pathParams(endpoint.path)) command.argument(`<${name}>`);
+  return command;
+}
+
+function addFlags(command: Command, name: string, endpoint: Endpoint): void {
+  const query = endpoint.query === undefined ? [] : fieldsOf(endpoint.query);
+  const body = endpoint.body === undefined ? [] : fieldsOf(endpoint.body);
+  command.optionsGroup('Options:');
+  if (name === 'observations.search') {
+    command
+      .argument('[text]', 'what to search for')
+      .option('--text-param <name>', 'the query parameter that the text goes out as (default q)')
+      .option('--query <name=value>', 'any other query parameter (repeatable)', collect);
+  } else {
+    for (const field of query) addField(command, field);
+  }
+  for (const field of body) addField(command, field);
+  if (endpoint.paged) command.option('--all', 'every page, one item a line, as they come');
+  if (endpoint.multipart) command.option('--file <file>', 'the file to attach');
+  if (endpoint.body !== undefined && isOpen(endpoint.body)) {
+    command
+      .option('--field <name=value>', 'any other field, as text (repeatable)', collect)
+      .option('--json-field <name=json>', 'any other field, as JSON (repeatable)', collect)
+      .option('--input <file>', 'the body as a JSON file, - for standard input; flags beat it');
+  }
+  if (endpoint.destructive) command.option('-y, --yes', 'do not ask');
+}
+
+/** Writes the options of one command by hand, and ties it to what it does. */
+export type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
+
+/** `variables of an environment`: what a group within a group holds. */
+const inner: Readonly<Record<string, string>> = {
+  vars: 'variables of an environment',
+  deliveries: 'deliveries of a webhook',
+};
+
+function summaryOf(word: string, parent: Command): string {
+  return inner[word] ?? `${word} of ${parent.name()}`;
+}
+
+/** The group that a dotted name's command belongs to: `env.vars.list` → `env vars`, made when it is not there. */
+function groupOf(group: Command, words: readonly string[]): Command {
+  return words.reduce((parent, word) => {
+    const found = parent.commands.find((command) => command.name() === kebab(word));
+    return found ?? parent.command(kebab(word)).summary(summaryOf(word, parent)).enablePositionalOptions();
+  }, group);
+}
+
+/**
+ * A command for every endpoint: path parameters in path order, shown fields as flags, help from the contract.
+ * `custom` are the workflows, which have options of their own.
+ */
+export function deriveCommands(
+  group: Command,
+  bind: Bind,
+  api: Api,
+  custom: Readonly<Record<string, Custom>> = {},
+): void {
+  for (const [name, endpoint] of Object.entries(api)) {
+    const words = name.split('.').slice(1);
+    const leaf = words.pop() ?? name;
+    const command = describeEndpoint(groupOf(group, words).command(kebab(leaf)), endpoint);
+    for (const [index, param] of pathParams(endpoint.path).entries()) {
+      completes(command, param, async (line) =>
+        (await import('../completion/service.ts')).idsFor(api, endpoint, index, line),
+      );
+    }
+    const workflow = custom[name];
+    if (workflow !== undefined) {
+      workflow(command, bind, endpoint);
+      continue;
+    }
+    addFlags(command, name, endpoint);
+    const line = (endpointExamples as Readonly<Record<string, string | undefined>>)[name];
+    if (line !== undefined) {
+      examples(command, `rungate ${[...name.split('.').map(kebab), line].join(' ')}`.trim());
+    }
+    bind(command, {
+      run: async (context, args, flags: EndpointFlags) =>
+        (await import('./call-endpoint.ts')).callEndpoint(context, name, endpoint, args, flags),
+    });
+  }
+}

@@ -1,0 +1,106 @@
+import type { Exchange } from '../../client/caller.ts';
+import { redact } from '../../conceal.ts';
+import { ConfigError, ContractError } from '../../errors.ts';
+import type { SecretFile } from '../../host/secret-file.ts';
+import { renderReply } from '../../output/json.ts';
+import { maskSecret } from '../../output/mask.ts';
+import { escapeJson, excerpt, sanitize } from '../../sanitize.ts';
+import type { Context } from '../context.ts';
+
+/** What can be sent as a header and printed as it is. */
+function isPlain(token: string): boolean {
+  return /^[\x21-\x7e]+$/.test(token) && sanitize(token) === token;
+}
+
+function isJson({ format }: Context['output']): boolean {
+  return format === 'json' || format === 'ndjson';
+}
+
+export interface CreatedKey {
+  /** What it was asked for. */
+  name: string;
+  reply: Exchange;
+  token: string;
+}
+
+/** What can be said of the key without its token. */
+function described({ name, reply, token }: CreatedKey): string {
+  const { id } = reply.value as { id?: unknown };
+  const known =
+    typeof id === 'string' || typeof id === 'number'
+      ? ` (id ${excerpt(redact(String(id), [token]), 80)})`
+      : '';
+  return `the API key "${excerpt(redact(name, [token]), 80)}"${known}`;
+}
+
+/** The reply as JSON; one that cannot be laid out anew is still not lost. */
+async function replyJson({ output }: Context, { text }: Exchange): Promise<string> {
+  return renderReply(text, output.format === 'ndjson' ? 0 : 2).catch(() => `${escapeJson(text)}\n`);
+}
+
+/** Past the output, which takes secrets out: this one is the result, and must come out whole. */
+async function print({ io }: Context, key: CreatedKey, text: string): Promise<void> {
+  await io.out.write(text);
+  if (io.out.open) return;
+  // A closed pipe is no error elsewhere; here what was not read is lost.
+  throw new ConfigError(`${described(key)} was created, but standard output did not take its token`, {
+    hint: 'its token is lost: delete the key, with rungate keys delete <id>, then create another',
+  });
+}
+
+async function printToken(context: Context, key: CreatedKey): Promise<void> {
+  const text = isJson(context.output) ? await replyJson(context, key.reply) : `${key.token}\n`;
+  await print(context, key, text);
+}
+
+/** What is left to print when the token is in a file: in JSON the rest of the reply, which has the key's id. */
+async function printRest({ output }: Context, { reply, token }: CreatedKey): Promise<void> {
+  if (!isJson(output)) return;
+  const { parse, stringify } = await import('lossless-json');
+  const all = parse(reply.text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
+  const { apiKey: _token, ...rest } = all as Record<string, unknown>;
+  await output.reply(redact(stringify(rest) ?? '{}', [token]), { head: [], rows: [] });
+}
+
+/** Writes the token to the file; where that fails, it is printed rather than lost. */
+async function keep(context: Context, key: CreatedKey, file: SecretFile): Promise<void> {
+  try {
+    file.write(`${key.token}\n`);
+  } catch (cause) {
+    await printToken(context, key);
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    throw new ConfigError(`${described(key)} was created, but --output-file could not be written (${code})`, {
+      hint: 'its token is on standard output instead, this once: keep it',
+      cause,
+    });
+  }
+  await printRest(context, key);
+}
+
+/**
+ * Hands a new key's token over: masked first, then in the file or on stdout, and nowhere else.
+ * @throws ConfigError when it could not be written where it should be, ContractError when it is no token
+ */
+export async function handOver(
+  context: Context,
+  key: CreatedKey,
+  file: SecretFile | undefined,
+): Promise<void> {
+  await maskSecret(context.io, key.token);
+  if (!isPlain(key.token)) {
+    await print(context, key, await replyJson(context, key.reply));
+    const expected = 'a token of visible ASCII characters';
+    throw new ContractError(`keys.create: apiKey cannot be sent as a header: expected ${expected}`, {
+      field: 'apiKey',
+      expected,
+      received: 'string',
+      status: key.reply.status,
+      hint: 'the key was created; what came is on standard output, as JSON',
+    });
+  }
+  if (file === undefined) await printToken(context, key);
+  else await keep(context, key, file);
+  const where =
+    file === undefined ? 'its token is shown this once' : 'its token is in the file, and nowhere else';
+  await context.output.note(`created ${described(key)}: ${where}`);
+}

@@ -1,0 +1,105 @@
+import type { CallerInput } from '../../client/caller.ts';
+import { itemTexts, memberTexts } from '../../client/json-items.ts';
+import { readPages, type Take, type TakenPage } from '../../client/pages.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
+import { fieldsOf, itemSchema } from '../../contract/shape.ts';
+import { exitCodes } from '../../exit.ts';
+import { renderTsv, type Table, tableStream } from '../../output/table.ts';
+import { escapeJson } from '../../sanitize.ts';
+import type { Context } from '../context.ts';
+import { itemTable, pickColumns } from './item-table.ts';
+
+/** How pages are shown. */
+interface Style {
+  /** What is kept of a page's text until its turn comes. */
+  take: Take<string[]>;
+  /** What is written of it, piece by piece. */
+  render(page: TakenPage<string[]>): Iterable<string | Promise<string>>;
+}
+
+/** Pieces of this size are quick to make and cheap to collect: V8 treats a text of 128 KB or more as an old one. */
+const pieceSize = 32 * 1024;
+
+/** `escapeJson`, quicker for what most pages are: ASCII, in which it escapes no more than these two. */
+function escapeLines(json: string): string {
+  if (Buffer.byteLength(json) !== json.length) return escapeJson(json);
+  return json.split('#').join('\\u0023').replaceAll('\u007f', '\\u007f');
+}
+
+/** One item a line, as it came, many lines to a piece. */
+const asLines: Style = {
+  take(text, { items }) {
+    const pieces: string[] = [];
+    let lines: string[] = [];
+    let size = 0;
+    for (const item of itemTexts(text, items)) {
+      lines.push(item);
+      size += item.length;
+      if (size < pieceSize) continue;
+      pieces.push([...lines, ''].join('\n'));
+      lines = [];
+      size = 0;
+    }
+    return [...pieces, [...lines, ''].join('\n')];
+  },
+  *render({ taken }) {
+    for (const piece of taken) yield escapeLines(piece);
+  },
+};
+
+/** A member's text in a cell: a string as it is, a number with the digits it came with. */
+function cellOf(text: string | undefined): string {
+  if (text === undefined || text === 'null') return '-';
+  return text.startsWith('"') ? (JSON.parse(text) as string) : text;
+}
+
+/** One item's cells. An item that is no object fills the first one. */
+function rowOf(text: string, columns: readonly string[]): string[] {
+  if (!text.startsWith('{')) return [cellOf(text)];
+  const members = memberTexts(text);
+  return columns.map((name) => cellOf(members.get(name)));
+}
+
+/** A row an item. The first page says which columns there are, and how wide. */
+function asRows(context: Context, endpoint: Endpoint): Style {
+  const { output, io } = context;
+  const schema = itemSchema(endpoint.reply);
+  const shown = schema === undefined ? [] : fieldsOf(schema);
+  const write = output.format === 'table' ? tableStream(io.out.columns ?? 80) : renderTsv;
+  let known: { columns: string[]; table: Table } | undefined;
+  return {
+    take: (text, { items }) => itemTexts(text, items),
+    *render({ items, taken }) {
+      known ??= { columns: pickColumns(items, shown), table: itemTable(items, shown) };
+      const { columns, table } = known;
+      yield write({ ...table, rows: taken.map((item) => rowOf(item, columns).map(output.conceal)) });
+    },
+  };
+}
+
+/**
+ * `--all` on a paged list: one item a line as the pages come, in constant memory. Where the list breaks off, what
+ * came before stays printed. A reader that has enough ends it, which is no error.
+ */
+export async function listAll(
+  context: Context,
+  name: string,
+  endpoint: Endpoint,
+  input: Pick<CallerInput, 'params' | 'query'>,
+): Promise<number> {
+  const { io, output } = context;
+  const json = output.format === 'json' || output.format === 'ndjson';
+  const style = json ? asLines : asRows(context, endpoint);
+  const caller = await context.connect();
+  let empty = true;
+  for await (const page of readPages(caller, name, endpoint, input, style.take)) {
+    if (page.items.length === 0) continue;
+    empty = false;
+    for (const piece of style.render(page)) {
+      await output.result(await piece);
+      if (!io.out.open) return exitCodes.ok;
+    }
+  }
+  if (empty) await output.note('nothing found');
+  return exitCodes.ok;
+}

@@ -1,0 +1,145 @@
+import type { Caller, Exchange } from '../../client/caller.ts';
+import { type ExactSummary, listExact, readExactSummary } from '../../client/exact-orders.ts';
+import { exitCodes } from '../../exit.ts';
+import { compare, parseDecimal } from '../../money/decimal.ts';
+import { type Verification, verifySummary } from '../../money/verify.ts';
+import type { Table } from '../../output/table.ts';
+import type { Context } from '../context.ts';
+
+/** How often summary and list are read, while orders come in between the two. */
+const rounds = 3;
+
+interface Observation {
+  summary: ExactSummary;
+  reply: Exchange;
+  verification: Verification;
+  /** False when the orders kept changing while they were read: nothing is known then. */
+  settled: boolean;
+}
+
+function sameAmounts(a: ExactSummary, b: ExactSummary): boolean {
+  return (
+    a.orderCount === b.orderCount &&
+    compare(parseDecimal(a.totalRevenue, 'totalRevenue'), parseDecimal(b.totalRevenue, 'totalRevenue')) === 0
+  );
+}
+
+/**
+ * Reads summary and list, and the summary again where they differ: an order that came in between is no fault. What
+ * adds up with the summary before or after the list is right; what differs from two equal ones is wrong.
+ */
+async function observe(caller: Caller): Promise<Observation> {
+  let before = await readExactSummary(caller);
+  for (let round = 1; ; round += 1) {
+    const { orders } = await listExact(caller);
+    const early = verifySummary(orders, before.summary);
+    if (early.addsUp) return { ...before, verification: early, settled: true };
+    const after = await readExactSummary(caller);
+    const late = verifySummary(orders, after.summary);
+    const settled = late.addsUp || sameAmounts(before.summary, after.summary);
+    if (settled || round === rounds) return { ...after, verification: late, settled };
+    before = after;
+  }
+}
+
+function summaryTable({ orderCount, totalRevenue, totalRevenueDisplay }: ExactSummary): Table {
+  return {
+    head: ['FIELD', 'VALUE'],
+    rows: [
+      ['orderCount', String(orderCount)],
+      ['totalRevenue', totalRevenue],
+      ['totalRevenueDisplay', totalRevenueDisplay],
+    ],
+  };
+}
+
+const none = '-';
+
+function verificationTable({ summary, verification }: Observation): Table {
+  const { orderCount, totalRevenue, byCurrency } = verification;
+  const currencies = byCurrency.length > 1 ? byCurrency : [];
+  return {
+    head: ['', 'SUMMARY', 'LIST', 'DIFFERENCE'],
+    rows: [
+      [
+        'orderCount',
+        String(orderCount.stated),
+        String(orderCount.counted),
+        String(orderCount.stated - orderCount.counted),
+      ],
+      ['totalRevenue', totalRevenue.stated, totalRevenue.summed, totalRevenue.difference],
+      ['totalRevenueDisplay', summary.totalRevenueDisplay, none, none],
+      ...currencies.map(({ currency, count, total }) => [
+        `${currency} (${orders(count)})`,
+        none,
+        total,
+        none,
+      ]),
+    ],
+  };
+}
+
+function orders(count: number): string {
+  return count === 1 ? '1 order' : `${count} orders`;
+}
+
+/** The verification as JSON text: ours, with the service's summary in it, digits and all. */
+function verificationJson({ verification, reply, settled }: Observation): string {
+  const { addsUp, ...figures } = verification;
+  const own = JSON.stringify({ schemaVersion: 1, addsUp: settled ? addsUp : null, ...figures });
+  return `${own.slice(0, -1)},"summary":${reply.text}}`;
+}
+
+function disagreement({ orderCount, totalRevenue }: Verification): string {
+  const parts = [];
+  if (orderCount.stated !== orderCount.counted) {
+    parts.push(`orderCount is ${orderCount.stated}, and the list has ${orders(orderCount.counted)}`);
+  }
+  if (compare(parseDecimal(totalRevenue.difference), parseDecimal('0')) !== 0) {
+    const { stated, summed, difference } = totalRevenue;
+    parts.push(`totalRevenue is ${stated}, and the list adds up to ${summed} (difference ${difference})`);
+  }
+  return parts.join('; ');
+}
+
+async function verify(context: Context, caller: Caller): Promise<number> {
+  const { output } = context;
+  const seen = await observe(caller);
+  const { verification, settled } = seen;
+  await output.reply(verificationJson(seen), verificationTable(seen));
+  if (verification.byCurrency.length > 1) {
+    const codes = verification.byCurrency.map(({ currency }) => currency).join(', ');
+    await output.note(
+      `the orders are in ${verification.byCurrency.length} currencies (${codes}): totalRevenue adds them up as the contract says, but one number over several currencies misleads`,
+    );
+  }
+  if (!settled) {
+    await output.alert(
+      `${output.paint('warn', 'not known:')} the orders changed while they were read, ${rounds} times; run it again when fewer come in`,
+    );
+    return exitCodes.timeout;
+  }
+  if (!verification.addsUp) {
+    await output.alert(
+      `${output.paint('bad', 'does not add up:')} ${output.excerpt(disagreement(verification), 3000)}`,
+    );
+    return exitCodes.failed;
+  }
+  const { counted } = verification.orderCount;
+  await output.note(
+    `${output.paint('good', 'adds up:')} ${orders(counted)}, ${verification.totalRevenue.summed} in all`,
+  );
+  return exitCodes.ok;
+}
+
+/**
+ * `rungate orders summary`: what the service says, digit by digit. With `--verify` it is held to the list: 0 when
+ * it adds up, 1 when it does not, 3 when the orders change too fast to tell.
+ */
+export async function summaryCommand(context: Context, flags: { verify?: boolean }): Promise<number> {
+  const caller = await context.connect();
+  if (flags.verify === true) return verify(context, caller);
+  const { summary, reply } = await readExactSummary(caller);
+  await context.output.reply(reply.text, summaryTable(summary));
+  return exitCodes.ok;
+}

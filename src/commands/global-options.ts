@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { UsageError } from '../errors.ts';
+import type { Source } from '../settings/index.ts';
+import { echoed, nearest } from '../suggest.ts';
+import { completes } from './completion/completes.ts';
+
+/** The options that every command takes, before and after its name. */
+export interface GlobalOptions {
+  apiUrl?: string;
+  config?: string;
+  profile?: string;
+  auth?: string;
+  format?: string;
+  json?: boolean;
+  quiet?: boolean;
+  verbose?: boolean;
+  caFile?: string;
+  insecureHttp?: boolean;
+  requestTimeout?: string;
+}
+
+const kinds = ['bearer', 'key'] as const;
+const formats = ['table', 'json', 'ndjson'] as const;
+
+export function addGlobals(command: Command): Command {
+  // A group that is a command itself has them from there.
+  if (command.options.some((option) => option.long === '--api-url')) return command;
+  command
+    .optionsGroup('Global options:')
+    .option('--api-url <url>', 'base URL of the service (RUNGATE_API_URL)')
+    .option('--config <file>', 'the project file, or none (RUNGATE_CONFIG)')
+    .option('--profile <name>', 'the profile to use (RUNGATE_PROFILE)')
+    .option('--auth <kind>', 'bearer or key, where the service takes either')
+    .option('--format <format>', 'table, json or ndjson')
+    .option('--json', 'short for --format json')
+    .option('-q, --quiet', 'only the result, warnings and errors')
+    .option('-v, --verbose', 'trace each HTTP exchange on stderr')
+    .option('--ca-file <file>', 'trust the authorities in this PEM file too')
+    .option('--insecure-http', 'allow http: to hosts other than this machine')
+    .option('--request-timeout <duration>', 'for one try of a request (default 30s)')
+    .helpOption('-h, --help', 'show this help');
+  completes(command, '--profile', async (line) =>
+    (await import('./completion/values.ts')).profileNames(line),
+  );
+  completes(command, '--auth', kinds);
+  return completes(command, '--format', formats);
+}
+
+/** One of the words that an option takes. */
+export function oneOf<const Word extends string>(
+  option: string,
+  words: readonly Word[],
+  given: string,
+): Word {
+  const found = words.find((word) => word === given);
+  if (found !== undefined) return found;
+  const near = nearest(given, words);
+  throw new UsageError(`${option}: ${echoed(given)} is not one of ${words.join(', ')}`, {
+    hint: near === null ? undefined : `did you mean ${near}?`,
+  });
+}
+
+/** A value that must have something in it. */
+export function filled(option: string, value: string | undefined): string | undefined {
+  if (value !== undefined && value.trim() === '') {
+    throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });
+  }
+  return value;
+}
+
+/** The settings that the global options give. */
+export function globalSettings(options: GlobalOptions): Source['values'] {
+  const { apiUrl, auth, format, json, caFile } = options;
+  if (json === true && format !== undefined && format !== 'json') {
+    throw new UsageError(`--json and --format ${format} exclude each other`, { hint: 'give one of them' });
+  }
+  const chosen = json === true ? 'json' : format;
+  return {
+    ...(apiUrl === undefined ? {} : { apiUrl: filled('--api-url', apiUrl) ?? '' }),
+    ...(auth === undefined ? {} : { auth: oneOf('--auth', kinds, auth) }),
+    ...(chosen === undefined ? {} : { format: oneOf('--format', formats, chosen) }),
+    ...(caFile === undefined ? {} : { caFile: filled('--ca-file', caFile) ?? '' }),
+  };
+}

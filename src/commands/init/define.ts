@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { providers } from '../../ci/context.ts';
+import type { Bind } from '../binding.ts';
+import { examples } from '../examples.ts';
+import { collect } from '../run/wait-flags.ts';
+import type { InitFlags } from './init.ts';
+
+/** `rungate init` */
+export function defineInit(command: Command, bind: Bind): void {
+  command
+    .description(
+      'Write .rungate.json and a pipeline for the CI that this repository uses. Asks for what no flag says. Nothing is sent, no secret is written, and no file is overwritten without --force.',
+    )
+    .usage('[options]')
+    .optionsGroup('What the gate runs:')
+    .option('--project <slug>', 'the project')
+    .option('--process <slug>', 'the process to run; or else --tag')
+    .option('--tag <tag>', 'run every process with this tag (repeatable)', collect)
+    .option('--environment <key>', "the environment (default: the project's own)")
+    .option('--strict', 'be strict on every machine; pipelines always are')
+    .optionsGroup('What is written:')
+    .option('--ci <name>', `${providers.join(', ')} or none (default: what the repository uses)`)
+    .option('--dry-run', 'show what would be written, and write nothing')
+    .option('--force', 'replace .rungate.json and our own pipeline file')
+    .option('-y, --yes', 'do not ask: take the defaults');
+  examples(command, 'rungate init --project shop --process checkout --ci github');
+  bind(command, {
+    settings: async (flags: InitFlags) => (await import('../run/trigger.ts')).triggerSettings(flags),
+    run: async (context, _args, flags: InitFlags) => (await import('./init.ts')).initCommand(context, flags),
+  });
+}

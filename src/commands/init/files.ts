@@ -1,0 +1,103 @@
+import { dirname, join, relative } from 'node:path';
+import { gateLines, type Pipeline, type Plan, pipelineOf } from '../../ci/pipelines.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import type { Io } from '../../host/io.ts';
+import { excerpt } from '../../sanitize.ts';
+import { readProjectFile } from '../../settings/project-file.ts';
+import type { Answers, CiChoice } from './answers.ts';
+
+/** One file, and what becomes of it. */
+export interface PlannedFile {
+  readonly path: string;
+  readonly text: string;
+  /** `kept`: it is there, and not ours to replace. `shown`: it is there, and the text is to be put into it by hand. */
+  readonly fate: 'written' | 'kept' | 'shown';
+}
+
+const schema = './node_modules/rungate/docs/rungate.schema.json';
+
+/**
+ * The text of a project file, read as any command would read it before it is written.
+ * @throws UsageError for what no command would take
+ */
+export function projectFileText(path: string, answers: Answers): string {
+  const { apiUrl, project, process: chosen, tags, environment, strict } = answers;
+  const text = `${JSON.stringify({ $schema: schema, apiUrl, project, process: chosen, tags, environment, strict }, null, 2)}\n`;
+  try {
+    readProjectFile(path, new TextEncoder().encode(text));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // What is wrong was given by a flag or by a person: the file is not there yet.
+    throw new UsageError(error.message.replace(/^.*?:\d+:\d+: /, ''), { hint: error.hint, cause: error });
+  }
+  return text;
+}
+
+/** The pipeline of a CI, and what becomes of its file; null where only the command is known. */
+export function plannedPipeline(
+  root: string,
+  pipeline: Pipeline,
+  plan: Plan,
+  io: Pick<Io, 'isThere'>,
+  force: boolean,
+): PlannedFile {
+  const path = join(root, pipeline.file);
+  const text = pipeline.text(plan);
+  if (!io.isThere(path)) return { path, text, fate: 'written' };
+  if (!pipeline.added) return { path, text, fate: 'shown' };
+  return { path, text, fate: force ? 'written' : 'kept' };
+}
+
+/** The command of a step, for a CI of which nothing else is known. */
+export function bareCommand(plan: Plan): string {
+  const gate = gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ');
+  const { install } = plan.installation;
+  return install === null ? gate : `${install} && ${gate}`;
+}
+
+/** Writes what is to be written, in order. @throws ConfigError that says what was written before */
+export function writeFiles(io: Io, files: readonly PlannedFile[]): void {
+  const done: string[] = [];
+  for (const { path, text, fate } of files) {
+    if (fate !== 'written') continue;
+    try {
+      io.writeFile(path, text);
+    } catch (cause) {
+      const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+      const before = done.length === 0 ? 'nothing was written' : `written before: ${done.join(', ')}`;
+      throw new ConfigError(`${excerpt(path)} cannot be written (${code}); ${before}`, {
+        hint: `check who may write to ${excerpt(dirname(path))}; --dry-run shows what would be written`,
+        cause,
+      });
+    }
+    done.push(excerpt(path));
+  }
+}
+
+/** A path as a person in this folder writes it. */
+export function shownPath(io: Io, path: string): string {
+  return excerpt(relative(io.cwd, path) || path, 200);
+}
+
+/** What is left to do, by a person; `wanted` is false for who has said that there shall be no pipeline. */
+export function nextThings(ci: CiChoice, plan: Plan, self: string, wanted = true): string[] {
+  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
+  const key = pipeline?.keyPlace ?? "the CI's store of secrets: RUNGATE_API_KEY";
+  const address = pipeline?.addressPlace ?? 'beside it, as a variable: RUNGATE_API_URL';
+  return [
+    'Next:',
+    ...(ci === 'none' && wanted ? [`  pipeline ${self} init --ci github (or gitlab, …) writes it`] : []),
+    ...(ci === 'none' ? [] : [`  key      ${key}`]),
+    ...(ci === 'none' || plan.addressInFile ? [] : [`  address  ${address}`]),
+    ...(ci === 'none' || plan.installation.caveat === null
+      ? []
+      : [
+          `  rungate  the pipeline runs ${plan.installation.start.split(' ').at(-1)}, and not what a lockfile names:`,
+          `           ${plan.installation.caveat}`,
+        ]),
+    `  here     ${self} login --api-url <url>`,
+    `           ${self} run trigger --wait`,
+    `  offline  ${self} mock exec -- ${self} run trigger --wait`,
+    '  commit   what was written; it holds no secret',
+  ];
+}

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+import { providers } from '../../ci/context.ts';
+import { gitFacts } from '../../ci/git.ts';
+import type { PackageRoot } from '../../ci/installation.ts';
+import { installationOf, likelyProviders, type Plan, pipelineOf } from '../../ci/pipelines.ts';
+import { detectCi } from '../../ci/provider.ts';
+import { UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { findRoot, projectFileName } from '../../settings/locate.ts';
+import { version } from '../../version.ts';
+import type { Context } from '../context.ts';
+import { oneOf } from '../global-options.ts';
+import { agreed, type CiChoice, chooseCi, gatherAnswers } from './answers.ts';
+import {
+  bareCommand,
+  nextThings,
+  type PlannedFile,
+  plannedPipeline,
+  projectFileText,
+  shownPath,
+  writeFiles,
+} from './files.ts';
+import { selfName } from './first-steps.ts';
+
+export interface InitFlags {
+  apiUrl?: string;
+  project?: string;
+  process?: string;
+  tag?: string[];
+  environment?: string;
+  strict?: boolean;
+  ci?: string;
+  dryRun?: boolean;
+  force?: boolean;
+  yes?: boolean;
+}
+
+const settingFlags = ['apiUrl', 'project', 'process', 'tag', 'environment', 'strict'] as const;
+
+/** The project file that there is going to be, and whether its address is in it. */
+async function plannedProjectFile(
+  context: Context,
+  root: string,
+  flags: InitFlags,
+): Promise<{ file: PlannedFile; asked: boolean; addressInFile: boolean }> {
+  const { settings, sources } = context;
+  const path = sources.projectFile ?? join(root, projectFileName);
+  // With --config none there may be one that was not read.
+  const isThere = sources.projectFile !== null || context.io.isThere(path);
+  if (isThere && flags.force !== true) {
+    const given = settingFlags.find((name) => flags[name] !== undefined);
+    if (given !== undefined) {
+      throw new UsageError(`${shownPath(context.io, path)} is there already, and is not overwritten`, {
+        hint: 'edit it, or add --force to replace it; without settings, rungate init adds the pipeline alone',
+      });
+    }
+    const addressInFile = settings.apiUrl?.origin === 'project file';
+    return { file: { path, text: '', fate: 'kept' }, asked: false, addressInFile };
+  }
+  const { answers, asked } = await gatherAnswers(context, flags.yes !== true);
+  const file = { path, text: projectFileText(path, answers), fate: 'written' } as const;
+  return { file, asked, addressInFile: answers.apiUrl !== undefined };
+}
+
+async function plannedCi(context: Context, root: string, flags: InitFlags, asked: boolean) {
+  if (flags.ci !== undefined) return oneOf('--ci', [...providers, 'none'] as const, flags.ci);
+  const { io, output } = context;
+  const likely = likelyProviders({
+    isThere: (path) => io.isThere(join(root, path)),
+    remote: gitFacts((args) => io.capture(['git', ...args])).remote,
+    running: detectCi(io.env).provider,
+  });
+  const choice = await chooseCi(context, likely, asked);
+  if (choice !== null) return choice;
+  await output.alert(
+    `this repository seems to use ${likely.join(' and ')}: choose with --ci; no pipeline is written`,
+  );
+  return 'none' as const;
+}
+
+const verbs = { written: 'wrote', kept: 'kept, it is there already:', shown: 'add this to' } as const;
+const wouldBe = { ...verbs, written: 'would write' } as const;
+
+/** What tells by which package manager the repository installs. */
+function packageRoot({ io }: Context, root: string): PackageRoot {
+  let manifest: string | null = null;
+  try {
+    manifest = new TextDecoder().decode(io.readFile(join(root, 'package.json')));
+  } catch {}
+  return { manifest, isThere: (name) => io.isThere(join(root, name)) };
+}
+
+/** `rungate init` */
+export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
+  const { io, output } = context;
+  // A wrong word is found out before anything is asked.
+  if (flags.ci !== undefined) oneOf('--ci', [...providers, 'none'], flags.ci);
+  const root = findRoot(io.cwd, io.isThere) ?? io.cwd;
+  const { file, asked, addressInFile } = await plannedProjectFile(context, root, flags);
+  const ci = await plannedCi(context, root, flags, asked);
+  const installation = installationOf(packageRoot(context, root), version);
+  const plan: Plan = { flags: '', addressInFile, installation };
+  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
+  const files = [
+    file,
+    ...(pipeline === undefined ? [] : [plannedPipeline(root, pipeline, plan, io, flags.force === true)]),
+  ];
+  const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => shownPath(io, path));
+  if (asked && flags.dryRun !== true && fresh.length > 0 && !(await agreed(context, fresh))) {
+    await output.alert('nothing is written');
+    return exitCodes.ok;
+  }
+  if (flags.dryRun !== true) writeFiles(io, files);
+  await report(context, files, ci, plan, flags);
+  return exitCodes.ok;
+}
+
+async function report(
+  { io, output }: Context,
+  files: readonly PlannedFile[],
+  ci: CiChoice,
+  plan: Plan,
+  flags: InitFlags,
+): Promise<void> {
+  const dryRun = flags.dryRun === true;
+  const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
+  const next = nextThings(ci, plan, selfName(io), flags.ci !== 'none');
+  if (output.format === 'json' || output.format === 'ndjson') {
+    const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
+    return output.data(data, { head: [], rows: [] });
+  }
+  for (const { path, text, fate } of files) {
+    await output.result(`${(dryRun ? wouldBe : verbs)[fate]} ${shownPath(io, path)}\n`);
+    if (fate === 'shown' || (dryRun && fate === 'written')) await output.result(`\n${text}\n`);
+  }
+  if (onlyCommand !== null) await output.result(`the step for ${ci}:\n\n    ${onlyCommand}\n\n`);
+  for (const line of next) await output.note(line);
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import type { Bind } from '../binding.ts';
+import { examples } from '../examples.ts';
+import { addMockFlags, type MockFlags } from './flags.ts';
+
+/** `rungate mock …`: the options; the mock itself is loaded when it is started. */
+export function defineMock(group: Command, bind: Bind): void {
+  const serve = addMockFlags(group.command('serve'))
+    .summary('serve the mock until it is stopped')
+    .description('Serve a mock of the service on this machine. Prints the settings to export (port 4010).');
+  examples(serve, 'rungate mock serve --outcome failed  # until Ctrl-C');
+  bind(serve, {
+    run: async (context, _args, flags: MockFlags) =>
+      (await import('./serve.ts')).serveCommand(context, flags),
+  });
+
+  const exec = addMockFlags(group.command('exec'))
+    .summary('run a command against a mock of its own')
+    .description(
+      'Run a command with a mock of its own, whose settings are in its environment; exits with its code.',
+    )
+    .argument('<command...>')
+    .usage('[options] -- <command...>')
+    .passThroughOptions();
+  examples(
+    exec,
+    'rungate mock exec -- rungate run trigger --project shop --tag e2e --wait',
+    'rungate mock exec --outcome failed -- ./ci/gate.sh  # exits 1',
+  );
+  bind(exec, {
+    run: async (context, [command], flags: MockFlags) =>
+      (await import('./exec.ts')).execCommand(context, command as string[], flags),
+  });
+}

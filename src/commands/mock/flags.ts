@@ -1,0 +1,94 @@
+import type { Command } from 'commander';
+import { api } from '../../contract/index.ts';
+import { parseDuration, readDuration } from '../../duration.ts';
+import { UsageError } from '../../errors.ts';
+import type { Io } from '../../host/io.ts';
+import { newCredentials } from '../../mock/credentials.ts';
+import { homeTenant } from '../../mock/data/sizes.ts';
+import { faultNames, parseFault } from '../../mock/faults/parse.ts';
+import { type MockOptions, rateLimits } from '../../mock/options.ts';
+import { type Outcome, outcomes } from '../../mock/outcomes.ts';
+import { deliveryScopes } from '../../mock/sender.ts';
+import { readSecret } from '../../settings/index.ts';
+import { echoed } from '../../suggest.ts';
+import { completes, type Line } from '../completion/completes.ts';
+import { oneOf } from '../global-options.ts';
+import { collect } from '../run/wait-flags.ts';
+
+export interface MockFlags {
+  port?: string;
+  host?: string;
+  allowHost?: string[];
+  outcome?: string[];
+  duration?: string;
+  retryAfter?: string;
+  seed?: string;
+  rateLimit?: string;
+  deliver?: string;
+  fault?: string[];
+}
+
+export function addMockFlags(command: Command): Command {
+  command
+    .option('--port <port>', 'port to listen on')
+    .option('--outcome <outcome>', `${outcomes.join(', ')}; repeated: one run after another`, collect)
+    .option('--duration <duration>', 'how long a run takes (default 2s)')
+    .option('--retry-after <seconds>', 'what the service suggests as the polling interval')
+    .option('--seed <n>', 'ids, key, token and data follow from it (default 1, with a new key and token)')
+    .option('--allow-host <name>', 'serve requests for this host name, too; repeatable', collect)
+    .option(
+      '--deliver <scope>',
+      `where webhook deliveries are sent: ${deliveryScopes.join(', ')} (default loopback)`,
+    )
+    .option('--fault <kind[@endpoint][:when]>', 'what goes wrong, and when: see docs/mock.md', collect)
+    .option('--rate-limit <limits>', `${rateLimits.join(' or ')}: whether limits are enforced (default off)`);
+  completes(command, '--outcome', outcomes);
+  completes(command, '--deliver', deliveryScopes);
+  completes(command, '--fault', faultWords);
+  return completes(command, '--rate-limit', rateLimits);
+}
+
+function wholeNumber(option: string, text: string, most: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= most) return value;
+  throw new UsageError(`${option}: ${echoed(text)} is not a whole number from 0 to ${most}`);
+}
+
+/** `html-502`, and once there is an `@`, `html-502@run.status`. */
+function faultWords({ typed }: Line): string[] {
+  const kind = typed.replace(/@.*$/s, '');
+  return kind === typed ? [...faultNames] : Object.keys(api).map((endpoint) => `${kind}@${endpoint}`);
+}
+
+/** Seconds, as the service's own field has them; a unit is understood too. */
+function retryAfterSeconds(text: string): number {
+  return (readDuration(text) ?? parseDuration('--retry-after', text)) / 1000;
+}
+
+export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): MockOptions {
+  const {
+    port,
+    outcome,
+    duration,
+    retryAfter,
+    seed,
+    rateLimit,
+    fault,
+    allowHost,
+    deliver = 'loopback',
+  } = flags;
+  const list = outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word));
+  return {
+    clock: io.clock,
+    deliveries: oneOf('--deliver', deliveryScopes, deliver),
+    tenantSecret: readSecret(io.env, 'RUNGATE_TENANT_SECRET', io.readFile),
+    port: port === undefined ? defaultPort : wholeNumber('--port', port, 65_535),
+    ...(list === undefined ? {} : { outcome: list }),
+    ...(duration === undefined ? {} : { duration: parseDuration('--duration', duration) }),
+    ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfterSeconds(retryAfter) }),
+    ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+    ...(seed === undefined ? newCredentials(homeTenant) : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
+    ...(fault === undefined ? {} : { faults: fault.map(parseFault) }),
+    ...(rateLimit === undefined ? {} : { rateLimit: oneOf('--rate-limit', rateLimits, rateLimit) }),
+  };
+}

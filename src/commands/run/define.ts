@@ -1,0 +1,92 @@
+import type { Command } from 'commander';
+import type { Bind } from '../binding.ts';
+import { completes } from '../completion/completes.ts';
+import { examples } from '../examples.ts';
+import type { TriggerFlags } from './trigger.ts';
+import { addWaitFlags, collect, type WaitFlags, waitSettings } from './wait-flags.ts';
+
+/** `rungate run …`: the options; what each does is loaded when it is called. */
+export function defineRun(group: Command, bind: Bind): void {
+  const trigger = group
+    .command('trigger')
+    .summary('start a test run, and with --wait gate on it')
+    .description('Start a test run. Prints its id; with --wait, waits for its end and exits by its verdict.')
+    .optionsGroup('What to run:')
+    .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
+    .option('--process <slug>', 'the process to run; or else --tag')
+    .option('--tag <tag>', 'run every process with this tag (repeatable)', collect)
+    .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's own)")
+    .optionsGroup('What it is run for:')
+    .option('--repository <name>')
+    .option('--ref <ref>', 'branch or ref')
+    .option('--commit-sha <sha>')
+    .option('--event <name>', 'what set the pipeline off')
+    .option('--external-url <url>', 'URL of the CI build')
+    .optionsGroup('How:')
+    .option('--wait', 'wait for the run and exit by its verdict')
+    .option('--idempotency-key <key>', 'the same key never starts a second run (default: auto)')
+    .option('--idempotency-salt <text>', 'tells apart what the CI does not, such as matrix cells')
+    .option('--explain-key', 'say on stderr how the key was made');
+  completes(trigger, '--environment', async (line) =>
+    (await import('../completion/service.ts')).environmentKeys(line),
+  );
+  addWaitFlags(trigger, true);
+  examples(
+    trigger,
+    'rungate run trigger --project shop --process checkout --wait --strict',
+    'rungate run trigger --project shop --tag smoke --wait --timeout 30m',
+    'run=$(rungate run trigger --project shop --process checkout)',
+  );
+  bind(trigger, {
+    settings: async (flags: TriggerFlags) => (await import('./trigger.ts')).triggerSettings(flags),
+    run: async (context, _args, flags: TriggerFlags) =>
+      (await import('./trigger.ts')).triggerCommand(context, flags),
+  });
+
+  const wait = group
+    .command('wait')
+    .summary('wait for runs and gate on them')
+    .description('Wait until the runs have ended, and exit by their verdicts: 0 only when the gate passes.')
+    .argument('<runId...>', 'one run or more');
+  addWaitFlags(wait, false);
+  examples(
+    wait,
+    'run=$(rungate run trigger --project shop --process checkout)',
+    'rungate run wait "$run" --strict --junit rungate.xml',
+  );
+  bind(wait, {
+    settings: async (flags: WaitFlags) => waitSettings(flags),
+    run: async (context, [runIds], flags: WaitFlags) =>
+      (await import('./wait.ts')).waitCommand(context, runIds as string[], flags),
+  });
+
+  const status = group
+    .command('status')
+    .summary('show the state and the counts of a run')
+    .description('Show the state of a run. Exits 0 whatever the state: to gate on it, use run wait.')
+    .argument('<runId>');
+  examples(
+    status,
+    'run=$(rungate run trigger --project shop --process checkout)',
+    'rungate run status "$run" --json',
+  );
+  bind(status, {
+    run: async (context, [runId]) => (await import('./status.ts')).statusCommand(context, String(runId)),
+  });
+
+  const cancel = group
+    .command('cancel')
+    .summary('cancel a run')
+    .description('Cancel a run. What the service replies is printed as it came.')
+    .argument('<runId>')
+    .option('--reason <text>', 'told to the service');
+  examples(
+    cancel,
+    'run=$(rungate run trigger --project shop --process checkout)',
+    'rungate run cancel "$run" --reason "started by mistake"',
+  );
+  bind(cancel, {
+    run: async (context, [runId], flags: { reason?: string }) =>
+      (await import('./cancel.ts')).cancelCommand(context, String(runId), flags),
+  });
+}

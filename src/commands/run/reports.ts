@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { azureCommands } from '../../ci/reports/azure.ts';
+import { githubAnnotations, githubOutputs } from '../../ci/reports/github.ts';
+import { gitlabDotenv } from '../../ci/reports/gitlab.ts';
+import { jsonReport } from '../../ci/reports/json.ts';
+import { junitReport } from '../../ci/reports/junit.ts';
+import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
+import { teamcityMessages } from '../../ci/reports/teamcity.ts';
+import { RungateError, reportError } from '../../errors.ts';
+import { exitCodeOf, exitCodes } from '../../exit.ts';
+import { concealReport } from '../../gate/conceal-report.ts';
+import type { GateReport, RunReport } from '../../gate/report.ts';
+import type { Output } from '../../output/output.ts';
+import type { Context } from '../context.ts';
+import { type ReportFlags, reportFormat } from './report-flags.ts';
+
+export interface ReportFacts {
+  /** When the wait began, in milliseconds since the epoch. */
+  startedAt: number;
+  /** The run was created by this command, so that the settings say what it is a run of. */
+  created: boolean;
+}
+
+const formats = {
+  json: jsonReport,
+  markdown: (report: GateReport) => markdownReport(report),
+  dotenv: gitlabDotenv,
+  teamcity: (report: GateReport) => `${teamcityMessages(report).join('\n')}\n`,
+} as const;
+
+/** `shop.checkout`: what a report calls the runs of one process. */
+function className({ settings }: Context): string | undefined {
+  const names = [settings.project?.value, settings.process?.value ?? settings.tags?.value.join('+')];
+  return names.filter((name) => name !== undefined).join('.') || undefined;
+}
+
+/** Whoever wrote before us may have left a line open. */
+function gap(content: Uint8Array): string {
+  return content.length === 0 || content.at(-1) === 0x0a ? '' : '\n';
+}
+
+function whyOf(error: unknown, output: Output): string {
+  return output.excerpt(error instanceof Error ? error.message : String(error));
+}
+
+/** The files that were asked for; false when one of them could not be written. */
+async function writeFiles(context: Context, report: GateReport, flags: ReportFlags, facts: ReportFacts) {
+  const { io, output } = context;
+  const junit = { className: facts.created ? className(context) : undefined, startedAt: facts.startedAt };
+  const files = [
+    ...(flags.junit === undefined ? [] : [{ path: flags.junit, text: junitReport(report, junit) }]),
+    ...(flags.report ?? []).map((path) => ({ path, text: formats[reportFormat(path)](report) })),
+  ];
+  let complete = true;
+  for (const { path, text } of files) {
+    try {
+      io.writeFile(path, text);
+    } catch (error) {
+      complete = false;
+      await output.alert(`the report ${output.excerpt(path)} could not be written: ${whyOf(error, output)}`);
+    }
+  }
+  return complete;
+}
+
+/** What is appended to a file that the CI names. That it fails is said, and is no more than that: nobody asked for it. */
+async function append(context: Context, variable: string, textAfter: (content: Uint8Array) => string) {
+  const { io, output } = context;
+  const path = io.env[variable];
+  if (path === undefined || path === '') return;
+  try {
+    let full = false;
+    io.appendFile(path, (content) => {
+      const text = textAfter(content);
+      full = text === '';
+      return full ? '' : gap(content) + text;
+    });
+    if (full) await output.note(`the file of ${variable} is full: nothing was added`);
+  } catch (error) {
+    await output.alert(`the file of ${variable} could not be written: ${whyOf(error, output)}`);
+  }
+}
+
+/**
+ * What the CI reads of itself. Commands go to standard error, which GitHub's runner and Azure's agent read as they read
+ * standard output; TeamCity promises that for standard output alone, which is the result's.
+ */
+async function tellCi(context: Context, report: GateReport): Promise<void> {
+  const { io, output } = context;
+  if (io.env.GITHUB_ACTIONS === 'true') {
+    for (const line of githubAnnotations(report)) await output.alert(line);
+    await append(context, 'GITHUB_OUTPUT', () => githubOutputs(report, `rungate_${randomUUID()}`));
+    await append(context, 'GITHUB_STEP_SUMMARY', (content) => {
+      const space = content.length === 0 ? '' : '\n';
+      const left = markdownLimit - content.length - space.length - gap(content).length;
+      const text = markdownReport(report, left);
+      return text === '' ? '' : space + text;
+    });
+  }
+  if (io.env.TF_BUILD?.toLowerCase() === 'true') {
+    for (const line of azureCommands(report)) await output.alert(line);
+  }
+}
+
+/** Writes what was asked for and what the CI reads of itself. Returns the exit code of it all. */
+export async function writeReports(
+  context: Context,
+  known: GateReport,
+  flags: ReportFlags,
+  facts: ReportFacts,
+): Promise<number> {
+  const report = concealReport(known, context.output.conceal);
+  const complete = await writeFiles(context, report, flags, facts);
+  // A report that somebody waits for and that is not there is no success; a red stays the red that it is.
+  const exitCode = complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;
+  if (flags.ciReport !== false) await tellCi(context, { ...report, exitCode });
+  return exitCode;
+}
+
+/**
+ * The same where there was nothing to wait for, since an error came before: an old report in the place of the new one would
+ * tell an old story.
+ */
+export async function writeUnstarted(
+  context: Context,
+  error: unknown,
+  runIds: readonly string[],
+  flags: ReportFlags,
+  facts: ReportFacts,
+): Promise<void> {
+  if (!(error instanceof RungateError)) return;
+  const run = (runId: string | null): RunReport => ({
+    runId,
+    state: null,
+    verdict: 'unobserved',
+    gate: 'fail',
+    failed: null,
+    blocked: null,
+    appUrl: null,
+    attempts: 0,
+    elapsedSeconds: 0,
+    idempotencyKey: null,
+    reattached: false,
+    error: reportError(error),
+  });
+  const runs = runIds.length === 0 ? [run(null)] : runIds.map(run);
+  await writeReports(
+    context,
+    { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs },
+    flags,
+    facts,
+  );
+}

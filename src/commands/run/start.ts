@@ -1,0 +1,64 @@
+import { StoppedError, type StopSignal } from '../../errors.ts';
+import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
+import { runService } from '../../gate/service.ts';
+import { lookOnce, type RunJournal, type Start, type Started, startRun } from '../../gate/start.ts';
+import type { Context } from '../context.ts';
+import { gateProgress } from './progress.ts';
+
+/**
+ * `rungate run trigger` without `--wait`: starts a run and prints its id. Stopped on the way, it still finds out and
+ * prints which run it has started.
+ */
+export async function startOnly(context: Context, start: Start, journal?: RunJournal): Promise<number> {
+  const { io, output } = context;
+  const service = runService(await context.connect(), io.clock.now);
+  const progress = await gateProgress(io, output, null);
+  const stop = new AbortController();
+  let stoppedBy: StopSignal | null = null;
+  const unsubscribe = io.onStop((signal) => {
+    stoppedBy = signal;
+    progress.onStopping?.(signal);
+    stop.abort(new StoppedError(signal));
+  });
+  try {
+    const timeoutMs = context.settings.timeout?.value ?? 3_600_000;
+    const tools = { service, clock: io.clock, stop: stop.signal, journal };
+    const started = await startRun(start, timeoutMs, {
+      ...tools,
+      endedAtFirstLook: lookOnce(tools),
+      onRetry: progress.onCreateRetry,
+      onDiscarded: progress.onDiscarded,
+    });
+    const signal = stoppedBy as StopSignal | null;
+    if (started.kind === 'started') {
+      await printStarted(context, started);
+      journal?.settled(started.run.runId);
+    } else if (started.kind === 'unknown') {
+      await output.alert(
+        `a run may have been created, with the idempotency key ${output.excerpt(started.step.key)}`,
+      );
+    }
+    return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
+  } finally {
+    unsubscribe();
+    await progress.stop();
+  }
+}
+
+async function printStarted(
+  { output }: Context,
+  { run, step, reattached, discarded }: Extract<Started, { kind: 'started' }>,
+): Promise<void> {
+  const { runId, appUrl, response = null } = run;
+  if (output.format === 'json' || output.format === 'ndjson') {
+    const also = discarded.length === 0 ? {} : { discarded };
+    const report = { schemaVersion: 1, runId, appUrl, idempotencyKey: step.key, response, ...also };
+    await output.data(report, { head: [], rows: [] });
+  } else {
+    await output.result(`${output.excerpt(runId, 1000)}\n`);
+  }
+  const what = reattached ? 'attached to the run that was started before:' : 'created run';
+  await output.note(
+    `${what} ${output.excerpt(runId, 80)}${appUrl === null ? '' : `: ${output.excerpt(appUrl, 500)}`}`,
+  );
+}

@@ -1,0 +1,14 @@
+import { run } from '../../contract/run.ts';
+import { exitCodes } from '../../exit.ts';
+import type { Context } from '../context.ts';
+import { fieldTable } from '../endpoints/field-table.ts';
+import { givenRunId } from './run-id.ts';
+
+/** `rungate run status <runId>`: the status as it is, whatever it is. A gate is `run wait`. */
+export async function statusCommand(context: Context, runId: string): Promise<number> {
+  givenRunId(runId);
+  const caller = await context.connect();
+  const reply = await caller.exchange('run.status', run['run.status'], { params: { runId } });
+  await context.output.reply(reply.text, fieldTable(reply.text));
+  return exitCodes.ok;
+}

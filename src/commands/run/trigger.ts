@@ -1,0 +1,88 @@
+import type { CiContext } from '../../ci/context.ts';
+import { runFacts } from '../../ci/run-facts.ts';
+import type { TriggerBody } from '../../contract/run.ts';
+import { UsageError } from '../../errors.ts';
+import type { Start } from '../../gate/start.ts';
+import type { Settings, SettingValues } from '../../settings/index.ts';
+import { ciContext } from '../ci-context.ts';
+import type { Context } from '../context.ts';
+import { filled } from '../global-options.ts';
+import { commandKeys, type KeyFlags } from './idempotency-key.ts';
+import { startOnly } from './start.ts';
+import { runWait } from './wait.ts';
+import { givenWaitFlags, type WaitFlags, waitSettings } from './wait-flags.ts';
+
+export interface TriggerFlags extends WaitFlags, KeyFlags {
+  project?: string;
+  process?: string;
+  tag?: string[];
+  environment?: string;
+  repository?: string;
+  ref?: string;
+  commitSha?: string;
+  event?: string;
+  externalUrl?: string;
+  wait?: boolean;
+}
+
+/** The settings that the options of `run trigger` give. */
+export function triggerSettings(flags: TriggerFlags): Partial<SettingValues> {
+  for (const tag of flags.tag ?? []) filled('--tag', tag);
+  const { project, process, tag, environment } = flags;
+  return {
+    ...waitSettings(flags),
+    ...(project === undefined ? {} : { project: filled('--project', project) ?? '' }),
+    ...(process === undefined ? {} : { process: filled('--process', process) ?? '' }),
+    ...(tag === undefined ? {} : { tags: tag }),
+    ...(environment === undefined ? {} : { environment: filled('--environment', environment) ?? '' }),
+  };
+}
+
+function selector(settings: Settings): { processSlug: string } | { tags: [string, ...string[]] } {
+  const [first, ...rest] = settings.tags?.value ?? [];
+  if (settings.process !== undefined) return { processSlug: settings.process.value };
+  if (first !== undefined) return { tags: [first, ...rest] };
+  throw new UsageError('nothing says what to run: neither a process nor a tag', {
+    hint: 'give --process <slug>, or --tag <tag> once or more; or write "process" or "tags" into .rungate.json, as rungate init does; or keep it: rungate config set process <slug>',
+  });
+}
+
+/** The create request (interface, section 2.5) that flags and settings make. */
+export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiContext): TriggerBody {
+  if (settings.project === undefined) {
+    throw new UsageError('nothing says which project to run', {
+      hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
+    });
+  }
+  const facts = runFacts(ci);
+  const optional = {
+    environmentKey: settings.environment?.value,
+    repository: filled('--repository', flags.repository) ?? facts.repository,
+    ref: filled('--ref', flags.ref) ?? facts.ref,
+    commitSha: filled('--commit-sha', flags.commitSha) ?? facts.commitSha,
+    event: filled('--event', flags.event) ?? facts.event,
+    externalUrl: filled('--external-url', flags.externalUrl) ?? facts.externalUrl,
+  };
+  const present = Object.fromEntries(
+    Object.entries(optional).filter(([, value]) => value !== undefined && value !== null),
+  );
+  return { projectSlug: settings.project.value, ...selector(settings), ...present };
+}
+
+/** `rungate run trigger` */
+export async function triggerCommand(context: Context, flags: TriggerFlags): Promise<number> {
+  const waitOnly = flags.wait === true ? [] : givenWaitFlags(flags);
+  if (waitOnly.length > 0) {
+    throw new UsageError(`${waitOnly.join(', ')}: nothing is waited for, so nothing would be gated`, {
+      hint: 'add --wait',
+    });
+  }
+  const ci = await ciContext(context.io);
+  const body = triggerBody(flags, context.settings, ci);
+  const { keys, journal } = await commandKeys(context, flags, body, ci);
+  const idPointer = context.settings['run.idPointer']?.value;
+  const start: Start = { body, keys, idPointer };
+  return flags.wait === true
+    ? runWait(context, { start, journal }, flags)
+    : startOnly(context, start, journal);
+}

@@ -1,0 +1,135 @@
+import { type Command, Option } from 'commander';
+import type { Fleet } from '../../client/rate-limit.ts';
+import { parseDuration } from '../../duration.ts';
+import { UsageError } from '../../errors.ts';
+import { resolveLimits } from '../../gate/limits.ts';
+import { type Overrides, type Policy, parseOverride } from '../../gate/policy.ts';
+import { policyOf, type Settings, type SettingValues } from '../../settings/index.ts';
+import { completes } from '../completion/completes.ts';
+import { addReportFlags, checkReportFlags, type ReportFlags } from './report-flags.ts';
+
+/** The options of a wait, as they were given. */
+export interface WaitFlags extends ReportFlags {
+  interval?: string;
+  maxAttempts?: string;
+  timeout?: string;
+  fleetSize?: string;
+  fleetIndex?: string;
+  strict?: boolean;
+  on?: string[];
+  cancelOnTimeout?: boolean;
+  cancelOnInterrupt?: boolean;
+}
+
+export function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+export function addWaitFlags(command: Command, owned: boolean): Command {
+  command
+    .optionsGroup('Wait options:')
+    .option('--interval <duration>', 'between polls, unless the service says otherwise (default 10s)')
+    .option('--max-attempts <n>', 'status reads at most (default 60; lifted by --timeout)')
+    .option('--timeout <duration>', 'wait at most (default 60m)')
+    .option('--fleet-size <n>', 'gates that share the service: their requests take turns')
+    .option('--fleet-index <i>', 'which of them this is, from 0')
+    .option('--strict', 'fail on a cancelled run too; every pipeline should')
+    .addOption(new Option('--no-strict', 'undo a --strict from a setting'))
+    .option('--on <verdict=action>', 'pass, warn or fail on a verdict (repeatable)', collect)
+    .option('--cancel-on-timeout', 'cancel a run that has not ended in time')
+    .option('--cancel-on-interrupt', `cancel when we are stopped${owned ? ' (default)' : ''}`)
+    .option(
+      '--no-cancel-on-interrupt',
+      `leave the run going when we are stopped${owned ? '' : ' (default)'}`,
+    );
+  completes(command, '--on', async () => (await import('../completion/values.ts')).overrideWords());
+  return addReportFlags(command);
+}
+
+function parseAttempts(text: string): number {
+  const attempts = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+  if (attempts >= 1) return attempts;
+  throw new UsageError(`--max-attempts: "${text}" is not a number of reads`, {
+    hint: 'write a whole number from 1 up',
+  });
+}
+
+function parseCount(option: string, text: string, least: number): number {
+  const count = /^\d{1,6}$/.test(text.trim()) ? Number(text) : -1;
+  if (count >= least) return count;
+  throw new UsageError(`${option}: "${text}" is not a number of gates`, {
+    hint: `write a whole number from ${least} up`,
+  });
+}
+
+/**
+ * The gate's place in its fleet; undefined without one. A fleet whose size alone is known takes any place: the load
+ * is right on average then, and two gates may share a turn.
+ */
+export function fleetOf(settings: Settings, flags: WaitFlags, random: () => number): Fleet | undefined {
+  const size = settings.fleetSize?.value;
+  const index = flags.fleetIndex === undefined ? undefined : parseCount('--fleet-index', flags.fleetIndex, 0);
+  if (size === undefined) {
+    if (index === undefined) return undefined;
+    throw new UsageError('--fleet-index says nothing without the size of the fleet', {
+      hint: 'add --fleet-size <n>',
+    });
+  }
+  if (index !== undefined && index >= size) {
+    throw new UsageError(`--fleet-index ${index} is not in a fleet of ${size}`, {
+      hint: `the gates of the fleet are counted from 0 to ${size - 1}`,
+    });
+  }
+  return { size, index: index ?? Math.floor(random() * size) };
+}
+
+/** The settings that the wait options give. */
+export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
+  checkReportFlags(flags);
+  const on: Overrides | undefined = flags.on && Object.fromEntries(flags.on.map(parseOverride));
+  return {
+    ...(flags.interval === undefined ? {} : { interval: parseDuration('--interval', flags.interval) }),
+    ...(flags.timeout === undefined ? {} : { timeout: parseDuration('--timeout', flags.timeout) }),
+    ...(flags.maxAttempts === undefined ? {} : { maxAttempts: parseAttempts(flags.maxAttempts) }),
+    ...(flags.fleetSize === undefined ? {} : { fleetSize: parseCount('--fleet-size', flags.fleetSize, 1) }),
+    ...(flags.strict === undefined ? {} : { strict: flags.strict }),
+    ...(on === undefined ? {} : { on }),
+  };
+}
+
+/** The wait options that were given, by name: they mean nothing where nothing is waited for. */
+export function givenWaitFlags(flags: WaitFlags): string[] {
+  const names: Record<keyof WaitFlags, string> = {
+    interval: '--interval',
+    maxAttempts: '--max-attempts',
+    timeout: '--timeout',
+    fleetSize: '--fleet-size',
+    fleetIndex: '--fleet-index',
+    strict: '--strict',
+    on: '--on',
+    cancelOnTimeout: '--cancel-on-timeout',
+    cancelOnInterrupt: '--cancel-on-interrupt',
+    junit: '--junit',
+    report: '--report',
+    ciReport: '--no-ci-report',
+  };
+  return Object.entries(names)
+    .filter(([key]) => flags[key as keyof WaitFlags] !== undefined)
+    .map(([, name]) => name);
+}
+
+/** What the settings make of a wait. */
+export function waitRules(settings: Settings) {
+  const { interval, timeout, maxAttempts } = settings;
+  const policy = Object.entries(policyOf(settings)).map(([verdict, { value }]) => [verdict, value]);
+  const chosen = <T>(setting: { value: T; origin: string } | undefined) =>
+    setting?.origin === 'default' ? undefined : setting?.value;
+  return {
+    policy: Object.fromEntries(policy) as Policy,
+    ...resolveLimits({
+      intervalMs: chosen(interval),
+      timeoutMs: chosen(timeout),
+      maxAttempts: chosen(maxAttempts),
+    }),
+  };
+}

@@ -1,0 +1,77 @@
+import { delimiter, join } from 'node:path';
+import type { Io, TemporaryFolder } from '../../host/io.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Files that the CI reads after the step: what the step writes into them must not reach the real build. */
+const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_STATE', 'GITHUB_PATH'];
+
+/** Folders for temporary files: ours, so that no journal of a run on the mock is found by the real step. */
+const temporaryFolders = ['RUNNER_TEMP', 'AGENT_TEMPDIRECTORY', 'WORKSPACE_TMP', 'TEMP', 'TMP'];
+
+/** The user's own credentials and profile would clash with the mock's; the job's journal is of real runs alone. */
+const withheld = {
+  RUNGATE_API_KEY_FILE: undefined,
+  RUNGATE_TOKEN_FILE: undefined,
+  RUNGATE_PROFILE: undefined,
+  RUNGATE_JOURNAL: undefined,
+};
+
+/** Writes the commands that put the `rungate` under test first on the step's path, and returns their folder. */
+export function writeShims(folder: TemporaryFolder, program: readonly string[]): string {
+  const quoted = program.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  folder.write('bin/rungate', `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o700);
+  folder.write('bin/rungate.cmd', `@${program.map((word) => `"${word}"`).join(' ')} %*\r\n`);
+  return join(folder.path, 'bin');
+}
+
+function pathWith(env: Env, shims: string): Record<string, string> {
+  const name = Object.keys(env).find((key) => key.toUpperCase() === 'PATH') ?? 'PATH';
+  const rest = env[name];
+  return { [name]: rest === undefined || rest === '' ? shims : `${shims}${delimiter}${rest}` };
+}
+
+/** The mock is on this machine: no proxy leads there. */
+function withoutProxy(env: Env): Record<string, string> {
+  const hosts = [env.NO_PROXY, env.no_proxy, '127.0.0.1'].filter((list) => list !== undefined && list !== '');
+  return { NO_PROXY: hosts.join(','), no_proxy: hosts.join(',') };
+}
+
+function readText(io: Pick<Io, 'readFile'>, path: string): string {
+  try {
+    return new TextDecoder().decode(io.readFile(path));
+  } catch {
+    return '';
+  }
+}
+
+/** What a step is run with: the real environment, less what it could harm, and the settings of a mock. */
+export function stepEnvironment(
+  io: Pick<Io, 'env' | 'readFile' | 'makeFolder'>,
+  scenario: string,
+  settings: Readonly<Record<string, string>>,
+  folder: TemporaryFolder,
+  shims: string,
+): Env {
+  const { env } = io;
+  const own: Record<string, string> = {};
+  for (const name of ciFiles) {
+    if (env[name] !== undefined) own[name] = folder.write(`${scenario}/${name}`, '');
+  }
+  const temporary = join(folder.path, scenario, 'tmp');
+  io.makeFolder(temporary);
+  for (const name of temporaryFolders) if (env[name] !== undefined) own[name] = temporary;
+  // CircleCI's: bash reads it before each step, and steps append to it.
+  if (env.BASH_ENV !== undefined && env.BASH_ENV !== '')
+    own.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readText(io, env.BASH_ENV));
+  return {
+    ...env,
+    ...withheld,
+    ...own,
+    TMPDIR: temporary,
+    ...withoutProxy(env),
+    ...pathWith(env, shims),
+    ...settings,
+    RUNGATE_SELFTEST: scenario,
+  };
+}

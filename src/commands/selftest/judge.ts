@@ -1,0 +1,55 @@
+import type { Action } from '../../gate/policy.ts';
+import { hintFor, type Symptom } from './hints.ts';
+import type { Expectation, Scenario, StepResult } from './scenarios.ts';
+
+/** What is made of one scenario. */
+export interface Judgement {
+  readonly result: StepResult;
+  readonly ok: boolean;
+  /** What is wrong and what to do, or what to look at although it is not wrong. */
+  readonly hint: string | null;
+}
+
+/**
+ * Whether a step fails on a cancelled run, as far as can be seen: its own words beat the settings, and among them `--on`
+ * beats `--strict`. `bySettings` is what the settings make of a cancelled run.
+ */
+export function looksStrict(text: string, bySettings: Action): boolean {
+  const on = [...text.matchAll(/--on[ =]['"]?cancelled=(pass|warn|fail)/g)].at(-1)?.[1];
+  if (on !== undefined) return on === 'fail';
+  if (/--no-strict\b/.test(text)) return false;
+  return /--strict\b/.test(text) || bySettings === 'fail';
+}
+
+/** The scenarios with what is expected of this step: of a cancelled run what the user says, or what strictness says. */
+export function expectCancelled<S extends Scenario>(
+  scenarios: readonly S[],
+  expected: Expectation,
+): readonly Scenario[] {
+  return scenarios.map((scenario) => (scenario.name === 'cancelled' ? { ...scenario, expected } : scenario));
+}
+
+function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult): Symptom | null {
+  if (stopped) return 'did not end';
+  const green = exitCode === 0;
+  if (scenario.expected === 'red' && green) return 'green for red';
+  if (scenario.expected === 'green' && !green) return 'red for green';
+  // A green that nobody gave: only here does the service's answer say that the gate was asked.
+  if (scenario.name === 'passed' && runsCreated === 0) return 'never asked';
+  return runsCreated > 1 ? 'asked again' : null;
+}
+
+const passesCancelled = 'a cancelled run has tested nothing, and the step lets it pass: add --strict';
+
+/** Judges what a step did, from its text and all that it did. Pure. */
+export function judge(text: string, results: readonly StepResult[]): readonly Judgement[] {
+  return results.map((result) => {
+    const symptom = symptomOf(result);
+    const { scenario, exitCode } = result;
+    if (symptom === null) {
+      const lenient = scenario.name === 'cancelled' && scenario.expected === 'any' && exitCode === 0;
+      return { result, ok: true, hint: lenient ? passesCancelled : null };
+    }
+    return { result, ok: symptom === 'asked again', hint: hintFor(symptom, { text, result, results }) };
+  });
+}

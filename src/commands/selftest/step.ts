@@ -1,0 +1,86 @@
+import { constants } from 'node:os';
+import { UsageError } from '../../errors.ts';
+import type { ChildResult, Io, TemporaryFolder } from '../../host/io.ts';
+import { type Mock, startMock } from '../../mock/server.ts';
+import { mockEnvironment } from '../mock/serve.ts';
+import { stepEnvironment } from './environment.ts';
+import type { Scenario, StepResult } from './scenarios.ts';
+
+/** What the step is run with in every scenario. */
+export interface Stand {
+  readonly io: Io;
+  readonly command: readonly string[];
+  readonly folder: TemporaryFolder;
+  /** The folder of the `rungate` under test. */
+  readonly shims: string;
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** A run lasts longer than the first look at it: whoever looks whether it is an old one sees that it is not. */
+const runMs = 400;
+/** Nobody listens there: it takes an administrator to. */
+const nowhere = 'http://127.0.0.1:1';
+/** How much of the output is kept: the end of it. */
+const keptBytes = 64 * 1024;
+
+/** The end of what comes, in bounded memory. */
+function createTail(): { add(bytes: Uint8Array): void; text(): string } {
+  let kept = Buffer.alloc(0);
+  return {
+    add(bytes) {
+      kept = Buffer.concat([kept, bytes]).subarray(-keptBytes);
+    },
+    text: () => new TextDecoder().decode(kept),
+  };
+}
+
+function startScenario(io: Io, { outcome, retryAfterSeconds, service }: Scenario): Promise<Mock> {
+  return startMock({ clock: io.clock, outcome, retryAfterSeconds, duration: runMs }).then((mock) => {
+    if (service === 'refused') mock.state.credentials.clear();
+    return mock;
+  });
+}
+
+function codeOf({ code, signal }: ChildResult): number {
+  return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
+}
+
+function notStarted(command: readonly string[], error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' && code !== 'EACCES') return error;
+  const why = code === 'ENOENT' ? 'command not found' : 'it may not be run';
+  return new UsageError(`${command[0]}: ${why}`, {
+    hint: 'write: rungate selftest -- ./step.sh, or: rungate selftest -- bash -c "<the step>"',
+    cause: error,
+  });
+}
+
+/** Runs the step once, against a mock that lives as long as that. */
+export async function runStep(stand: Stand, scenario: Scenario): Promise<StepResult> {
+  const { io, command, folder, shims, limitMs, signal } = stand;
+  const mock = await startScenario(io, scenario);
+  try {
+    const settings = {
+      ...mockEnvironment(mock),
+      ...(scenario.service === 'down' ? { RUNGATE_API_URL: nowhere } : {}),
+    };
+    const env = stepEnvironment(io, scenario.name, settings, folder, shims);
+    const tail = createTail();
+    const began = io.clock.monotonic();
+    const ended = await io.runGroup(command, { env, limitMs, signal, onOutput: tail.add });
+    return {
+      scenario,
+      exitCode: codeOf(ended),
+      seconds: Math.round((io.clock.monotonic() - began) / 100) / 10,
+      runsCreated: mock.state.runs.size,
+      stopped: ended.stopped,
+      leftBehind: ended.leftBehind,
+      output: tail.text(),
+    };
+  } catch (error) {
+    throw notStarted(command, error);
+  } finally {
+    await mock.close();
+  }
+}

@@ -1,0 +1,100 @@
+import { formatDuration } from '../../duration.ts';
+import type { Table } from '../../output/table.ts';
+import { type Cause, mostDiagnosed } from '../../webhook/diagnose/diagnose.ts';
+import type { WebhookVerificationError } from '../../webhook/error.ts';
+import type { Context } from '../context.ts';
+import type { Secrets } from './secrets.ts';
+
+/** What was found out. `code` is why it is not authentic. */
+export interface Finding {
+  code: string | null;
+  error: WebhookVerificationError | null;
+  timestamp: string | null;
+  ageSeconds: number | null;
+  /** The secret that signed, also where the age is what was refused. */
+  secretIndex: number | null;
+  bytes: number | null;
+  /** Null where it was not asked for or there is nothing to explain. */
+  diagnosis: Diagnosis | null;
+}
+
+export interface Diagnosis {
+  causes: readonly Cause[];
+  /** False when the body is too large to try. */
+  tried: boolean;
+}
+
+function kindOf(finding: Finding, { tenantSecret }: Secrets): 'webhook' | 'tenant' | null {
+  if (finding.secretIndex === null) return null;
+  return tenantSecret === undefined ? 'webhook' : 'tenant';
+}
+
+export function dataOf(finding: Finding, secrets: Secrets): Record<string, unknown> {
+  const { code, timestamp, ageSeconds, secretIndex, bytes, diagnosis } = finding;
+  return {
+    schemaVersion: 1,
+    authentic: code === null,
+    code,
+    timestamp,
+    ageSeconds,
+    secret: kindOf(finding, secrets),
+    secretIndex,
+    bytes,
+    ...(diagnosis === null ? {} : { diagnosis }),
+  };
+}
+
+export function tableOf(finding: Finding, secrets: Secrets): Table {
+  const { diagnosis, ...fields } = dataOf(finding, secrets);
+  const rows = Object.entries(fields)
+    .filter(([name, value]) => name !== 'schemaVersion' && value !== null)
+    .map(([name, value]) => [name, String(value)]);
+  const causes = finding.diagnosis?.causes.map(({ id }) => ['cause', id]) ?? [];
+  return { head: ['FIELD', 'VALUE'], rows: [...rows, ...causes] };
+}
+
+function aged(seconds: number | null): string {
+  if (seconds === null) return '';
+  const days = Math.floor(Math.abs(seconds) / 86_400);
+  const size = days > 2 ? `${days} days` : formatDuration(Math.abs(seconds) * 1000);
+  return seconds < 0 ? `, its timestamp ${size} ahead` : `, ${size} old`;
+}
+
+async function tellDiagnosis({ output }: Context, { causes, tried }: Diagnosis): Promise<void> {
+  if (!tried) {
+    return output.alert(
+      `no diagnosis: the body is larger than ${mostDiagnosed / 1024 ** 2} MiB, and would have to be held in memory`,
+    );
+  }
+  if (causes.length === 0) {
+    return output.alert(
+      'no cause found: none of the usual mistakes explains it; the secret is another one, the body is another one, or it was changed in a way that cannot be undone. Compare the secret with the one of the service, and capture the body where it comes in',
+    );
+  }
+  const arrow = output.paint('dim', '→');
+  for (const { id, sentence, remedy } of causes) {
+    await output.alert(`${output.paint('warn', 'cause:')} ${sentence} (${id})`);
+    await output.alert(`  ${arrow} ${remedy}`);
+  }
+  if (causes.length > 1) await output.note('all of these together make the signature match');
+}
+
+/** What a person is told. */
+export async function tell(context: Context, finding: Finding, secrets: Secrets): Promise<void> {
+  const { output } = context;
+  const { error, ageSeconds, secretIndex } = finding;
+  if (error !== null) {
+    await output.alert(
+      `${output.paint('bad', 'not authentic:')} ${output.excerpt(error.message)} (${error.code})`,
+    );
+    const isHintSpent = finding.diagnosis !== null || error.hint === undefined;
+    if (!isHintSpent) await output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(error.hint ?? '')}`);
+    if (finding.diagnosis !== null) await tellDiagnosis(context, finding.diagnosis);
+    return;
+  }
+  const count = secrets.tenantSecret === undefined ? secrets.secrets.length : 1;
+  const which = count > 1 ? ` (${(secretIndex ?? 0) + 1} of ${count})` : '';
+  await output.note(
+    `${output.paint('good', 'authentic:')} signed with the ${kindOf(finding, secrets)} secret${which}${aged(ageSeconds)}`,
+  );
+}

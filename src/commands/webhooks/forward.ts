@@ -1,0 +1,164 @@
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  request as plain,
+  type RequestOptions,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { CollectedBytes } from '../../collected-bytes.ts';
+import { UsageError } from '../../errors.ts';
+import type { Received } from './capture.ts';
+import type { Answer } from './server.ts';
+
+/** Those of one connection, which the next one makes for itself (RFC 9110, 7.6.1). */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'content-length',
+];
+
+/** Raw headers in their order and spelling, without those of the connection and the ones it names. */
+export function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []): string[] {
+  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, index) =>
+    rawHeaders.slice(index * 2, index * 2 + 2),
+  );
+  const named = pairs
+    .filter(([name]) => name?.toLowerCase() === 'connection')
+    .flatMap(([, value = '']) => value.split(',').map((one) => one.trim().toLowerCase()));
+  const left = new Set([...hopByHop, ...named, ...without]);
+  return pairs.filter(([name = '']) => !left.has(name.toLowerCase())).flat();
+}
+
+/** Where deliveries are sent on to. */
+export function parseTarget(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new UsageError('--forward-to is not a URL', { hint: 'write it whole: http://localhost:3000/hook' });
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new UsageError(`--forward-to: ${url.protocol} is not http: or https:`, {
+      hint: 'write it whole: http://localhost:3000/hook',
+    });
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UsageError('--forward-to has a password in it, which every process can read', {
+      hint: 'deliveries are known by their signature: let the target verify it',
+    });
+  }
+  return url;
+}
+
+export interface Forwarded {
+  answer: Answer;
+  /** The target's status; null when there was none. */
+  status: number | null;
+  /** Why there was none. */
+  fault: string | null;
+}
+
+export interface ForwardOptions {
+  target: URL;
+  timeoutMs: number;
+  mostBytes: number;
+  signal: AbortSignal;
+  /** Told of each connection to the target. */
+  onConnection?: ((socket: Socket) => void) | undefined;
+  secureContext?: SecureContext | undefined;
+}
+
+const faults: Record<string, string> = {
+  ECONNREFUSED: 'refused',
+  ENOTFOUND: 'no such host',
+  ECONNRESET: 'broken off',
+};
+
+function noAnswer(status: number, fault: string): Forwarded {
+  const body = new TextEncoder().encode(`rungate: the forward target could not be asked: ${fault}\n`);
+  const headers = ['Content-Type', 'text/plain; charset=utf-8'];
+  return { answer: { status, headers, body }, status: null, fault };
+}
+
+async function open(
+  options: RequestOptions,
+  { target, secureContext }: ForwardOptions,
+): Promise<ClientRequest> {
+  if (target.protocol === 'http:') return plain(target, options);
+  const { request } = await import('node:https');
+  return request(target, { ...options, ...(secureContext === undefined ? {} : { secureContext }) });
+}
+
+/** Whether the answer can be sent on: Node reads some that it refuses to write. */
+function isSendable(status: number, headers: readonly string[]): boolean {
+  if (status < 200 || status > 999) return false;
+  try {
+    headers.forEach((text, at) => {
+      if (at % 2 === 0) validateHeaderName(text);
+      else validateHeaderValue(headers[at - 1] ?? '', text);
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function readAnswer(response: IncomingMessage, most: number): Promise<Forwarded> {
+  const body = new CollectedBytes(most);
+  for await (const chunk of response) {
+    if (!body.add(chunk)) return noAnswer(502, 'its answer is too large');
+  }
+  const { statusCode: status = 502, rawHeaders } = response;
+  const headers = endToEnd(rawHeaders);
+  if (!isSendable(status, headers)) return noAnswer(502, 'its answer is not HTTP');
+  return { answer: { status, headers, body: body.bytes() }, status, fault: null };
+}
+
+/**
+ * Sends a delivery on: the same bytes and headers, but for those of the connection and `Host`, which is the
+ * target's. Redirects are an answer like any other. Without an answer the sender gets 502, or 504 when it took too
+ * long.
+ */
+export async function forward(received: Received, options: ForwardOptions): Promise<Forwarded> {
+  const { target, timeoutMs, mostBytes, signal, onConnection } = options;
+  const late = AbortSignal.timeout(timeoutMs);
+  const headers = [
+    'Host',
+    target.host,
+    ...endToEnd(received.rawHeaders, ['host']),
+    'Content-Length',
+    String(received.body.length),
+    'Connection',
+    'close',
+  ];
+  try {
+    const request = await open(
+      { method: received.method, headers, agent: false, signal: AbortSignal.any([signal, late]) },
+      options,
+    );
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve);
+      request.on('error', reject);
+      // Node says no more of a 101, which nobody asked for.
+      request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
+      request.once('socket', (socket) => socket.once('connect', () => onConnection?.(socket)));
+      request.end(received.body);
+    });
+    return await readAnswer(response, mostBytes);
+  } catch (error) {
+    if (late.aborted && !signal.aborted) return noAnswer(504, 'no answer in time');
+    const { code } = error as NodeJS.ErrnoException;
+    return noAnswer(502, faults[code ?? ''] ?? code ?? 'unknown');
+  }
+}

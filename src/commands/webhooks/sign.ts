@@ -1,0 +1,41 @@
+import { UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { defaultHeaderNames } from '../../webhook/headers.ts';
+import { parseTimestamp } from '../../webhook/timestamp.ts';
+import type { Context } from '../context.ts';
+import { filled } from '../global-options.ts';
+import { hashBody } from './hash.ts';
+import { streamInput } from './input.ts';
+import { type HeaderNameFlags, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
+
+export interface SignFlags extends HeaderNameFlags {
+  bodyFile?: string;
+  timestamp?: string;
+}
+
+/** `rungate webhooks sign`: the two headers of a delivery, as the service would send them. */
+export async function signCommand(context: Context, flags: SignFlags): Promise<number> {
+  const { io, output, settings } = context;
+  const bodyFile = filled('--body-file', flags.bodyFile) ?? '-';
+  const timestamp = flags.timestamp ?? new Date(io.clock.now()).toISOString();
+  if (parseTimestamp(timestamp) === null) {
+    throw new UsageError(`--timestamp: "${timestamp}" is not a time with a zone`, {
+      hint: 'write an RFC 3339 time such as 2026-01-15T12:00:00.000Z, or leave it out for now',
+    });
+  }
+  const { secrets, tenantSecret } = secretsOf(settings);
+  const key = tenantSecret ?? secrets[0];
+  if (key === undefined) throw missingSecret('webhooks sign');
+  const { macs } = await hashBody(timestamp, streamInput(io, '--body-file', bodyFile), [key]);
+  const signature = `sha256=${Buffer.from(macs[0] ?? []).toString('hex')}`;
+  const names = { ...defaultHeaderNames, ...headerNamesOf(settings) };
+  const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
+  if (output.format === 'json' || output.format === 'ndjson') {
+    await output.data({ schemaVersion: 1, timestamp, signature, headers }, { head: [], rows: [] });
+  } else {
+    // As header lines on a terminal too: for `curl -H @-`.
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+    await output.result(lines.join(''));
+  }
+  return exitCodes.ok;
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { MockError } from '../error.ts';
+import type { Exchange, RecordedRequest } from '../exchange.ts';
+import type { Fault } from '../faults/faults.ts';
+import { known } from '../handlers/find.ts';
+import { act } from './actions.ts';
+import { guardCalls, guardPage } from './guard.ts';
+import { secretsOf, shownRequest } from './mask.ts';
+import { createScene, type Scene } from './scene.ts';
+import { oneRun, overview } from './snapshot.ts';
+
+/** The page of a mock, and what it asks for. */
+export interface Console {
+  /** Whether a path is the page's; all others are the service's. */
+  owns(path: string): boolean;
+  answer(exchange: Exchange): Promise<Response>;
+  /** Hears what the service answered to a request. */
+  saw(request: RecordedRequest, reply: Response): Promise<void>;
+  /** Hears which fault a request met. */
+  spoiled(request: RecordedRequest, fault: Fault): void;
+}
+
+const calls = '/_mock/page/';
+
+const always = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+async function answerPage(exchange: Exchange, token: string): Promise<Response> {
+  guardPage(exchange);
+  if (!['GET', 'HEAD'].includes(exchange.method)) {
+    throw new MockError(405, 'Method not allowed', 'the page takes GET', { allow: 'GET, HEAD' });
+  }
+  // The largest part, and needed only once somebody looks.
+  const { pageHtml, policy } = await import('./document.ts');
+  const headers = {
+    ...always,
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+  };
+  return new Response(pageHtml(token), { headers });
+}
+
+function answerCall(scene: Scene, { method, path, query, bytes }: Exchange): unknown {
+  switch (`${method} ${path.slice(calls.length)}`) {
+    case 'GET state':
+      return typeof query.run === 'string' ? oneRun(scene, query.run) : overview(scene);
+    case 'GET request': {
+      const found = scene.requests.find((one) => scene.note(one).number === Number(query.number));
+      const request = known(found, 'Request', String(query.number));
+      return { text: shownRequest(request, secretsOf(scene.state, scene.tenantSecret)) };
+    }
+    case 'POST do':
+      return { said: act(scene, bytes) };
+    default:
+      throw new MockError(404, 'Not found', `the page has no ${method} ${path}`);
+  }
+}
+
+export function createConsole(parts: Parameters<typeof createScene>[0]): Console {
+  const scene = createScene(parts);
+  const token = randomUUID();
+  return {
+    owns: (path) => path === '/' || path.startsWith(calls) || /^\/projects\/[^/]+\/runs\/[^/]+$/.test(path),
+    async answer(exchange) {
+      try {
+        if (!exchange.path.startsWith(calls)) return await answerPage(exchange, token);
+        guardCalls(exchange, token);
+        return Response.json(answerCall(scene, exchange), { headers: always });
+      } catch (error) {
+        if (!(error instanceof MockError)) throw error;
+        return Response.json(error.body, { status: error.status, headers: { ...always, ...error.headers } });
+      }
+    },
+    async saw(request, reply) {
+      if (request.endpoint !== 'run.trigger' || !reply.ok) return;
+      const { runId } = (await reply.clone().json()) as { runId?: unknown };
+      if (typeof runId === 'string') scene.note(request).runId = runId;
+    },
+    spoiled(request, fault) {
+      scene.note(request).fault = fault.kind === 'status' ? String(fault.status) : fault.kind;
+    },
+  };
+}

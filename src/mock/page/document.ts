@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { api } from '../../contract/index.ts';
+import { faultNames } from '../faults/parse.ts';
+import style from './page.css?raw';
+import markup from './page.html?raw';
+import script from './page.js?raw';
+
+/** Statuses to choose from, as faults: the ones that services and proxies really send. */
+const statuses = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '504'];
+
+function options(values: readonly string[]): string {
+  return values.map((value) => `<option>${value}</option>`).join('');
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Nothing but this page's own style and script, no place to send anything but here, and no HTML made of text. */
+export const policy = [
+  "default-src 'none'",
+  `script-src ${hashOf(script)}`,
+  `style-src ${hashOf(style)}`,
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** The page as one file. It holds no data but the token by which it asks for them. */
+export function pageHtml(token: string): string {
+  const parts: Readonly<Record<string, string>> = {
+    token,
+    statuses: options(statuses),
+    kinds: options(faultNames),
+    endpoints: options(Object.keys(api)),
+  };
+  return markup
+    .replace(/\{\{(\w+)\}\}/g, (_whole, name: string) => parts[name] ?? '')
+    .replace('<style>', (tag) => tag + style)
+    .replace('<script type="module">', (tag) => tag + script);
+}

@@ -1,0 +1,108 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { bindApi } from '../../src/client/api-tree.ts';
+import type { CallerInput, CallOptions } from '../../src/client/caller.ts';
+import { createClient } from '../../src/client/create-client.ts';
+import { asItIs } from '../../src/conceal.ts';
+import { api } from '../../src/contract/index.ts';
+import { CredentialError, UsageError } from '../../src/errors.ts';
+import { secrets } from '../transport/connect.ts';
+import { json, serve } from '../transport/serve.ts';
+import { fakeClock } from './fake-clock.ts';
+import { rejection } from './rejection.ts';
+
+/** The tree over a caller that only records what it is asked. */
+function recorded() {
+  const calls: { name: string; input: CallerInput; options: CallOptions | undefined }[] = [];
+  const tree = bindApi(api, {
+    async exchange(name, _, input, options) {
+      calls.push({ name, input, options });
+      return {
+        value: { name },
+        text: '',
+        status: 200,
+        headers: {},
+        attempts: 1,
+        elapsedMs: 0,
+        conceal: asItIs,
+      };
+    },
+  });
+  return { tree, calls };
+}
+
+describe('the tree', () => {
+  test('has every endpoint as a method under its dotted name', async () => {
+    const { tree, calls } = recorded();
+    for (const [name, endpoint] of Object.entries(api)) {
+      const method = name
+        .split('.')
+        .reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], tree);
+      const params = [...endpoint.path.matchAll(/\{/g)].map(() => 'x');
+      expect(await (method as (...args: string[]) => Promise<unknown>)(...params)).toEqual({ name });
+    }
+    expect(calls.map(({ name }) => name)).toEqual(Object.keys(api));
+  });
+
+  test('takes path parameters in path order, then the body, the query and the options, as far as there are any', async () => {
+    const { tree, calls } = recorded();
+    const options = { attempts: 1 };
+    await tree.env.vars.update('e1', 'v1', { a: 1 }, options);
+    await tree.env.list({ page: 2 }, options);
+    await tree.run.cancel('r1', undefined, options);
+    await tree.run.status('r1', options);
+    await tree.orders.list();
+    expect(calls.map(({ input, options: given }) => ({ ...input, options: given }))).toEqual([
+      { params: { envId: 'e1', varId: 'v1' }, body: { a: 1 }, query: undefined, options },
+      { params: {}, body: undefined, query: { page: 2 }, options },
+      { params: { runId: 'r1' }, body: undefined, query: undefined, options },
+      { params: { runId: 'r1' }, body: undefined, query: undefined, options },
+      { params: {}, body: undefined, query: undefined, options: undefined },
+    ]);
+  });
+
+  test('refuses the wrong number or type of arguments, saying what the call takes', async () => {
+    const { tree, calls } = recorded();
+    const loose = tree as unknown as Record<
+      'run' | 'env',
+      Record<string, (...args: unknown[]) => Promise<unknown>>
+    >;
+    const missing = await rejection(Promise.resolve(loose.run.status?.()), UsageError);
+    expect(missing.message).toBe(
+      'run.status: runId must be a string; the call is run.status(runId, options)',
+    );
+    await rejection(Promise.resolve(loose.run.status?.(7)), UsageError);
+    await rejection(Promise.resolve(loose.run.status?.('r', 'now')), UsageError);
+    await rejection(Promise.resolve(loose.env.list?.('2')), UsageError);
+    const many = await rejection(Promise.resolve(loose.run.status?.('r', {}, {})), UsageError);
+    expect(many.message).toContain('run.status takes runId, options; 3 arguments were given');
+    expect(calls).toEqual([]);
+  });
+});
+
+test('the client sends what the interface asks for, and gives back what it answers', async () => {
+  const { url, seen } = await serve(({ seen: one, response }) =>
+    json(response, 200, { state: 'completed', at: one.url }),
+  );
+  const client = createClient({ apiUrl: url, ...secrets, clock: fakeClock() });
+  onTestFinished(() => client.close());
+  await client.run.trigger({ projectSlug: 'shop', tags: ['smoke'] }, { idempotencyKey: 'k1' });
+  expect(await client.run.status('run 1')).toEqual({ state: 'completed', at: '/api/ci/runs/run%201' });
+  expect(seen[0]).toMatchObject({
+    method: 'POST',
+    url: '/api/ci/runs',
+    body: '{"projectSlug":"shop","tags":["smoke"]}',
+  });
+  expect(seen[0]?.headers).toMatchObject({ 'x-api-key': secrets.apiKey, 'idempotency-key': 'k1' });
+  expect(seen[0]?.headers).not.toHaveProperty('authorization');
+});
+
+test('what is wrong with a call is known before anything is sent, and says of which call', async () => {
+  const { url, seen } = await serve(({ response }) => json(response, 200, {}));
+  const client = createClient({ apiUrl: url, apiKey: 'key' });
+  onTestFinished(() => client.close());
+  const usage = await rejection(client.run.status('..'), UsageError);
+  expect(usage.facts).toEqual({ endpoint: 'run.status', method: 'GET', attempts: 0, elapsedMs: 0 });
+  await rejection(client.orders.get('summary'), UsageError);
+  await rejection(client.keys.create({ name: 'n' }), CredentialError);
+  expect(seen).toEqual([]);
+});

@@ -1,0 +1,41 @@
+import { expectTypeOf, test } from 'vitest';
+import type { ServiceClient } from '../../src/client/create-client.ts';
+
+declare const client: ServiceClient;
+
+test('a paged list has an iterator over its items', async () => {
+  for await (const environment of client.env.list.all({ pageSize: 50 })) {
+    expectTypeOf(environment.name).toEqualTypeOf<string | undefined>();
+  }
+  for await (const observation of client.observations.list.all('p', { status: 'open' }, { attempts: 1 })) {
+    expectTypeOf(observation.processRunId).toEqualTypeOf<string | null | undefined>();
+  }
+  for await (const webhook of client.webhooks.list.all()) expectTypeOf(webhook).toBeObject();
+});
+
+test('it takes what the call takes', () => {
+  expectTypeOf(client.env.list.all).parameters.toEqualTypeOf<Parameters<typeof client.env.list>>();
+  // @ts-expect-error
+  void client.observations.list.all();
+  // @ts-expect-error
+  void client.env.list.all({ pagesize: 50 });
+  // @ts-expect-error
+  void client.env.list.all({ page: '1' });
+});
+
+test('a paged list is still a call', () => {
+  expectTypeOf(client.env.list()).resolves.toHaveProperty('hasNextPage').toEqualTypeOf<boolean>();
+});
+
+test('what is not paged has no iterator', () => {
+  // @ts-expect-error
+  void client.run.status.all;
+  // @ts-expect-error
+  void client.env.create.all;
+  // @ts-expect-error
+  void client.env.vars.list.all;
+  // @ts-expect-error
+  void client.orders.list.all;
+  // @ts-expect-error
+  void client.close.all;
+});

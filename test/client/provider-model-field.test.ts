@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { afterEach, expect, it } from 'vitest';
+import { createClient } from '../../src/client/create-client.ts';
+import { renameKey } from '../../src/client/provider-model-field.ts';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+
+let mock: Mock;
+afterEach(() => mock?.close());
+
+it('the model goes out and comes back under the vendor’s name, and is providerModel on our side', async () => {
+  mock = await startMock();
+  const client = createClient({ apiUrl: mock.url, token: mock.token, providerModelField: 'acmeModel' });
+  const item = { key: 'qa', acmeModel: 'large' };
+  mock.faults.add({ kind: 'reply', text: JSON.stringify(item), endpoint: 'env.create' });
+  expect(await client.env.create({ key: 'qa', providerModel: 'large' })).toEqual({
+    key: 'qa',
+    providerModel: 'large',
+  });
+  expect(JSON.parse(mock.requests.at(-1)?.body ?? '')).toEqual(item);
+  mock.faults.add({ kind: 'reply', text: JSON.stringify([item, item]), endpoint: 'env.overview' });
+  expect(await client.env.overview()).toMatchObject([{ providerModel: 'large' }, { providerModel: 'large' }]);
+  await client.close();
+});
+
+it('only keys are renamed, never a text that looks like one', () => {
+  const text = JSON.stringify({ note: '"acmeModel":1', acmeModel: '"acmeModel"', inner: { acmeModel: [] } });
+  expect(JSON.parse(renameKey(text, 'acmeModel', 'providerModel'))).toEqual({
+    note: '"acmeModel":1',
+    providerModel: '"acmeModel"',
+    inner: { providerModel: [] },
+  });
+});
+
+it('renaming there and back gives what was there', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom('providerModel', 'x', 'y:'), fc.jsonValue()), (value) => {
+      const text = JSON.stringify(value);
+      expect(renameKey(renameKey(text, 'providerModel', '$& v"m'), '$& v"m', 'providerModel')).toBe(text);
+    }),
+  );
+});

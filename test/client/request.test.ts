@@ -1,0 +1,373 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { prepareRequest, type RequestInput, type RequestTarget } from '../../src/client/request.ts';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { reservedValues } from '../../src/contract/endpoint.ts';
+import { api, type EndpointName } from '../../src/contract/index.ts';
+import { ConfigError, CredentialError, type RungateError, UsageError } from '../../src/errors.ts';
+import { thrown } from './rejection.ts';
+
+const apiUrl = 'https://service.example.com';
+const both = { apiUrl, apiKey: 'key-123', token: 'token-456' };
+const selected = { projectSlug: 'shop', processSlug: 'checkout' };
+
+function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: Partial<RequestTarget> = {}) {
+  const endpoint: Endpoint = api[name];
+  const reserved = reservedValues(api, endpoint);
+  return prepareRequest(name, endpoint, { params: {}, ...input }, { ...both, reserved, ...target });
+}
+
+const refused = (name: EndpointName, input: Partial<RequestInput>) =>
+  thrown(() => prepare(name, input), UsageError);
+
+describe('the address', () => {
+  test.each([
+    ['https://service.example.com', 'https://service.example.com/api/orders.json'],
+    ['https://service.example.com/', 'https://service.example.com/api/orders.json'],
+    [' https://service.example.com\n', 'https://service.example.com/api/orders.json'],
+    ['https://service.example.com:8443/a/b//', 'https://service.example.com:8443/a/b/api/orders.json'],
+    ['http://localhost:4000', 'http://localhost:4000/api/orders.json'],
+    ['http://shop.localhost', 'http://shop.localhost/api/orders.json'],
+    ['http://127.1.2.3', 'http://127.1.2.3/api/orders.json'],
+    ['http://[::1]:80', 'http://[::1]/api/orders.json'],
+  ])('%j leads to %s', (given, url) => {
+    expect(prepare('orders.list', {}, { apiUrl: given }).url.href).toBe(url);
+  });
+
+  test.each([
+    ['', 'is not set'],
+    ['service', 'not a URL'],
+    ['localhost:4000', 'must begin with https://'],
+    ['ftp://service.example.com', 'must begin with https://'],
+    ['https://user:hunter22@service.example.com', 'must not carry a user name'],
+    ['https://service.example.com/?key=hunter22', 'must not have a query'],
+    ['https://service.example.com/?', 'must not have a query'],
+    ['https://service.example.com/#hunter22', 'must not have a query or a fragment'],
+    ['http://service.example.com', 'not encrypted'],
+    ['http://127.0.0.1.example.com', 'not encrypted'],
+    ['http://localhost.example.com', 'not encrypted'],
+    ['http://10.0.0.1', 'not encrypted'],
+  ])('%j is a configuration error', (given, message) => {
+    const error = thrown(() => prepare('orders.list', {}, { apiUrl: given }), ConfigError);
+    expect(error.message).toContain(message);
+    expect(error.hint).toBeTruthy();
+    expect(`${error.message}${error.hint}`).not.toContain('hunter22');
+  });
+
+  test('http to other machines is possible when it is asked for', () => {
+    const { url } = prepare('orders.list', {}, { apiUrl: 'http://10.0.0.1', insecureHttp: true });
+    expect(url.href).toBe('http://10.0.0.1/api/orders.json');
+  });
+});
+
+describe('path parameters', () => {
+  test('are filled in percent-encoded, and the path for messages has the prefix and no query', () => {
+    const request = prepare(
+      'env.vars.update',
+      { params: { envId: 'a/b c', varId: '50%?#é' }, body: {} },
+      { apiUrl: 'https://h.example/base' },
+    );
+    expect(request.path).toBe('/base/api/environments/a%2Fb%20c/variables/50%25%3F%23%C3%A9');
+    expect(prepare('env.list', { query: { page: 2 } }).path).toBe('/api/environments');
+  });
+
+  test.each([
+    ['', 'must not be empty'],
+    ['.', 'would change the path'],
+    ['..', 'would change the path'],
+    ['a\nb', 'control characters'],
+    ['a\u0000', 'control characters'],
+    ['a\u007f', 'control characters'],
+    ['a\u0085', 'control characters'],
+    ['\ud800', 'broken text'],
+    ['a\udc00b', 'broken text'],
+  ])('%j is refused with what to do instead', (runId, message) => {
+    const error = refused('run.status', { params: { runId } });
+    expect(error.message).toMatch(/^run\.status: runId /);
+    expect(error.message).toContain(message);
+    expect(error.hint).toBe('give runId as the service shows it');
+  });
+
+  test('one that is missing, of another type or unknown is refused', () => {
+    expect(refused('run.status', {}).message).toBe('run.status: runId is missing');
+    const number = { runId: 7 } as unknown as Record<string, string>;
+    expect(refused('run.status', { params: number }).message).toBe('run.status: runId must be a string');
+    const extra = refused('run.status', { params: { runId: 'r', id: 'x' } });
+    expect(extra.message).toBe('run.status: the path has no parameter id');
+    expect(refused('run.status', { params: Object.create({ runId: 'r' }) }).message).toContain('is missing');
+  });
+
+  test('a reserved value is refused: it would be another call', () => {
+    expect(refused('orders.get', { params: { id: 'summary' } }).message).toContain('belongs to another call');
+    expect(prepare('orders.get', { params: { id: 'summary2' } }).path).toBe('/api/orders/summary2.json');
+    const search = { projectId: 'p', observationId: 'search' };
+    expect(refused('observations.get', { params: search }).message).toContain('"search"');
+    expect(
+      prepare('observations.get', { params: { projectId: 'search', observationId: 'o' } }).path,
+    ).toBeTruthy();
+  });
+
+  const value = fc.string({ unit: 'binary', minLength: 1 }).filter((text) => {
+    return !/[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u.test(text) && text !== '.' && text !== '..';
+  });
+
+  test('round-trip, and never change the number of segments', () => {
+    fc.assert(
+      fc.property(value, value, (envId, varId) => {
+        const { url } = prepare('env.vars.delete', { params: { envId, varId } });
+        const parts = url.pathname.split('/');
+        expect(parts).toHaveLength(6);
+        expect([decodeURIComponent(parts[3] ?? ''), decodeURIComponent(parts[5] ?? '')]).toEqual([
+          envId,
+          varId,
+        ]);
+        expect(url.search + url.hash).toBe('');
+        expect(url.origin).toBe(apiUrl);
+      }),
+    );
+  });
+
+  test('any text is either filled in as one segment or refused', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (runId) => {
+        try {
+          expect(prepare('run.status', { params: { runId } }).url.pathname.split('/')).toHaveLength(5);
+        } catch (error) {
+          expect(error).toBeInstanceOf(UsageError);
+        }
+      }),
+    );
+  });
+});
+
+describe('the query', () => {
+  test('leaves out what is undefined, repeats lists, and writes numbers and booleans as text', () => {
+    const { url } = prepare('webhooks.list', {
+      query: { includeGlobal: false, page: 2, projectId: undefined },
+    });
+    expect(url.search).toBe('?includeGlobal=false&page=2');
+    const search = prepare('observations.search', {
+      params: { projectId: 'p' },
+      query: { q: 'a b&c', tag: ['x', 'y'] },
+    });
+    expect(search.url.search).toBe('?q=a+b%26c&tag=x&tag=y');
+    expect(prepare('env.list', { query: {} }).url.href).toBe(`${apiUrl}/api/environments`);
+  });
+
+  test('with an unknown key is refused, naming the known ones', () => {
+    const error = refused('env.list', { query: { pag: 1 } });
+    expect(error.message).toBe('env.list: query key pag is not known');
+    expect(error.hint).toBe('known are page, pageSize');
+    expect(refused('run.status', { params: { runId: 'r' }, query: { page: 1 } }).message).toContain(
+      'takes no query',
+    );
+  });
+
+  test('with a value of the wrong type is refused, naming key, expectation and value', () => {
+    expect(refused('env.list', { query: { page: 0 } }).message).toBe(
+      'env.list: query key page must be a number of at least 1, not number 0',
+    );
+    expect(refused('env.list', { query: { page: '2' } }).message).toContain(
+      'must be a number, not string "2"',
+    );
+    const when = refused('observations.list', {
+      params: { projectId: 'p' },
+      query: { createdAfter: 'yesterday' },
+    });
+    expect(when.message).toContain('createdAfter must be an ISO 8601 date and time, not string "yesterday"');
+    expect(
+      refused('observations.search', { params: { projectId: 'p' }, query: { a: {} } }).message,
+    ).toContain('query a must');
+  });
+
+  test('round-trips', () => {
+    const text = fc.string({ unit: 'binary' }).filter((value) => !/\p{Surrogate}/u.test(value));
+    fc.assert(
+      fc.property(fc.dictionary(text, fc.oneof(text, fc.array(text, { minLength: 1 }))), (query) => {
+        const given = { ...query };
+        delete given.q;
+        const { url } = prepare('observations.search', { params: { projectId: 'p' }, query: given });
+        for (const [key, value] of Object.entries(given)) {
+          expect(url.searchParams.getAll(key)).toEqual(Array.isArray(value) ? value : [value]);
+        }
+        expect([...new Set(url.searchParams.keys())].sort()).toEqual(Object.keys(given).sort());
+      }),
+    );
+  });
+});
+
+describe('the body', () => {
+  test('is JSON, frozen as one string', () => {
+    const request = prepare('run.trigger', { body: { ...selected, ref: undefined } });
+    expect(request.body).toBe('{"projectSlug":"shop","processSlug":"checkout"}');
+    expect(request.headers['content-type']).toBe('application/json');
+  });
+
+  test('that is not there has no content type', () => {
+    const request = prepare('run.cancel', { params: { runId: 'r' } });
+    expect('body' in request).toBe(false);
+    expect(request.headers).not.toHaveProperty('content-type');
+  });
+
+  test.each<[EndpointName, unknown, string]>([
+    ['run.trigger', undefined, 'the body must be an object, not nothing'],
+    ['run.trigger', {}, 'field projectSlug is missing (a string)'],
+    ['run.trigger', { projectSlug: 'p' }, 'one of processSlug and tags is required'],
+    ['run.trigger', { ...selected, tags: ['a'] }, 'exclude each other: give exactly one of them'],
+    [
+      'run.trigger',
+      { projectSlug: 'p', tags: [] },
+      'field tags must be a non-empty array, not an empty array',
+    ],
+    [
+      'run.trigger',
+      { projectSlug: 'p', tags: ['a', ''] },
+      'field tags[1] must be a non-empty string, not an empty string',
+    ],
+    ['run.trigger', { ...selected, brnch: 'x' }, 'field brnch is not known'],
+    ['env.create', { baseUrl: 7 }, 'field baseUrl must be a string, not number 7'],
+    [
+      'env.create',
+      { mobileRuntimeOverrides: { udid: 1 } },
+      'field mobileRuntimeOverrides.udid must be a string',
+    ],
+  ])('of %s is checked before sending: %j', (name, body, message) => {
+    expect(refused(name, { body }).message).toContain(message);
+  });
+
+  test('is refused where the endpoint takes none, or where it is no JSON', () => {
+    expect(refused('webhooks.delete', { params: { id: 'w' }, body: {} }).message).toContain('takes no body');
+    expect(refused('env.create', { body: { size: 1n } }).message).toContain('cannot be written as JSON');
+  });
+
+  test('is bytes where the endpoint takes multipart', () => {
+    const params = { projectId: 'p', observationId: 'o' };
+    const headers = { 'Content-Type': 'multipart/form-data; boundary=x' };
+    const request = prepare('observations.attach', { params, body: new Uint8Array([1, 2]), headers });
+    expect(request.body).toEqual(new Uint8Array([1, 2]));
+    expect(request.headers['content-type']).toBe('multipart/form-data; boundary=x');
+  });
+});
+
+describe('credentials', () => {
+  const bearer = { authorization: 'Bearer token-456' };
+  const key = { 'x-api-key': 'key-123' };
+
+  test.each<[EndpointName, Partial<RequestTarget>, object]>([
+    ['env.list', {}, bearer],
+    ['keys.delete', {}, bearer],
+    ['run.status', {}, key],
+    ['run.status', { token: undefined }, key],
+    ['orders.list', {}, bearer],
+    ['orders.list', { token: undefined }, key],
+    ['orders.list', { apiKey: undefined }, bearer],
+    ['orders.list', { auth: 'key' }, key],
+    ['orders.list', { auth: 'bearer' }, bearer],
+    // `auth` is for the endpoints that take either; the others know what they take.
+    ['run.status', { auth: 'bearer' }, key],
+    ['env.list', { auth: 'key' }, bearer],
+  ])('of %s with %j are %j', (name, target, expected) => {
+    const ids = { 'run.status': { runId: 'r' }, 'keys.delete': { id: 'k' } };
+    const params = name in ids ? ids[name as keyof typeof ids] : {};
+    const { headers } = prepare(name, { params: params as Record<string, string> }, target);
+    const sent = Object.fromEntries(
+      Object.entries(headers).filter(([h]) => h === 'authorization' || h === 'x-api-key'),
+    );
+    expect(sent).toEqual(expected);
+  });
+
+  test.each<[EndpointName, Partial<RequestTarget>, RegExp, string]>([
+    ['keys.create', { token: undefined }, /an API key cannot manage API keys/, 'RUNGATE_TOKEN'],
+    [
+      'env.overview',
+      { token: undefined },
+      /needs a bearer token, and only an API key is set/,
+      'RUNGATE_TOKEN',
+    ],
+    ['env.overview', { token: '', apiKey: '' }, /needs a bearer token, and none is set/, 'RUNGATE_TOKEN'],
+    [
+      'run.trigger',
+      { apiKey: undefined },
+      /needs an API key, and only a bearer token is set/,
+      'RUNGATE_API_KEY',
+    ],
+    [
+      'orders.list',
+      { apiKey: undefined, token: undefined },
+      /needs a credential/,
+      'RUNGATE_TOKEN or RUNGATE_API_KEY',
+    ],
+    ['orders.list', { apiKey: undefined, auth: 'key' }, /needs an API key/, 'RUNGATE_API_KEY'],
+    ['orders.list', { token: undefined, auth: 'bearer' }, /needs a bearer token/, 'RUNGATE_TOKEN'],
+  ])('of %s with %j are missing', (name, target, message, variable) => {
+    const body = name === 'keys.create' ? { name: 'n' } : name === 'run.trigger' ? selected : undefined;
+    const error = thrown(() => prepare(name, body ? { body } : {}, target), CredentialError);
+    expect(error.message).toMatch(message);
+    expect(error.hint).toContain(variable);
+  });
+
+  const unsendable = [
+    'hunter22\r\nx-evil: 1',
+    'hunter22\n',
+    'hunter22 x',
+    'hunter22\u0000',
+    'hunter22é',
+    'Bearer hunter22',
+  ];
+
+  test.each(unsendable)('that no header can carry are refused and not echoed: %j', (secret) => {
+    const errors: RungateError[] = [
+      thrown(() => prepare('orders.list', {}, { token: secret }), ConfigError),
+      thrown(() => prepare('run.status', { params: { runId: 'r' } }, { apiKey: secret }), ConfigError),
+      refused('run.trigger', { body: selected, idempotencyKey: secret }),
+      refused('orders.list', { headers: { 'x-note': `${secret}\n` } }),
+    ];
+    for (const error of errors)
+      expect(`${error.message} ${error.hint} ${error.stack}`).not.toContain('hunter22');
+  });
+});
+
+describe('headers', () => {
+  test('say what is wanted and who asks', () => {
+    const { headers } = prepare('orders.list');
+    expect(headers).toEqual({
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'rungate',
+      authorization: 'Bearer token-456',
+    });
+    expect(prepare('orders.list', {}, { userAgent: 'rungate/1.2' }).headers['user-agent']).toBe(
+      'rungate/1.2',
+    );
+  });
+
+  test('of a caller cannot take the place of the credential or split the request', () => {
+    const { headers } = prepare('orders.list', { headers: { Authorization: 'Bearer other', 'X-Note': 'n' } });
+    expect(headers).toMatchObject({ authorization: 'Bearer token-456', 'x-note': 'n' });
+    for (const name of ['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'a b', 'x:y', '']) {
+      expect(refused('orders.list', { headers: { [name]: 'x' } }).message).toContain('cannot be set');
+    }
+  });
+
+  test('carry an idempotency key of 1 to 255 visible characters', () => {
+    const withKey = (idempotencyKey: string) => prepare('run.trigger', { body: selected, idempotencyKey });
+    expect(withKey('k'.repeat(255)).headers['idempotency-key']).toHaveLength(255);
+    expect(() => withKey('k'.repeat(256))).toThrow(UsageError);
+    expect(() => withKey('')).toThrow(UsageError);
+    expect(refused('env.create', { body: {}, idempotencyKey: 'k' }).message).toContain(
+      'takes no idempotency key',
+    );
+  });
+});
+
+test.each<[EndpointName, Partial<RequestInput>, boolean]>([
+  ['orders.list', {}, true],
+  ['env.update', { params: { id: 'e' }, body: {} }, true],
+  ['env.delete', { params: { id: 'e' } }, true],
+  ['run.cancel', { params: { runId: 'r' } }, true],
+  ['run.trigger', { body: selected, idempotencyKey: 'k' }, true],
+  ['run.trigger', { body: selected }, false],
+  ['env.create', { body: {} }, false],
+])('%s with %j is repeatable: %j', (name, input, repeatable) => {
+  expect(prepare(name, input).repeatable).toBe(repeatable);
+});

@@ -1,0 +1,260 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { prepareRequest } from '../../src/client/request.ts';
+import { readReply } from '../../src/client/response.ts';
+import { api, type EndpointName } from '../../src/contract/index.ts';
+import { ContractError, HttpError } from '../../src/errors.ts';
+import { connect, secrets, status } from '../transport/connect.ts';
+import { json, serve } from '../transport/serve.ts';
+import { rejection, thrown } from './rejection.ts';
+
+const inputs: Partial<Record<EndpointName, object>> = {
+  'run.status': { params: { runId: 'run_1' } },
+  'env.delete': { params: { id: 'e' } },
+  'keys.create': { body: { name: 'n' } },
+  'run.trigger': { body: { projectSlug: 'p', tags: ['t'] }, idempotencyKey: 'k' },
+};
+
+function read(
+  name: EndpointName,
+  text: string,
+  reply: { status?: number; headers?: Record<string, string>; check?: boolean } = {},
+) {
+  const target = { apiUrl: 'https://h.example', ...secrets };
+  const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
+  const { status = 200, headers = {}, check = true } = reply;
+  return readReply(request, api[name], { status, headers, text }, { now: 0, check });
+}
+
+const broken = (name: EndpointName, text: string, reply = {}) =>
+  thrown(() => read(name, text, reply), ContractError);
+const refused = (code: number, text: string, headers = {}, name: EndpointName = 'run.status') =>
+  thrown(() => read(name, text, { status: code, headers }), HttpError);
+
+describe('a success', () => {
+  test('is what the schema says, unknown fields included', () => {
+    const value = { state: 'in_progress', later: [1] };
+    expect(read('run.status', JSON.stringify(value))).toEqual(value);
+    expect(read('run.status', '{"state":"paused"}')).toEqual({ state: 'paused' });
+  });
+
+  test('may be empty, or any JSON, where the interface does not show it', () => {
+    expect(read('env.delete', '')).toBeUndefined();
+    expect(read('env.delete', ' \n', { status: 204 })).toBeUndefined();
+    expect(read('env.delete', '[1]')).toEqual([1]);
+    expect(read('run.trigger', 'null')).toBeNull();
+  });
+
+  test.each<[EndpointName, string]>([
+    ['run.status', ''],
+    ['run.status', '{"state":'],
+    ['run.status', '<!doctype html><title>Log in</title>'],
+    ['env.delete', 'OK'],
+    ['run.trigger', '<html></html>'],
+  ])('of %s that is not JSON is unreadable: %j', (name, text) => {
+    const error = broken(name, text);
+    expect(error).toMatchObject({ unreadable: true, field: '', expected: 'JSON', status: 200 });
+    expect(error.message).toContain(name);
+    expect(broken(name, text, { check: false }).unreadable).toBe(true);
+  });
+
+  test('that is a page says so, in a line, and where to look', () => {
+    const error = broken('run.status', `<html><head><title>Log\n in</title></head>${'x'.repeat(5000)}`);
+    expect(error.message).toBe('run.status: the reply (200) is not JSON: an HTML page, "Log in"');
+    expect(error.hint).toContain('RUNGATE_API_URL');
+  });
+
+  test('that is a page without an end of its title is described at once', () => {
+    const error = broken('run.status', `<html>${'<title'.repeat(80_000)}`);
+    expect(error.message).toBe('run.status: the reply (200) is not JSON: an HTML page');
+  });
+
+  test('that is compressed, although nothing asked for that, is refused', () => {
+    const error = broken('run.status', '\u001f\ufffd', { headers: { 'content-encoding': 'gzip' } });
+    expect(error).toMatchObject({ unreadable: false, received: 'content-encoding gzip' });
+    expect(
+      read('run.status', '{"state":"completed"}', { headers: { 'content-encoding': 'identity' } }),
+    ).toBeTruthy();
+  });
+
+  test.each([
+    ['in what is given', `${'['.repeat(501)}${']'.repeat(501)}`],
+    ['where a name comes twice', `{"a":${'['.repeat(500)}${']'.repeat(500)},"a":1}`],
+    ['and cut off', '['.repeat(1001)],
+  ])('that is nested too deep is refused: %s', (_, text) => {
+    const error = broken('run.trigger', text, { check: false });
+    expect(error).toMatchObject({ unreadable: false, expected: 'JSON at most 500 levels deep', status: 200 });
+  });
+
+  test('is given unchecked where check is false', () => {
+    expect(read('run.status', '{"state":7}', { check: false })).toEqual({ state: 7 });
+  });
+});
+
+const order = { id: 'o', customer: 'c', total: 1, currency: 'EUR', placedAt: '2026-01-01T00:00:00Z' };
+const page = {
+  items: [],
+  totalCount: 0,
+  page: 1,
+  pageSize: 20,
+  totalPages: 0,
+  hasNextPage: false,
+  hasPreviousPage: false,
+};
+
+describe('a reply against the contract names endpoint, field, what was expected and what came', () => {
+  test.each<[EndpointName, unknown, string, string, string]>([
+    ['run.status', { state: 7 }, 'state', 'a string', 'number 7'],
+    ['run.status', {}, 'state', 'a string', 'nothing'],
+    ['run.status', [], '', 'an object', 'an empty array'],
+    ['run.status', null, '', 'an object', 'null'],
+    ['run.status', { state: 'completed', failed: '2' }, 'failed', 'a number', 'string "2"'],
+    [
+      'orders.list',
+      { orders: [order, order, { ...order, total: '12.50' }] },
+      'orders[2].total',
+      'a number',
+      'string "12.50"',
+    ],
+    [
+      'orders.list',
+      { orders: [{ ...order, currency: '€' }] },
+      'orders[0].currency',
+      'a three-letter ISO 4217 code',
+      'string "€"',
+    ],
+    [
+      'orders.list',
+      { orders: [{ ...order, placedAt: 'now' }] },
+      'orders[0].placedAt',
+      'an ISO 8601 date and time',
+      'string "now"',
+    ],
+    ['orders.list', { data: [] }, 'orders', 'an array', 'nothing'],
+    [
+      'orders.summary',
+      { orderCount: 1.5, totalRevenue: 1, totalRevenueDisplay: '1' },
+      'orderCount',
+      'an integer',
+      'number 1.5',
+    ],
+    [
+      'orders.summary',
+      { orderCount: 1, totalRevenue: 1, totalRevenueDisplay: '1', tax: 3 },
+      'tax',
+      'no such field',
+      'number 3',
+    ],
+    ['env.list', { ...page, items: [{ name: 5 }] }, 'items[0].name', 'a string', 'number 5'],
+    ['env.list', { ...page, page: '1' }, 'page', 'a number', 'string "1"'],
+    ['env.overview', [{ key: 'a' }, { key: 1 }], '[1].key', 'a string', 'number 1'],
+    ['env.overview', { items: [{ key: [] }] }, 'items[0].key', 'a string', 'an empty array'],
+    ['env.overview', 'none', '', 'an array or an object', 'string "none"'],
+    ['keys.create', { apiKey: '' }, 'apiKey', 'a non-empty string', 'an empty string'],
+  ])('%s %j', (name, value, field, expected, received) => {
+    const error = broken(name, JSON.stringify(value));
+    expect(error).toMatchObject({ field, expected, received, unreadable: false });
+    for (const part of [name, field, expected, received]) expect(error.message).toContain(part);
+  });
+
+  test('with a short part of a long value, and none of what may be a secret', () => {
+    const error = broken('run.status', JSON.stringify({ state: 'completed', failed: 'x'.repeat(5000) }));
+    expect(error.message.length).toBeLessThan(300);
+    expect(broken('keys.create', '{"apiKey":12345}').message).not.toContain('12345');
+  });
+});
+
+describe('an error says what happened, to what, and what to do', () => {
+  test('with the error body of the interface', () => {
+    const error = refused(400, '{"error":"invalid body","details":"tags is empty"}', {}, 'run.trigger');
+    expect(error).toMatchObject({
+      status: 400,
+      code: 'http_error',
+      error: 'invalid body',
+      details: 'tags is empty',
+    });
+    expect(error.message).toBe(
+      'the service refused the request (400) for POST /api/ci/runs: invalid body: tags is empty',
+    );
+  });
+
+  test.each<[number, EndpointName, string, string, string]>([
+    [
+      401,
+      'run.status',
+      'unauthorized',
+      'the service refused the API key (401) for GET /api/ci/runs/run_1',
+      'check RUNGATE_API_KEY',
+    ],
+    [401, 'env.delete', 'unauthorized', 'the service refused the bearer token (401)', 'check RUNGATE_TOKEN'],
+    [
+      403,
+      'run.status',
+      'forbidden',
+      'the API key is not allowed to do this (403)',
+      'check the scopes of the key',
+    ],
+    [
+      403,
+      'env.delete',
+      'forbidden',
+      'the bearer token is not allowed to do this (403)',
+      'what this account may do',
+    ],
+    [404, 'run.status', 'not_found', 'knows nothing there (404) for GET /api/ci/runs/run_1', 'check the id'],
+    [429, 'run.status', 'rate_limited', 'rate limit is reached (429)', 'wait a minute'],
+    [503, 'run.status', 'http_error', 'the service failed (503)', 'try again later'],
+    [304, 'run.status', 'redirect', 'answered with a redirect (304)', 'RUNGATE_API_URL'],
+  ])('%i of %s', (code, name, stable, message, hint) => {
+    const error = refused(code, '{"error":"no"}', {}, name);
+    expect(error.code).toBe(stable);
+    expect(error.message).toContain(message);
+    expect(error.message).toMatch(/: no$/);
+    expect(error.hint).toContain(hint);
+  });
+
+  test.each([
+    ['', ''],
+    ['not\nallowed', ': not allowed'],
+    ['<!DOCTYPE html><html><title>502 Bad\nGateway</title><body>…', ': an HTML page, "502 Bad Gateway"'],
+    ['<html><body>no title</body>', ': an HTML page'],
+    ['{"message":"other shape"}', ': other shape'],
+    ['{"error":{"a":1}}', ': {"error":{"a":1}}'],
+    ['x'.repeat(5000), `: ${'x'.repeat(200)}…`],
+  ])('with any other body in a line: %j', (text, end) => {
+    expect(refused(502, text).message).toBe(`the service failed (502) for GET /api/ci/runs/run_1${end}`);
+  });
+
+  test('a page where the interface says JSON points to the address', () => {
+    expect(refused(404, '<html><title>Not found</title>').hint).toContain('RUNGATE_API_URL');
+  });
+
+  test.each(['x-request-id', 'x-correlation-id', 'cf-ray', 'traceparent'])('with the id in %s', (header) => {
+    expect(refused(500, '', { [header]: 'id-1' }).requestId).toBe('id-1');
+  });
+
+  test('with the wait that the service asked for', () => {
+    expect(refused(503, '', { 'retry-after': '3' }).retryAfterMs).toBe(3000);
+  });
+});
+
+test('secrets never appear in an error, not even when the service echoes them', async () => {
+  const echoes = [
+    (key: string) => ({ status: 401, body: { error: `no such key ${key}`, details: `x-api-key: ${key}` } }),
+    (key: string) => ({ status: 500, body: `<title>${key}</title>` }),
+    (key: string) => ({ status: 200, body: key }),
+    (key: string) => ({ status: 200, body: { state: { [key]: 1 } } }),
+    (key: string) => ({ status: 200, body: { state: 'completed', failed: key } }),
+  ];
+  for (const echo of echoes) {
+    const { url } = await serve(({ seen, response }) => {
+      const reply = echo(String(seen.headers['x-api-key']));
+      if (typeof reply.body === 'string') response.writeHead(reply.status).end(reply.body);
+      else json(response, reply.status, reply.body);
+    });
+    const { exchange, events } = connect(url);
+    const error = await rejection(status(exchange), Error);
+    const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error) + error.stack;
+    expect(shown + JSON.stringify(events)).not.toContain('hunter22');
+  }
+});

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  backoff,
+  limitWait,
+  parseRetryAfter,
+  type Refused,
+  replyLost,
+  retryKind,
+} from '../../src/client/retry.ts';
+import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
+
+const now = Date.UTC(2026, 0, 1, 12, 0, 0);
+
+describe('Retry-After', () => {
+  test.each<[string | undefined, number | undefined]>([
+    ['0', 0],
+    ['7', 7000],
+    [' 7 ', 7000],
+    ['1.5', 1500],
+    ['0.0001', 1],
+    ['86400', 86_400_000],
+    ['99999999', 99_999_999_000],
+    ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
+    ['Thu, 01 Jan 2026 11:59:00 GMT', 0],
+    ['Thursday, 01-Jan-26 12:00:30 GMT', 30_000],
+    ['Thu Jan  1 12:00:30 2026', 30_000],
+    ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
+    [undefined, undefined],
+    ['', undefined],
+    ['-1', undefined],
+    ['+5', undefined],
+    ['1e3', undefined],
+    ['0x10', undefined],
+    ['5s', undefined],
+    ['soon', undefined],
+    ['Infinity', undefined],
+    ['NaN', undefined],
+    ['2026-01-01T12:00:30Z', undefined],
+    ['Thu, 99 Jan 2026 12:00:30 GMT', undefined],
+    ['5, 10', undefined],
+  ])('%j is %j ms', (value, ms) => expect(parseRetryAfter(value, now)).toBe(ms));
+
+  test('any text is a duration from 0 up or nothing', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const ms = parseRetryAfter(text, now);
+        expect(ms === undefined || (Number.isFinite(ms) && ms >= 0)).toBe(true);
+      }),
+    );
+  });
+
+  test('seconds are never truncated', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (value) => {
+        const text = value.toFixed(6);
+        expect(parseRetryAfter(text, now)).toBeGreaterThanOrEqual(Number(text) * 1000);
+      }),
+    );
+  });
+});
+
+describe('backoff', () => {
+  test.each([
+    [0, 500],
+    [1, 1000],
+    [2, 2000],
+    [5, 16_000],
+    [6, 20_000],
+    [2000, 20_000],
+  ])('wait %i is below %i ms', (n, bound) => {
+    expect(backoff(n, () => 0)).toBe(0);
+    expect(backoff(n, () => 0.5)).toBe(bound / 2);
+    expect(backoff(n, () => 1 - Number.EPSILON)).toBeLessThan(bound);
+  });
+
+  test('is always between 0 and its cap', () => {
+    const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+    fc.assert(
+      fc.property(fc.nat(), unit, fc.integer({ min: 1, max: 60_000 }), (n, random, cap) => {
+        const ms = backoff(n, () => random, { cap });
+        expect(ms).toBeGreaterThanOrEqual(0);
+        expect(ms).toBeLessThan(cap + 1);
+      }),
+    );
+  });
+});
+
+describe('the wait after a 429', () => {
+  const minute = 60_000;
+  const hour = 60 * minute;
+  test.each<[string, Partial<Refused>, number, number]>([
+    ['is 15 to 30 s at first', {}, 15_000, 30_000],
+    ['is 45 to 75 s then', { refusals: 1, waitedMs: 22_000 }, 45_000, 75_000],
+    ['is spread over 8 minutes after the first one', { refusals: 2, waitedMs: minute }, 30_000, 510_000],
+    [
+      'is spread over more than the time waited so far',
+      { refusals: 5, waitedMs: 8 * minute },
+      30_000,
+      10.5 * minute,
+    ],
+    [
+      'is spread over a third of the time left',
+      { refusals: 9, waitedMs: hour, leftMs: 36 * minute },
+      30_000,
+      12.5 * minute,
+    ],
+    [
+      'is spread over 4 minutes near the end',
+      { refusals: 9, waitedMs: hour, leftMs: 9 * minute },
+      30_000,
+      4.5 * minute,
+    ],
+    ['does not pass the end', { refusals: 9, waitedMs: hour, leftMs: 2 * minute }, 30_000, 2 * minute],
+    ['is past the end when no wait fits', { leftMs: 10_000 }, 15_000, 15_000],
+    ['is at least what the service asks for', { askedMs: 7000 }, 7000, 14_000],
+    ['adds 15 s to that at most', { askedMs: hour / 2 }, hour / 2, hour / 2 + 15_000],
+    ['adds 30 s to that in the first minute', { refusals: 1, waitedMs: 9000, askedMs: 7000 }, 7000, 37_000],
+    ['adds 8 minutes to that later', { refusals: 4, waitedMs: minute, askedMs: 1000 }, 1000, 481_000],
+    ['is nothing when the service says "now" once', { askedMs: 0 }, 0, 0],
+    ['ignores the second "now"', { refusals: 1, askedMs: 0 }, 45_000, 75_000],
+    ['never ends an absurd request early', { askedMs: 1e14 }, 1e14, 1e14],
+  ])('%s', (_, given, least, most) => {
+    const refused: Refused = { refusals: 0, waitedMs: 0, askedMs: undefined, leftMs: 2 * hour, ...given };
+    expect(limitWait(refused, () => 0)).toBe(least);
+    expect(limitWait(refused, () => 1)).toBe(most);
+  });
+
+  test('is never shorter than what the service asks for, and always a number', () => {
+    const ms = fc.integer({ min: 0, max: 1e12 });
+    const refused = fc.record({
+      refusals: fc.nat(1000),
+      waitedMs: ms,
+      askedMs: fc.option(fc.integer({ min: 1000, max: 1e12 }), { nil: undefined }),
+      leftMs: ms,
+    });
+    fc.assert(
+      fc.property(refused, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (given, random) => {
+        const wait = limitWait(given, () => random);
+        expect(wait).toBeGreaterThanOrEqual(given.askedMs ?? 15_000);
+        expect(Number.isFinite(wait)).toBe(true);
+      }),
+    );
+  });
+});
+
+const get = { method: 'GET', headers: {}, repeatable: true } as const;
+const plainPost = { method: 'POST', headers: {}, repeatable: false } as const;
+const keyedPost = { method: 'POST', headers: { 'idempotency-key': 'k' }, repeatable: true } as const;
+const cancelPost = { method: 'POST', headers: {}, repeatable: true } as const;
+
+const http = (status: number, error?: string, details?: string) =>
+  new HttpError('', { status, error, details });
+const contract = (unreadable: boolean) =>
+  new ContractError('', { field: '', expected: '', received: '', unreadable });
+const network = (fault: NetworkError['fault']) => new NetworkError(fault, '');
+
+describe('what is retried', () => {
+  test.each<[string, unknown, string, string]>([
+    // error, of a GET or a keyed POST, of a plain POST
+    ['408', http(408), 'again', 'no'],
+    ['429', http(429), 'limit', 'limit'],
+    ['500', http(500), 'again', 'no'],
+    ['502', http(502), 'again', 'no'],
+    ['503', http(503), 'again', 'no'],
+    ['504', http(504), 'again', 'no'],
+    ['501', http(501), 'no', 'no'],
+    ['400', http(400), 'no', 'no'],
+    ['401', http(401), 'no', 'no'],
+    ['404', http(404), 'no', 'no'],
+    ['302', http(302), 'no', 'no'],
+    ['no such host', network('dns'), 'again', 'again'],
+    ['nobody listens', network('refused'), 'again', 'again'],
+    ['not connected', network('connect'), 'again', 'again'],
+    ['broken', network('broken'), 'again', 'no'],
+    ['certificate', network('tls'), 'no', 'no'],
+    ['deadline', network('deadline'), 'no', 'no'],
+    ['unreadable reply', contract(true), 'again', 'no'],
+    ['reply against the contract', contract(false), 'no', 'no'],
+    ['usage', new UsageError(''), 'no', 'no'],
+    ['a bug', new TypeError(''), 'no', 'no'],
+  ])('%s', (_, error, repeatable, plain) => {
+    expect(retryKind(error, get)).toBe(repeatable);
+    expect(retryKind(error, keyedPost)).toBe(repeatable);
+    expect(retryKind(error, cancelPost)).toBe(repeatable);
+    expect(retryKind(error, plainPost)).toBe(plain);
+  });
+
+  test('a 409 that says "in progress", of a keyed POST only', () => {
+    for (const error of [http(409, 'request in progress'), http(409, 'conflict', 'still IN_PROGRESS')]) {
+      expect(retryKind(error, keyedPost)).toBe('again');
+      expect(retryKind(error, cancelPost)).toBe('no');
+      expect(retryKind(error, plainPost)).toBe('no');
+      expect(retryKind(error, get)).toBe('no');
+    }
+    expect(retryKind(http(409, 'the key came with another body'), keyedPost)).toBe('no');
+  });
+
+  test('what leaves open whether the request took effect', () => {
+    expect([network('broken'), contract(true), http(502), http(504)].map(replyLost)).not.toContain(false);
+    expect(
+      [network('refused'), contract(false), http(503), http(500), http(429)].map(replyLost),
+    ).not.toContain(true);
+  });
+});

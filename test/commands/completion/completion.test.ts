@@ -1,0 +1,416 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { faultNames } from '../../../src/mock/faults/parse.ts';
+import { outcomes } from '../../../src/mock/outcomes.ts';
+import { deliveryScopes } from '../../../src/mock/sender.ts';
+import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
+
+let on: Stage;
+let folder: string;
+beforeEach(async () => {
+  on = await stage();
+  folder = mkdtempSync(join(tmpdir(), 'rungate-completion-'));
+  on.env.RUNGATE_CONFIG_DIR = folder;
+});
+afterEach(async () => {
+  await on.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What zsh is told for the words after the program's name, the last of them the one at the cursor. */
+async function reply(words: readonly string[], rungate = on.rungate): Promise<string[]> {
+  const { code, out, err } = await rungate('completion', '--complete', 'zsh', '--', ...words);
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  return out.trimEnd().split('\n');
+}
+
+/** The candidates alone. */
+async function values(...words: string[]): Promise<string[]> {
+  const [head, ...rest] = await reply(words);
+  expect(head).toMatch(/^words( attached)?$/);
+  return rest.map((line) => line.replace(/\t.*$/, ''));
+}
+
+/** What the help of a command names: its subcommands and options. */
+async function helpOf(path: readonly string[]): Promise<{ commands: string[]; flags: string[] }> {
+  const { out, code } = await cli([...path, '--help']);
+  expect(code).toBe(0);
+  const [, list = ''] = /\nCommands:\n((?: {2}.*\n)+)/.exec(out) ?? [];
+  return {
+    commands: [...list.matchAll(/^ {2}([a-z][\w-]*)/gm)].map((match) => String(match[1])),
+    flags: [...out.matchAll(/^ {2}(?:-\w, |)(--[a-z][\w-]*)/gm)].map((match) => String(match[1])),
+  };
+}
+
+async function everyCommand(path: readonly string[] = []): Promise<string[][]> {
+  const { commands } = await helpOf(path);
+  const own = commands.filter((name) => name !== 'help');
+  return [[...path], ...(await Promise.all(own.map((name) => everyCommand([...path, name])))).flat()];
+}
+
+describe('what is completed', () => {
+  it('is every command and every option that the help of any command shows', async () => {
+    const paths = await everyCommand();
+    expect(paths.length).toBeGreaterThan(60);
+    for (const path of paths) {
+      const { commands, flags } = await helpOf(path);
+      if (commands.length > 0) expect(await values(...path, ''), path.join(' ')).toEqual(commands);
+      expect((await values(...path, '-')).toSorted(), path.join(' ')).toEqual(flags.toSorted());
+    }
+  });
+
+  const counted = ['failed', 'blocked', 'cancelled'].flatMap((one) =>
+    ['pass', 'warn', 'fail'].map((a) => `${one}=${a}`),
+  );
+  it.each<[line: string, expected: readonly string[]]>([
+    ['--format ', ['table', 'json', 'ndjson']],
+    ['run wait --format ', ['table', 'json', 'ndjson']],
+    ['--format=', ['table', 'json', 'ndjson']],
+    ['orders list --auth ', ['bearer', 'key']],
+    [
+      'run wait a --on ',
+      [...counted, ...['timeout', 'unobserved'].flatMap((one) => [`${one}=warn`, `${one}=fail`])],
+    ],
+    ['mock serve --outcome ', outcomes],
+    ['mock exec --outcome passed --outcome ', outcomes],
+    ['mock exec --fault ', faultNames],
+    ['mock serve --deliver ', deliveryScopes],
+    ['mock serve --rate-limit ', ['documented', 'off']],
+    ['selftest --cancelled ', ['green', 'red', 'any']],
+    ['selftest --scenario ', ['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down']],
+    ['config set strict ', ['true', 'false']],
+    ['config set auth ', ['bearer', 'key']],
+    ['config set project ', []],
+    ['config set apiKey ', []],
+    ['api ', ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']],
+    ['api POST ', ['/api/settings/api-keys', '/api/ci/runs', '/api/environments', '/api/webhooks']],
+    ['completion ', ['bash', 'zsh', 'fish']],
+    ['run status ', []],
+    ['run trigger --project ', []],
+    ['run trigger --idempotency-key ', []],
+    ['no-such-command ', []],
+    ['run no-such-command --', []],
+    ['completion zsh ', []],
+  ])('after "%s" is what stands there', async (line, expected) => {
+    expect(await values(...line.split(' '))).toEqual([...expected]);
+  });
+
+  it('is an endpoint after the @ of a fault', async () => {
+    const endpoints = await values('mock', 'exec', '--fault', 'reset@run');
+    expect(endpoints).toContain('reset@run.status');
+    expect(endpoints).toHaveLength(37);
+  });
+
+  it('is the name of a setting, and that of a secret where one may be named', async () => {
+    const plain = await values('config', 'set', '');
+    expect(plain).toContain('webhook.timestampHeader');
+    expect(plain).not.toContain('apiKey');
+    expect(await values('config', 'unset', '')).toEqual([
+      ...plain,
+      'apiKey',
+      'token',
+      'webhookSecrets',
+      'tenantSecret',
+    ]);
+    expect(await values('config', 'get', '')).toContain('apiKey');
+  });
+
+  it('is a scope that is known, with what zsh and fish show beside a command', async () => {
+    expect(await values('keys', 'create', '--scope', 'ci:')).toContain('ci:trigger');
+    expect(await reply(['run', ''])).toContain('cancel\tcancel a run');
+    expect(await reply(['run', 'wait', '--'])).toContain(
+      '--max-attempts\tstatus reads at most (default 60; lifted by --timeout)',
+    );
+  });
+
+  it('is an option only once, unless it may be repeated', async () => {
+    const flags = await values('run', 'wait', 'a', '--strict', '--on', 'failed=warn', '--');
+    expect(flags).not.toContain('--strict');
+    expect(flags).toContain('--on');
+  });
+
+  it('is what may be added, where nothing more is called for', async () => {
+    expect(await values('run', 'trigger', '')).toContain('--project');
+    expect(await values('config', 'path', '')).toContain('--profile');
+  });
+
+  it('knows a value of an option from a command, and what follows -- from an option', async () => {
+    expect(await values('run', 'trigger', '--project', 'run', '--form')).toContain('--format');
+    expect(await values('--profile', 'orders', 'run', '')).toContain('trigger');
+    expect(await values('-q', 'run', '')).toContain('wait');
+    expect(await values('orders', 'get', '--', '--form')).not.toContain('--format');
+    expect(await values('help', 'run', '')).toContain('trigger');
+  });
+
+  it.each([
+    [['run', 'wait', '--junit', ''], 'files'],
+    [['run', 'wait', '--junit=a'], 'files attached'],
+    [['--ca-file', ''], 'files'],
+    [['observations', 'attach', 'p', 'o', '--file', ''], 'files'],
+    [['webhooks', 'listen', '--save', ''], 'folders'],
+    [['mock', 'exec', '--', ''], 'command 3'],
+    [['mock', 'exec', '--outcome', 'passed', '--', 'git', 'ch'], 'command 5'],
+    [['mock', 'exec', 'git', '--ver'], 'command 2'],
+    [['selftest', '--', 'bash', '-c', ''], 'command 2'],
+  ])('after %j is left to the shell: %s', async (words, head) => {
+    expect(await reply(words)).toEqual([head]);
+  });
+
+  it('is the profiles there are', async () => {
+    const profiles = {
+      work: { settings: {}, secrets: {} },
+      home: { settings: {}, secrets: { tenantSecret: 'hush-hush' } },
+    };
+    writeFileSync(join(folder, 'profiles.json'), JSON.stringify({ version: 1, profiles }));
+    expect(await values('--profile', '')).toEqual(['work', 'home']);
+  });
+});
+
+describe('keys and ids that the service has', () => {
+  const environment = (more: object) => ({ name: 'Some name', ...more });
+  const answer = (items: readonly unknown[]) =>
+    on.mock.faults.add({ kind: 'reply', text: JSON.stringify({ items }), times: Number.POSITIVE_INFINITY });
+
+  it('are the keys of environments, with their names', async () => {
+    const lines = await reply(['run', 'trigger', '--environment', '']);
+    expect(lines).toContain('production-eu\tProduction EU');
+    expect(await values('run', 'trigger', '--environment=sta')).toContain('staging');
+    expect(await values('config', 'set', 'environment', '')).toContain('staging');
+    expect(await values('observations', 'list', 'p', '--discovered-in-environment-key', '')).toContain(
+      'staging',
+    );
+  });
+
+  it('are the ids of everything that a path names and the service lists', async () => {
+    const [id = ''] = await values('env', 'delete', '');
+    expect(id).toMatch(/^env_/);
+    expect(await values('env', 'vars', 'list', '')).toContain(id);
+    const [variable] = await values('env', 'vars', 'delete', id, '');
+    expect(variable).toMatch(/^var_/);
+    expect((await values('orders', 'get', '')).length).toBeGreaterThan(0);
+    expect(await values('run', 'status', '')).toEqual([]);
+    expect(await values('keys', 'delete', '')).toEqual([]);
+  });
+
+  it('are asked for once in half a minute, each service, credential and list by itself', async () => {
+    for (const typed of ['', 's', 'st']) await values('run', 'trigger', '--environment', typed);
+    expect(asked(on.mock)).toEqual(['env.list']);
+    await reply(
+      ['run', 'trigger', '--environment', ''],
+      on.with({ env: { RUNGATE_TOKEN: 'another-token' } }),
+    );
+    await values('webhooks', 'delete', '');
+    expect(asked(on.mock)).toEqual(['env.list', 'env.list', 'webhooks.list']);
+    await on.clock.sleep(30_001);
+    await values('run', 'trigger', '--environment', '');
+    expect(asked(on.mock)).toEqual(['env.list', 'env.list', 'webhooks.list', 'env.list']);
+  });
+
+  it('are not waited for again at once when the service did not answer', async () => {
+    on.mock.faults.add({ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY });
+    expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
+    expect(await values('run', 'trigger', '--environment', 's')).toEqual([]);
+    expect(on.mock.requests).toHaveLength(1);
+    on.mock.faults.clear();
+    await on.clock.sleep(5001);
+    expect(await values('run', 'trigger', '--environment', 's')).toContain('staging');
+  });
+
+  it.each<[string, Record<string, string | undefined>]>([
+    ['no credential', { RUNGATE_TOKEN: undefined, RUNGATE_API_KEY: undefined }],
+    ['an API key alone, which cannot list them', { RUNGATE_TOKEN: undefined }],
+    ['a wrong token', { RUNGATE_TOKEN: 'wrong-token' }],
+    ['no address', { RUNGATE_API_URL: undefined }],
+    ['an address that is none', { RUNGATE_API_URL: 'no address' }],
+    ['nobody there', { RUNGATE_API_URL: 'http://127.0.0.1:1' }],
+    ['a profile that is not there', { RUNGATE_PROFILE: 'nobody' }],
+    ['no folder to write to', { RUNGATE_CONFIG_DIR: '/dev/null/nowhere', RUNGATE_TOKEN: 'wrong-token' }],
+  ])('are none, and nothing is said, with %s', async (_what, env) => {
+    expect(await reply(['run', 'trigger', '--environment', ''], on.with({ env, isTTY: true }))).toEqual([
+      'words',
+    ]);
+  });
+
+  it.each(['html-200', 'empty-200', 'cut-json', 'deep', 'reset', 'wrong-types', 'redirect-other'] as const)(
+    'are none, and nothing is said, when the service answers with %s',
+    async (kind) => {
+      on.mock.faults.add({ kind, times: Number.POSITIVE_INFINITY });
+      expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
+    },
+  );
+
+  const environments = ['run', 'trigger', '--environment', ''];
+  const nowhere = { RUNGATE_API_URL: undefined as never };
+  const projectFile = (json: object) => ({
+    cwd: '/repo',
+    files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(json) },
+  });
+  /** A profile with a token for a service, and its address or none. */
+  const profile = (origin: string, settings: object) =>
+    writeFileSync(
+      join(folder, 'profiles.json'),
+      JSON.stringify({
+        version: 1,
+        profiles: { default: { settings, secrets: { token: { value: on.mock.token, origin } } } },
+      }),
+      { mode: 0o600 },
+    );
+
+  it.each<[string, () => { words?: string[]; settings: Parameters<Stage['with']>[0] }]>([
+    ['the project file', () => ({ settings: { ...projectFile({ apiUrl: on.mock.url }), env: nowhere } })],
+    ['the line', () => ({ words: ['--api-url', on.mock.url], settings: { env: nowhere } })],
+    [
+      'the profile',
+      () => {
+        profile('https://elsewhere.example', { apiUrl: on.mock.url });
+        return { settings: { env: nowhere } };
+      },
+    ],
+    [
+      "the environment, vouched for by a project file's caFile",
+      () => {
+        const { cwd, files } = projectFile({ caFile: 'own.pem' });
+        return {
+          settings: {
+            cwd,
+            files: {
+              ...files,
+              '/repo/own.pem': readFileSync(new URL('../../transport/tls/ca.pem', import.meta.url)),
+            },
+          },
+        };
+      },
+    ],
+  ])("are none where the environment's credential would go to the address of %s", async (_what, world) => {
+    const { words = [], settings } = world();
+    expect(await reply([...words, ...environments], on.with(settings))).toEqual(['words']);
+    expect(asked(on.mock)).toEqual([]);
+  });
+
+  it("are asked for with the environment's credential where the line names the service of RUNGATE_API_URL", async () => {
+    const typed = ['--api-url', `${on.mock.url}/other`, ...environments];
+    expect(await reply(typed)).toEqual(['words']);
+    expect(on.mock.requests).toHaveLength(1);
+    const elsewhere = await stage();
+    try {
+      expect(await reply(['--api-url', elsewhere.mock.url, ...environments])).toEqual(['words']);
+      expect(elsewhere.mock.requests).toHaveLength(0);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
+  it("are asked for with the profile's credential where it was given for the address, whoever names that", async () => {
+    profile(new URL(on.mock.url).origin, {});
+    const own = { RUNGATE_TOKEN: undefined as never, RUNGATE_API_KEY: undefined as never, ...nowhere };
+    const found = on.with({ ...projectFile({ apiUrl: on.mock.url }), env: own });
+    expect(await reply(environments, found)).not.toEqual(['words']);
+    const typed = ['--api-url', on.mock.url, 'env', 'delete', ''];
+    expect(await reply(typed, on.with({ env: own }))).not.toEqual(['words']);
+    // One answer does for both: it is the same list.
+    expect(asked(on.mock)).toEqual(['env.list']);
+    const elsewhere = await stage();
+    try {
+      expect(await reply(['--api-url', elsewhere.mock.url, ...environments], on.with({ env: own }))).toEqual([
+        'words',
+      ]);
+      expect(asked(elsewhere.mock)).toEqual([]);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
+  it('that could command a terminal, break the line or pass for an option are left out', async () => {
+    const bad = [
+      '\u001b[31mred',
+      'two\nlines',
+      'a\ttab',
+      'bell\u0007',
+      'c1\u009b31m',
+      'bidi\u202e',
+      '--yes',
+      '-rf',
+      '',
+    ];
+    answer([...bad, 7, null, ['x'], 'good'].map((key) => environment({ key })));
+    expect(await values('run', 'trigger', '--environment', '')).toEqual(['7', 'good']);
+  });
+
+  it('have a name shown only as harmless text in one line', async () => {
+    answer([environment({ key: 'a', name: 'x\u001b]0;title\u0007\n$(id)\t::error::' })]);
+    expect(await reply(['run', 'trigger', '--environment', ''])).toEqual([
+      'words',
+      'a\tx\\u001b]0;title\\u0007\\n$(id)\\t::error::',
+    ]);
+  });
+
+  it('never have a credential in them, nor does what is kept of them', async () => {
+    const { RUNGATE_TOKEN: token = '', RUNGATE_API_KEY: key = '' } = on.env;
+    answer([
+      environment({ key: token, baseUrl: 'https://user:hush@example.test' }),
+      environment({ key: 'a', name: `echo ${key}`, value: 'hush' }),
+    ]);
+    expect(await reply(['run', 'trigger', '--environment', ''])).toEqual(['words', 'a']);
+    const kept = readFileSync(join(folder, 'completion.json'), 'utf8');
+    expect(kept).toContain('"key":"a"');
+    for (const secret of [token, key, 'hush']) expect(kept).not.toContain(secret);
+  });
+
+  it('do no harm to a file of profiles that is damaged, nor to what is kept', async () => {
+    writeFileSync(join(folder, 'profiles.json'), '{ "version": 1, "profi');
+    writeFileSync(join(folder, 'completion.json'), '[[[');
+    expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
+    expect(await values('--profile', '')).toEqual([]);
+    expect(await values('--format', '')).toEqual(['table', 'json', 'ndjson']);
+    expect(readdirSync(folder).toSorted()).toEqual(['completion.json', 'profiles.json']);
+    rmSync(join(folder, 'profiles.json'));
+    await on.clock.sleep(5001);
+    expect(await values('run', 'trigger', '--environment', '')).toContain('staging');
+  });
+});
+
+describe('rungate completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('%s prints a script, whatever the settings are', async (shell) => {
+    const { code, out, err } = await cli(['completion', shell], {
+      env: { RUNGATE_PROFILE: 'nobody', RUNGATE_STRICT: 'perhaps' },
+    });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^#.*rungate.*\n/);
+    expect(out).toContain(shell);
+    expect(out).not.toMatch(/\beval\b(?! "\$\(rungate)/);
+  });
+
+  it.each([
+    [['completion']],
+    [['completion', 'tcsh']],
+    [['completion', 'Bash']],
+    [['completion', '--complete', 'powershell', '--', 'run']],
+  ])('%j is a usage error that names the three shells', async (argv) => {
+    const { code, out, err } = await cli(argv);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toContain('bash, zsh or fish');
+  });
+
+  it('takes one shell only', async () => {
+    expect((await cli(['completion', 'bash', 'zsh'])).code).toBe(64);
+  });
+
+  it('says in its help how to install it, a line each shell, and nothing of what scripts ask', async () => {
+    const { out } = await cli(['completion', '--help']);
+    for (const line of [
+      'eval "$(rungate completion bash)"',
+      'eval "$(rungate completion zsh)"',
+      'rungate completion fish | source',
+    ]) {
+      expect(out).toContain(line);
+    }
+    expect(out).not.toContain('--complete');
+  });
+
+  it('keeps nothing where nothing was asked of the service', async () => {
+    await values('--format', '');
+    expect(existsSync(join(folder, 'completion.json'))).toBe(false);
+  });
+});

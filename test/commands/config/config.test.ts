@@ -1,0 +1,379 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { secretNames } from '../../../src/settings/index.ts';
+import { plainNames } from '../../../src/settings/table.ts';
+import { cli, type Settings } from '../../cli/harness.ts';
+import { sampleNames, samples } from '../../settings/samples.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-config-'));
+  path = join(folder, 'profiles.json');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (argv: string[], settings: Settings = {}) =>
+  cli(argv, { ...settings, env: { RUNGATE_CONFIG_DIR: folder, ...settings.env } });
+const config = (...argv: string[]) => run(['config', ...argv]);
+const kept = () => JSON.parse(readFileSync(path, 'utf8')).profiles;
+const write = (profiles: unknown) =>
+  writeFileSync(path, JSON.stringify({ version: 1, profiles }), { mode: 0o600 });
+
+interface Listed {
+  value?: unknown;
+  set?: boolean;
+  origin: string | null;
+  detail: string | null;
+}
+
+async function list(settings: Settings = {}, argv: string[] = []): Promise<Record<string, Listed>> {
+  const { code, out } = await run(['config', 'list', '--json', ...argv], settings);
+  expect(code).toBe(0);
+  return JSON.parse(out).settings;
+}
+
+/** How the command line and the environment give a setting, where they do. */
+const flags: Record<string, (value: string) => string[]> = {
+  apiUrl: (value) => ['--api-url', value],
+  auth: (value) => ['--auth', value],
+  format: () => ['--json'],
+  caFile: (value) => ['--ca-file', value],
+};
+const variables: Record<string, string> = {
+  apiUrl: 'RUNGATE_API_URL',
+  project: 'RUNGATE_PROJECT',
+  environment: 'RUNGATE_ENVIRONMENT',
+  strict: 'RUNGATE_STRICT',
+};
+
+describe('precedence', () => {
+  it.each(sampleNames)('of %s is flag, environment, project file, profile, default', async (name) => {
+    const value = samples[name].right[0]?.[0];
+    write({ default: { settings: { [name]: value } } });
+    const file = {
+      cwd: '/repo/a',
+      files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ [name]: value }) },
+    };
+    if (name !== 'format') {
+      expect((await list())[name]).toMatchObject({ origin: 'profile', detail: path });
+      expect((await list(file))[name]).toMatchObject({
+        origin: 'project file',
+        detail: '/repo/.rungate.json',
+      });
+    }
+    const variable = variables[name];
+    if (variable !== undefined) {
+      const env = { [variable]: String(value) };
+      expect((await list({ ...file, env }))[name]).toMatchObject({ origin: 'environment', detail: variable });
+    }
+    const flag = flags[name]?.(String(value));
+    if (flag !== undefined) {
+      const env = variable === undefined ? {} : { [variable]: String(value) };
+      expect((await list({ ...file, env }, flag))[name]).toMatchObject({ origin: 'flag', detail: null });
+    }
+    rmSync(path);
+    const fallback = ['interval', 'timeout', 'maxAttempts'].includes(name) ? 'default' : null;
+    if (name !== 'format') expect((await list())[name]).toMatchObject({ origin: fallback, detail: null });
+  });
+
+  it('each value is shown as a file has it', async () => {
+    write({
+      default: { settings: { interval: 90, timeout: '0.5h', tags: ['a', 'b'], on: { failed: 'warn' } } },
+    });
+    expect(await list()).toMatchObject({
+      interval: { value: '90s' },
+      timeout: { value: '30m' },
+      tags: { value: ['a', 'b'] },
+      on: { value: { failed: 'warn' } },
+      maxAttempts: { value: 60 },
+    });
+  });
+
+  it('a process or tags replace both of a weaker source', async () => {
+    write({ default: { settings: { tags: ['nightly'] } } });
+    const files = { '/repo/.git': '', '/repo/.rungate.json': '{"process": "checkout"}' };
+    const listed = await list({ cwd: '/repo', files });
+    expect(listed.process).toMatchObject({ value: 'checkout', origin: 'project file' });
+    expect(listed.tags).toMatchObject({ value: null, origin: null });
+  });
+
+  it('on is merged verdict by verdict', async () => {
+    write({ default: { settings: { on: { cancelled: 'pass', timeout: 'warn' } } } });
+    const files = { '/repo/.git': '', '/repo/.rungate.json': '{"on": {"cancelled": "fail"}}' };
+    const { on } = await list({ cwd: '/repo', files });
+    expect(on).toMatchObject({ value: { cancelled: 'fail', timeout: 'warn' }, origin: 'project file' });
+  });
+
+  it('of the policy is said verdict by verdict', async () => {
+    write({ default: { settings: { on: { timeout: 'warn', cancelled: 'pass' } } } });
+    const files = {
+      '/repo/.git': '',
+      '/repo/.rungate.json': '{"on": {"cancelled": "pass", "blocked": "warn"}}',
+    };
+    const settings = { cwd: '/repo', files, env: { RUNGATE_STRICT: 'true' } };
+    const { out } = await run(['config', 'list', '--json'], settings);
+    const { policy, settings: listed } = JSON.parse(out);
+    expect(policy).toEqual({
+      passed: { action: 'pass', origin: 'default', detail: null },
+      failed: { action: 'fail', origin: 'default', detail: null },
+      blocked: { action: 'warn', origin: 'project file', detail: '/repo/.rungate.json' },
+      cancelled: { action: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },
+      timeout: { action: 'warn', origin: 'profile', detail: path },
+      unobserved: { action: 'fail', origin: 'default', detail: null },
+    });
+    expect(listed.on).toMatchObject({ value: { blocked: 'warn', timeout: 'warn' }, origin: 'project file' });
+    const table = await run(['config', 'list'], settings);
+    expect(table.out).toContain('gate on cancelled\tfail\tenvironment\tRUNGATE_STRICT\n');
+  });
+
+  it('of a branch is that of its file, and its name is told', async () => {
+    const file = '{"timeout": "1h", "branches": {"main": {"timeout": "2h"}}}';
+    const settings = { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': file } };
+    expect((await list(settings, ['--ref', 'main'])).timeout).toEqual({
+      value: '2h',
+      origin: 'project file',
+      detail: '/repo/.rungate.json, branches main',
+    });
+    expect((await list(settings)).timeout).toMatchObject({ value: '1h' });
+  });
+});
+
+describe('config list', () => {
+  const secrets = { RUNGATE_API_KEY: 'k3y-one', RUNGATE_WEBHOOK_SECRET: 'wh-one\nwh-two' };
+
+  it('shows every setting by name, and of secrets only whether they are set', async () => {
+    const listed = await list({ env: secrets });
+    expect(Object.keys(listed).toSorted()).toEqual([...plainNames, ...secretNames].toSorted());
+    expect(listed.apiKey).toEqual({ set: true, origin: 'environment', detail: 'RUNGATE_API_KEY' });
+    expect(listed.token).toEqual({ set: false, origin: null, detail: null });
+    for (const argv of [['--json'], [], ['--format', 'table'], ['--format', 'ndjson']]) {
+      const { out, err } = await run(['config', 'list', ...argv], { env: secrets });
+      expect(out + err).not.toMatch(/k3y-one|wh-one|wh-two/);
+    }
+  });
+
+  it('as JSON has a version, the profile and the files', async () => {
+    const { out } = await run(['config', 'list', '--json']);
+    expect(JSON.parse(out)).toMatchObject({
+      schemaVersion: 1,
+      profile: 'default',
+      profilesFile: path,
+      projectFile: null,
+    });
+  });
+
+  it('as text has a line for each', async () => {
+    const { out } = await run(['config', 'list'], { env: { RUNGATE_PROJECT: 'shop', ...secrets } });
+    expect(out).toContain('project\tshop\tenvironment\tRUNGATE_PROJECT\n');
+    expect(out).toContain('apiKey\tset\tenvironment\tRUNGATE_API_KEY\n');
+    expect(out).toContain('token\tnot set\t\t\n');
+    expect(out).toContain('interval\t10s\tdefault\t\n');
+  });
+});
+
+describe('config get', () => {
+  it('prints the value alone', async () => {
+    write({ default: { settings: { tags: ['a', 'b'], interval: '5s', strict: false } } });
+    expect((await config('get', 'tags')).out).toBe('a,b\n');
+    expect((await config('get', 'interval')).out).toBe('5s\n');
+    expect((await config('get', 'strict')).out).toBe('false\n');
+    expect(await config('get', 'project')).toEqual({ code: 0, out: '', err: 'project is not set\n' });
+  });
+
+  it('as JSON says where it came from', async () => {
+    expect(JSON.parse((await config('get', 'timeout', '--json')).out)).toEqual({
+      schemaVersion: 1,
+      name: 'timeout',
+      value: '1h',
+      origin: 'default',
+      detail: null,
+    });
+  });
+
+  it('of a secret says only that it is set', async () => {
+    const { out } = await run(['config', 'get', 'token'], { env: { RUNGATE_TOKEN: 'jwt-one' } });
+    expect(out).toBe('set\n');
+    expect((await config('get', 'apiKey')).out).toBe('not set\n');
+  });
+
+  it.each(['get', 'set', 'unset'])('%s names the nearest setting', async (command) => {
+    const value = command === 'set' ? ['1'] : [];
+    const { code, err } = await config(command, 'intervall', ...value);
+    expect(code).toBe(64);
+    expect(err).toMatch(/there is no setting "intervall"[\s\S]*did you mean interval\?/);
+  });
+});
+
+describe('config set', () => {
+  it.each<[string, string, unknown]>([
+    ['apiUrl', 'https://ci.example', 'https://ci.example'],
+    ['project', 'shop', 'shop'],
+    ['process', 'checkout', 'checkout'],
+    ['tags', 'smoke, nightly', ['smoke', 'nightly']],
+    ['environment', 'staging', 'staging'],
+    ['strict', 'true', true],
+    ['on', 'cancelled=fail,timeout=warn', { cancelled: 'fail', timeout: 'warn' }],
+    ['interval', '90', '90s'],
+    ['maxAttempts', '120', 120],
+    ['timeout', '2h', '2h'],
+    ['fleetSize', '40', 40],
+    ['format', 'json', 'json'],
+    ['auth', 'key', 'key'],
+    ['caFile', 'own.pem', '/nowhere/own.pem'],
+    ['run.idPointer', '/data/id', '/data/id'],
+    ['env.providerModelField', 'acmeModel', 'acmeModel'],
+    ['webhook.timestampHeader', 'X-Acme-Timestamp', 'X-Acme-Timestamp'],
+    ['webhook.signatureHeader', 'X-Acme-Signature', 'X-Acme-Signature'],
+  ])('%s %s keeps %j, and it is what rungate uses then', async (name, text, json) => {
+    expect(await config('set', name, text)).toMatchObject({ code: 0, out: '' });
+    expect(kept().default.settings).toEqual({ [name]: json });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const plain = Array.isArray(json) ? json.join(',') : typeof json === 'object' ? text : String(json);
+    const { out } = await config('get', name);
+    if (name === 'format') expect(JSON.parse(out)).toMatchObject({ value: json, origin: 'profile' });
+    else expect(out).toBe(`${plain}\n`);
+  });
+
+  it('knows every setting', () => expect(plainNames).toHaveLength(18));
+
+  it.each([
+    ['strict', 'yes'],
+    ['maxAttempts', '1.5'],
+    ['timeout', 'soon'],
+    ['on', 'timeout=pass'],
+    ['on', 'failed'],
+    ['on', ''],
+    ['tags', ' , '],
+    ['format', 'xml'],
+    ['project', ''],
+  ])('%s %j is a usage error, and nothing is kept', async (name, text) => {
+    expect(await config('set', name, text)).toMatchObject({ code: 64, out: '' });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('process takes the place of tags, and tags that of process', async () => {
+    await config('set', 'tags', 'a');
+    await config('set', 'process', 'checkout');
+    expect(kept().default.settings).toEqual({ process: 'checkout' });
+    await config('set', 'tags', 'b');
+    expect(kept().default.settings).toEqual({ tags: ['b'] });
+  });
+
+  it('says when something stronger makes it moot', async () => {
+    const { err } = await run(['config', 'set', 'project', 'a'], { env: { RUNGATE_PROJECT: 'b' } });
+    expect(err).toMatch(/the environment gives project as well, and comes first/);
+  });
+
+  it('where nothing can be written is a configuration error', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    const env = { RUNGATE_CONFIG_DIR: join(folder, 'file') };
+    const { code, err } = await run(['config', 'set', 'project', 'a'], { env });
+    expect(code).toBe(78);
+    expect(err).toMatch(/profiles?.*ENOTDIR/);
+  });
+
+  it('without a place for profiles is a configuration error', async () => {
+    const { code } = await cli(['config', 'set', 'project', 'a'], {});
+    expect(code).toBe(78);
+  });
+});
+
+describe('config unset', () => {
+  it('takes out a setting, or a secret', async () => {
+    await run(['login', '--api-url', 'https://ci.example'], { stdin: 'k3y-one' });
+    await config('set', 'project', 'shop');
+    expect((await config('unset', 'project')).code).toBe(0);
+    expect((await config('unset', 'apiKey')).code).toBe(0);
+    expect(kept()).toEqual({ default: { settings: { apiUrl: 'https://ci.example' }, secrets: {} } });
+  });
+
+  it('of what is not there is no error', async () => {
+    const { code, err } = await config('unset', 'project');
+    expect({ code, err }).toEqual({ code: 0, err: 'project was not in profile default\n' });
+  });
+});
+
+describe('config path', () => {
+  it('prints the path, whether there is a file or not', async () => {
+    expect(await config('path')).toEqual({ code: 0, out: `${path}\n`, err: '' });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe('profiles', () => {
+  it('are chosen by flag, else by variable', async () => {
+    write({ a: { settings: { project: 'one' } }, b: { settings: { project: 'two' } } });
+    const env = { RUNGATE_PROFILE: 'a' };
+    expect((await run(['config', 'get', 'project'], { env })).out).toBe('one\n');
+    expect((await run(['config', 'get', 'project', '--profile', 'b'], { env })).out).toBe('two\n');
+    expect((await run(['--profile', 'b', 'config', 'get', 'project'])).out).toBe('two\n');
+    expect((await list({ env })).project?.detail).toBe(`${path}, profile a`);
+  });
+
+  it.each([true, false])('that are not there are not passed over (with a file: %j)', async (withFile) => {
+    if (withFile) write({ work: {} });
+    for (const argv of [
+      ['run', 'wait', 'x'],
+      ['config', 'list'],
+      ['webhooks', 'sign'],
+    ]) {
+      const byFlag = await run([...argv, '--profile', 'wrok']);
+      expect(byFlag.code).toBe(64);
+      expect(byFlag.err).toMatch(/there is no profile "wrok", which --profile names/);
+      const byVariable = await run(argv, { env: { RUNGATE_PROFILE: 'wrok' } });
+      expect(byVariable.code).toBe(78);
+    }
+  });
+
+  it('are made by the first setting', async () => {
+    expect((await config('set', 'project', 'a', '--profile', 'new')).code).toBe(0);
+    expect(kept()).toEqual({ new: { settings: { project: 'a' }, secrets: {} } });
+  });
+
+  it('with a wrong setting are a configuration error with line and column, and stay where they are', async () => {
+    writeFileSync(path, '{"version":1,"profiles":{"default":{\n"settings":{"strict":"x"}}}}', {
+      mode: 0o600,
+    });
+    const { code, err } = await config('list');
+    expect(code).toBe(78);
+    expect(err).toContain(`${path}:2:22: strict: expected true or false`);
+    expect(readdirSync(folder)).toEqual(['profiles.json']);
+  });
+
+  it('in a folder where a file should be are a configuration error', async () => {
+    mkdirSync(path);
+    expect((await config('list')).code).toBe(78);
+  });
+});
+
+describe('a damaged file of profiles', () => {
+  const torn = '{"version":1,"profiles":{"default":{"secrets":{"tenantSecret":"t0p-secret"}';
+
+  it.each([
+    [['run', 'wait', 'run_1']],
+    [['config', 'list']],
+    [['config', 'set', 'project', 'shop']],
+    [['login', '--api-url', 'https://ci.example']],
+  ])('is set aside whole by %j, with a message and an error', async (argv) => {
+    writeFileSync(path, torn, { mode: 0o600 });
+    const { code, out, err } = await run(argv, { stdin: 'k' });
+    expect({ code, out }).toEqual({ code: 78, out: '' });
+    const [aside = '', ...more] = readdirSync(folder);
+    expect(more).toEqual([]);
+    expect(aside).toMatch(/^profiles\.json\.damaged-\d{8}T\d{9}Z$/);
+    expect(readFileSync(join(folder, aside), 'utf8')).toBe(torn);
+    expect(statSync(join(folder, aside)).mode & 0o777).toBe(0o600);
+    expect(err).toContain(join(folder, aside));
+    expect(err).not.toContain('t0p-secret');
+  });
+
+  it('is not in the way of the next command', async () => {
+    writeFileSync(path, torn);
+    await config('list');
+    expect((await config('set', 'project', 'shop')).code).toBe(0);
+    expect((await config('get', 'project')).out).toBe('shop\n');
+  });
+});

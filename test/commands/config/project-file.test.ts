@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asked, type Stage, stage } from '../../cli/harness.ts';
+
+const path = '/repo/.rungate.json';
+/** A repository with a project file, entered somewhere below. */
+const repository = (file: unknown) => ({
+  cwd: '/repo/packages/web',
+  files: { '/repo/.git': '', [path]: typeof file === 'string' ? file : JSON.stringify(file) },
+});
+
+let on: Stage;
+beforeAll(async () => {
+  on = await stage({ outcome: 'passed' });
+});
+afterAll(() => on.close());
+
+const bodies = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
+
+describe('with a project file', () => {
+  it('run trigger --wait is all that a pipeline step needs', async () => {
+    const file = {
+      apiUrl: on.mock.url,
+      project: 'shop',
+      strict: true,
+      branches: { main: { process: 'checkout', environment: 'production' }, '*': { tags: ['smoke'] } },
+    };
+    const before = bodies().length;
+    const env = { RUNGATE_API_URL: undefined };
+    const run = on.with({ ...repository(file), env: env as never });
+    expect(await run('run', 'trigger', '--wait')).toMatchObject({ code: 0 });
+    expect(await run('run', 'trigger', '--wait', '--ref', 'main')).toMatchObject({ code: 0 });
+    expect(await run('run', 'trigger', '--wait', '--ref', 'main', '--tag', 'a')).toMatchObject({ code: 0 });
+    const sent = bodies().slice(before);
+    expect(sent.map(({ body }) => JSON.parse(String(body)))).toMatchObject([
+      { projectSlug: 'shop', tags: ['smoke'] },
+      { projectSlug: 'shop', processSlug: 'checkout', environmentKey: 'production', ref: 'main' },
+      { projectSlug: 'shop', tags: ['a'], environmentKey: 'production' },
+    ]);
+  });
+
+  it('a mistake ends everything before anything is sent, with file, line and column', async () => {
+    const before = asked(on.mock).length;
+    const { code, out, err } = await on.with(repository('{\n  "on": { "unobserved": "pass" }\n}'))(
+      'run',
+      'wait',
+      'run_1',
+    );
+    expect({ code, out }).toEqual({ code: 78, out: '' });
+    expect(err).toMatch(/\/repo\/\.rungate\.json:2:25: on: unobserved cannot pass/);
+    expect(asked(on.mock)).toHaveLength(before);
+  });
+
+  it.each<[string, unknown, string[] | Record<string, string>, number]>([
+    ['strict', { strict: true }, [], 4],
+    ['on', { on: { cancelled: 'fail' } }, [], 4],
+    ['on beats strict', { strict: true, on: { cancelled: 'warn' } }, [], 0],
+    ['a flag beats on', { on: { cancelled: 'warn' } }, ['--on', 'cancelled=fail'], 4],
+    ['a flag beats strict', { strict: true }, ['--no-strict'], 0],
+    ['the flag --strict beats on', { on: { cancelled: 'pass' } }, ['--strict'], 4],
+    ['RUNGATE_STRICT beats on', { on: { cancelled: 'pass' } }, { RUNGATE_STRICT: 'true' }, 4],
+    ['--no-strict beats on', { on: { cancelled: 'fail' } }, ['--no-strict'], 0],
+    [
+      'strict of a branch beats on of the file',
+      { on: { cancelled: 'pass' }, branches: { '*': { strict: true } } },
+      [],
+      4,
+    ],
+  ])('gates by %s', async (_what, file, given, code) => {
+    const cancelled = await stage({ outcome: 'cancelled' });
+    const [flags, env] = Array.isArray(given) ? [given, {}] : [[], given];
+    try {
+      const run = cancelled.with({ ...repository(file), env });
+      const { out } = await run('run', 'trigger', '--project', 'shop', '--process', 'checkout', '--quiet');
+      expect((await run('run', 'wait', out.trim(), ...flags)).code).toBe(code);
+    } finally {
+      await cancelled.close();
+    }
+  });
+});
+
+describe('a project file from a stranger', () => {
+  const env = { RUNGATE_API_URL: undefined as never };
+
+  it('says where the service is, and the credentials of the environment go there', async () => {
+    const { code } = await on.with({ ...repository({ apiUrl: on.mock.url }), env })('env', 'list', '--json');
+    expect(code).toBe(0);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['GitHub, pull_request', { GITHUB_EVENT_NAME: 'pull_request', GITHUB_EVENT_PATH: '/event.json' }],
+    ['GitHub, a review', { GITHUB_EVENT_NAME: 'pull_request_review', GITHUB_EVENT_PATH: '/event.json' }],
+    ['Travis', { TRAVIS_PULL_REQUEST_SLUG: 'mallory/shop', TRAVIS_REPO_SLUG: 'acme/shop' }],
+    ['Semaphore', { SEMAPHORE_GIT_PR_SLUG: 'mallory/shop', SEMAPHORE_GIT_REPO_SLUG: 'acme/shop' }],
+    ['AppVeyor', { APPVEYOR_PULL_REQUEST_HEAD_REPO_NAME: 'mallory/shop', APPVEYOR_REPO_NAME: 'acme/shop' }],
+    ['Jenkins', { CHANGE_FORK: 'mallory' }],
+    [
+      'Buildkite with nested groups',
+      {
+        BUILDKITE_PULL_REQUEST_REPO: 'https://gitlab.com/mallory/web/shop.git',
+        BUILDKITE_REPO: 'git@gitlab.com:acme/web/shop.git',
+      },
+    ],
+  ])('does not get credentials in a pipeline that runs for a fork: %s', async (_ci, variables) => {
+    const before = asked(on.mock).length;
+    const event = {
+      repository: { full_name: 'a/b' },
+      pull_request: { head: { repo: { full_name: 'c/b' } } },
+    };
+    const files = { ...repository({ apiUrl: on.mock.url }).files, '/event.json': JSON.stringify(event) };
+    const { code, err } = await on.with({ cwd: '/repo', files, env: { ...env, ...variables } })(
+      'env',
+      'list',
+    );
+    expect({ code, sent: asked(on.mock).length - before }).toEqual({ code: 78, sent: 0 });
+    expect(err).toMatch(/from outside the repository[\s\S]*RUNGATE_API_URL/);
+  });
+
+  it('does not get credentials for a fork that was deleted, unless the address stands beside them', async () => {
+    const before = asked(on.mock).length;
+    const files = {
+      ...repository({ apiUrl: on.mock.url }).files,
+      '/event.json': JSON.stringify({
+        repository: { full_name: 'a/b' },
+        pull_request: { head: { repo: null } },
+      }),
+    };
+    const forked = { GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_EVENT_PATH: '/event.json' };
+    const settings = { cwd: '/repo', files };
+    const refused = await on.with({ ...settings, env: { ...env, ...forked } })('env', 'list');
+    expect(refused.code).toBe(78);
+    expect(refused.err).toMatch(/from outside the repository[\s\S]*RUNGATE_API_URL/);
+    expect(asked(on.mock)).toHaveLength(before);
+    // What stands beside the credential was put there by who owns it.
+    expect((await on.with({ ...settings, env: forked })('env', 'list')).code).toBe(0);
+  });
+});
+
+describe('settings by branch', () => {
+  const file = {
+    project: 'shop',
+    process: 'checkout',
+    environment: 'staging',
+    branches: { main: { environment: 'production', strict: true }, 'release/*': { environment: 'preprod' } },
+  };
+
+  it.each([
+    ['refs/heads/main', 'production'],
+    ['refs/heads/release/2.1', 'preprod'],
+    ['refs/heads/feature/x', 'staging'],
+  ])('go by the ref that the CI says: %s', async (ref, environment) => {
+    const github = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: ref };
+    const env = { ...github, GITHUB_REF: ref, GITHUB_REF_TYPE: 'branch', GITHUB_SHA: 'a'.repeat(40) };
+    const { code } = await on.with({ ...repository(file), env })('run', 'trigger', '--wait');
+    expect(code).toBe(0);
+    expect(JSON.parse(bodies().at(-1)?.body ?? '')).toMatchObject({ environmentKey: environment });
+  });
+});

@@ -1,0 +1,316 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { kebab } from '../../../src/commands/endpoints/flag-name.ts';
+import { api } from '../../../src/contract/index.ts';
+import { cli, type Stage, stage } from '../../cli/harness.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+const sent = () => on.mock.requests.at(-1);
+const body = () => JSON.parse(sent()?.body ?? 'null');
+
+/** Answers the next call, so that a test of what is sent depends on no data. */
+function answer(endpoint: keyof typeof api, reply: unknown = {}) {
+  on.mock.faults.add({ kind: 'reply', text: JSON.stringify(reply), endpoint });
+}
+
+describe('a body', () => {
+  it('env create --version sets the version of the environment', async () => {
+    answer('env.create');
+    const { code } = await on.rungate('env', 'create', '--name', 'QA', '--version', '2.1');
+    expect(code).toBe(0);
+    expect(body()).toEqual({ name: 'QA', version: '2.1' });
+  });
+
+  it('the leaves of an object field are flags', async () => {
+    answer('env.update');
+    await on.rungate('env', 'update', 'e1', '--device-name', 'Pixel', '--android-app-package', 'com.acme');
+    expect(body()).toEqual({
+      mobileRuntimeOverrides: { deviceName: 'Pixel', androidAppPackage: 'com.acme' },
+    });
+  });
+
+  it('--field is text, --json-field is JSON, whatever they look like', async () => {
+    answer('env.vars.create');
+    const flags = [
+      '--field',
+      'value=007',
+      '--field',
+      'q=a=b',
+      '--json-field',
+      'n=7',
+      '--json-field',
+      'list=[1,"2"]',
+    ];
+    await on.rungate('env', 'vars', 'create', 'e1', ...flags);
+    expect(body()).toEqual({ value: '007', q: 'a=b', n: 7, list: [1, '2'] });
+  });
+
+  it('--input is the base, the flags beat it', async () => {
+    answer('env.create');
+    const input = '{"name":"from file","key":"k","mobileRuntimeOverrides":{"udid":"u","deviceName":"d"}}';
+    const files = { 'env.json': input };
+    const flags = ['--input', 'env.json', '--name', 'from flag', '--device-name', 'e'];
+    await on.with({ files })('env', 'create', ...flags);
+    expect(body()).toEqual({
+      name: 'from flag',
+      key: 'k',
+      mobileRuntimeOverrides: { udid: 'u', deviceName: 'e' },
+    });
+  });
+
+  it('--input - reads standard input', async () => {
+    answer('observations.create');
+    await on.with({ stdin: '{"title":"x"}' })('observations', 'create', 'shop', '--input', '-');
+    expect(body()).toEqual({ title: 'x' });
+  });
+
+  it('an optional body is left out where nothing is given', async () => {
+    answer('observations.confirm');
+    await on.rungate('observations', 'confirm', 'shop', 'o1');
+    expect(sent()?.body).toBe('');
+    expect(sent()?.headers['content-type']).toBeUndefined();
+  });
+
+  it('a file goes out as multipart/form-data, its bytes unchanged', async () => {
+    answer('observations.attach');
+    const text = 'line\r\n\u00e9 --boundary "quoted"';
+    await on.with({ files: { 'logs/run.log': text } })(
+      'observations',
+      'attach',
+      'shop',
+      'o1',
+      '--file',
+      'logs/run.log',
+    );
+    expect(sent()?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    expect(sent()?.body).toContain(text);
+    expect(sent()?.body).toMatch(/name="file"; filename="run\.log"/);
+  });
+});
+
+describe('a query', () => {
+  it('search sends the text as q, and any other parameter as given', async () => {
+    answer('observations.search', []);
+    await on.rungate(
+      'observations',
+      'search',
+      'shop',
+      'a & b',
+      '--query',
+      'mode=semantic',
+      '--query',
+      'k=v=w',
+    );
+    expect(sent()?.query).toMatchObject({ q: 'a & b', mode: 'semantic', k: 'v=w' });
+  });
+
+  it('--text-param renames it', async () => {
+    answer('observations.search', []);
+    await on.rungate('observations', 'search', 'shop', 'x', '--text-param', 'query');
+    expect(sent()?.query).toEqual({ query: 'x' });
+  });
+
+  it.each([
+    [[], undefined],
+    [['--include-global'], 'true'],
+    [['--no-include-global'], 'false'],
+  ])('includeGlobal is sent only when it is given: %j', async (flags, value) => {
+    answer('webhooks.list', {
+      items: [],
+      totalCount: 0,
+      page: 1,
+      pageSize: 20,
+      totalPages: 0,
+      hasNextPage: false,
+      hasPreviousPage: false,
+    });
+    await on.rungate('webhooks', 'list', ...flags);
+    expect(sent()?.query.includeGlobal).toBe(value);
+  });
+});
+
+describe('what cannot be undone', () => {
+  it.each([
+    ['env', 'delete', 'e1'],
+    ['env', 'vars', 'delete', 'e1', 'v1'],
+    ['keys', 'delete', 'k1'],
+    ['webhooks', 'delete', 'w1'],
+    ['webhooks', 'rotate-secret', 'w1'],
+  ])('%s %s needs --yes where nobody can be asked', async (...argv) => {
+    const { code, out, err } = await on.rungate(...argv);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toMatch(/add --yes/);
+    expect(on.mock.requests).toHaveLength(0);
+  });
+
+  it('a person who says no is taken at their word', async () => {
+    const { code, err } = await on.with({ answer: 'n' })('env', 'delete', 'e1');
+    expect(code).toBe(130);
+    expect(err).toMatch(/nothing was done/);
+    expect(on.mock.requests).toHaveLength(0);
+  });
+
+  it('a person who says yes is too', async () => {
+    on.mock.faults.add({ kind: 'status', status: 204, body: '', endpoint: 'env.delete' });
+    expect((await on.with({ answer: 'yes' })('env', 'delete', 'e1')).code).toBe(0);
+    expect(sent()?.endpoint).toBe('env.delete');
+  });
+});
+
+describe('mistakes are 64, and nothing is sent', () => {
+  it.each<[string, string[], RegExp]>([
+    ['nothing to send', ['env', 'create'], /nothing to send[\s\S]*--field/],
+    ['a field without =', ['env', 'create', '--field', 'name'], /name=value/],
+    ['a field without a name', ['env', 'create', '--field', '=x'], /name=value/],
+    ['JSON that is none', ['env', 'create', '--json-field', 'n=seven'], /is not JSON[\s\S]*--field takes it/],
+    [
+      'an input that is not there',
+      ['env', 'create', '--input', 'nowhere.json'],
+      /nowhere\.json cannot be read/,
+    ],
+    ['a page of 0', ['env', 'list', '--page', '0'], /page/],
+    ['a page of text', ['env', 'list', '--page', 'two'], /--page: "two" is not a whole number/],
+    ['a page that is not whole', ['env', 'list', '--page', '1.5'], /not a whole number/],
+    ['a date that is none', ['observations', 'list', 'shop', '--created-after', 'yesterday'], /createdAfter/],
+    ['an order whose path is the summary', ['orders', 'get', 'summary'], /"summary"/],
+    ['an observation whose path is the search', ['observations', 'get', 'shop', 'search'], /"search"/],
+    ['a missing id', ['env', 'vars', 'update', 'e1'], /missing required argument 'varId'/],
+    [
+      'a file and fields',
+      ['observations', 'attach', 'p', 'o', '--file', 'a', '--field', 'a=b'],
+      /exclude each other|cannot be read/,
+    ],
+    ['a group alone', ['env', 'vars'], /command is missing/],
+    ['a full URL', ['api', 'GET', 'https://evil.example/api/x'], /not a path/],
+    ['another host', ['api', 'GET', '//evil.example/x'], /not a path/],
+    ['dot segments', ['api', 'GET', '/api/../admin'], /not a path/],
+    ['encoded dot segments', ['api', 'GET', '/api/%2e%2e/admin'], /not a path/],
+    ['an unknown method', ['api', 'FETCH', '/api/x'], /GET, POST, PUT, PATCH, DELETE/],
+    ['a GET with a body', ['api', 'GET', '/api/x', '--field', 'a=b'], /no body/],
+  ])('%s', async (_name, argv, message) => {
+    const { code, out, err } = await on.rungate(...argv);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toMatch(message);
+    expect(on.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('rungate api', () => {
+  it('sends what the contract does not know, and prints what comes', async () => {
+    on.mock.faults.add({ kind: 'reply', text: '{"id":12345678901234567890,"price":1.10}' });
+    const { code, out } = await on.rungate(
+      'api',
+      'post',
+      '/api/new-thing?dry=1&tag=a&tag=b',
+      '--field',
+      'name=x',
+    );
+    expect(code).toBe(0);
+    expect(out).toBe('{\n  "id": 12345678901234567890,\n  "price": 1.10\n}\n');
+    expect(sent()).toMatchObject({
+      method: 'POST',
+      path: '/api/new-thing',
+      query: { dry: '1', tag: ['a', 'b'] },
+    });
+    expect(body()).toEqual({ name: 'x' });
+    expect(sent()?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
+  });
+
+  it('takes the credential that the contract names for a path it knows', async () => {
+    await on.rungate('api', 'GET', '/api/ci/runs/run_1');
+    expect(sent()?.headers['x-api-key']).toBe(on.mock.apiKey);
+  });
+
+  it('has the retries of any other call: a GET again, a POST only with a key', async () => {
+    on.mock.faults.add({ kind: 'status', status: 503, times: 1 });
+    on.mock.faults.add({ kind: 'reply', text: '{}', skip: 1 });
+    expect((await on.rungate('api', 'GET', '/api/x')).code).toBe(0);
+    on.mock.faults.add({ kind: 'status', status: 503, times: 9 });
+    const before = on.mock.requests.length;
+    expect((await on.rungate('api', 'POST', '/api/x', '--field', 'a=b')).code).toBe(5);
+    expect(on.mock.requests.length - before).toBe(1);
+    expect((await on.rungate('api', 'POST', '/api/x', '--field', 'a=b', '--idempotency-key', 'k')).code).toBe(
+      5,
+    );
+    expect(on.mock.requests.length - before).toBe(5);
+  });
+
+  it('explains an error as every command does', async () => {
+    const { code, err } = await on.rungate('api', 'GET', '/api/nowhere', '--json');
+    expect(code).toBe(5);
+    expect(JSON.parse(err).error).toMatchObject({ code: 'not_found', status: 404, path: '/api/nowhere' });
+  });
+});
+
+describe('help is written from the contract', () => {
+  it.each(Object.entries(api).map(([name, endpoint]) => [name, endpoint] as const))(
+    '%s',
+    async (name, endpoint) => {
+      const { code, out } = await cli([...name.split('.').map(kebab), '--help']);
+      expect(code).toBe(0);
+      const lines = out.split('\n');
+      // The usage line is one line, however long the command.
+      expect(lines.slice(1).filter((line) => line.length > 80)).toEqual([]);
+      for (const [, param] of endpoint.path.matchAll(/\{([^}]+)\}/g)) expect(lines[0]).toContain(`<${param}`);
+      if (name.startsWith('run.')) return;
+      expect(out.replace(/\s+/g, ' ')).toContain(endpoint.summary);
+      expect(out).toMatch(
+        endpoint.auth === 'either' ? /RUNGATE_TOKEN[\s\S]*RUNGATE_API_KEY/ : /RUNGATE_TOKEN/,
+      );
+      expect(out.includes('cannot be undone')).toBe('destructive' in endpoint);
+      expect(out.includes('--all')).toBe('paged' in endpoint);
+    },
+  );
+
+  it('fits a screen at each level', async () => {
+    for (const argv of [
+      [],
+      ['run'],
+      ['orders'],
+      ['keys'],
+      ['env'],
+      ['env', 'vars'],
+      ['observations'],
+      ['webhooks'],
+      ['mock'],
+    ]) {
+      const { out } = await cli([...argv, '--help']);
+      expect(out.split('\n').length, argv.join(' ')).toBeLessThanOrEqual(40);
+    }
+  });
+});
+
+it('an attachment is read from the real disk as it is', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-attach-'));
+  const bytes = new Uint8Array([0, 255, 13, 10, 128]);
+  writeFileSync(join(folder, 'raw.bin'), bytes);
+  const { attachmentOf } = await import('../../../src/commands/endpoints/attachment.ts');
+  const { systemIo } = await import('../../../src/host/io.ts');
+  const { body: encoded } = await attachmentOf(systemIo, join(folder, 'raw.bin'));
+  rmSync(folder, { recursive: true });
+  expect(Buffer.from(encoded).includes(Buffer.from(bytes))).toBe(true);
+});
+
+describe('replies of which the contract shows nothing', () => {
+  it('a bare list is a table of its items', async () => {
+    on = await stage();
+    const { out } = await on.with({ isTTY: true, env: { NO_COLOR: '1' } })('webhooks', 'event-types');
+    expect(out).toMatch(/^ TYPE {2,}DESCRIPTION *\n run\.started {2,}A run has started *\n/);
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it('with the secret of a new webhook says where to keep it', async () => {
+    on = await stage();
+    const { err, out } = await on.rungate('webhooks', 'create', '--field', 'url=http://127.0.0.1:4020/');
+    expect(out).toMatch(/whsec_/);
+    expect(err).toMatch(/keep the secret.*rungate login --webhook-secret/);
+    expect(err).not.toContain('whsec_');
+  });
+});

@@ -1,0 +1,346 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StopSignal } from '../../../src/errors.ts';
+import { createSecretFile } from '../../../src/host/secret-file.ts';
+import { asked, type Result, type Settings, type Stage, stage } from '../../cli/harness.ts';
+
+const token = 'rg_live_0123456789%abcdef';
+const reply = `{"id":"key_7","name":"ci","apiKey":"${token}","created":12345678901234567890}`;
+
+let on: Stage;
+let folder: string;
+beforeEach(async () => {
+  on = await stage();
+  folder = mkdtempSync(join(tmpdir(), 'rungate-keys-'));
+});
+afterEach(async () => {
+  await on.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const create = ['keys', 'create', '--name', 'ci'] as const;
+const replyIs = (text: string) => on.mock.faults.add({ kind: 'reply', text, endpoint: 'keys.create' });
+
+async function created(settings: Settings = {}, ...more: string[]): Promise<Result> {
+  replyIs(reply);
+  return on.with(settings)(...create, ...more);
+}
+
+function times(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+/** What was sent, as far as the test asks. */
+function sent(): unknown {
+  return JSON.parse(String(on.mock.requests[0]?.body));
+}
+
+describe('keys create prints the token once, on stdout alone', () => {
+  it('and nothing beside it where a script reads it', async () => {
+    const { code, out, err } = await created();
+    expect({ code, out }).toEqual({ code: 0, out: `${token}\n` });
+    expect(err).toBe('created the API key "ci" (id key_7): its token is shown this once\n');
+  });
+
+  it('on a terminal too', async () => {
+    expect((await created({ isTTY: true, env: { NO_COLOR: '1' } })).out).toBe(`${token}\n`);
+  });
+
+  it.each(['json', 'ndjson'])('in the JSON that came, with %s', async (format) => {
+    const { code, out, err } = await created({}, '--format', format);
+    expect(code).toBe(0);
+    expect(out).toContain('12345678901234567890');
+    expect(JSON.parse(out)).toMatchObject({ id: 'key_7', apiKey: token });
+    expect(times(out + err, token)).toBe(1);
+  });
+
+  it('with every flag that says more', async () => {
+    const { out, err } = await created({}, '--verbose', '--scope', 'ci:trigger');
+    expect(times(out + err, token)).toBe(1);
+    expect((await created({}, '--quiet')).err).toBe('');
+  });
+
+  it('whole, even where it holds what is a secret already', async () => {
+    const { out } = await created({ env: { RUNGATE_API_KEY: 'rg_live' } });
+    expect(out).toBe(`${token}\n`);
+  });
+
+  it('or says that it is lost, where nobody reads stdout', async () => {
+    const { code, out, err } = await created({ closed: true });
+    expect({ code, out }).toEqual({ code: 78, out: '' });
+    expect(err).toContain(
+      'the API key "ci" (id key_7) was created, but standard output did not take its token',
+    );
+    expect(err).not.toContain(token);
+  });
+
+  it('as JSON where the reply has a field twice: it is not lost', async () => {
+    replyIs(`{"apiKey":"${token}","a":1,"a":2}`);
+    const { code, out } = await on.rungate(...create, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out).apiKey).toBe(token);
+  });
+
+  it.each([
+    ['a line break', 'rg\nlive_token'],
+    ['an escape sequence', '\u001b[2Jlive_token'],
+    ['a workflow command', '::error::live_token'],
+    ['letters that no header takes', 'schlüssel_token'],
+  ])('a token with %s is printed as JSON, harmless, and is an error', async (_what, odd) => {
+    replyIs(JSON.stringify({ id: 'key_7', apiKey: odd }));
+    const { code, out, err } = await on.rungate(...create);
+    expect(code).toBe(5);
+    expect(JSON.parse(out).apiKey).toBe(odd);
+    expect(out + err).not.toMatch(/\u001b|^::/m);
+    expect(err).toContain('apiKey cannot be sent as a header');
+  });
+});
+
+describe('what is sent', () => {
+  it('scopes in their order, those that are not known too', async () => {
+    await created({}, '--scope', 'ci:trigger', '--scope', 'new:scope');
+    expect(sent()).toEqual({ name: 'ci', scopes: ['ci:trigger', 'new:scope'] });
+    expect(on.mock.requests[0]?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
+    expect(on.mock.requests[0]?.headers['x-api-key']).toBeUndefined();
+  });
+
+  it('no field for scopes that were not given', async () => {
+    await created();
+    expect(sent()).toEqual({ name: 'ci' });
+  });
+
+  it.each([
+    ['no name', ['keys', 'create']],
+    ['an empty name', ['keys', 'create', '--name', '']],
+    ['a name of spaces', ['keys', 'create', '--name', '  ']],
+    ['an empty scope', [...create, '--scope', 'ci:trigger', '--scope', '']],
+    ['an empty file name', [...create, '--output-file', '']],
+  ])('nothing, with %s', async (_what, argv) => {
+    const { code, out } = await on.rungate(...argv);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(on.mock.requests).toEqual([]);
+  });
+
+  it.each([
+    ['create', create],
+    ['delete', ['keys', 'delete', 'key_7', '--yes']],
+  ])('nothing, where there is an API key alone: keys %s', async (_what, argv) => {
+    const { code, out, err } = await on.with({ env: { RUNGATE_TOKEN: undefined as never } })(...argv);
+    expect({ code, out }).toEqual({ code: 6, out: '' });
+    expect(err).toContain('an API key cannot manage API keys');
+    expect(err).toContain('RUNGATE_TOKEN');
+    expect(on.mock.requests).toEqual([]);
+  });
+});
+
+describe('--output-file', () => {
+  const path = () => join(folder, 'token');
+  const fileAt = (at: string) => {
+    writeFileSync(at, 'mine', { mode: 0o644 });
+    return at;
+  };
+  const withFile = (settings: Settings = {}, ...more: string[]) =>
+    created(settings, '--output-file', path(), ...more);
+
+  it('has the token, for its owner alone, and stdout has nothing', async () => {
+    const { code, out, err } = await withFile();
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(err).toBe('created the API key "ci" (id key_7): its token is in the file, and nowhere else\n');
+    expect(readFileSync(path(), 'utf8')).toBe(`${token}\n`);
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['token']);
+  });
+
+  it('with --json: the rest of the reply, digits and all, without the token', async () => {
+    const { out, err } = await withFile({}, '--json');
+    expect(Object.keys(JSON.parse(out))).toEqual(['id', 'name', 'created']);
+    expect(out).toContain('12345678901234567890');
+    expect(out + err).not.toContain(token);
+  });
+
+  it('keeps the token out of a reply that has it twice', async () => {
+    replyIs(`{"id":"${token}","apiKey":"${token}","key":{"token":"${token}"}}`);
+    const { out, err } = await on.rungate(...create, '--output-file', path(), '--json');
+    expect(out + err).not.toContain(token);
+    expect(readFileSync(path(), 'utf8')).toBe(`${token}\n`);
+  });
+
+  it('can be used as RUNGATE_API_KEY_FILE as it is', async () => {
+    await withFile();
+    const text = readFileSync(path(), 'utf8');
+    on.mock.faults.add({ kind: 'reply', text: '{"state":"in_progress"}', endpoint: 'run.status' });
+    const env = { RUNGATE_API_KEY: undefined as never, RUNGATE_API_KEY_FILE: '/k' };
+    expect((await on.with({ env, files: { '/k': text } })('run', 'status', 'x')).code).toBe(0);
+    expect(on.mock.requests.at(-1)?.headers['x-api-key']).toBe(token);
+  });
+
+  it.each<[string, (at: string) => unknown]>([
+    ['a file', fileAt],
+    ['a folder', (at) => mkdirSync(at)],
+    ['a link to a file', (at) => symlinkSync(fileAt(`${at}2`), at)],
+    ['a link to nothing', (at) => symlinkSync(`${at}2`, at)],
+  ])('that is %s already is refused before anything is sent', async (_what, make) => {
+    make(path());
+    const before = readdirSync(folder);
+    const { code, out, err } = await withFile();
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toContain(`${path()} is there already`);
+    expect(on.mock.requests).toEqual([]);
+    expect(readdirSync(folder)).toEqual(before);
+    if (existsSync(path()) && statSync(path()).isFile()) expect(readFileSync(path(), 'utf8')).toBe('mine');
+  });
+
+  it.each([
+    ['in a folder that is not there', () => join(folder, 'no', 'token'), 'ENOENT'],
+    ['below a file', () => join(fileAt(path()), 'x'), 'ENOTDIR'],
+    ['of a name that is too long', () => join(folder, 'x'.repeat(300)), 'ENAMETOOLONG'],
+    ['with a null byte in its name', () => join(folder, 'a\0b'), 'ERR_INVALID_ARG_VALUE'],
+  ])('%s is refused before anything is sent', async (_what, at, errno) => {
+    const { code, err } = await created({}, '--output-file', at());
+    expect(code).toBe(64);
+    expect(err).toContain(`cannot be written (${errno})`);
+    expect(on.mock.requests).toEqual([]);
+  });
+
+  it('leaves nothing behind when no key is created', async () => {
+    on.mock.faults.add({ kind: 'status', status: 422, endpoint: 'keys.create' });
+    expect((await on.rungate(...create, '--output-file', path())).code).toBe(5);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('that something else has made by then is left alone, and the token is printed rather than lost', async () => {
+    const racing = (at: string) => {
+      const file = createSecretFile(at);
+      writeFileSync(at, 'theirs');
+      return file;
+    };
+    const { code, out, err } = await withFile({ createSecretFile: racing });
+    expect({ code, out }).toEqual({ code: 78, out: `${token}\n` });
+    expect(err).toContain(
+      'the API key "ci" (id key_7) was created, but --output-file could not be written (EEXIST)',
+    );
+    expect(readFileSync(path(), 'utf8')).toBe('theirs');
+    expect(readdirSync(folder)).toEqual(['token']);
+  });
+
+  it('that cannot be written after all: with --json the token is in the JSON on stdout', async () => {
+    const full = () => ({
+      write() {
+        throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+      },
+      discard() {},
+    });
+    const { code, out, err } = await withFile({ createSecretFile: full }, '--json');
+    expect(code).toBe(78);
+    expect(JSON.parse(out).apiKey).toBe(token);
+    expect(JSON.parse(err).error.code).toBe('config');
+    expect(times(out + err, token)).toBe(1);
+  });
+});
+
+describe('the token is masked first, where the CI has a mask', () => {
+  it.each([
+    ['GitHub Actions', { GITHUB_ACTIONS: 'true' }, '::add-mask::rg_live_0123456789%25abcdef\n'],
+    ['Azure Pipelines', { TF_BUILD: 'True' }, '##vso[task.setsecret]rg_live_0123456789%AZP25abcdef\n'],
+  ])('%s', async (_ci, env, line) => {
+    const { out, err } = await created({ env }, '--quiet');
+    expect({ out, err }).toEqual({ out: `${token}\n`, err: line });
+    const filed = await created({ env }, '--quiet', '--output-file', join(folder, 'token'));
+    expect(filed).toEqual({ code: 0, out: '', err: line });
+  });
+
+  it('before it is printed', async () => {
+    const order: string[] = [];
+    const { maskSecret } = await import('../../../src/output/mask.ts');
+    const sink = { isTTY: false, columns: undefined, failure: null, open: true };
+    const err = { ...sink, write: async (text: string) => void order.push(text) };
+    await maskSecret({ env: { GITHUB_ACTIONS: 'true' }, err }, 'a%\r\nb');
+    expect(order).toEqual(['::add-mask::a%25%0D%0Ab\n']);
+  });
+
+  it.each([{}, { GITHUB_ACTIONS: 'false' }, { GITLAB_CI: 'true' }, { TEAMCITY_VERSION: '2025' }])(
+    'and nowhere else: %j',
+    async (env) => expect((await created({ env }, '--quiet')).err).toBe(''),
+  );
+});
+
+describe('a key that may exist although its token did not come', () => {
+  const advice = /a key named "ci" may exist now.*rungate keys delete <id>/;
+
+  it.each([
+    ['the connection breaks', { kind: 'reset' } as const, 7],
+    ['half of the reply comes', { kind: 'reply', text: `{"apiKey":"${token}` } as const, 5],
+    ['the service fails', { kind: 'status', status: 500 } as const, 5],
+    ['a proxy gives up', { kind: 'status', status: 504 } as const, 5],
+    ['the reply has no token', { kind: 'reply', text: '{"id":"key_7"}' } as const, 5],
+    ['the reply is empty', { kind: 'reply', text: '' } as const, 5],
+  ])('%s: sent once, and said', async (_what, fault, expected) => {
+    on.mock.faults.add({ ...fault, endpoint: 'keys.create' });
+    const { code, out, err } = await on.rungate(...create);
+    expect({ code, out }).toEqual({ code: expected, out: '' });
+    expect(err).toMatch(advice);
+    expect(asked(on.mock)).toEqual(['keys.create']);
+  });
+
+  it.each([401, 403, 409, 422])('not said of a refusal: %i', async (status) => {
+    on.mock.faults.add({ kind: 'status', status, endpoint: 'keys.create' });
+    const { err } = await on.rungate(...create);
+    expect(err).not.toMatch(advice);
+    expect(asked(on.mock)).toEqual(['keys.create']);
+  });
+
+  it('not said where nobody could be reached', async () => {
+    const { code, err } = await on.with({ env: { RUNGATE_API_URL: 'http://127.0.0.1:1' } })(...create);
+    expect(code).toBe(7);
+    expect(err).not.toMatch(advice);
+  });
+
+  it('a rate limit is waited out: nothing was created', async () => {
+    on.mock.faults.add({
+      kind: 'status',
+      status: 429,
+      headers: { 'retry-after': '2' },
+      endpoint: 'keys.create',
+    });
+    expect(await created()).toMatchObject({ code: 0, out: `${token}\n` });
+  });
+
+  it('said when we are stopped meanwhile, and no file is left behind', async () => {
+    on.mock.faults.add({ kind: 'stall-headers', endpoint: 'keys.create' });
+    const stopping: Settings = {
+      onStop: (stop: (signal: StopSignal) => void) => {
+        const watch = setInterval(() => {
+          if (on.mock.requests.length === 0) return;
+          clearInterval(watch);
+          stop('SIGTERM');
+        }, 5);
+      },
+    };
+    const argv = [...create, '--output-file', join(folder, 'token')];
+    const { code, out, err } = await on.with(stopping)(...argv);
+    expect({ code, out }).toEqual({ code: 143, out: '' });
+    expect(err).toMatch(advice);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+it('a key of the mock works as soon as it is created, and no longer once it is deleted', async () => {
+  const made = await on.rungate(...create, '--scope', 'ci:trigger', '--scope', 'ci:status', '--json');
+  const { apiKey, id } = JSON.parse(made.out);
+  const withKey = on.with({ env: { RUNGATE_API_KEY: apiKey } });
+  expect((await withKey('run', 'trigger', '--project', 'shop', '--process', 'checkout')).code).toBe(0);
+  expect((await on.rungate('keys', 'delete', id, '--yes')).code).toBe(0);
+  expect((await withKey('run', 'trigger', '--project', 'shop', '--process', 'checkout')).code).toBe(6);
+});

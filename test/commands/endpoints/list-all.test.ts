@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'vitest';
+import { cli, type Settings } from '../../cli/harness.ts';
+import { json, type Scene, serve } from '../../transport/serve.ts';
+
+type Answer = (page: number, scene: Scene) => void;
+
+const rows = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `{"id":"o${from + index}","n":${from + index}.50}`);
+
+/** A page as text, so that its digits and its layout are what the test says. */
+function pageText(page: number, total: number, items: readonly string[], pageSize = 2): string {
+  const totalPages = Math.ceil(total / pageSize);
+  const numbers = { totalCount: total, page, pageSize, totalPages, hasNextPage: page < totalPages };
+  const rest = JSON.stringify({ ...numbers, hasPreviousPage: page > 1 }).slice(1);
+  return `{"items":[${items.join(',')}],${rest}`;
+}
+
+function send({ response }: Scene, text: string): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(text);
+}
+
+/** `observations list p1 --all` against a server, with what it was asked. */
+async function listed(answer: Answer, argv: readonly string[] = [], settings: Settings = {}) {
+  const { url, seen } = await serve((scene) => {
+    answer(Number(new URL(scene.seen.url, 'http://x').searchParams.get('page')), scene);
+  });
+  const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-hunter22' };
+  const words = ['observations', 'list', 'p1', '--all', ...argv];
+  return { ...(await cli(words, { ...settings, env })), seen };
+}
+
+const ofFive: Answer = (page, scene) =>
+  send(scene, pageText(page, 5, rows(2 * page - 1, Math.min(2 * page, 5))));
+
+const lines = (text: string) => text.split('\n').slice(0, -1);
+
+describe('--all', () => {
+  test.each([['json'], ['ndjson']])(
+    'prints an item a line as %s, of every page, as it came',
+    async (format) => {
+      const { code, out, err, seen } = await listed(ofFive, ['--format', format, '--page-size', '2']);
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(lines(out)).toEqual(rows(1, 5));
+      expect(seen.map(({ url }) => url.split('?')[1])).toEqual(
+        [1, 2, 3].map((page) => `pageSize=2&page=${page}`),
+      );
+    },
+  );
+
+  test('begins at --page, and passes filters on', async () => {
+    const { out, seen } = await listed(ofFive, ['--json', '--page', '2', '--status', 'open']);
+    expect(lines(out)).toEqual(rows(3, 5));
+    const asked = seen.map((one) => new URL(one.url, 'http://x').searchParams);
+    expect(asked.map((query) => [query.get('page'), query.get('status')])).toEqual([
+      ['2', 'open'],
+      ['3', 'open'],
+    ]);
+  });
+
+  test('keeps digits, packs what is spread over lines, and escapes what a log would obey', async () => {
+    const items = [
+      '{\n  "id": 12345678901234567890,\n  "total": 10.50\n}',
+      '{"note":"##vso[task.complete]\u009b31m ’ü"}',
+      '{"note":"#1\u007f"}',
+    ];
+    const { out } = await listed((_, scene) => send(scene, pageText(1, 3, items, 3)), ['--json']);
+    expect(lines(out)).toEqual([
+      '{"id":12345678901234567890,"total":10.50}',
+      '{"note":"\\u0023\\u0023vso[task.complete]\\u009b31m ’ü"}',
+      '{"note":"\\u00231\\u007f"}',
+    ]);
+  });
+
+  test('escapes a page that is all ASCII as any other', async () => {
+    const { out } = await listed(
+      (_, scene) => send(scene, pageText(1, 1, ['{"note":"#1 ##[x] \u007f"}'], 3)),
+      ['--json'],
+    );
+    expect(lines(out)).toEqual(['{"note":"\\u00231 \\u0023\\u0023[x] \\u007f"}']);
+  });
+
+  test('never prints a credential that comes back', async () => {
+    const { out } = await listed(
+      (_, scene) => send(scene, pageText(1, 1, ['{"note":"token-hunter22"}'])),
+      ['--json'],
+    );
+    expect(lines(out)).toEqual(['{"note":"***"}']);
+  });
+
+  test('prints pages of many items whole', async () => {
+    const many = Array.from({ length: 5000 }, (_, n) => `{"id":"o${n}","text":"${'x'.repeat(50)}"}`);
+    const { out } = await listed((_, scene) => send(scene, pageText(1, 5000, many, 5000)), ['--json']);
+    expect(lines(out)).toEqual(many);
+  });
+
+  test('prints a row an item where nobody asked for a format, with the digits that came', async () => {
+    const items = [
+      '{"id":"o1","status":"open","n":10.50,"more":{"a":1}}',
+      '{"status":"closed\\tor not","id":12345678901234567890,"n":null}',
+    ];
+    const { out } = await listed((_, scene) => send(scene, pageText(1, 2, items)));
+    expect(lines(out)).toEqual(['o1\topen\t10.50', '12345678901234567890\tclosed\\tor not\t-']);
+  });
+
+  test('prints one table whose columns are those of the first page, as wide as there', async () => {
+    const items = (page: number) =>
+      page === 1
+        ? ['{"id":"o1","status":"open"}', '{"id":"o2","status":"confirmed"}']
+        : [`{"id":"a-long-id","status":"${'longer '.repeat(20)}","title":"new"}`, '{"id":"o4"}'];
+    const { out } = await listed((page, scene) => send(scene, pageText(page, 4, items(page))), [], {
+      isTTY: true,
+    });
+    expect(lines(out).slice(0, 3)).toEqual([' ID   STATUS', ' o1   open', ' o2   confirmed']);
+    expect(lines(out)[3]).toMatch(/^ a- {3}longer longer .*longer/);
+    expect(lines(out).at(-1)).toBe(' o4   -');
+    expect(out.match(/STATUS|new/g)).toEqual(['STATUS']);
+    expect(Math.max(...lines(out).map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  test.each([[['--json']], [[]], [['--format', 'table']]])(
+    'of an empty list prints nothing, and says so (%j)',
+    async (argv) => {
+      const { code, out, err } = await listed((_, scene) => send(scene, pageText(1, 0, [])), argv);
+      expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'nothing found\n' });
+    },
+  );
+
+  test('leaves printed what came before an error, and tells the error', async () => {
+    const answer: Answer = (page, scene) =>
+      page < 3 ? ofFive(page, scene) : json(scene.response, 403, { error: 'not yours' });
+    const { code, out, err } = await listed(answer, ['--json']);
+    expect(code).toBe(6);
+    expect(lines(out)).toEqual(rows(1, 4));
+    expect(JSON.parse(err).error).toMatchObject({ code: 'forbidden', status: 403 });
+  });
+
+  test('tells of a list that breaks off, after what came of it', async () => {
+    const answer: Answer = (page, scene) =>
+      send(
+        scene,
+        pageText(page, 5, rows(2 * page - 1, 2 * page)).replace('"hasNextPage":true', '"hasNextPage":false'),
+      );
+    const { code, out, err } = await listed(answer);
+    expect(code).toBe(5);
+    expect(lines(out)).toHaveLength(2);
+    expect(err).toContain('the list ended after 2 of 5 items');
+  });
+
+  test('checks every item against the contract', async () => {
+    const answer: Answer = (page, scene) =>
+      page === 1 ? ofFive(page, scene) : send(scene, pageText(2, 5, ['{"id":"o3","status":7}', '{}']));
+    const { code, out, err } = await listed(answer, ['--json']);
+    expect(code).toBe(5);
+    expect(lines(out)).toEqual(rows(1, 2));
+    expect(JSON.parse(err).error.message).toContain('items[0].status');
+  });
+
+  test('waits a rate limit out, and tries again what failed in passing', async () => {
+    let refused = 0;
+    const answer: Answer = (page, scene) => {
+      if (page === 2 && refused < 2) {
+        refused += 1;
+        return json(scene.response, refused === 1 ? 429 : 503, { error: 'later' }, { 'retry-after': '7' });
+      }
+      ofFive(page, scene);
+    };
+    const { code, out, seen } = await listed(answer, ['--json']);
+    expect(code).toBe(0);
+    expect(lines(out)).toEqual(rows(1, 5));
+    expect(seen).toHaveLength(5);
+  });
+
+  test('stops at a closed pipe, which is no error', async () => {
+    const answer: Answer = (page, scene) => send(scene, pageText(page, 1000, rows(2 * page - 1, 2 * page)));
+    const { code, seen } = await listed(answer, ['--json'], { closed: true });
+    expect(code).toBe(0);
+    expect(seen.length).toBeLessThanOrEqual(2);
+  });
+});

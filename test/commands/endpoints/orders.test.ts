@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../../src/client/create-client.ts';
+import { ContractError } from '../../../src/errors.ts';
+import { asked, type Stage, stage } from '../../cli/harness.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+/** JSON written by hand, so that its digits are those that are meant. */
+function orderText(total: string, currency = '"EUR"'): string {
+  return `{"id":"o","customer":"Ann","total":${total},"currency":${currency},"placedAt":"2026-01-02T03:04:05Z"}`;
+}
+
+const listText = (...orders: string[]) => `{"orders":[${orders.join(',')}]}`;
+const eur = (...totals: string[]) => listText(...totals.map((total) => orderText(total)));
+const summaryText = (count: string, revenue: string, display = '"€0.30"') =>
+  `{"orderCount":${count},"totalRevenue":${revenue},"totalRevenueDisplay":${display}}`;
+
+function listIs(text: string, times = Number.POSITIVE_INFINITY) {
+  on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.list', times });
+}
+
+function summaryIs(text: string, times = Number.POSITIVE_INFINITY) {
+  on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.summary', times });
+}
+
+const summary = (...more: string[]) => on.rungate('orders', 'summary', ...more);
+const verify = (...more: string[]) => summary('--verify', ...more);
+
+describe('orders summary', () => {
+  it('prints the JSON of the service, digits and all', async () => {
+    summaryIs(summaryText('2', '12345678901234567890.10', '"12.345 €"'));
+    const { code, out, err } = await summary('--json');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('"totalRevenue": 12345678901234567890.10');
+    expect(JSON.parse(out).totalRevenueDisplay).toBe('12.345 €');
+  });
+
+  it('prints the fields with the digits that came, and the display as it came', async () => {
+    summaryIs(summaryText('2', '1.50', '"1.234,50\u00a0€ (१)"'));
+    expect((await summary()).out).toBe(
+      'orderCount\t2\ntotalRevenue\t1.50\ntotalRevenueDisplay\t1.234,50\u00a0€ (१)\n',
+    );
+    const shown = await on.with({ isTTY: true, env: { NO_COLOR: '1' } })('orders', 'summary');
+    expect(shown.out).toMatch(/^ ?FIELD +VALUE\n/);
+    expect(shown.out).toMatch(/totalRevenue +1\.50\n/);
+  });
+
+  it('a display that would command a terminal is made harmless', async () => {
+    summaryIs(summaryText('2', '1.50', '"\\u001b[2J::error::x"'));
+    expect((await summary()).out).toContain('\\u001b[2J::error::x\n');
+  });
+});
+
+describe('orders summary --verify', () => {
+  it('0 when the list adds up exactly, where floats would not', async () => {
+    summaryIs(summaryText('2', '0.3'));
+    listIs(eur('0.1', '0.2'));
+    const { code, out, err } = await verify();
+    expect(code).toBe(0);
+    expect(out).toBe('orderCount\t2\t2\t0\ntotalRevenue\t0.3\t0.3\t0.0\ntotalRevenueDisplay\t€0.30\t-\t-\n');
+    expect(err).toBe('adds up: 2 orders, 0.3 in all\n');
+    expect(asked(on.mock)).toEqual(['orders.summary', 'orders.list']);
+  });
+
+  it('1 when it does not, with the difference', async () => {
+    summaryIs(summaryText('3', '0.30000000000000004'));
+    listIs(eur('0.1', '0.2'));
+    const { code, out, err } = await verify('--quiet');
+    expect(code).toBe(1);
+    expect(out).toContain('orderCount\t3\t2\t1\n');
+    expect(err).toBe(
+      'does not add up: orderCount is 3, and the list has 2 orders; totalRevenue is 0.30000000000000004, and the list adds up to 0.3 (difference 0.00000000000000004)\n',
+    );
+    expect(asked(on.mock)).toEqual(['orders.summary', 'orders.list', 'orders.summary']);
+  });
+
+  it('an account without orders adds up', async () => {
+    summaryIs(summaryText('0', '0'));
+    listIs(listText());
+    expect(await verify()).toMatchObject({ code: 0, err: 'adds up: 0 orders, 0 in all\n' });
+  });
+
+  it('as JSON: one shape, decimals as text, the summary as it came', async () => {
+    summaryIs(summaryText('3', '1.0E3'));
+    listIs(listText(orderText('12.50'), orderText('987.25', '"USD"'), orderText('2.5e-1')));
+    const { code, out } = await verify('--json');
+    expect(code).toBe(0);
+    expect(out).toContain('"totalRevenue": 1.0E3');
+    expect(JSON.parse(out)).toEqual({
+      schemaVersion: 1,
+      addsUp: true,
+      orderCount: { stated: 3, counted: 3 },
+      totalRevenue: { stated: '1000', summed: '1000.00', difference: '0.00' },
+      byCurrency: [
+        { currency: 'EUR', count: 2, total: '12.75' },
+        { currency: 'USD', count: 1, total: '987.25' },
+      ],
+      summary: { orderCount: 3, totalRevenue: 1000, totalRevenueDisplay: '€0.30' },
+    });
+    summaryIs(summaryText('3', '1.0E3'));
+    const one = await on.rungate('orders', 'summary', '--verify', '--format', 'ndjson');
+    expect(one.out.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('several currencies: the one sum of the contract, each on its own, and what to think of it', async () => {
+    summaryIs(summaryText('3', '1010'));
+    listIs(listText(orderText('1000', '"JPY"'), orderText('4'), orderText('6.00')));
+    const { code, out, err } = await verify();
+    expect(code).toBe(0);
+    expect(out).toContain('EUR (2 orders)\t-\t10.00\t-\nJPY (1 order)\t-\t1000\t-\n');
+    expect(err).toMatch(/2 currencies \(EUR, JPY\).* one number over several currencies misleads\n/);
+    const shown = await on.with({ isTTY: true, env: { NO_COLOR: '1' } })('orders', 'summary', '--verify');
+    expect(shown.out).toMatch(/SUMMARY +LIST +DIFFERENCE/);
+    expect(Math.max(...shown.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it('no digit is lost in a sum that no float could hold', async () => {
+    summaryIs(summaryText('3', '12345678901234567891.125'));
+    listIs(eur('12345678901234567890.123', '1', '0.002'));
+    expect((await verify()).code).toBe(0);
+    on.mock.faults.clear();
+    summaryIs(summaryText('3', '12345678901234567891.126'));
+    listIs(eur('12345678901234567890.123', '1', '0.002'));
+    const { code, out } = await verify();
+    expect(code).toBe(1);
+    expect(out).toContain('\t0.001\n');
+  });
+});
+
+describe('orders that come in while they are read', () => {
+  it('between summary and list: what adds up with the next summary is right', async () => {
+    summaryIs(summaryText('1', '10'), 1);
+    summaryIs(summaryText('2', '15'));
+    listIs(eur('10', '5'));
+    expect((await verify()).code).toBe(0);
+    expect(asked(on.mock)).toEqual(['orders.summary', 'orders.list', 'orders.summary']);
+  });
+
+  it('again and again: read up to three times', async () => {
+    summaryIs(summaryText('1', '10'), 1);
+    summaryIs(summaryText('3', '16'), 1);
+    summaryIs(summaryText('4', '20'));
+    listIs(eur('10', '5'), 1);
+    listIs(eur('10', '5', '1', '4'));
+    expect((await verify()).code).toBe(0);
+    expect(asked(on.mock)).toHaveLength(5);
+  });
+
+  it('without end: neither right nor wrong, which is 3, null and a reason', async () => {
+    for (let count = 1; count <= 4; count += 1) summaryIs(summaryText(String(count), `${count}0`), 1);
+    listIs(eur('7'));
+    const { code, out, err } = await verify('--json');
+    expect(code).toBe(3);
+    expect(JSON.parse(out)).toMatchObject({ addsUp: null, orderCount: { stated: 4, counted: 1 } });
+    expect(err).toMatch(/^not known: the orders changed while they were read, 3 times/);
+    expect(asked(on.mock)).toHaveLength(7);
+  });
+
+  it('a display alone that changes is no change of the orders', async () => {
+    summaryIs(summaryText('1', '10.0', '"a"'), 1);
+    summaryIs(summaryText('1', '10.00', '"b"'));
+    listIs(eur('9'));
+    expect((await verify()).code).toBe(1);
+    expect(asked(on.mock)).toHaveLength(3);
+  });
+});
+
+describe('a reply that breaks the contract is named by its field', () => {
+  const good = orderText('1');
+  it.each([
+    ['a total that is a string', listText(good, orderText('"12.50"')), 'orders[1].total'],
+    ['a total that is null', listText(orderText('null')), 'orders[0].total'],
+    ['a total beyond every number', listText(orderText('1e400')), 'orders[0].total'],
+    ['a total too fine for money', listText(good, good, orderText('1e-1001')), 'orders[2].total'],
+    [
+      'a total that is there twice',
+      `{"orders":[${good.replace('"total":1', '"total":1,"total":2')}]}`,
+      'total',
+    ],
+    ['a missing currency', listText(good, good.replace('"currency":"EUR",', '')), 'orders[1].currency'],
+    ['a currency that is none', listText(orderText('1', '"euro"')), 'orders[0].currency'],
+    ['a list that is none', '{"orders":{}}', 'orders'],
+  ])('%s', async (_what, text, field) => {
+    summaryIs(summaryText('1', '1'));
+    listIs(text);
+    const { code, out, err } = await verify();
+    expect({ code, out }).toEqual({ code: 5, out: '' });
+    expect(err).toContain(`${field} `);
+  });
+
+  it.each([
+    ['a fourth property', '{"orderCount":1,"totalRevenue":1,"totalRevenueDisplay":"1","tax":2}', 'tax'],
+    ['a revenue that is a string', summaryText('1', '"1.00"'), 'totalRevenue'],
+    ['a count that is no integer', summaryText('1.5', '1'), 'orderCount'],
+    ['a display that is missing', '{"orderCount":1,"totalRevenue":1}', 'totalRevenueDisplay'],
+    ['a revenue that is there twice', summaryText('1', '1,"totalRevenue":2'), 'totalRevenue'],
+  ])('in a summary: %s', async (_what, text, field) => {
+    for (const flags of [[], ['--verify']]) {
+      on.mock.faults.clear();
+      summaryIs(text);
+      listIs(eur('1'));
+      const { code, out, err } = await summary(...flags, '--json');
+      expect({ code, out }).toEqual({ code: 5, out: '' });
+      expect(JSON.parse(err).error.message).toContain(`${field} is not as the contract says`);
+    }
+  });
+});
+
+describe('client.orders.listExact', () => {
+  const client = () => createClient({ apiUrl: on.mock.url, token: on.mock.token });
+
+  it('gives each total as the text that came, and the rest as orders.list does', async () => {
+    const own = orderText('0.10').replace('}', ',"items":[1.50],"total2":7}');
+    listIs(listText(orderText('12345678901234567890.10'), own, orderText('-1E-2')));
+    const one = client();
+    const { orders } = await one.orders.listExact();
+    expect(orders.map((order) => order.total)).toEqual(['12345678901234567890.10', '0.10', '-1E-2']);
+    const plain = await one.orders.list();
+    expect(orders.map(({ total: _total, ...rest }) => rest)).toEqual(
+      plain.orders.map(({ total: _total, ...rest }) => rest),
+    );
+    await one.close();
+  });
+
+  it('checks as orders.list does, and cannot be talked out of it', async () => {
+    listIs(listText(orderText('"1"')));
+    const one = client();
+    const error = await one.orders.listExact({ check: false } as object).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ContractError);
+    expect(error).toMatchObject({ field: 'orders[0].total', facts: { endpoint: 'orders.list' } });
+    await one.close();
+  });
+
+  it('takes the options of a call', async () => {
+    const one = client();
+    const gone = AbortSignal.abort(new Error('enough'));
+    await expect(one.orders.listExact({ signal: gone })).rejects.toThrow('enough');
+    expect(on.mock.requests).toEqual([]);
+    await one.close();
+  });
+});
+
+describe("the mock's own orders", () => {
+  it.each([1, 2, 3])('add up, with seed %i', async (seed) => {
+    await on.close();
+    on = await stage({ seed });
+    const { code, out } = await verify('--json');
+    expect(code).toBe(0);
+    const report = JSON.parse(out);
+    expect(report.orderCount.counted).toBeGreaterThan(0);
+    expect(report.addsUp).toBe(true);
+  });
+});

@@ -1,0 +1,329 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Fault, MockOptions } from '../../../src/mock/server.ts';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+let folders: string[] = [];
+
+afterEach(async () => {
+  await on.close();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  folders = [];
+});
+
+/** A fresh folder for temporary files: what every job of a hosted runner starts with. */
+function temp(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-job-'));
+  folders.push(folder);
+  return folder;
+}
+
+const runs = () => [...on.mock.state.runs.values()];
+const serve = async (options: MockOptions = {}) => {
+  on = await stage({ duration: 20_000, ...options });
+};
+
+interface Place {
+  attempt?: number;
+  job?: string;
+  step?: string;
+  runId?: string;
+  folder?: string;
+}
+
+/** GitHub Actions, as it sets its variables for one step of one attempt of a job. */
+function github({ attempt = 1, job = 'e2e', step = '__run', runId = '4711', folder = temp() }: Place = {}) {
+  const env = {
+    GITHUB_ACTIONS: 'true',
+    CI: 'true',
+    GITHUB_REPOSITORY: 'acme/shop',
+    GITHUB_RUN_ID: runId,
+    GITHUB_RUN_ATTEMPT: String(attempt),
+    GITHUB_JOB: job,
+    GITHUB_ACTION: step,
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_SHA: 'a'.repeat(40),
+    GITHUB_REF: 'refs/heads/main',
+    GITHUB_REF_NAME: 'main',
+    GITHUB_REF_TYPE: 'branch',
+    GITHUB_EVENT_NAME: 'push',
+    GITHUB_WORKFLOW: 'ci',
+    RUNNER_TEMP: folder,
+  };
+  return on.with({ env });
+}
+
+/** GitLab, which numbers jobs and does not count attempts. */
+function gitlab(jobId: string) {
+  const env = {
+    GITLAB_CI: 'true',
+    CI: 'true',
+    CI_PROJECT_PATH: 'acme/shop',
+    CI_PIPELINE_ID: '900',
+    CI_PIPELINE_URL: 'https://gitlab.example/acme/shop/-/pipelines/900',
+    CI_PIPELINE_SOURCE: 'push',
+    CI_JOB_NAME: 'e2e',
+    CI_JOB_ID: jobId,
+    CI_COMMIT_SHA: 'b'.repeat(40),
+    CI_COMMIT_REF_NAME: 'main',
+    TMPDIR: temp(),
+  };
+  return on.with({ env });
+}
+
+const gate = [...trigger, '--wait', '--json'] as const;
+
+async function report(run: Promise<{ code: number; out: string }>) {
+  const { code, out } = await run;
+  return { code, run: JSON.parse(out).runs[0] };
+}
+
+describe('a retried job', () => {
+  beforeEach(() => serve({ outcome: ['stuck', 'passed'] }));
+
+  it('attaches to its run while that is in progress', async () => {
+    // Attempt 1 gives up, and leaves its run going.
+    await github({ attempt: 1 })(...gate, '--max-attempts', '1');
+    const second = await report(github({ attempt: 2 })(...gate, '--max-attempts', '1'));
+    expect(runs()).toHaveLength(1);
+    expect(second.run).toMatchObject({ runId: runs()[0]?.id, reattached: true });
+  });
+
+  it('attempt 3 finds the run that attempt 2 has left', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'stuck', 'passed'];
+    expect((await github({ attempt: 1 })(...gate)).code).toBe(1);
+    await github({ attempt: 2 })(...gate, '--max-attempts', '1');
+    const third = await report(github({ attempt: 3 })(...gate, '--max-attempts', '1'));
+    expect(runs()).toHaveLength(2);
+    expect(third.run).toMatchObject({ runId: runs()[1]?.id, reattached: true });
+  });
+
+  it.each(['failed', 'passed', 'cancelled', 'blocked'] as const)(
+    'never takes a run that has ended as %s',
+    async (outcome) => {
+      on.mock.state.plan.outcomes = [outcome, 'failed'];
+      const first = await report(github({ attempt: 1 })(...gate));
+      const second = await report(github({ attempt: 2 })(...gate));
+      expect(runs()).toHaveLength(2);
+      expect(second.run.runId).not.toBe(first.run.runId);
+      expect(second).toMatchObject({ code: 1, run: { reattached: false } });
+      const third = await report(github({ attempt: 3 })(...gate));
+      expect(runs()).toHaveLength(3);
+      expect(third.run.reattached).toBe(false);
+    },
+  );
+
+  it('sends the same body in every attempt: one key never comes with two', async () => {
+    await github({ attempt: 1 })(...gate, '--max-attempts', '1');
+    await github({ attempt: 2 })(...gate, '--max-attempts', '1');
+    const [first, second] = on.mock.requests.filter((request) => request.endpoint === 'run.trigger');
+    expect(second?.body).toBe(first?.body);
+    expect(JSON.parse(first?.body ?? '')).toMatchObject({
+      repository: 'acme/shop',
+      ref: 'main',
+      commitSha: 'a'.repeat(40),
+      event: 'push',
+      externalUrl: 'https://github.com/acme/shop/actions/runs/4711',
+    });
+  });
+
+  it('a job that was killed before it could create anything leaves nothing to attach to', async () => {
+    const second = await report(github({ attempt: 2 })(...gate, '--max-attempts', '1'));
+    expect(second.run.reattached).toBe(false);
+    expect(runs()).toHaveLength(1);
+  });
+});
+
+describe('one job', () => {
+  it('that gates twice makes two runs: test, deploy, test', async () => {
+    await serve({ outcome: ['passed', 'failed'] });
+    const folder = temp();
+    expect((await github({ folder })(...gate)).code).toBe(0);
+    expect((await github({ folder })(...gate)).code).toBe(1);
+    expect(runs()).toHaveLength(2);
+  });
+
+  it('that gates twice and is retried makes two more, and takes no green of before', async () => {
+    await serve({ outcome: ['passed', 'failed', 'failed', 'failed'] });
+    const first = temp();
+    await github({ folder: first })(...gate);
+    await github({ folder: first })(...gate);
+    const second = temp();
+    expect((await github({ attempt: 2, folder: second })(...gate)).code).toBe(1);
+    expect((await github({ attempt: 2, folder: second })(...gate)).code).toBe(1);
+    expect(runs()).toHaveLength(4);
+  });
+
+  it('with a retry loop in one step: a new run after a red, the same run after a time-out', async () => {
+    await serve({ outcome: ['failed', 'stuck', 'passed'] });
+    const folder = temp();
+    expect((await github({ folder })(...gate)).code).toBe(1);
+    expect((await github({ folder })(...gate, '--max-attempts', '2')).code).toBe(3);
+    const third = await report(github({ folder })(...gate, '--max-attempts', '2'));
+    expect(third).toMatchObject({ code: 3, run: { reattached: true } });
+    expect(runs()).toHaveLength(2);
+  });
+
+  it('that only starts runs starts one each time', async () => {
+    await serve({ outcome: 'stuck' });
+    const folder = temp();
+    const ids = [await github({ folder })(...trigger), await github({ folder })(...trigger)].map(
+      ({ out }) => out,
+    );
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('another job, another step, another pipeline, another body, another salt: another run each', async () => {
+    await serve({ outcome: 'stuck' });
+    const flags = ['--max-attempts', '1'];
+    await github()(...gate, ...flags);
+    await github({ job: 'smoke' })(...gate, ...flags);
+    await github({ step: '__run_2' })(...gate, ...flags);
+    await github({ runId: '4712' })(...gate, ...flags);
+    await github()(...gate, ...flags, '--environment', 'staging');
+    await github()(...gate, ...flags, '--idempotency-salt', 'node-20');
+    await github()(...gate, ...flags, '--idempotency-salt', 'node-22');
+    await gitlab('1')(...gate, ...flags);
+    expect(runs()).toHaveLength(8);
+  });
+});
+
+describe('a CI that numbers jobs and not attempts', () => {
+  it('a retried job attaches while its run is in progress', async () => {
+    await serve({ outcome: 'stuck' });
+    await gitlab('5001')(...gate, '--max-attempts', '1');
+    const retried = await report(gitlab('5002')(...gate, '--max-attempts', '1'));
+    expect(runs()).toHaveLength(1);
+    expect(retried.run.reattached).toBe(true);
+  });
+
+  it('and makes a new run when it had ended', async () => {
+    await serve({ outcome: ['failed', 'passed', 'failed'] });
+    expect((await gitlab('5001')(...gate)).code).toBe(1);
+    expect((await gitlab('5002')(...gate)).code).toBe(0);
+    expect((await gitlab('5003')(...gate)).code).toBe(1);
+    expect(runs()).toHaveLength(3);
+  });
+});
+
+describe('a service that does not say whether it replayed', () => {
+  /** Takes the header out of every reply to a create. */
+  function silent() {
+    for (let i = 0; i < 20; i += 1) {
+      on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
+    }
+  }
+
+  it('a run that has ended is not taken all the same', async () => {
+    await serve({ outcome: ['passed', 'failed'] });
+    silent();
+    await github({ attempt: 1 })(...gate);
+    expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
+    expect(runs()).toHaveLength(2);
+  });
+
+  it('a run in progress is attached to', async () => {
+    await serve({ outcome: 'stuck' });
+    silent();
+    await github({ attempt: 1 })(...gate, '--max-attempts', '1');
+    const second = await report(github({ attempt: 2 })(...gate, '--max-attempts', '1'));
+    expect(runs()).toHaveLength(1);
+    expect(second.run.reattached).toBe(true);
+  });
+});
+
+describe('when the first look at a run fails', () => {
+  const faults: Fault = { kind: 'status', status: 500, endpoint: 'run.status', times: 99 };
+
+  it.each([
+    ['with --wait', [...gate, '--max-attempts', '4']],
+    ['without --wait', [...trigger, '--json']],
+  ])('%s the command fails: the run may be an old one', async (_name, argv) => {
+    await serve({ outcome: 'passed', duration: 0 });
+    await github({ attempt: 1 })(...gate);
+    on.mock.faults.add(faults);
+    expect((await github({ attempt: 2 })(...argv)).code).toBe(5);
+    expect(runs()).toHaveLength(1);
+  });
+});
+
+describe('a run that was found, and whose state is not clear at once', () => {
+  const unclear: [string, Fault][] = [
+    ['an unknown state', { kind: 'patch', merge: { state: 'defrosting' }, endpoint: 'run.status' }],
+    ['no state', { kind: 'reply', text: '{}', endpoint: 'run.status' }],
+    ['a 404 that passes', { kind: 'status', status: 404, endpoint: 'run.status' }],
+  ];
+
+  it.each(unclear)('is looked at again, and never taken when it had ended: %s', async (_name, fault) => {
+    await serve({ outcome: ['passed', 'failed'], duration: 1000 });
+    expect((await github({ attempt: 1 })(...gate)).code).toBe(0);
+    on.mock.faults.add(fault);
+    expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
+    expect(runs()).toHaveLength(2);
+  });
+
+  it.each(unclear)('is judged by its first clear status, however late: %s', async (_name, fault) => {
+    await serve({ outcome: ['passed', 'failed'], duration: 1000 });
+    await github({ attempt: 1 })(...gate);
+    on.mock.faults.add({ ...fault, times: 3 });
+    expect((await github({ attempt: 2 })(...gate)).code).toBe(1);
+    expect(runs()).toHaveLength(2);
+  });
+
+  it('without --wait the command fails if the service never sends a state', async () => {
+    await serve({ outcome: ['passed', 'failed'], duration: 1000 });
+    await github({ attempt: 1 })(...gate);
+    on.mock.faults.add({ kind: 'reply', text: '{}', endpoint: 'run.status', times: 3 });
+    expect((await github({ attempt: 2 })(...trigger)).code).toBe(5);
+  });
+});
+
+describe('--explain-key', () => {
+  it('prints the ingredients in a CI, and no secret', async () => {
+    await serve({ outcome: 'stuck' });
+    const { err, out } = await github({ attempt: 2 })(
+      ...trigger,
+      '--explain-key',
+      '--idempotency-salt',
+      'cell 1',
+    );
+    for (const part of [
+      'github',
+      'attempt 2',
+      'runId: 4711',
+      'job: e2e',
+      'salt: cell 1',
+      'generation 2',
+      'journal:',
+    ]) {
+      expect(err).toContain(part);
+    }
+    expect(err + out).not.toContain(on.mock.apiKey);
+  });
+
+  it('a key and a salt exclude each other', async () => {
+    await serve();
+    const { code } = await github()(...trigger, '--idempotency-key', 'k', '--idempotency-salt', 's');
+    expect(code).toBe(64);
+  });
+});
+
+it('a run that is cancelled is told why, and in which job', async () => {
+  await serve({ outcome: 'stuck' });
+  await github()(...gate, '--timeout', '30s', '--cancel-on-timeout');
+  expect(runs()[0]?.cancelled?.reason).toBe(
+    'rungate: the wait timed out in github job e2e https://github.com/acme/shop/actions/runs/4711',
+  );
+});
+
+it('the look at a run that is not waited for outlasts a rate limit', async () => {
+  await serve({ outcome: 'stuck' });
+  on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
+  on.mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.status', times: 6 });
+  const { code, out } = await github()(...trigger);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(runs()[0]?.id ?? '?') });
+  expect(on.clock.now()).toBeGreaterThan(Date.UTC(2026, 0, 15, 12, 5));
+});

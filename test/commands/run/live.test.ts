@@ -1,0 +1,253 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { liveRun } from '../../../src/commands/run/live.ts';
+import { resolvePolicy } from '../../../src/gate/policy.ts';
+import { type WatchedRun, watch as watchRun } from '../../../src/gate/wait.ts';
+import type { Io } from '../../../src/host/io.ts';
+import type { Size, Terminal } from '../../../src/host/terminal.ts';
+import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { type TestScreen, testScreen } from '../../screen.ts';
+
+let on: Stage;
+const folder = mkdtempSync(join(tmpdir(), 'rungate-live-'));
+afterEach(() => on.close());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Watched {
+  code: number;
+  out: string;
+  /** What the terminal got, all of it. */
+  written: string;
+  screen: TestScreen;
+}
+
+/** Runs a command before a terminal of memory, on the fake clock; each of its sleeps is a beat of the view. */
+async function watch(
+  argv: readonly string[],
+  settings: Settings = {},
+  size: Size = { columns: 80, rows: 24 },
+) {
+  const screen = testScreen(size.columns, size.rows);
+  let written = '';
+  let others: ((text: string) => Promise<void>) | null = null;
+  const beats = new Set<() => void>();
+  const { clock } = on;
+  const { io, printed } = memoryIo({
+    isTTY: true,
+    ...settings,
+    env: { ...on.env, NO_COLOR: '1', ...settings.env },
+    clock: {
+      now: clock.now,
+      monotonic: clock.monotonic,
+      async sleep(ms, signal) {
+        await clock.sleep(ms, signal);
+        for (const beat of beats) beat();
+      },
+    },
+  });
+  const draw = async (text: string) => {
+    written += text;
+  };
+  const terminal: Terminal = {
+    size: () => size,
+    onResize: () => () => {},
+    hold(listener) {
+      others = listener;
+      return () => {
+        others = null;
+      };
+    },
+    draw,
+  };
+  const err: Io['err'] = {
+    ...io.err,
+    terminal,
+    write: (text) => (others ?? draw)(text.replace(/\n/g, '\r\n')),
+  };
+  const every: Io['every'] = (_ms, beat) => {
+    beats.add(beat);
+    return () => void beats.delete(beat);
+  };
+  const code = await main(argv, { ...io, err, every });
+  await screen.write(written);
+  expect(beats.size).toBe(0);
+  expect(others).toBeNull();
+  return { code, out: printed().out, written, screen } satisfies Watched;
+}
+
+describe('the view of a wait, before a terminal', () => {
+  it('shows the run in place of one that was discarded', async () => {
+    on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_JOB: 'e2e' };
+    const journal = (name: string) => ({ env: { ...env, RUNGATE_JOURNAL: join(folder, name) } });
+    await on.with(journal('a'))(...trigger, '--wait');
+    const { code, written } = await watch([...trigger, '--wait'], journal('b'));
+    const [first, own] = on.mock.state.runs.keys();
+    expect(code).toBe(1);
+    expect(written).toContain(`run ${first} had already ended`);
+    const after = written.slice(written.lastIndexOf('in_progress') - 60);
+    expect(after).toContain(`${own} `);
+    expect(after).not.toContain(`${first} `);
+  });
+
+  it('shows each run, and leaves nothing but the notes', async () => {
+    on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
+    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
+    const { code, out, written, screen } = await watch(['run', 'wait', ...ids]);
+    expect(code).toBe(1);
+    for (const id of ids) expect(written).toContain(`• ${id}  in_progress`);
+    expect(written).toMatch(/2 of 2 runs going/);
+    expect(screen.lines()).toEqual(['✗ gate failed (exit 1)']);
+    for (const id of ids) expect(out).toContain(id);
+  });
+
+  it('a note that comes in between stays, above it', async () => {
+    on = await stage({ outcome: 'passed', duration: 25_000 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status' });
+    const { screen } = await watch(['run', 'wait', id]);
+    const shown = screen.lines().join(' ').replace(/\s+/g, ' ');
+    expect(shown).toMatch(/^run_\w+: [^•⠋]*503[^•⠋]*trying again in 250 ms \(attempt 1\/60\) ✓ gate passed$/);
+  });
+
+  it.each([
+    ['passed', 'pass'],
+    ['failed', 'warn'],
+    ['cancelled', 'warn'],
+    ['timeout', 'fail'],
+  ] as const)('marks a run that %s, where counts may pass, as %s', (verdict, phase) => {
+    const outcome = { verdict } as WatchedRun['outcome'];
+    const policy = resolvePolicy({ on: { failed: 'pass', cancelled: 'pass' } });
+    const moment = { now: 0, stopping: false, maxAttempts: 1, policy, conceal: (text: string) => text };
+    expect(liveRun({ ...watchRun('run_1', 0), outcome }, moment).phase).toBe(phase);
+  });
+
+  it.each([
+    ['TERM=dumb', { env: { TERM: 'dumb' } }, []],
+    ['in a CI that lends its jobs a terminal', { env: { CI: 'true' } }, []],
+    ['where there is no terminal', { isTTY: false }, []],
+    ['with --quiet', {}, ['--quiet']],
+  ] as const)('there is none %s', async (_name, settings, flags) => {
+    on = await stage({ outcome: 'passed', duration: 25_000 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const { code, written } = await watch(['run', 'wait', id, ...flags], settings);
+    expect(code).toBe(0);
+    expect(written).not.toContain('\u001b');
+    if (flags.length === 0)
+      expect(written).toContain(`${id}: in_progress (0 failed, 0 blocked; attempt 1/60)`);
+    else expect(written).toBe('');
+  });
+
+  it('with colours unless NO_COLOR is set', async () => {
+    on = await stage({ outcome: 'failed', duration: 15_000 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const plain = await watch(['run', 'wait', id]);
+    // The only sequences are those that move and clear.
+    expect(plain.written).not.toMatch(/\u001b\[[\d;]*m/);
+    const painted = await watch(['run', 'wait', id], { env: { NO_COLOR: undefined } });
+    expect(painted.written).toMatch(/\u001b\[31m✗ gate failed/);
+  });
+
+  it('a link is drawn only to a web address', async () => {
+    const env = { FORCE_HYPERLINK: '1' };
+    on = await stage({ outcome: 'passed', duration: 15_000 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const linked = await watch(['run', 'wait', id], { env });
+    expect(linked.written).toMatch(/\u001b\]8;;https:\/\/[\x21-\x7e]+\u001b\\run_\w+\u001b\]8;;\u001b\\/);
+    const appUrl = 'javascript:alert(1)//\u001b\\\u0007';
+    on.mock.faults.add({ kind: 'patch', endpoint: 'run.status', merge: { appUrl }, times: 99 });
+    const hostile = await watch(['run', 'wait', id], { env });
+    expect(hostile.written).not.toContain('\u001b]8');
+    expect(hostile.out).not.toContain('\u001b');
+  });
+
+  it('a secret that the service sends back is not drawn', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const state = `is ${on.mock.apiKey}`;
+    on.mock.faults.add({
+      kind: 'patch',
+      endpoint: 'run.status',
+      merge: { state, appUrl: `https://a/${on.mock.apiKey}` },
+      times: 99,
+    });
+    const { written } = await watch(['run', 'wait', id, '--timeout', '1m'], {
+      env: { FORCE_HYPERLINK: '1' },
+    });
+    expect(written).toContain('is ***');
+    expect(written).not.toContain(on.mock.apiKey);
+  });
+});
+
+describe('the result on a terminal', () => {
+  const result = async (
+    columns: number,
+    outcome: 'failed' | 'passed' | 'blocked' | 'cancelled' = 'failed',
+    ...more: string[]
+  ) => {
+    on = await stage({ outcome, duration: 0 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const { io, printed } = memoryIo({ isTTY: true, clock: on.clock, env: { ...on.env, NO_COLOR: '1' } });
+    await main(['run', 'wait', id, ...more], {
+      ...io,
+      out: { ...io.out, columns, write: (text) => io.out.write(text) },
+    });
+    return { id, lines: printed().out.split('\n'), err: printed().err };
+  };
+
+  it('has the address in its run’s line where there is room', async () => {
+    const { id, lines } = await result(140);
+    expect(lines[0]).toMatch(/^RUN\s+VERDICT {2}STATE {6}FAILED {2}BLOCKED {2}URL$/);
+    expect(lines[1]).toMatch(new RegExp(`^${id} {2}failed {3}completed {7}2 {8}0 {2}https://\\S+/${id}$`));
+  });
+
+  it('else below, and never broken', async () => {
+    const { id, lines } = await result(80);
+    expect(lines[2]).toMatch(new RegExp(`^${id} {2}failed {3}completed {7}2 {8}0$`));
+    expect(lines[3]).toMatch(new RegExp(`^ {2}https://\\S+/${id}$`));
+  });
+
+  it('and one under the other where the terminal is narrow', async () => {
+    const { id, lines } = await result(30);
+    expect(lines).toEqual([
+      `${id}  failed`,
+      '  completed, 2 failed, 0 blocked',
+      expect.stringMatching(new RegExp(`^ {2}https://\\S+/${id}$`)),
+      '',
+    ]);
+  });
+
+  it('says in words what the codes 2 and 4 mean', async () => {
+    expect((await result(80, 'blocked')).err).toMatch(
+      /✗ gate failed \(exit 2\): something was blocked, nothing failed\n$/,
+    );
+    await on.close();
+    expect((await result(80, 'cancelled', '--strict')).err).toMatch(
+      /✗ gate failed \(exit 4\): a cancelled run, and the policy fails that\n$/,
+    );
+  });
+
+  it('shows a failed run that may pass as a warning, with what makes it fail', async () => {
+    const { err, lines, id } = await result(80, 'failed', '--on', 'failed=pass');
+    expect(lines.join(' ')).toContain('failed');
+    expect(err).not.toContain('✓');
+    expect(err).toContain(`! WARNING: run ${id} failed: 2 failed, 0 blocked`);
+    expect(err).toMatch(
+      /→ the gate lets it pass; --on failed=fail makes it fail\n! gate passed with 1 warning\n$/,
+    );
+    await on.close();
+    const quiet = await result(80, 'failed', '--on', 'failed=pass', '--quiet');
+    expect(quiet.err).toMatch(/WARNING: run[\s\S]*! gate passed with 1 warning/);
+  });
+
+  it('says nothing twice: on stderr there is only what the gate makes of it', async () => {
+    expect((await result(80)).err).toMatch(/(^|\n)✗ gate failed \(exit 1\)\n$/);
+    await on.close();
+    const { err, id } = await result(80, 'passed');
+    expect(err).toMatch(/✓ gate passed\n$/);
+    expect(err).not.toContain(`run ${id} passed`);
+  });
+});

@@ -1,0 +1,381 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Fault } from '../../../src/mock/server.ts';
+import { asked, cli, type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+afterEach(() => on?.close());
+
+const reads = () => on.mock.requests.filter((request) => request.endpoint === 'run.status');
+const waitJson = [...trigger, '--wait', '--json'] as const;
+
+describe('how long it waits', () => {
+  it('stops after exactly 60 reads, with the run id and its URL on stdout', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const { code, out } = await on.rungate(...trigger, '--wait');
+    expect(code).toBe(3);
+    expect(reads()).toHaveLength(60);
+    expect(out).toMatch(/^run_\w+\ttimeout\tin_progress\t.*https:\S+\n$/);
+    // No sleep after the last read: 59 waits for 60 reads.
+    expect(on.clock.sleeps.filter((ms) => ms > 0)).toHaveLength(59);
+  });
+
+  it('--max-attempts sets the number of reads', async () => {
+    on = await stage({ outcome: 'stuck' });
+    expect((await on.rungate(...waitJson, '--max-attempts', '3')).code).toBe(3);
+    expect(reads()).toHaveLength(3);
+  });
+
+  it('an explicit --timeout lifts the 60 reads, and is not passed by a wait', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const { code, out } = await on.rungate(...waitJson, '--timeout', '30m');
+    expect(code).toBe(3);
+    expect(reads().length).toBeGreaterThan(160);
+    expect(JSON.parse(out).runs[0].elapsedSeconds).toBeLessThanOrEqual(1800);
+  });
+
+  it('with both, whichever comes first ends it', async () => {
+    on = await stage({ outcome: 'stuck' });
+    await on.rungate(...waitJson, '--timeout', '30m', '--max-attempts', '5');
+    expect(reads()).toHaveLength(5);
+  });
+
+  it('stops early rather than make the last wait shorter', async () => {
+    on = await stage({ outcome: 'stuck', retryAfterSeconds: 45 });
+    const { out, code } = await on.rungate(...waitJson, '--timeout', '1m');
+    expect(code).toBe(3);
+    expect(reads()).toHaveLength(2);
+    expect(JSON.parse(out).runs[0].elapsedSeconds).toBeLessThan(50);
+  });
+});
+
+describe('how often it asks', () => {
+  const waits = () => on.clock.sleeps.filter((ms) => ms > 0);
+
+  it('every 10 s by default, jitter only added', async () => {
+    on = await stage({ outcome: 'stuck' });
+    await on.rungate(...waitJson, '--max-attempts', '20');
+    for (const ms of waits()) expect(ms).toBe(10_000 * 1.05);
+  });
+
+  it('--interval sets it', async () => {
+    on = await stage({ outcome: 'stuck' });
+    await on.rungate(...waitJson, '--max-attempts', '3', '--interval', '250ms');
+    expect(waits()).toEqual([262.5, 262.5]);
+  });
+
+  const far = {
+    RUNGATE_API_URL: 'https://service.example.com',
+    HTTPS_PROXY: 'http://127.0.0.1:1',
+    RUNGATE_API_KEY: 'k',
+  };
+
+  it.each(['0.5ms', '999ms', '.9'])(
+    '--interval %s is refused, but for a service on this machine',
+    async (interval) => {
+      const { code, err } = await cli(['run', 'wait', 'r', '--interval', interval], { env: far });
+      expect(code).toBe(64);
+      expect(err).toMatch(/--interval is too short[\s\S]*every 10 to 30 s/);
+    },
+  );
+
+  it('an interval below 1 s in a file is a configuration error', async () => {
+    const files = { '/repo/.rungate.json': '{"interval":"500ms"}', '/repo/.git': '' };
+    const { code, err } = await cli(['run', 'wait', 'r'], { env: far, cwd: '/repo', files });
+    expect(code).toBe(78);
+    expect(err).toContain('the setting interval is too short');
+  });
+
+  it.each([
+    ['2s', 1],
+    ['10s', 0],
+  ])('--interval %s names the rule of 10 to 30 s %i times', async (interval, times) => {
+    const { code, err } = await cli(['run', 'wait', 'r', '--interval', interval], { env: far });
+    expect(code).toBe(7);
+    expect(err.match(/polled every 10 to 30 s/g) ?? []).toHaveLength(times);
+  });
+
+  it('at most 20 times a second on this machine, whatever retryAfterSeconds says', async () => {
+    on = await stage({ outcome: 'stuck', retryAfterSeconds: 1e-9 });
+    await on.rungate(...waitJson, '--max-attempts', '3');
+    expect(waits()).toEqual([52.5, 52.5]);
+  });
+
+  it('retryAfterSeconds comes before the interval, fractions count', async () => {
+    on = await stage({ outcome: 'stuck', retryAfterSeconds: 1.5 });
+    await on.rungate(...waitJson, '--max-attempts', '3', '--interval', '20s');
+    expect(waits()).toEqual([1575, 1575]);
+  });
+
+  it('the larger of retryAfterSeconds and a Retry-After header', async () => {
+    on = await stage({ outcome: 'stuck', retryAfterSeconds: 2 });
+    const body = { state: 'in_progress', failed: 0, blocked: 0, retryAfterSeconds: 2 };
+    on.mock.faults.add({
+      kind: 'status',
+      status: 200,
+      body,
+      headers: { 'retry-after': '7' },
+      endpoint: 'run.status',
+    });
+    on.mock.faults.add({
+      kind: 'status',
+      status: 200,
+      body,
+      headers: { 'retry-after': '1' },
+      endpoint: 'run.status',
+    });
+    await on.rungate(...waitJson, '--max-attempts', '3');
+    expect(waits()).toEqual([7350, 2100]);
+  });
+
+  it.each([0, -1, null, 'soon', Number.POSITIVE_INFINITY, {}])(
+    'retryAfterSeconds %j is no wait: the interval is',
+    async (value) => {
+      on = await stage({ outcome: 'stuck' });
+      on.mock.faults.add({ kind: 'patch', merge: { retryAfterSeconds: value }, endpoint: 'run.status' });
+      await on.rungate(...waitJson, '--max-attempts', '2');
+      expect(waits()).toEqual([10_500]);
+    },
+  );
+});
+
+describe('a passing fault does not fail the gate', () => {
+  const passing: [string, Fault][] = [
+    ...[408, 500, 501, 502, 503, 504, 520].map((status): [string, Fault] => [
+      `status ${status}`,
+      { kind: 'status', status, body: '<html>Bad gateway</html>' },
+    ]),
+    ['429', { kind: 'status', status: 429 }],
+    ['429 with Retry-After', { kind: 'status', status: 429, headers: { 'retry-after': '3' } }],
+    ['a reset', { kind: 'reset' }],
+    ['a truncated reply', { kind: 'truncated' }],
+    ['half of the JSON', { kind: 'cut-json' }],
+    ['HTML with status 200', { kind: 'reply', text: '<html>maintenance</html>', contentType: 'text/html' }],
+    ['an empty body', { kind: 'reply', text: '' }],
+    ['JSON that is no status', { kind: 'reply', text: '[1,2]' }],
+    ['an unknown state', { kind: 'patch', merge: { state: 'defrosting' } }],
+    ['no state', { kind: 'patch', remove: ['state'] }],
+    ['counts of the wrong type while in progress', { kind: 'patch', merge: { failed: 'x', blocked: null } }],
+  ];
+
+  it.each(passing)('%s', async (_name, fault) => {
+    on = await stage({ outcome: 'passed', duration: 15_000 });
+    on.mock.faults.add({ ...fault, endpoint: 'run.status' });
+    const { code, out } = await on.rungate(...waitJson);
+    expect(code).toBe(0);
+    expect(JSON.parse(out).runs[0].verdict).toBe('passed');
+    expect(on.mock.faults.pending).toBe(0);
+  });
+
+  // A count of the wrong type on a run that has ended is no passing fault.
+  const passingOnEnded = passing.filter(([name]) => !name.startsWith('counts of'));
+  it.each(passingOnEnded)('%s, as the first read of run wait', async (_name, fault) => {
+    on = await stage({ outcome: 'failed', duration: 0 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    on.mock.faults.add({ ...fault, endpoint: 'run.status' });
+    expect((await on.rungate('run', 'wait', id)).code).toBe(1);
+  });
+
+  it('a failed read is an attempt, a 429 is not', async () => {
+    on = await stage({ outcome: 'stuck' });
+    on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status', times: 2 });
+    on.mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.status', times: 3 });
+    const { out } = await on.rungate(...waitJson, '--max-attempts', '5');
+    expect(JSON.parse(out).runs[0].attempts).toBe(5);
+    expect(reads()).toHaveLength(8);
+  });
+
+  it('the HTTP layer adds no retries under the poll loop', async () => {
+    on = await stage({ outcome: 'stuck' });
+    on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status', times: 100 });
+    await on.rungate(...waitJson, '--max-attempts', '4');
+    expect(reads()).toHaveLength(4);
+  });
+
+  it('after a failed read it asks again soon: full jitter from half a second, doubling, up to the interval', async () => {
+    on = await stage({ outcome: 'stuck' });
+    on.mock.faults.add({ kind: 'reset', endpoint: 'run.status', times: 8 });
+    await on.with({ random: () => 0.999 })(...waitJson, '--max-attempts', '8');
+    const ceilings = [500, 1000, 2000, 4000, 8000, 10_999, 10_999];
+    const waits = on.clock.sleeps.filter((ms) => ms > 0);
+    expect(waits).toHaveLength(7);
+    for (const [i, ms] of waits.entries()) expect(ms).toBeLessThanOrEqual(ceilings[i] ?? 0);
+    expect(waits[4]).toBeGreaterThan(7000);
+  });
+
+  it('an unknown state is warned of once', async () => {
+    on = await stage({ outcome: 'passed', duration: 50_000 });
+    on.mock.faults.add({ kind: 'patch', merge: { state: 'defrosting' }, endpoint: 'run.status', times: 3 });
+    const { err, code } = await on.rungate(...trigger, '--wait');
+    expect(code).toBe(0);
+    expect(err.match(/does not know/g)).toHaveLength(1);
+  });
+
+  it('a run that is not visible at once after our own trigger is waited for', async () => {
+    on = await stage({ outcome: 'passed', duration: 0 });
+    on.mock.faults.add({ kind: 'status', status: 404, endpoint: 'run.status', times: 3 });
+    expect((await on.rungate(...waitJson)).code).toBe(0);
+  });
+});
+
+describe('what leaves no hope ends the wait at once', () => {
+  it.each([
+    [401, 6],
+    [403, 6],
+    [404, 5],
+    [400, 5],
+    [409, 5],
+    [410, 5],
+    [422, 5],
+  ])('%i → %i, after one read', async (status, code) => {
+    on = await stage({ outcome: 'stuck' });
+    on.mock.faults.add({ kind: 'status', status, endpoint: 'run.status', times: 100 });
+    const result = await on.rungate('run', 'wait', 'run_1', '--json');
+    expect(result.code).toBe(code);
+    expect(reads()).toHaveLength(1);
+    expect(JSON.parse(result.out).runs[0]).toMatchObject({
+      verdict: 'unobserved',
+      gate: 'fail',
+      error: { status, path: '/api/ci/runs/run_1' },
+    });
+  });
+
+  it('a 404 after the first three reads of a run we triggered', async () => {
+    on = await stage({ outcome: 'stuck' });
+    on.mock.faults.add({ kind: 'status', status: 404, endpoint: 'run.status', times: 100 });
+    expect((await on.rungate(...waitJson)).code).toBe(5);
+    expect(reads()).toHaveLength(4);
+  });
+
+  it.each([
+    ['failed is missing', { remove: ['failed'] }],
+    ['blocked is missing', { remove: ['blocked'] }],
+    ['failed is text', { merge: { failed: '0' } }],
+    ['failed is null', { merge: { failed: null } }],
+    ['failed is negative', { merge: { failed: -1 } }],
+    ['blocked is a fraction', { merge: { blocked: 0.5 } }],
+    ['blocked is true', { merge: { blocked: true } }],
+  ])('an ended run whose count cannot be trusted is never green: %s', async (_name, patch) => {
+    on = await stage({ outcome: 'passed', duration: 0 });
+    on.mock.faults.add({ kind: 'patch', ...patch, endpoint: 'run.status', times: 100 });
+    const { code, out, err } = await on.rungate(...waitJson);
+    expect(code).toBe(5);
+    expect(reads()).toHaveLength(1);
+    expect(JSON.parse(out).runs[0]).toMatchObject({ verdict: 'unobserved', error: { code: 'contract' } });
+    expect(err).toMatch(/"(failed|blocked)" should be a whole number/);
+  });
+
+  it('a missing appUrl is null, and no fault', async () => {
+    on = await stage({ outcome: 'passed', duration: 0 });
+    on.mock.faults.add({ kind: 'reply', text: '{"runId":"r1"}', endpoint: 'run.trigger' });
+    on.mock.faults.add({
+      kind: 'reply',
+      text: '{"state":"completed","failed":0,"blocked":0}',
+      endpoint: 'run.status',
+    });
+    const { code, out } = await on.rungate(...waitJson);
+    expect(code).toBe(0);
+    expect(JSON.parse(out).runs[0].appUrl).toBeNull();
+  });
+});
+
+describe('unknown is never green', () => {
+  it.each<[string, Fault]>([
+    [
+      'HTML with status 200',
+      { kind: 'reply', text: '<!doctype html><title>ok</title>', contentType: 'text/html' },
+    ],
+    ['an empty body', { kind: 'reply', text: '' }],
+    ['a truncated body', { kind: 'truncated' }],
+    ['half of the JSON', { kind: 'cut-json' }],
+    ['null', { kind: 'reply', text: 'null' }],
+    [
+      'an unknown state with clean counts',
+      { kind: 'patch', merge: { state: 'done', failed: 0, blocked: 0 } },
+    ],
+    ['a state in other letters', { kind: 'patch', merge: { state: 'Completed' } }],
+    ['5xx', { kind: 'status', status: 503 }],
+    ['reset', { kind: 'reset' }],
+  ])('%s, for ever', async (_name, fault) => {
+    on = await stage({ outcome: 'passed', duration: 0 });
+    on.mock.faults.add({ ...fault, endpoint: 'run.status', times: Number.POSITIVE_INFINITY });
+    const { code, out } = await on.rungate(...waitJson, '--max-attempts', '6');
+    expect(code).toBeGreaterThan(0);
+    expect(reads()).toHaveLength(6);
+    expect(['unobserved', 'timeout']).toContain(JSON.parse(out).runs[0].verdict);
+    expect(JSON.parse(out).runs[0].runId).toMatch(/^run_/);
+  });
+
+  it.each<[string, Fault, number]>([
+    ['network gone', { kind: 'reset' }, 7],
+    ['service failing', { kind: 'status', status: 500 }, 5],
+    ['unreadable', { kind: 'reply', text: '' }, 5],
+    ['limited', { kind: 'status', status: 429, headers: { 'retry-after': '86400' } }, 5],
+  ])('unobserved exits by its cause: %s', async (_name, fault, code) => {
+    on = await stage({ outcome: 'passed', duration: 0 });
+    on.mock.faults.add({ ...fault, endpoint: 'run.status', times: Number.POSITIVE_INFINITY });
+    const result = await on.rungate(...waitJson, '--max-attempts', '3');
+    expect(result.code).toBe(code);
+  });
+
+  it('unobserved can be a warning, never a pass', async () => {
+    on = await stage({ outcome: 'passed', duration: 0 });
+    on.mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.status', times: 99 });
+    const flags = ['--max-attempts', '2', '--on', 'unobserved=warn'];
+    const { code, out, err } = await on.rungate(...waitJson, ...flags);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ gate: 'warn', exitCode: 0 });
+    expect(err).toMatch(/WARNING/);
+  });
+});
+
+describe('before the first reply, a wrong address shows itself', () => {
+  it('a refused connection ends the wait after four tries', async () => {
+    on = await stage();
+    const url = on.mock.url;
+    await on.mock.close();
+    const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_key' };
+    const { code, out, err } = await cli(['run', 'wait', 'run_1', '--json'], { env });
+    expect(code).toBe(7);
+    expect(JSON.parse(out).runs[0]).toMatchObject({ verdict: 'unobserved', attempts: 4 });
+    expect(err).toMatch(/nobody listens/);
+  });
+
+  it('a host that does not exist, likewise', async () => {
+    const env = { RUNGATE_API_URL: 'https://rungate-test.invalid', RUNGATE_API_KEY: 'rg_key' };
+    const { code, out } = await cli(['run', 'wait', 'run_1', '--json'], { env });
+    expect(code).toBe(7);
+    expect(JSON.parse(out).runs[0].attempts).toBe(4);
+  });
+
+  it('after one reply only the limits end it', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const id = (await on.rungate(...trigger)).out.trim();
+    on.mock.faults.add({ kind: 'reset', endpoint: 'run.status', skip: 1, times: Number.POSITIVE_INFINITY });
+    const { code, out } = await on.rungate('run', 'wait', id, '--json', '--max-attempts', '12');
+    expect(code).toBe(7);
+    expect(JSON.parse(out).runs[0]).toMatchObject({ attempts: 12, state: 'in_progress' });
+  });
+});
+
+describe('run status', () => {
+  it.each(['passed', 'failed', 'blocked', 'cancelled', 'stuck'] as const)(
+    'exits 0 whatever the state: %s',
+    async (outcome) => {
+      on = await stage({ outcome, duration: 0 });
+      const id = (await on.rungate(...trigger)).out.trim();
+      const { code, out } = await on.rungate('run', 'status', id, '--json');
+      expect(code).toBe(0);
+      expect(JSON.parse(out)).toHaveProperty('state');
+      expect(asked(on.mock)).toEqual(['run.trigger', 'run.status']);
+    },
+  );
+
+  it('prints the digits that came', async () => {
+    on = await stage();
+    const text = '{"state":"in_progress","failed":0,"blocked":0,"cost":10.50,"build":12345678901234567890}';
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.status' });
+    const { out } = await on.rungate('run', 'status', 'run_1', '--json');
+    expect(out).toContain('10.50');
+    expect(out).toContain('12345678901234567890');
+  });
+});

@@ -1,0 +1,297 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MockOptions } from '../../../src/mock/server.ts';
+import {
+  azureCommand,
+  githubCommand,
+  githubFile,
+  gitlabVariables,
+  linesOf,
+  teamcityMessage,
+} from '../../ci/reports/readers.ts';
+import { type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+afterEach(() => on?.close());
+
+const reports = ['--junit', 'junit.xml', '--report', 'gate.json', '--report', 'gate.env'] as const;
+
+/** A gate over one run, and what it has written. */
+async function gate(options: MockOptions, flags: readonly string[] = [], settings: Settings = {}) {
+  on = await stage({ duration: 25_000, ...options });
+  const files: Record<string, string> = {};
+  const result = await on.with({ files, ...settings })(...trigger, '--wait', '--json', ...flags);
+  return { ...result, files };
+}
+
+const github = { GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: '/gh/output', GITHUB_STEP_SUMMARY: '/gh/summary' };
+const commandsIn = (err: string) =>
+  linesOf(err)
+    .map(githubCommand)
+    .filter((command) => command !== null);
+
+describe('the files that are asked for', () => {
+  it.each([
+    ['passed', [], 0, 'pass', 'passed', null],
+    ['failed', [], 1, 'fail', 'failed', 'failure'],
+    ['blocked', [], 2, 'fail', 'blocked', 'failure'],
+    ['stuck', [], 3, 'fail', 'timeout', 'error'],
+    ['cancelled', [], 0, 'warn', 'cancelled', 'skipped'],
+    ['cancelled', ['--strict'], 4, 'fail', 'cancelled', 'failure'],
+    ['failed', ['--on', 'failed=warn'], 0, 'warn', 'failed', 'failure'],
+    ['failed', ['--on', 'failed=pass'], 0, 'pass', 'failed', 'failure'],
+    ['cancelled', ['--on', 'cancelled=pass'], 0, 'pass', 'cancelled', 'skipped'],
+  ] as const)(
+    'say of a run that %s, with %j, what the exit code says',
+    async (outcome, flags, code, action, verdict, element) => {
+      const { files, ...result } = await gate({ outcome }, [...reports, ...flags]);
+      expect(result.code).toBe(code);
+      expect(files['gate.json']).toBe(result.out);
+      expect(JSON.parse(files['gate.json'] ?? '')).toMatchObject({ gate: action, exitCode: code });
+      expect(/<(failure|error|skipped) /.exec(files['junit.xml'] ?? '')?.[1] ?? null).toBe(element);
+      expect(files['junit.xml']).toContain('classname="shop.checkout"');
+      const variables = Object.fromEntries(gitlabVariables(files['gate.env'] ?? ''));
+      expect(variables).toMatchObject({
+        RUNGATE_GATE: action,
+        RUNGATE_EXIT_CODE: String(code),
+        RUNGATE_VERDICT: verdict,
+      });
+      expect(Object.keys(files).sort()).toEqual(['gate.env', 'gate.json', 'junit.xml']);
+    },
+  );
+
+  it('are written by run wait too, over all of its runs', async () => {
+    on = await stage({ outcome: ['passed', 'failed'], duration: 1000 });
+    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
+    const files: Record<string, string> = {};
+    const { code, out } = await on.with({ files })('run', 'wait', ...ids, '--json', ...reports);
+    expect(code).toBe(1);
+    expect(files['gate.json']).toBe(out);
+    expect(files['junit.xml']).toContain('tests="2" failures="1"');
+    expect(files['junit.xml']).toContain('classname="rungate"');
+    expect(files['gate.env']).toContain(`RUNGATE_RUN_ID=${ids[1]}\n`);
+  });
+
+  it('have the format of their ending', async () => {
+    const { files } = await gate({ outcome: 'failed' }, [
+      '--report',
+      'a.md',
+      '--report',
+      'b.teamcity',
+      '--report',
+      'c',
+    ]);
+    expect(files['a.md']).toMatch(/^### ❌ rungate: gate failed/);
+    expect(linesOf(files['b.teamcity'] ?? '').map((line) => teamcityMessage(line)?.name)).toContain(
+      'buildProblem',
+    );
+    expect(JSON.parse(files.c ?? '')).toMatchObject({ schemaVersion: 1 });
+  });
+
+  it('are there when the wait was stopped', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const files: Record<string, string> = {};
+    const onStop = (stop: (signal: 'SIGTERM') => void) =>
+      void on.clock.sleep(30_000).then(() => stop('SIGTERM'));
+    const { code, out } = await on.with({ files, onStop })(...trigger, '--wait', '--json', ...reports);
+    expect(code).toBe(143);
+    expect(files['gate.json']).toBe(out);
+    expect(files['junit.xml']).toContain('<error type="stopped"');
+  });
+
+  it('are there when no run could be started, instead of those of the build before', async () => {
+    const files: Record<string, string> = { 'junit.xml': 'all is well', 'gate.json': 'all is well' };
+    on = await stage();
+    const env = { RUNGATE_API_KEY: 'rg_wrong' };
+    const { code, out } = await on.with({ files, env })(...trigger, '--wait', ...reports);
+    expect([code, out]).toEqual([6, '']);
+    expect(files['junit.xml']).toMatch(/<error type="unobserved" message="could not be started: /);
+    expect(JSON.parse(files['gate.json'] ?? '')).toMatchObject({
+      gate: 'fail',
+      exitCode: 6,
+      runs: [{ runId: null, verdict: 'unobserved', error: { status: 401 } }],
+    });
+  });
+
+  it('have no secret in them', async () => {
+    on = await stage();
+    const files: Record<string, string> = {};
+    const key = on.mock.apiKey;
+    await on.with({ files, env: github })(
+      ...trigger,
+      '--wait',
+      ...reports,
+      '--report',
+      'a.md',
+      '--idempotency-key',
+      key,
+    );
+    expect(Object.keys(files)).toHaveLength(6);
+    expect(Object.values(files).join('')).not.toContain(key);
+    expect(files['junit.xml']).toContain('value="***"');
+  });
+});
+
+it('a failed run that may pass is a warning in all that GitHub shows', async () => {
+  const { code, err, out, files } = await gate({ outcome: 'failed' }, ['--on', 'failed=pass'], {
+    env: github,
+  });
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ gate: 'pass', runs: [{ gate: 'pass', verdict: 'failed' }] });
+  expect(commandsIn(err).map((command) => command.name)).toEqual(['warning']);
+  expect(err).toMatch(/! WARNING: run \S+ failed: 2 failed, 0 blocked/);
+  expect(files['/gh/summary']).toMatch(/⚠️ rungate: gate passed with 1 warning/);
+  expect(files['/gh/summary']).not.toContain('✅');
+});
+
+describe('a file that cannot be written', () => {
+  it('makes a green gate a 78, and says so', async () => {
+    const { code, err, out, files } = await gate({ outcome: 'passed' }, [...reports, '-q'], {
+      unwritable: ['junit.xml'],
+      env: github,
+    });
+    expect(code).toBe(78);
+    expect(Object.fromEntries(githubFile(files['/gh/output'] ?? ''))['exit-code']).toBe('78');
+    expect(err).toMatch(/the report junit\.xml could not be written: EACCES/);
+    expect(files['gate.json']).toBe(out);
+  });
+
+  it.each([
+    ['failed', 1],
+    ['stuck', 3],
+  ] as const)('leaves the red of a run that %s what it is', async (outcome, code) => {
+    const result = await gate({ outcome }, reports, { unwritable: ['gate.json'] });
+    expect(result.code).toBe(code);
+    expect(result.files['junit.xml']).toContain('<testsuites>');
+  });
+});
+
+describe('refused before anything is sent', () => {
+  it.each([
+    [['--wait', '--junit', '-'], /needs a file/],
+    [['--wait', '--report', ''], /needs a file/],
+    [['--wait', '--junit', 'a/b.xml', '--report', './a/b.xml'], /the same file/],
+    [['--junit', 'a.xml'], /--junit: nothing is waited for/],
+    [['--report', 'a.json', '--no-ci-report'], /--report, --no-ci-report: nothing is waited for/],
+  ])('%j', async (flags, message) => {
+    on = await stage();
+    const { code, err } = await on.rungate(...trigger, ...flags);
+    expect(code).toBe(64);
+    expect(err).toMatch(message);
+    expect(on.mock.requests).toHaveLength(0);
+  });
+});
+
+describe('in GitHub Actions', () => {
+  it('outputs, summary and annotation are there without being asked for', async () => {
+    const { code, out, err, files } = await gate({ outcome: 'failed' }, [], { env: github });
+    const [run] = JSON.parse(out).runs;
+    expect(code).toBe(1);
+    expect(githubFile(files['/gh/output'] ?? '')).toEqual([
+      ['run-id', run.runId],
+      ['verdict', 'failed'],
+      ['gate', 'fail'],
+      ['exit-code', '1'],
+      ['failed', '2'],
+      ['blocked', '0'],
+      ['app-url', run.appUrl],
+    ]);
+    expect(files['/gh/summary']).toContain('gate failed (exit 1)');
+    expect(commandsIn(err).map(({ name }) => name)).toEqual(['error']);
+    expect(githubCommand(out)).toBeNull();
+  });
+
+  it('what others have written there stays, and a line they left open is closed', async () => {
+    const files = { '/gh/output': 'mine=1', '/gh/summary': '# Mine' };
+    on = await stage();
+    await on.with({ files, env: github })(...trigger, '--wait');
+    expect(githubFile(files['/gh/output'])).toHaveLength(8);
+    expect(githubFile(files['/gh/output'])[0]).toEqual(['mine', '1']);
+    expect(files['/gh/summary']).toMatch(/^# Mine\n\n### ✅ rungate/);
+  });
+
+  it.each([
+    [300, /gate passed.*\| ✅ \|/s],
+    [110, /gate passed\n\n1 run more had no room here/],
+    [20, /^$/],
+  ])(
+    'a summary with room for %i bytes is not made too big, since GitHub would drop all of it',
+    async (room, added) => {
+      const before = 'x'.repeat(1024 * 1024 - room);
+      const files = { '/gh/summary': before };
+      on = await stage();
+      const { err } = await on.with({ files, env: github })(...trigger, '--wait');
+      const after = files['/gh/summary'];
+      expect(after.startsWith(before)).toBe(true);
+      expect(Buffer.byteLength(after)).toBeLessThanOrEqual(1024 * 1024);
+      expect(after.slice(before.length)).toMatch(added);
+      expect(err.includes('GITHUB_STEP_SUMMARY is full')).toBe(after === before);
+    },
+  );
+
+  it('a file of the CI that cannot be written is said, and no more', async () => {
+    const { code, err } = await gate({ outcome: 'passed' }, [], { env: github, unwritable: ['/gh/output'] });
+    expect(code).toBe(0);
+    expect(err).toMatch(/the file of GITHUB_OUTPUT could not be written: EACCES/);
+  });
+
+  it('an error before the run is told as well', async () => {
+    on = await stage();
+    const files: Record<string, string> = {};
+    const env = { ...github, RUNGATE_API_KEY: 'rg_wrong' };
+    const { err } = await on.with({ files, env })(...trigger, '--wait');
+    expect(commandsIn(err).map(({ name }) => name)).toEqual(['error']);
+    expect(Object.fromEntries(githubFile(files['/gh/output'] ?? ''))).toMatchObject({
+      verdict: 'unobserved',
+      'exit-code': '6',
+    });
+  });
+
+  it('a service that puts commands into its texts gives none', async () => {
+    const appUrlBase = 'https://app.example.test/\n::error::x\r##[add-matcher]##vso[task.complete]%0A';
+    const { err, out, files } = await gate({ outcome: 'failed', appUrlBase }, [], {
+      env: { ...github, TF_BUILD: 'True' },
+    });
+    expect(JSON.parse(out).runs[0].appUrl).toContain('::error::');
+    expect(linesOf(err).filter((line) => githubCommand(line)?.name === 'error')).toHaveLength(1);
+    expect(commandsIn(err)).toHaveLength(1);
+    expect(linesOf(err).some((line) => azureCommand(line)?.name === 'task.complete')).toBe(false);
+    expect(githubFile(files['/gh/output'] ?? '')).toHaveLength(7);
+  });
+});
+
+describe('in other CIs', () => {
+  it('Azure gets its logging commands on standard error', async () => {
+    const { err, out } = await gate({ outcome: 'blocked' }, [], { env: { TF_BUILD: 'True' } });
+    const commands = linesOf(err)
+      .map(azureCommand)
+      .filter((command) => command !== null);
+    expect(commands.map(({ name }) => name)).toEqual(['task.logissue', ...Array(7).fill('task.setvariable')]);
+    expect(commands.find(({ properties }) => properties.variable === 'RUNGATE_VERDICT')?.data).toBe(
+      'blocked',
+    );
+    expect(out).not.toContain('##vso');
+  });
+
+  it.each([
+    [{ TEAMCITY_VERSION: '2025.07' }],
+    [{ GITLAB_CI: 'true' }],
+    [{ BUILDKITE: 'true' }],
+    [{ CI: 'true' }],
+    [{ GITHUB_OUTPUT: '/gh/output', GITHUB_STEP_SUMMARY: '/gh/summary' }],
+    [{ GITHUB_ACTIONS: 'false', TF_BUILD: '' }],
+  ])('with %j nothing is written that nobody asked for', async (env) => {
+    const { err, files } = await gate({ outcome: 'failed' }, [], { env });
+    expect(files).toEqual({});
+    expect(err).not.toMatch(/^::|##vso|##teamcity/m);
+  });
+
+  it('--no-ci-report switches all of it off, and nothing else', async () => {
+    const env = { ...github, TF_BUILD: 'True' };
+    const { err, files } = await gate({ outcome: 'failed' }, ['--no-ci-report', '--junit', 'junit.xml'], {
+      env,
+    });
+    expect(Object.keys(files)).toEqual(['junit.xml']);
+    expect(err).not.toMatch(/^::|##vso/m);
+    expect(err).toContain('gate failed (exit 1)');
+  });
+});

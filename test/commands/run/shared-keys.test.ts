@@ -1,0 +1,204 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Exchange } from '../../../src/client/caller.ts';
+import type { RunService } from '../../../src/gate/service.ts';
+import { startRun } from '../../../src/gate/start.ts';
+import type { Fault, MockOptions } from '../../../src/mock/server.ts';
+import { fixtures } from '../../ci/provider-fixtures.ts';
+import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { fakeClock } from '../../fake-clock.ts';
+
+let on: Stage;
+const folder = mkdtempSync(join(tmpdir(), 'rungate-shared-'));
+afterEach(async () => {
+  await on.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const serve = async (options: MockOptions = {}) => {
+  on = await stage({ duration: 20_000, ...options });
+};
+const runIds = () => [...on.mock.state.runs.keys()];
+const gate = [...trigger, '--wait', '--json'] as const;
+
+/** The variables of a first attempt, as the CI really sets them. */
+const envOf = (place: string): Record<string, string> => {
+  const found = fixtures.find(({ expected, ...one }) => {
+    return one.place === place && expected.runId !== null && expected.attempt === 1;
+  });
+  if (found === undefined) throw new Error(`no first attempt of ${place}`);
+  return found.env;
+};
+
+let jobs = 0;
+/** A job on a machine of its own: it shares the derived key with the other jobs, and no journal. */
+const job = (place: string) => {
+  jobs += 1;
+  return on.with({ env: { ...envOf(place), RUNGATE_JOURNAL: join(folder, `${jobs}.journal`) } });
+};
+
+/** The service does not say whether it replayed. */
+const silent: Fault = { kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger', times: 20 };
+const lost: Fault = { kind: 'reset-after-commit', endpoint: 'run.trigger' };
+
+describe.each(['github', 'azure', 'buildkite'])('two jobs with one derived key (%s)', (place) => {
+  it.each<[string, readonly Fault[]]>([
+    ['the service says that it replayed', []],
+    ['the create response is lost', [lost]],
+    ['the service does not say that it replayed', [silent]],
+    ['the create response is lost and the service does not say that it replayed', [lost, silent]],
+  ])('never share a run that has ended: %s', async (_name, faults) => {
+    await serve({ outcome: ['passed', 'failed'] });
+    expect((await job(place)(...gate)).code).toBe(0);
+    for (const fault of faults) on.mock.faults.add(fault);
+    const second = await job(place)(...gate);
+    const [first, own] = runIds();
+    expect(second.code).toBe(1);
+    const report = JSON.parse(second.out);
+    expect(report.runs).toMatchObject([{ runId: own, reattached: false }]);
+    expect(report.discarded).toEqual([
+      { runId: first, appUrl: expect.stringContaining(String(first)), idempotencyKey: expect.any(String) },
+    ]);
+    expect(report.discarded[0].idempotencyKey).not.toBe(report.runs[0].idempotencyKey);
+    expect(second.err).toContain(`run ${first} had already ended when it was first read`);
+    expect(runIds()).toHaveLength(2);
+  });
+});
+
+describe('a run of a derived key', () => {
+  it.each<[string, readonly Fault[], number]>([
+    ['is discarded if it has ended at the first look', [silent], 2],
+    ['is ours, ended or not, if the service says that it did not replay', [], 1],
+  ])('%s', async (_name, faults, made) => {
+    await serve({ outcome: 'passed', duration: 0 });
+    for (const fault of faults) on.mock.faults.add(fault);
+    expect((await job('github')(...gate)).code).toBe(0);
+    expect(runIds()).toHaveLength(made);
+  });
+
+  it('is read once for the first look, which is the first read of the wait', async () => {
+    await serve({ outcome: 'passed', duration: 5_000 });
+    on.mock.faults.add(silent);
+    const { out } = await job('github')(...gate);
+    expect(asked(on.mock)).toEqual(['run.trigger', 'run.status', 'run.status']);
+    expect(JSON.parse(out)).toMatchObject({ runs: [{ attempts: 2, reattached: false }] });
+    expect(JSON.parse(out)).not.toHaveProperty('discarded');
+  });
+
+  it('is discarded if it has ended at the first look and its counts are missing', async () => {
+    await serve({ outcome: ['passed', 'failed'] });
+    await job('github')(...gate);
+    on.mock.faults.add({ kind: 'patch', remove: ['failed'], endpoint: 'run.status' });
+    const { code, out } = await job('github')(...gate);
+    expect(code).toBe(1);
+    expect(JSON.parse(out).discarded).toHaveLength(1);
+  });
+
+  it('costs one extra run for each key at most', async () => {
+    await serve({ outcome: 'passed', duration: 0 });
+    on.mock.faults.add({ ...silent, times: 99 });
+    for (let n = 0; n < 3; n += 1) expect((await job('github')(...gate)).code).toBe(0);
+    expect(runIds()).toHaveLength(4);
+  });
+
+  describe('that the service gives for each key', () => {
+    const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'attempt' as const }));
+    const start = { body: { projectSlug: 'p', processSlug: 'q' }, keys };
+    const exchange = { value: { runId: 'old' }, text: '', headers: {}, attempts: 1 } as unknown as Exchange;
+    const starting = (looks: boolean[], stopAt?: string) => {
+      const stop = new AbortController();
+      const service = {
+        async trigger(_body: unknown, { idempotencyKey }: { idempotencyKey: string }) {
+          if (idempotencyKey === stopAt) stop.abort();
+          return exchange;
+        },
+      } as unknown as RunService;
+      const endedAtFirstLook = async () => looks.shift() ?? true;
+      return startRun(start, 1000, { service, clock: fakeClock(), stop: stop.signal, endedAtFirstLook });
+    };
+
+    it('is not ours even if a stale status shows it in progress', async () => {
+      await expect(starting([true, false])).rejects.toThrow(/for every idempotency key/);
+    });
+
+    it('is no reason to forget a signal', async () => {
+      expect(await starting([], 'k2')).toMatchObject({ kind: 'none', discarded: [{ runId: 'old' }] });
+    });
+  });
+
+  it('counts the reads of each run by itself', async () => {
+    await serve({ outcome: ['passed', 'failed'], duration: 1_000 });
+    await job('github')(...gate);
+    const { code, out } = await job('github')(...gate, '--max-attempts', '2');
+    expect([code, JSON.parse(out).runs[0].attempts]).toEqual([1, 2]);
+  });
+
+  it('is discarded without --wait too, after one read', async () => {
+    await serve({ outcome: ['passed', 'failed'] });
+    await job('github')(...gate);
+    const before = on.mock.requests.length;
+    const { code, out, err } = await job('github')(...trigger, '--json');
+    const [first, own] = runIds();
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ runId: own, discarded: [{ runId: first }] });
+    expect(err).toContain(`run ${first} had already ended`);
+    expect(asked(on.mock).slice(before)).toEqual(['run.trigger', 'run.status', 'run.trigger']);
+  });
+
+  it('is not used again if a signal comes while it is looked at', async () => {
+    await serve({ outcome: ['passed', 'failed'] });
+    await job('github')(...gate);
+    let stop: (signal: 'SIGTERM') => void = () => {};
+    const env = { ...envOf('github'), RUNGATE_JOURNAL: join(folder, 'stopped.journal') };
+    const command = on.with({
+      env,
+      onStop: (handler) => {
+        stop = handler;
+      },
+    });
+    const { faults } = on.mock;
+    faults.add({ kind: 'black-hole', endpoint: 'run.status' });
+    const result = command(...gate);
+    await vi.waitFor(() => expect(faults.pending).toBe(0));
+    stop('SIGTERM');
+    const { code, out } = await result;
+    expect(code).toBe(143);
+    expect(JSON.parse(out).gate).toBe('fail');
+  });
+
+  it('is not taken if a service that ignores the keys gives the discarded run again', async () => {
+    await serve({ outcome: 'passed' });
+    const first = JSON.parse((await job('github')(...gate)).out).runs[0].runId;
+    const text = JSON.stringify({ runId: first });
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger', times: 9 });
+    const { code, out, err } = await job('github')(...gate);
+    expect([code, out]).toEqual([5, '']);
+    expect(err).toContain('for every idempotency key');
+  });
+
+  it('is reported as discarded if a signal comes before the next one is created', async () => {
+    await serve({ outcome: 'passed' });
+    const first = JSON.parse((await job('github')(...gate)).out).runs[0].runId;
+    let stop: (signal: 'SIGTERM') => void = () => {};
+    const env = { ...envOf('github'), RUNGATE_JOURNAL: join(folder, 'between.journal') };
+    const command = on.with({
+      env,
+      onStop: (handler) => {
+        stop = handler;
+      },
+    });
+    const { faults, requests } = on.mock;
+    faults.add({ kind: 'black-hole', endpoint: 'run.trigger', skip: 1 });
+    const before = requests.length;
+    const result = command(...gate);
+    await vi.waitFor(() => expect(requests.length).toBeGreaterThan(before + 1));
+    await vi.waitFor(() => expect(faults.pending).toBe(0));
+    faults.clear();
+    stop('SIGTERM');
+    const { code, out } = await result;
+    expect(code).toBe(143);
+    expect(JSON.parse(out).discarded).toMatchObject([{ runId: first }]);
+  });
+});

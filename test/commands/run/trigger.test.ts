@@ -1,0 +1,271 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Fault } from '../../../src/mock/server.ts';
+import { cli, type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+afterEach(() => on?.close());
+
+const creates = () => on.mock.requests.filter((request) => request.endpoint === 'run.trigger');
+const runs = () => on.mock.state.runs.size;
+
+describe('what is sent', () => {
+  it('the body of the interface, each field from its flag', async () => {
+    on = await stage();
+    await on.rungate(
+      ...trigger,
+      ...['--environment', 'staging', '--repository', 'acme/shop', '--ref', 'main', '--commit-sha', 'abc123'],
+      ...['--event', 'push', '--external-url', 'https://ci.example/1'],
+    );
+    expect(JSON.parse(creates()[0]?.body ?? '')).toEqual({
+      projectSlug: 'shop',
+      processSlug: 'checkout',
+      environmentKey: 'staging',
+      repository: 'acme/shop',
+      ref: 'main',
+      commitSha: 'abc123',
+      event: 'push',
+      externalUrl: 'https://ci.example/1',
+    });
+  });
+
+  it('tags instead of a process, and nothing that was not given', async () => {
+    on = await stage();
+    await on.rungate('run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'slow');
+    expect(JSON.parse(creates()[0]?.body ?? '')).toEqual({ projectSlug: 'shop', tags: ['smoke', 'slow'] });
+  });
+
+  it('project and environment from the environment, which a flag beats', async () => {
+    on = await stage();
+    const env = { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'qa' };
+    await on.with({ env })('run', 'trigger', '--process', 'checkout', '--environment', 'prod');
+    expect(JSON.parse(creates()[0]?.body ?? '')).toEqual({
+      projectSlug: 'shop',
+      processSlug: 'checkout',
+      environmentKey: 'prod',
+    });
+  });
+
+  it('a random key per command, and the one that is given', async () => {
+    on = await stage();
+    await on.rungate(...trigger);
+    await on.rungate(...trigger);
+    await on.rungate(...trigger, '--idempotency-key', 'build-7');
+    const keys = creates().map((request) => request.headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(3);
+    expect(keys[2]).toBe('build-7');
+    expect(runs()).toBe(3);
+  });
+
+  it('one explicit key is one run, and the second command says that it found it', async () => {
+    on = await stage({ duration: 1000 });
+    const flags = ['--idempotency-key', 'build-7', '--wait', '--json'];
+    const first = JSON.parse((await on.rungate(...trigger, ...flags)).out).runs[0];
+    const second = JSON.parse((await on.rungate(...trigger, ...flags)).out).runs[0];
+    expect(second.runId).toBe(first.runId);
+    expect([first.reattached, second.reattached]).toEqual([false, true]);
+    expect(runs()).toBe(1);
+  });
+
+  it('--explain-key says on stderr how the key was made', async () => {
+    on = await stage();
+    const { err, out } = await on.rungate(...trigger, '--explain-key', '--idempotency-key', 'build-7');
+    expect(err).toMatch(/build-7.*given with --idempotency-key/);
+    expect(out).toMatch(/^run_\w+\n$/);
+  });
+});
+
+describe('what is printed', () => {
+  it('without --wait the run id alone is on stdout', async () => {
+    on = await stage();
+    const { code, out } = await on.rungate(...trigger);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^run_\w+\n$/);
+  });
+
+  it('with --json the promised object', async () => {
+    on = await stage();
+    const { out } = await on.rungate(...trigger, '--json', '--idempotency-key', 'k1');
+    const printed = JSON.parse(out);
+    expect(Object.keys(printed)).toEqual(['schemaVersion', 'runId', 'appUrl', 'idempotencyKey', 'response']);
+    expect(printed).toMatchObject({
+      schemaVersion: 1,
+      idempotencyKey: 'k1',
+      response: { runId: printed.runId },
+    });
+  });
+
+  it.each([
+    ['{"id":"r1"}', 'r1'],
+    ['{"run":{"id":42}}', '42'],
+    ['{"data":{"runId":"r9"}}', 'r9'],
+  ])('finds the run id in %s', async (text, id) => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger' });
+    expect((await on.rungate(...trigger)).out).toBe(`${id}\n`);
+  });
+
+  it('finds it at the end of Location, where the body has none', async () => {
+    on = await stage();
+    const headers = { location: '/api/ci/runs/run_77?x=1' };
+    on.mock.faults.add({ kind: 'status', status: 201, body: '{}', headers, endpoint: 'run.trigger' });
+    expect((await on.rungate(...trigger)).out).toBe('run_77\n');
+  });
+
+  it('a login page in place of the run is an error, and nothing is waited for', async () => {
+    on = await stage();
+    const headers = { location: '/login' };
+    on.mock.faults.add({ kind: 'status', status: 200, body: '{}', headers, endpoint: 'run.trigger' });
+    const { code, out, err } = await on.rungate(...trigger, '--wait');
+    expect([code, out]).toEqual([5, '']);
+    expect(err).toContain('/login');
+    expect(on.mock.requests.map(({ endpoint }) => endpoint)).toEqual(['run.trigger']);
+  });
+
+  it.each(['..', 'a/b', 'a\nb'])('an id of %j is exit code 5, with what was created', async (runId) => {
+    on = await stage();
+    const text = JSON.stringify({ runId });
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger' });
+    const { code, out, err } = await on.rungate(...trigger, '--wait');
+    expect([code, out]).toEqual([5, '']);
+    expect(err).toMatch(/created a run.*cannot be used/);
+    expect(err).not.toMatch(/nothing was sent/);
+  });
+
+  it('a branch named like an old run is not that run, wherever run.idPointer points', async () => {
+    on = await stage({ outcome: ['passed', 'failed'], duration: 0 });
+    const old = (await on.rungate(...trigger)).out.trim();
+    on.mock.faults.add({ kind: 'patch', merge: { ref: old }, endpoint: 'run.trigger' });
+    const files = { '/repo/.rungate.json': '{"run":{"idPointer":"/ref"}}', '/repo/.git': '' };
+    const command = on.with({ cwd: '/repo', files });
+    const { code, err } = await command(...trigger, '--ref', old, '--wait');
+    expect(code).toBe(5);
+    expect(err).toContain('/ref');
+    expect(err).toContain([...on.mock.state.runs.keys()][1]);
+  });
+
+  it('a reply without an id is an error that lists the fields that came', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'reply', text: '{"ok":true,"ticket":5}', endpoint: 'run.trigger' });
+    const { code, err, out } = await on.rungate(...trigger);
+    expect([code, out]).toEqual([5, '']);
+    expect(err).toMatch(/ok, ticket/);
+    expect(err).toMatch(/run\.idPointer/);
+  });
+});
+
+describe('a create is done once', () => {
+  it.each<[string, Fault]>([
+    ['a lost reply', { kind: 'reset-after-commit' }],
+    ['a reset before', { kind: 'reset' }],
+    ['a truncated reply', { kind: 'truncated' }],
+    ['half of the JSON', { kind: 'cut-json' }],
+    ['502', { kind: 'status', status: 502 }],
+    ['503', { kind: 'status', status: 503 }],
+    ['500', { kind: 'status', status: 500 }],
+    ['429', { kind: 'status', status: 429 }],
+    [
+      '409 in progress',
+      { kind: 'status', status: 409, body: { error: 'A request with this key is in progress' } },
+    ],
+  ])('%s is retried with the same key and the same bytes, and leaves one run', async (_name, fault) => {
+    on = await stage({ outcome: 'passed', duration: 1000 });
+    on.mock.faults.add({ ...fault, endpoint: 'run.trigger' });
+    const { code, out } = await on.rungate(...trigger, '--wait', '--json');
+    expect(code).toBe(0);
+    expect(creates()).toHaveLength(2);
+    const [first, second] = creates();
+    expect(second?.body).toBe(first?.body);
+    expect(second?.headers['idempotency-key']).toBe(first?.headers['idempotency-key']);
+    expect(runs()).toBe(1);
+    expect(JSON.parse(out).runs[0].reattached).toBe(false);
+  });
+
+  it('is given up after four tries, with the code of the cause and nothing on stdout', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'status', status: 502, endpoint: 'run.trigger', times: 99 });
+    const { code, out, err } = await on.rungate(...trigger, '--wait', '--json');
+    expect([code, out]).toEqual([5, '']);
+    expect(creates()).toHaveLength(4);
+    expect(JSON.parse(err.trim().split('\n').at(-1) ?? '')).toMatchObject({
+      error: { code: 'http_error', status: 502, method: 'POST', path: '/api/ci/runs' },
+    });
+  });
+
+  it('a rate limit is waited out up to the deadline of the command, not four quick tries', async () => {
+    on = await stage({ outcome: 'passed', duration: 1000 });
+    on.mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.trigger', times: 12 });
+    expect((await on.rungate(...trigger, '--wait')).code).toBe(0);
+    expect(creates()).toHaveLength(13);
+    expect(runs()).toBe(1);
+  });
+
+  it.each([
+    [401, 6],
+    [403, 6],
+    [404, 5],
+    [422, 5],
+    [400, 5],
+  ])('%i is not tried again → %i', async (status, code) => {
+    on = await stage();
+    on.mock.faults.add({
+      kind: 'status',
+      status,
+      body: { error: 'No', details: 'because' },
+      endpoint: 'run.trigger',
+    });
+    const result = await on.rungate(...trigger, '--wait');
+    expect(result.code).toBe(code);
+    expect(result.out).toBe('');
+    expect(result.err).toMatch(/because/);
+    expect(creates()).toHaveLength(1);
+  });
+
+  it('one key with another body is refused, and said', async () => {
+    on = await stage();
+    await on.rungate(...trigger, '--idempotency-key', 'k');
+    const { code, err } = await on.rungate(...trigger, '--idempotency-key', 'k', '--ref', 'other');
+    expect(code).toBe(5);
+    expect(err).toMatch(/422/);
+  });
+});
+
+describe('credentials', () => {
+  it('none is 6, before anything is sent', async () => {
+    on = await stage();
+    const env = { RUNGATE_API_KEY: undefined, RUNGATE_TOKEN: undefined };
+    const { code, out, err } = await on.with({ env })(...trigger, '--wait');
+    expect([code, out]).toEqual([6, '']);
+    expect(err).toMatch(/RUNGATE_API_KEY/);
+    expect(on.mock.requests).toHaveLength(0);
+  });
+
+  it('a wrong key is 6, and is never shown', async () => {
+    on = await stage();
+    const env = { RUNGATE_API_KEY: 'rg_wrong_0123456789' };
+    const { code, err, out } = await on.with({ env })(...trigger, '--wait', '--verbose');
+    expect(code).toBe(6);
+    expect(err + out).not.toContain('rg_wrong_0123456789');
+  });
+
+  it('a key from a file loses one trailing newline', async () => {
+    on = await stage();
+    const env = { RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: '/key' };
+    const { code } = await on.with({ env, files: { '/key': `${on.mock.apiKey}\n` } })(...trigger);
+    expect(code).toBe(0);
+  });
+
+  it('a service that echoes the key does not get it into the log', async () => {
+    on = await stage();
+    const body = { error: `key ${on.mock.apiKey} refused`, details: on.mock.apiKey };
+    on.mock.faults.add({ kind: 'status', status: 401, body, endpoint: 'run.trigger' });
+    const { err, out } = await on.rungate(...trigger, '--verbose', '--json');
+    expect(err + out).not.toContain(on.mock.apiKey);
+    expect(err).toContain('***');
+  });
+
+  it('no service set is a configuration error that says what to do', async () => {
+    const { code, err, out } = await cli([...trigger], { env: { RUNGATE_API_KEY: 'k' } });
+    expect([code, out]).toEqual([78, '']);
+    expect(err).toMatch(/RUNGATE_API_URL/);
+  });
+});

@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MockOptions } from '../../../src/mock/server.ts';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+afterEach(() => on.close());
+
+async function gate(options: MockOptions, ...flags: string[]) {
+  on = await stage({ duration: 25_000, ...options });
+  const result = await on.rungate(...trigger, '--wait', '--json', ...flags);
+  return { ...result, report: JSON.parse(result.out) };
+}
+
+describe('the exit code says the verdict', () => {
+  it.each([
+    ['passed', [], 0, 'pass', 'passed'],
+    ['failed', [], 1, 'fail', 'failed'],
+    ['blocked', [], 2, 'fail', 'blocked'],
+    ['stuck', [], 3, 'fail', 'timeout'],
+    ['cancelled', [], 0, 'warn', 'cancelled'],
+    ['cancelled', ['--strict'], 4, 'fail', 'cancelled'],
+    ['cancelled', ['--strict', '--on', 'cancelled=pass'], 0, 'pass', 'cancelled'],
+    ['cancelled', ['--no-strict'], 0, 'warn', 'cancelled'],
+    ['failed', ['--on', 'failed=warn'], 0, 'warn', 'failed'],
+    ['failed', ['--on', 'failed=pass'], 0, 'pass', 'failed'],
+    ['blocked', ['--on', 'blocked=warn', '--strict'], 0, 'warn', 'blocked'],
+    ['stuck', ['--on', 'timeout=warn'], 0, 'warn', 'timeout'],
+  ] as const)('%s %j → %i', async (outcome, flags, code, action, verdict) => {
+    const { report, ...result } = await gate({ outcome }, ...flags);
+    expect(result.code).toBe(code);
+    expect(report).toMatchObject({ schemaVersion: 1, gate: action, exitCode: code });
+    expect(report.runs).toHaveLength(1);
+    expect(report.runs[0]).toMatchObject({ verdict, gate: action, reattached: false });
+  });
+
+  it('failed comes before blocked when both are counted', async () => {
+    const { code } = await gate({ outcome: 'failed', counts: { failed: 1, blocked: 3 } });
+    expect(code).toBe(1);
+  });
+
+  it('RUNGATE_STRICT fails a cancelled run, and --no-strict undoes it', async () => {
+    on = await stage({ outcome: 'cancelled' });
+    const strict = on.with({ env: { RUNGATE_STRICT: 'true' } });
+    expect((await strict(...trigger, '--wait')).code).toBe(4);
+    expect((await strict(...trigger, '--wait', '--no-strict')).code).toBe(0);
+  });
+
+  it('a warning is said loudly, with --quiet too', async () => {
+    on = await stage({ outcome: 'cancelled' });
+    const { err, code } = await on.rungate(...trigger, '--wait', '--quiet');
+    expect(code).toBe(0);
+    expect(err).toMatch(/WARNING.*was cancelled/);
+  });
+});
+
+describe('the report', () => {
+  it('has every promised field, and null for what is not known', async () => {
+    const { report } = await gate({ outcome: 'failed' });
+    expect(Object.keys(report).sort()).toEqual(['exitCode', 'gate', 'runs', 'schemaVersion']);
+    expect(Object.keys(report.runs[0]).sort()).toEqual(
+      [
+        'runId',
+        'state',
+        'verdict',
+        'gate',
+        'failed',
+        'blocked',
+        'appUrl',
+        'attempts',
+        'elapsedSeconds',
+        'idempotencyKey',
+        'reattached',
+      ].sort(),
+    );
+    expect(report.runs[0]).toMatchObject({
+      runId: expect.stringMatching(/^run_/),
+      state: 'completed',
+      failed: 2,
+      blocked: 0,
+      appUrl: expect.stringContaining('/runs/run_'),
+      idempotencyKey: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(report.runs[0].elapsedSeconds).toBeGreaterThan(25);
+  });
+
+  it('is one line with ndjson, and tab-separated values where no format is asked for', async () => {
+    on = await stage({ outcome: 'blocked' });
+    const one = await on.rungate(...trigger, '--wait', '--format', 'ndjson');
+    expect(one.out.trimEnd().split('\n')).toHaveLength(1);
+    const two = await on.rungate(...trigger, '--wait');
+    expect(two.out).toMatch(/^run_\w+\tblocked\tcompleted\t0\t\d+\thttps:\S+\n$/);
+  });
+
+  it('is a table with a heading on a terminal', async () => {
+    on = await stage({ outcome: 'passed' });
+    const { out } = await on.with({ isTTY: true, env: { TERM: 'dumb' } })(...trigger, '--wait');
+    expect(out).toMatch(/RUN\s+VERDICT\s+STATE\s+FAILED\s+BLOCKED\s+URL/);
+    expect(out).toMatch(/passed/);
+  });
+});
+
+describe('several runs in one process', () => {
+  it('waits for all of them, and exits by the most severe', async () => {
+    on = await stage({ outcome: ['passed', 'stuck', 'blocked', 'failed', 'cancelled'], duration: 1000 });
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i += 1) ids.push((await on.rungate(...trigger)).out.trim());
+    const { code, out } = await on.rungate('run', 'wait', ...ids, '--json', '--strict', '--timeout', '5m');
+    const report = JSON.parse(out);
+    expect(code).toBe(1);
+    expect(report.exitCode).toBe(1);
+    expect(report.runs.map((run: { verdict: string }) => run.verdict)).toEqual([
+      'passed',
+      'timeout',
+      'blocked',
+      'failed',
+      'cancelled',
+    ]);
+    expect(report.runs.map((run: { runId: string }) => run.runId)).toEqual(ids);
+  });
+
+  it('an unknown beats a known: one run that is not there makes it 5', async () => {
+    on = await stage({ outcome: 'failed', duration: 0 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const { code, out } = await on.rungate('run', 'wait', id, 'run_nowhere', '--json');
+    expect(code).toBe(5);
+    const [known, unknown] = JSON.parse(out).runs;
+    expect(known.verdict).toBe('failed');
+    expect(unknown).toMatchObject({ verdict: 'unobserved', state: null, failed: null, appUrl: null });
+    expect(unknown.error).toMatchObject({ code: 'not_found', status: 404, method: 'GET' });
+  });
+
+  it('keeps to 60 reads in any minute between them', async () => {
+    on = await stage({ outcome: 'stuck', retryAfterSeconds: 0.1 });
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i += 1) ids.push((await on.rungate(...trigger)).out.trim());
+    await on.rungate('run', 'wait', ...ids, '--timeout', '3m', '-q');
+    const reads = on.mock.requests.filter((request) => request.endpoint === 'run.status').map((r) => r.at);
+    expect(reads.length).toBeGreaterThan(120);
+    for (const [index, at] of reads.entries()) {
+      const later = reads[index + 60];
+      if (later !== undefined) expect(later - at).toBeGreaterThanOrEqual(60_000);
+    }
+  });
+
+  it('a run named twice is waited for once', async () => {
+    on = await stage({ duration: 0 });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const { out } = await on.rungate('run', 'wait', id, id, '--json');
+    expect(JSON.parse(out).runs).toHaveLength(1);
+  });
+});

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fileParts, partBytes } from '../../src/host/file-chunks.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-parts-'));
+  path = join(folder, 'file');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** No two places of it look alike, so that a part that is late or twice is seen. */
+const bytesOf = (size: number) =>
+  Buffer.from(Uint32Array.from({ length: size / 4 + 1 }, (_, at) => at).buffer, 0, size);
+
+describe('a file in parts', () => {
+  it.each([0, 1, partBytes - 1, partBytes, partBytes + 1, 5 * partBytes + 3])(
+    'of %i bytes comes whole and in order, in two buffers',
+    async (size) => {
+      writeFileSync(path, bytesOf(size));
+      const read: Uint8Array[] = [];
+      const buffers = new Set<unknown>();
+      for await (const part of fileParts(path)) {
+        buffers.add(part.buffer);
+        read.push(new Uint8Array(part));
+      }
+      expect(Buffer.concat(read).equals(bytesOf(size))).toBe(true);
+      expect(buffers.size).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it('a part holds until the next is asked for, however long that takes', async () => {
+    writeFileSync(path, bytesOf(4 * partBytes));
+    let at = 0;
+    for await (const part of fileParts(path)) {
+      // Time enough for what is read ahead.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(Buffer.from(part).equals(bytesOf(4 * partBytes).subarray(at, at + part.length))).toBe(true);
+      at += part.length;
+    }
+    expect(at).toBe(4 * partBytes);
+  });
+
+  it.each([
+    ['a file that is not there', () => join(folder, 'gone'), 'ENOENT'],
+    ['a folder', () => folder, 'EISDIR'],
+  ])('%s is what the file system says, when it is read', async (_, where, code) => {
+    const parts = fileParts(where());
+    await expect(parts.next()).rejects.toMatchObject({ code });
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'is closed at its end, when it is left, and when it fails',
+    async () => {
+      writeFileSync(path, bytesOf(3 * partBytes));
+      const open = () => readdirSync('/proc/self/fd').length;
+      const before = open();
+      for (let time = 0; time < 20; time += 1) {
+        for await (const _ of fileParts(path));
+        for await (const _ of fileParts(path)) break;
+        await fileParts(folder)
+          .next()
+          .catch(() => {});
+      }
+      await expect.poll(open).toBeLessThan(before + 20);
+    },
+  );
+
+  it.skipIf(process.platform === 'win32')('a pipe whose writer rests does not hold who leaves', async () => {
+    execFileSync('mkfifo', [path]);
+    // Open for both: otherwise each end would wait for the other.
+    const writer = openSync(path, 'r+');
+    writeFileSync(writer, 'first');
+    const parts = fileParts(path);
+    expect(Buffer.from((await parts.next()).value ?? []).toString()).toBe('first');
+    await parts.return(undefined);
+    writeFileSync(writer, 'last');
+  });
+});

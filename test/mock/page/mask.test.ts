@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RecordedRequest } from '../../../src/mock/exchange.ts';
+import { shownLine, shownRequest, shownTarget, shownUrl } from '../../../src/mock/page/mask.ts';
+import { parseQuery } from '../../../src/mock/query.ts';
+
+const requestOf = (parts: Partial<RecordedRequest>): RecordedRequest => ({
+  ...{ endpoint: null, method: 'POST', path: '/', query: {}, headers: {}, body: '', at: 0, status: 200 },
+  ...parts,
+});
+
+describe('what the page of the mock shows', () => {
+  it.each([
+    ['https://u:p@h.example/a', 'https://********@h.example/a'],
+    ['https://u:p@q@h.example/a@b', 'https://********@h.example/a@b'],
+    ['git@h.example:a/b', 'git@h.example:a/b'],
+    ['https://h.example/?a=1&access_token=x&b=2', 'https://h.example/?a=1&access_token=********&b=2'],
+    ['https://h.example/?apikey=x#top', 'https://h.example/?apikey=********#top'],
+    ['a rg_known b', 'a *** b'],
+    ['two\nlines', 'two\\nlines'],
+  ])('of %j is %j', (text, shown) => expect(shownLine(text, ['rg_known'])).toBe(shown));
+
+  it('of a webhook is its address without the query', () => {
+    expect(shownUrl('https://u:p@h.example/in?queue=shop&k=1', [])).toBe('https://********@h.example/in?…');
+  });
+
+  it.each([
+    ['x=1&x=2&y=', '/?x=1&x=2&y='],
+    ['api_key=a%26b', '/?api_key=********'],
+    ['Secret=1&secret=2', '/?Secret=********&secret=********'],
+  ])('of the query %s is %s', (query, target) => {
+    expect(shownTarget(requestOf({ query: parseQuery(query) }), [])).toBe(target);
+  });
+
+  it.each([
+    [
+      { a: { clientSecret: 'x' }, tokens: ['x'] },
+      { a: { clientSecret: '********' }, tokens: '********' },
+    ],
+    [
+      { name: 'N', value: 'x', secret: true },
+      { name: 'N', value: '********', secret: true },
+    ],
+    [
+      { name: 'N', value: 'x', secret: false },
+      { name: 'N', value: 'x', secret: false },
+    ],
+    [
+      [{ password: 7 }, null, 'x'],
+      [{ password: '********' }, null, 'x'],
+    ],
+  ])('of the body %j is %j', (body, shown) => {
+    const text = shownRequest(requestOf({ body: JSON.stringify(body) }), []);
+    expect(JSON.parse(text.slice(text.indexOf('\n\n')))).toEqual(shown);
+  });
+
+  it('of a body that is no JSON is its size', () => {
+    expect(shownRequest(requestOf({ body: '{"apiKey": "é' }), [])).toBe(
+      'POST /\n\n(14 bytes that are no JSON)',
+    );
+  });
+
+  it('never has a known secret in it, nor a part of one, wherever that came', () => {
+    const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-'];
+    const secrets = fc.string({ unit: fc.constantFrom(...letters), minLength: 20, maxLength: 40 });
+    // Up to where things are cut.
+    const long = fc
+      .oneof(fc.integer({ min: 150, max: 300 }), fc.integer({ min: 3900, max: 4000 }))
+      .map((length) => '.'.repeat(length));
+    fc.assert(
+      fc.property(secrets, fc.oneof(fc.string(), long), fc.string(), (secret, before, after) => {
+        const text = `${before}${secret}${after}`;
+        const request = requestOf({
+          path: `/${encodeURIComponent(before.slice(0, 290))}${secret}`,
+          query: { q: text },
+          headers: { 'user-agent': text, authorization: text },
+          body: JSON.stringify({ note: text, [secret]: [text] }),
+        });
+        const shown = [shownRequest(request, [secret]), shownLine(text, [secret])].join('\n');
+        // A part long enough not to be there by chance.
+        expect(shown).not.toContain(secret.slice(0, 10));
+      }),
+    );
+  });
+});

@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { listed, type Page, pageOf } from '../../src/mock/paging.ts';
+import { startService } from './service.ts';
+
+const numbers = (count: number) => listed(Array.from({ length: count }, (_, index) => index));
+const same = (item: number) => item;
+
+describe('a page', () => {
+  it.each([
+    [0, {}, { items: [], page: 1, pageSize: 20, totalPages: 0, hasNextPage: false, hasPreviousPage: false }],
+    [2, { pageSize: 2 }, { items: [0, 1], totalPages: 1, hasNextPage: false, hasPreviousPage: false }],
+    [3, { pageSize: 2 }, { items: [0, 1], totalPages: 2, hasNextPage: true, hasPreviousPage: false }],
+    [3, { page: 2, pageSize: 2 }, { items: [2], totalPages: 2, hasNextPage: false, hasPreviousPage: true }],
+    [3, { page: 9, pageSize: 2 }, { items: [], page: 9, hasNextPage: false, hasPreviousPage: true }],
+    [47, {}, { totalCount: 47, pageSize: 20, totalPages: 3 }],
+  ])('of %i with %j', (count, query, expected) => {
+    expect(pageOf(numbers(count), query, same)).toMatchObject(expected);
+  });
+
+  it('beyond the largest size is refused', () => {
+    expect(pageOf(numbers(1), { pageSize: 100 }, same).pageSize).toBe(100);
+    expect(() => pageOf(numbers(1), { pageSize: 101 }, same)).toThrow(
+      expect.objectContaining({ status: 422, details: 'query.pageSize: expected at most 100' }),
+    );
+  });
+
+  it('has its part of a list: all pages together have each item exactly once, for any size', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 400 }), fc.integer({ min: 1, max: 100 }), (count, pageSize) => {
+        const seen: number[] = [];
+        let page: Page<number>;
+        let number = 0;
+        do {
+          number += 1;
+          page = pageOf(numbers(count), { page: number, pageSize }, same);
+          expect(page.hasPreviousPage).toBe(number > 1);
+          expect(page.items.length).toBe(page.hasNextPage ? pageSize : page.items.length);
+          seen.push(...page.items);
+        } while (page.hasNextPage);
+        expect(number).toBe(Math.max(1, page.totalPages));
+        expect(seen).toEqual(Array.from({ length: count }, (_, index) => index));
+      }),
+    );
+  });
+});
+
+describe('the paged lists', () => {
+  it.each([
+    ['/api/environments', 47],
+    ['/api/projects/shop/observations', 230],
+    ['/api/webhooks', 9],
+  ])('%s can be read page by page, each item exactly once', async (path, count) => {
+    const { asUser } = await startService();
+    for (const pageSize of [1, 7, 20, 100].filter((size) => count / size < 50)) {
+      const ids: unknown[] = [];
+      for (let page = 1; ; page++) {
+        const reply = (await asUser('GET', `${path}?page=${page}&pageSize=${pageSize}`)).json();
+        expect(reply).toMatchObject({ totalCount: count, page, pageSize });
+        ids.push(...(reply.items as { id: string }[]).map(({ id }) => id));
+        if (!reply.hasNextPage) break;
+      }
+      expect(ids).toHaveLength(count);
+      expect(new Set(ids).size).toBe(count);
+    }
+  });
+
+  it('are empty beyond the end', async () => {
+    const { asUser } = await startService();
+    const reply = await asUser('GET', '/api/environments?page=4');
+    expect([reply.status, reply.json()]).toEqual([
+      200,
+      {
+        ...{ items: [], totalCount: 47, page: 4, pageSize: 20, totalPages: 3 },
+        ...{ hasNextPage: false, hasPreviousPage: true },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,32 @@
+import { onTestFinished } from 'vitest';
+import {
+  type CallerInput,
+  type CallOptions,
+  type ClientOptions,
+  createCaller,
+} from '../../src/client/caller.ts';
+import type { ExchangeEvent } from '../../src/client/exchange.ts';
+import { api, type EndpointName } from '../../src/contract/index.ts';
+import { fakeClock } from '../client/fake-clock.ts';
+
+export const secrets = { apiKey: 'key-hunter22', token: 'token-hunter22' };
+
+/** A caller on a fake clock, with what it did: its sleeps and its events. Ends with the test. */
+export function connect(apiUrl: string, options: Partial<ClientOptions> = {}) {
+  const clock = fakeClock();
+  const events: ExchangeEvent[] = [];
+  const onExchange = (event: ExchangeEvent) => events.push(event);
+  const caller = createCaller({ apiUrl, ...secrets, clock, random: () => 0.5, onExchange, ...options });
+  onTestFinished(() => caller.close());
+  const exchange = (name: EndpointName, input: Partial<CallerInput> = {}, callOptions?: CallOptions) =>
+    caller.exchange(name, api[name], { params: {}, ...input }, callOptions);
+  return { caller, clock, events, exchange };
+}
+
+export const status = (exchange: ReturnType<typeof connect>['exchange'], options?: CallOptions) =>
+  exchange('run.status', { params: { runId: 'run_1' } }, options);
+
+export const trigger = (exchange: ReturnType<typeof connect>['exchange'], options?: CallOptions) =>
+  exchange('run.trigger', { body: { projectSlug: 'shop', processSlug: 'checkout' } }, options);
+
+export const running = { state: 'in_progress', appUrl: 'https://app.example/run_1' };

@@ -1,0 +1,445 @@
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { PreparedRequest } from '../../src/client/request.ts';
+import { asItIs } from '../../src/conceal.ts';
+import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
+import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
+import { rejection } from '../client/rejection.ts';
+import { json, nobody, serve } from './serve.ts';
+
+let transport: Transport | undefined;
+afterEach(async () => {
+  await transport?.close();
+  transport = undefined;
+});
+
+function open(options: TransportOptions = {}): Transport {
+  transport = httpTransport(options);
+  return transport;
+}
+
+function request(url: string, parts: Partial<PreparedRequest> = {}): PreparedRequest {
+  const at = new URL('/api/x', url);
+  const headers = { 'x-api-key': 'secret-key', 'accept-encoding': 'identity' };
+  return {
+    endpoint: 'x.get',
+    method: 'GET',
+    url: at,
+    path: at.pathname,
+    headers,
+    repeatable: true,
+    conceal: asItIs,
+    ...parts,
+  };
+}
+
+/** A server that speaks bytes. */
+async function tcp(talk: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    talk(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const quick = { timeoutMs: 5000 };
+
+describe('a reply', () => {
+  test('comes with status, lower-case headers and text', async () => {
+    const { url, seen } = await serve(({ response }) => {
+      response.setHeader('X-Many', ['a', 'b']);
+      json(response, 201, { ok: 'ä' }, { 'X-Request-Id': 'r1' });
+    });
+    const post = request(url, { method: 'POST', body: '{"a":1}' });
+    const reply = await open().send(post, quick);
+    expect(reply).toMatchObject({ status: 201, text: '{"ok":"ä"}' });
+    expect(reply.headers).toMatchObject({ 'x-many': 'a, b', 'x-request-id': 'r1' });
+    expect(reply.finalUrl).toBeUndefined();
+    expect(seen).toMatchObject([{ method: 'POST', url: '/api/x', body: '{"a":1}' }]);
+    expect(seen[0]?.headers).toMatchObject({ 'x-api-key': 'secret-key', 'accept-encoding': 'identity' });
+  });
+
+  test('is decoded leniently, its byte order mark stripped', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from([0xef, 0xbb, 0xbf]),
+      Buffer.from('"a'),
+      Buffer.from([0xff]),
+      Buffer.from('"'),
+    ]);
+    const { url } = await serve(({ response }) => response.end(bytes));
+    expect((await open().send(request(url), quick)).text).toBe('"a\ufffd"');
+  });
+
+  test('that is too large is cut off', async () => {
+    const { url } = await serve(({ response }) => response.end('x'.repeat(5000)));
+    const error = await rejection(open({ maxBodyBytes: 1000 }).send(request(url), quick), ContractError);
+    expect(error).toMatchObject({ unreadable: false, status: 200 });
+    expect(error.message).toContain('at most 1000 bytes');
+  });
+
+  test('that is an error is an error, however long its explanation', async () => {
+    const { url } = await serve(({ response }) => {
+      response.statusCode = 503;
+      response.end('x'.repeat(5000));
+    });
+    expect((await open({ maxBodyBytes: 1000 }).send(request(url), quick)).status).toBe(503);
+  });
+
+  test('that is an error is read up to 1 MiB', async () => {
+    const { url } = await serve(({ response }) => {
+      response.statusCode = 400;
+      response.end('x'.repeat(3 * 1024 * 1024));
+    });
+    const { text } = await open().send(request(url), quick);
+    expect(text.length).toBeLessThanOrEqual(1024 * 1024);
+    expect(text.length).toBeGreaterThan(0);
+  });
+
+  test('of an endpoint with a lower limit is cut off there', async () => {
+    const { url } = await serve(({ response }) => response.end('x'.repeat(5000)));
+    const limited = { ...request(url), maxReplyBytes: 1000 };
+    const error = await rejection(open().send(limited, quick), ContractError);
+    expect(error.message).toContain('at most 1000 bytes');
+  });
+
+  test('of any encoding is passed on undecoded', async () => {
+    const { url } = await serve(({ response }) => {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync('{}'));
+    });
+    expect((await open().send(request(url), quick)).headers['content-encoding']).toBe('gzip');
+  });
+});
+
+describe('connections', () => {
+  test('are kept for the next request', async () => {
+    const { url, seen } = await serve(({ response }) => json(response, 200, {}));
+    const one = open();
+    for (let i = 0; i < 3; i += 1) {
+      await one.send(request(url), quick);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(seen.map(({ connection }) => connection)).toEqual([1, 1, 1]);
+  });
+
+  test('are new for a fresh request, and not used after it', async () => {
+    const { url, seen } = await serve(({ response }) => json(response, 200, {}));
+    const one = open();
+    for (const fresh of [false, true, true, false]) {
+      await one.send(request(url), { ...quick, fresh });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(seen.map(({ connection }) => connection)).toEqual([1, 2, 3, 1]);
+  });
+
+  test('of a fresh request are closed after it', async () => {
+    let closed = false;
+    const { url } = await serve(({ response, socket }) => {
+      socket.on('close', () => {
+        closed = true;
+      });
+      // The server would keep it: closing is up to us.
+      response.setHeader('connection', 'keep-alive');
+      json(response, 200, {});
+    });
+    await open().send(request(url), { ...quick, fresh: true });
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  test('are new for the target of a redirect too, when the request is fresh', async () => {
+    const { url, seen } = await serve(({ index, response }) => {
+      if (index === 0) response.writeHead(307, { location: '/api/y', connection: 'keep-alive' }).end();
+      else json(response, 200, {});
+    });
+    await open().send(request(url, { method: 'POST', body: '{}' }), { ...quick, fresh: true });
+    expect(seen.map(({ connection }) => connection)).toEqual([1, 2]);
+  });
+});
+
+describe('failures', () => {
+  test('no such host', async () => {
+    const error = await rejection(open().send(request('http://nowhere.invalid'), quick), NetworkError);
+    expect(error).toMatchObject({ fault: 'dns', unsent: true });
+    expect(error.message).toContain('nowhere.invalid');
+    expect(error.hint).toContain('RUNGATE_API_URL');
+  });
+
+  test('nobody listens', async () => {
+    const error = await rejection(open().send(request(await nobody()), quick), NetworkError);
+    expect(error).toMatchObject({ fault: 'refused', unsent: true });
+    expect(error.cause).toBeInstanceOf(Error);
+  });
+
+  test('a TLS address where no TLS is spoken', async () => {
+    const { url } = await serve(({ response }) => json(response, 200, {}));
+    const error = await rejection(open().send(request(url.replace('http:', 'https:')), quick), NetworkError);
+    expect(error.fault).toBe('tls');
+    expect(error.hint).toContain('TLS');
+  });
+
+  test('a connection that is never made', async () => {
+    // The TCP connection is accepted, and the TLS handshake is never answered.
+    const host = await tcp(() => {});
+    const slow = open({ connectTimeoutMs: 100 });
+    const error = await rejection(slow.send(request(`https://${host}`), quick), NetworkError);
+    expect(error).toMatchObject({ fault: 'connect', unsent: true });
+  });
+
+  test('a try that ends while it still connects was not sent', async () => {
+    const host = await tcp(() => {});
+    const error = await rejection(open().send(request(`https://${host}`), { timeoutMs: 80 }), NetworkError);
+    expect(error).toMatchObject({ fault: 'connect', unsent: true });
+    expect(error.message).toContain('within 80 ms');
+  });
+
+  test('a connection that is reset under the request', async () => {
+    const { url } = await serve(({ socket }) => socket.resetAndDestroy());
+    const error = await rejection(open().send(request(url), quick), NetworkError);
+    expect(error).toMatchObject({ fault: 'broken', unsent: false });
+  });
+
+  test.each([
+    ['a body shorter than announced', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"a"'],
+    ['a chunked body without its end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n'],
+    ['half a header', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['nothing', ''],
+  ])('%s', async (_, bytes) => {
+    const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
+    const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
+    expect(error).toMatchObject({ fault: 'broken', unsent: false });
+  });
+
+  test.each([
+    ['headers that do not come', () => {}],
+    [
+      'a stalled body',
+      (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"a"'),
+    ],
+    [
+      'a dripping body',
+      (socket: Socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n');
+        const drip = setInterval(() => socket.write(' '), 10);
+        socket.on('close', () => clearInterval(drip));
+      },
+    ],
+  ])('%s: ends when the time of the try is over', async (_, talk) => {
+    const host = await tcp((socket) => socket.once('data', () => talk(socket)));
+    const error = await rejection(open().send(request(`http://${host}`), { timeoutMs: 150 }), NetworkError);
+    expect(error.fault).toBe('broken');
+    expect(error.message).toContain('no reply within 150 ms');
+  });
+
+  test('an aborted signal: its reason, whatever it is, before and during the request', async () => {
+    const { url, seen } = await serve(() => {});
+    const one = open();
+    await expect(one.send(request(url), { ...quick, signal: AbortSignal.abort('why') })).rejects.toBe('why');
+    expect(seen).toEqual([]);
+    const stop = new AbortController();
+    const sent = one.send(request(url), { ...quick, signal: stop.signal });
+    setTimeout(() => stop.abort('later'), 50);
+    await expect(sent).rejects.toBe('later');
+  });
+});
+
+test('a reply that switches to another protocol ends the try at once', async () => {
+  const host = await tcp((socket) =>
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'),
+    ),
+  );
+  const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
+  expect(error).toMatchObject({ fault: 'broken', unsent: false });
+  expect(error.message).not.toContain('within');
+});
+
+test('a reply that comes before the body is sent ends the connection: the rest is sent to nobody', async () => {
+  let closed = false;
+  const host = await tcp((socket) => {
+    socket.once('data', () => {
+      socket.pause();
+      socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\n{}');
+      // A paused socket does not hear of its end.
+      setTimeout(() => socket.resume(), 100);
+    });
+    socket.on('close', () => {
+      closed = true;
+    });
+  });
+  // More than the buffers of both sides hold.
+  const body = new Uint8Array(30e6);
+  const reply = await open().send(request(`http://${host}`, { method: 'POST', body }), quick);
+  expect(reply).toMatchObject({ status: 413, text: '{}' });
+  await expect.poll(() => closed).toBe(true);
+});
+
+describe('close', () => {
+  test('ends what is under way, and nothing is sent after it', async () => {
+    const { url } = await serve(() => {});
+    const one = open();
+    const sent = rejection(one.send(request(url), quick), UsageError);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await one.close();
+    expect((await sent).message).toContain('closed');
+    await rejection(one.send(request(url), quick), UsageError);
+  });
+});
+
+describe('redirects', () => {
+  const away = (status: number, location: string) =>
+    serve(({ seen, response }) => {
+      if (seen.url === '/api/x') response.writeHead(status, { location }).end();
+      else json(response, 200, { at: seen.url });
+    });
+
+  test.each([301, 302, 303, 307, 308])(
+    'a GET follows %i within the origin, with its credential',
+    async (status) => {
+      const { url, seen } = await away(status, '/api/y?z=1');
+      const reply = await open().send(request(url), quick);
+      expect(reply).toMatchObject({ status: 200, text: '{"at":"/api/y?z=1"}', finalUrl: `${url}/api/y?z=1` });
+      expect(seen[1]?.headers['x-api-key']).toBe('secret-key');
+    },
+  );
+
+  test.each([307, 308])('a POST follows %i with the same method and bytes', async (status) => {
+    const { url, seen } = await away(status, '/api/y');
+    await open().send(request(url, { method: 'POST', body: '{"a":1}' }), quick);
+    expect(seen).toMatchObject([{ method: 'POST' }, { method: 'POST', url: '/api/y', body: '{"a":1}' }]);
+  });
+
+  test.each([301, 302, 303])('a POST does not follow %i, which would lose its body', async (status) => {
+    const { url, seen } = await away(status, '/api/y');
+    const error = await rejection(
+      open().send(request(url, { method: 'POST', body: '{}' }), quick),
+      HttpError,
+    );
+    expect(error).toMatchObject({ status, code: 'redirect' });
+    expect(seen).toHaveLength(1);
+  });
+
+  test('to another origin are not followed: the credential never gets there', async () => {
+    const other = await serve(({ response }) => json(response, 200, {}));
+    for (const method of ['GET', 'POST'] as const) {
+      for (const status of [302, 307]) {
+        const { url } = await away(status, `${other.url}/api/x`);
+        const error = await rejection(open().send(request(url, { method }), quick), HttpError);
+        expect(error.message).toContain(other.url);
+        expect(error.hint).toContain(other.url);
+      }
+    }
+    expect(other.seen).toEqual([]);
+  });
+
+  test.each([
+    ['another scheme', 'https://127.0.0.1/', 'https://127.0.0.1'],
+    ['no web address', 'javascript:alert(1)', 'javascript:'],
+    ['no address', 'http://[', 'not an address'],
+  ])('to %s are not followed', async (_, location, named) => {
+    const { url } = await away(302, location);
+    const error = await rejection(open().send(request(url), quick), HttpError);
+    expect(error.message).toContain(named);
+  });
+
+  test('end after five', async () => {
+    const { url, seen } = await serve(({ index, response }) => {
+      response.writeHead(302, { location: `/api/${index}` }).end();
+    });
+    const error = await rejection(open().send(request(url), quick), HttpError);
+    expect(error.message).toContain('in circles');
+    expect(seen).toHaveLength(6);
+  });
+
+  test('without a location are a reply like any other', async () => {
+    const { url } = await serve(({ response }) => response.writeHead(302).end());
+    expect((await open().send(request(url), quick)).status).toBe(302);
+  });
+});
+
+test('opens no more than 16 connections at once, however many calls there are', async () => {
+  let now = 0;
+  let most = 0;
+  const server = createServer((_request, response) => {
+    setTimeout(() => response.end('{}'), 5);
+  });
+  server.on('connection', (socket) => {
+    now += 1;
+    most = Math.max(most, now);
+    socket.once('close', () => {
+      now -= 1;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const send = open();
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, () => send.send(request(url), { timeoutMs: 10_000 })),
+  );
+  expect(replies.every((reply) => reply.status === 200)).toBe(true);
+  expect(most).toBe(16);
+});
+
+const answer = (state: string) =>
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${state.length + 2}\r\n\r\n"${state}"`;
+
+describe('a reply belongs to the request that asked for it', () => {
+  test('when one comes that nobody asked for, between two requests', async () => {
+    let connections = 0;
+    let unasked: () => void = () => {};
+    const host = await tcp((socket) => {
+      connections += 1;
+      const state = connections === 1 ? 'running' : 'failed';
+      socket.on('data', () => socket.write(answer(state)));
+      if (connections === 1) unasked = () => socket.write(answer('passed'));
+      if (connections === 1) socket.on('close', () => closed.abort());
+    });
+    const closed = new AbortController();
+    const send = open();
+    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"running"');
+    unasked();
+    await new Promise<void>((resolve) => closed.signal.addEventListener('abort', () => resolve()));
+    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"failed"');
+  });
+
+  test('when two come at once', async () => {
+    const host = await tcp((socket) => {
+      let asked = 0;
+      socket.on('data', () => {
+        asked += 1;
+        socket.write(asked === 1 ? answer('running') + answer('passed') : answer('failed'));
+      });
+    });
+    const send = open();
+    expect((await send.send(request(`http://${host}`), quick)).text).toBe('"running"');
+    expect((await send.send(request(`http://${host}`), quick)).text).not.toBe('"passed"');
+  });
+
+  test('when its request has a body that HTTP does not expect', async () => {
+    const { url, seen } = await serve(({ response }) => json(response, 200, {}));
+    const send = open();
+    await send.send(request(url, { method: 'DELETE', body: '{"reason":"ä"}' }), quick);
+    await send.send(request(url), quick);
+    expect(seen).toMatchObject([
+      { method: 'DELETE', body: '{"reason":"ä"}', headers: { 'content-length': '15' } },
+      { method: 'GET', body: '' },
+    ]);
+  });
+});
+
+test('a request without a body says so, where one would be expected', async () => {
+  const { url, seen } = await serve(({ response }) => json(response, 200, {}));
+  await open().send(request(url, { method: 'POST' }), quick);
+  expect(seen[0]?.headers).toMatchObject({ 'content-length': '0' });
+  expect(seen[0]?.headers).not.toHaveProperty('transfer-encoding');
+});

@@ -1,0 +1,60 @@
+import dns from 'node:dns';
+import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { asItIs } from '../../src/conceal.ts';
+import { httpTransport } from '../../src/transport/send.ts';
+
+/** Listens, and accepts nothing for a while: with its queue full, Linux drops a SYN, which is sent again after 1 s. */
+const lateServer = `
+  const { parentPort } = require('node:worker_threads');
+  const server = require('node:net').createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', () => socket.end('HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\n{}'));
+  });
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+  });`;
+
+/** A service by that name whose IPv4 address takes a second to connect, and whose IPv6 address leads nowhere. */
+async function farAway(): Promise<string> {
+  const worker = new Worker(lateServer, { eval: true });
+  onTestFinished(async () => void (await worker.terminate()));
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  const queue: Socket[] = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  onTestFinished(() => {
+    for (const socket of queue) socket.destroy();
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const addresses = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '2001:db8::1', family: 6 },
+  ];
+  const lookup = vi
+    .spyOn(dns, 'lookup')
+    .mockImplementation(((_host: string, _options: object, done: unknown) =>
+      (done as (error: null, found: typeof addresses) => void)(null, addresses)) as never);
+  onTestFinished(() => lookup.mockRestore());
+  return `far.test:${port}`;
+}
+
+// Node gives an address a quarter of a second by itself, and then it is the next one's turn, for good.
+test.runIf(process.platform === 'linux').each(['straight', 'through a proxy'])(
+  'a service that is far away is waited for, although it has another address that leads nowhere: %s',
+  async (way) => {
+    const host = await farAway();
+    const proxy = way === 'straight' ? undefined : () => new URL(`http://${host}`);
+    const transport = httpTransport({ proxy });
+    onTestFinished(() => transport.close());
+    const url = new URL(`http://${host}/`);
+    const target = { endpoint: 'x', method: 'GET', url, path: '/', headers: {} } as const;
+    const get = { ...target, repeatable: true, conceal: asItIs };
+    // The server answers CONNECT as it answers anything: what the tunnel then says is not the point here.
+    const outcome = await transport.send(get, { timeoutMs: 5000 }).then(
+      (reply) => String(reply.status),
+      (error: Error) => error.message,
+    );
+    expect(outcome).toMatch(way === 'straight' ? /^200$/ : /broke the connection|did not answer in HTTP/);
+  },
+);

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import type { PreparedRequest } from '../../src/client/request.ts';
+import { asItIs } from '../../src/conceal.ts';
+import { ConfigError, NetworkError } from '../../src/errors.ts';
+import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
+import { rejection } from '../client/rejection.ts';
+
+const pem = (name: string) => readFileSync(new URL(`tls/${name}`, import.meta.url), 'utf8');
+
+async function serveTls(): Promise<number> {
+  const server = createServer({ key: pem('server.key'), cert: pem('server.pem') }, (_, response) =>
+    response.end('{}'),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function open(options: TransportOptions = {}): Transport {
+  const transport = httpTransport(options);
+  onTestFinished(() => transport.close());
+  return transport;
+}
+
+function get(url: string): PreparedRequest {
+  const target = { endpoint: 'x.get', method: 'GET', url: new URL(url), path: '/', headers: {} } as const;
+  return { ...target, repeatable: true, conceal: asItIs };
+}
+
+const quick = { timeoutMs: 5000 };
+
+test('a certificate that nobody known has signed ends the call, saying what to do', async () => {
+  const url = `https://localhost:${await serveTls()}/`;
+  const error = await rejection(open().send(get(url), quick), NetworkError);
+  expect(error).toMatchObject({ fault: 'tls', code: 'network_tls' });
+  expect(error.hint).toContain('--ca-file');
+  expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
+});
+
+test('the own CA is trusted, on a reused and on a fresh connection', async () => {
+  const url = `https://localhost:${await serveTls()}/`;
+  const transport = open({ caPem: pem('ca.pem') });
+  expect((await transport.send(get(url), quick)).status).toBe(200);
+  expect((await transport.send(get(url), { ...quick, fresh: true })).status).toBe(200);
+});
+
+test('a certificate for another host is not trusted, whoever has signed it', async () => {
+  const url = `https://127.0.0.1:${await serveTls()}/`;
+  const error = await rejection(open({ caPem: pem('ca.pem') }).send(get(url), quick), NetworkError);
+  expect(error.fault).toBe('tls');
+});
+
+test.each(['', 'no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'])(
+  'a CA file without a certificate is a configuration error: %j',
+  async (caPem) => {
+    const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), quick), ConfigError);
+    expect(error.message).toContain('CA file');
+  },
+);

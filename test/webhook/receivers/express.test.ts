@@ -1,0 +1,147 @@
+import { createRequire } from 'node:module';
+import express5 from 'express';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
+import { deliveryOf, statusOf, webhook } from '../../../src/webhook/receivers/express.ts';
+import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
+
+const express4 = createRequire(import.meta.url)('express4') as typeof express5;
+
+type Mount = (app: express5.Express, options: ReceiveOptions) => void;
+
+const echo: express5.RequestHandler = (request, response) => {
+  response.end(deliveryOf(request).bytes);
+};
+
+describe.each([
+  ['Express 4', express4],
+  ['Express 5', express5],
+] as const)('%s', (name, express) => {
+  const closers: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+  });
+
+  function startWith(mount: Mount) {
+    return async (options: ReceiveOptions): Promise<Receiver> => {
+      const errors: unknown[] = [];
+      const app = express();
+      mount(app, options);
+      const onError: express5.ErrorRequestHandler = (error, _request, response, _next) => {
+        errors.push(error);
+        response.status(statusOf(error)).end();
+      };
+      app.use(onError);
+      const { url, close } = await listen(app);
+      closers.push(close);
+      return { send: (body, headers) => post(url, body, headers), errors, close };
+    };
+  }
+
+  promises(
+    name,
+    startWith((app, options) => app.post('/hook', webhook(options), echo)),
+  );
+  promises(
+    `${name} behind express.raw`,
+    startWith((app, options) =>
+      app.post('/hook', express.raw({ type: '*/*', limit: '1mb' }), webhook(options), echo),
+    ),
+  );
+
+  test.each<[string, Mount]>([
+    ['express.json()', (app) => app.use(express.json())],
+    ['express.text()', (app) => app.use(express.text({ type: '*/*' }))],
+  ])('says so when %s was first', async (_parser, before) => {
+    const start = startWith((app, options) => {
+      before(app, options);
+      app.post('/hook', webhook(options), echo);
+    });
+    await expectNotRaw(await started(start), /before express\.json\(\).*express\.raw\({ type: '\*\/\*' }\)/);
+  });
+
+  test('a parser that passed the body over is none', async () => {
+    const start = startWith((app, options) => {
+      app.use(express.raw());
+      app.use(express.urlencoded({ extended: false }));
+      app.post('/hook', webhook(options), echo);
+    });
+    const receiver = await started(start);
+    expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(200);
+  });
+
+  test('a parser after it leaves the raw body alone, and parses for the routes beside it', async () => {
+    const seen: unknown[] = [];
+    const start = startWith((app, options) => {
+      app.use('/hook', webhook(options));
+      app.use(express.json());
+      app.post('/hook', (request, response) => {
+        seen.push(request.body, deliveryOf(request).json());
+        response.end();
+      });
+      app.post('/other', (request, response) => {
+        seen.push(request.body);
+        response.end();
+      });
+    });
+    const errors: unknown[] = [];
+    const app = await started(async (options) => {
+      const receiver = await start(options);
+      errors.push(...receiver.errors);
+      return receiver;
+    });
+    expect((await app.send(Buffer.from('{"a":1}'), headersFor('{"a":1}'))).status).toBe(200);
+    expect(seen).toEqual([expect.any(Uint8Array), { a: 1 }]);
+    expect(errors).toEqual([]);
+  });
+
+  test('bytes that express.json kept by its verify option will do', async () => {
+    const start = startWith((app, options) => {
+      app.use(
+        express.json({ verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes }) }),
+      );
+      app.post('/hook', webhook(options), echo);
+    });
+    const receiver = await started(start);
+    expect((await receiver.send(Buffer.from('{ }'), headersFor('{ }'))).status).toBe(200);
+  });
+
+  test('onError takes the answer over', async () => {
+    const codes: unknown[] = [];
+    const start = startWith((app, options) =>
+      app.post(
+        '/hook',
+        webhook<express5.Request, express5.Response>({
+          ...options,
+          onError: (error, request, response) => {
+            codes.push((error as { code: string }).code, request.path);
+            response.status(418).send('no');
+          },
+        }),
+        echo,
+      ),
+    );
+    const receiver = await started(start);
+    const answer = await receiver.send(Buffer.from('{}'), []);
+    expect([answer.status, answer.body.toString()]).toEqual([418, 'no']);
+    expect(codes).toEqual(['missing_header', '/hook']);
+  });
+
+  test('a route that forgot the middleware has no delivery', async () => {
+    const receiver = await started(startWith((app) => app.post('/hook', echo)));
+    expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(500);
+    expect(receiver.errors).toEqual([expect.objectContaining({ code: 'bad_option' })]);
+  });
+
+  test('an error that the handler throws is not taken for one of the delivery', async () => {
+    const receiver = await started(
+      startWith((app, options) =>
+        app.post('/hook', webhook(options), () => {
+          throw new Error('of the handler');
+        }),
+      ),
+    );
+    expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(500);
+    expect(receiver.errors).toEqual([expect.objectContaining({ message: 'of the handler' })]);
+  });
+});

@@ -1,0 +1,107 @@
+import { getRequestListener } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { describe, expect, test } from 'vitest';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
+import { receive, statusOf } from '../../../src/webhook/receivers/fetch.ts';
+import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
+
+/** Hono on a socket. */
+function startWith(before?: (context: Context) => unknown) {
+  return async (options: ReceiveOptions): Promise<Receiver> => {
+    const errors: unknown[] = [];
+    const app = new Hono();
+    app.post('/hook', async (context) => {
+      await before?.(context);
+      try {
+        return new Response(Buffer.from((await receive(context.req.raw, options)).bytes));
+      } catch (error) {
+        if (statusOf(error) === 500) errors.push(error);
+        return context.body(null, statusOf(error));
+      }
+    });
+    const { url, close } = await listen(getRequestListener(app.fetch));
+    return { send: (body, headers) => post(url, body, headers), errors, close };
+  };
+}
+
+/** A function of a request, as Workers, Deno, Bun and Next call it. */
+async function startBare(options: ReceiveOptions): Promise<Receiver> {
+  const errors: unknown[] = [];
+  return {
+    async send(body, headers) {
+      const request = new Request('https://example.test/hook', {
+        method: 'POST',
+        headers: headers.map(([name, value]): [string, string] => [name, value]),
+        body: Buffer.from(body),
+      });
+      try {
+        const { bytes } = await receive(request, options);
+        expect(request.bodyUsed).toBe(true);
+        return { status: 200, body: Buffer.from(bytes) };
+      } catch (error) {
+        if (statusOf(error) === 500) errors.push(error);
+        return { status: statusOf(error), body: Buffer.alloc(0) };
+      }
+    },
+    errors,
+    close: async () => undefined,
+  };
+}
+
+promises('Hono', startWith());
+promises('a bare Request', startBare);
+
+describe('the Fetch API', () => {
+  test.each<[string, (context: Context) => unknown]>([
+    ['json()', (context) => context.req.json()],
+    ['text() of the raw request', (context) => context.req.raw.text()],
+    ['a reader', (context) => context.req.raw.body?.getReader()],
+  ])('says so when %s was first', async (_what, before) => {
+    const receiver = await started(startWith(before));
+    await expectNotRaw(receiver, /c\.req\.raw before c\.req\.json\(\)/);
+    await receiver.close();
+  });
+
+  test('the second of two receivers of one request says so too', async () => {
+    const request = new Request('https://example.test/', {
+      method: 'POST',
+      headers: headersFor('{}', { key: 'k' }),
+      body: '{}',
+    });
+    const options = { secrets: 'k', maxAge: null };
+    expect((await receive(request, options)).json()).toEqual({});
+    await expect(receive(request, options)).rejects.toMatchObject({ code: 'body_not_raw' });
+  });
+
+  test('a request without a body has an empty one', async () => {
+    const request = new Request('https://example.test/', {
+      method: 'POST',
+      headers: headersFor('', { key: 'k' }),
+    });
+    expect((await receive(request, { secrets: 'k', maxAge: null })).bytes).toEqual(new Uint8Array());
+  });
+
+  test('a body without an end is cut at the limit', async () => {
+    let cancelled = false;
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(1000)),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const request = new Request('https://example.test/', { method: 'POST', body, duplex: 'half' });
+    await expect(receive(request, { secrets: 'k', maxBytes: 5000 })).rejects.toMatchObject({
+      code: 'body_too_large',
+    });
+    expect(cancelled).toBe(true);
+  });
+
+  test('a body that breaks off is body_incomplete', async () => {
+    const body = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
+    const request = new Request('https://example.test/', { method: 'POST', body, duplex: 'half' });
+    await expect(receive(request, { secrets: 'k' })).rejects.toMatchObject({
+      code: 'body_incomplete',
+      cause: new Error('reset'),
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
+import { type LambdaEvent, receive, statusOf } from '../../../src/webhook/receivers/lambda.ts';
+import { balancerEvent, restEvent, urlEvent } from './lambda-events.ts';
+import { at, expectNotRaw, headersFor, promises, type Receiver, secret, started } from './suite.ts';
+
+type MakeEvent = typeof restEvent | typeof urlEvent | typeof balancerEvent;
+
+function startWith(make: MakeEvent, after: (event: LambdaEvent) => LambdaEvent = (event) => event) {
+  return async (options: ReceiveOptions): Promise<Receiver> => {
+    const errors: unknown[] = [];
+    return {
+      async send(body, headers) {
+        const bytes = Buffer.from(body);
+        const text = bytes.toString('utf8');
+        // Binary bodies come in base64: with API Gateway where the media type is configured as one, from URLs always.
+        const isBase64Encoded = !Buffer.from(text).equals(bytes);
+        const carried = bytes.length === 0 ? null : isBase64Encoded ? bytes.toString('base64') : text;
+        const event = after(make(headers, { body: carried, isBase64Encoded }));
+        try {
+          return { status: 200, body: Buffer.from((await receive(event, options)).bytes) };
+        } catch (error) {
+          if (statusOf(error) === 500) errors.push(error);
+          return { status: statusOf(error), body: Buffer.alloc(0) };
+        }
+      },
+      errors,
+      close: async () => undefined,
+    };
+  };
+}
+
+const kinds: [string, MakeEvent][] = [
+  ['a REST API', restEvent],
+  ['an HTTP API or a function URL', urlEvent],
+  ['a load balancer', balancerEvent],
+];
+
+for (const [name, make] of kinds) promises(`Lambda behind ${name}`, startWith(make));
+
+describe.each(kinds)('Lambda behind %s', (_name, make) => {
+  test('says so when the body was parsed before', async () => {
+    const parsed = (event: LambdaEvent) => ({ ...event, body: JSON.parse(String(event.body)) as never });
+    const receiver = await started(startWith(make, parsed));
+    await expectNotRaw(receiver, /before a body parser.*proxy integration/);
+  });
+
+  test('takes JSON in base64 too', async () => {
+    const body = '{"a":"é"}';
+    const carried = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
+    const event = make(headersFor(body), carried);
+    const delivery = await receive(event, { secrets: secret, now: () => new Date(at) });
+    expect(delivery.json()).toEqual({ a: 'é' });
+  });
+});
+
+test('headers that only `headers` has are found beside `multiValueHeaders`, as test events have them', async () => {
+  const event = {
+    headers: Object.fromEntries(headersFor('{}')),
+    multiValueHeaders: { accept: ['*/*'] },
+    body: '{}',
+  };
+  expect((await receive(event, { secrets: secret, now: () => new Date(at) })).json()).toEqual({});
+});
+
+test.each([null, undefined])('an event that is %s is refused, and not a TypeError', async (event) => {
+  await expect(receive(event as never, { secrets: secret })).rejects.toMatchObject({ code: 'bad_option' });
+});

@@ -1,0 +1,165 @@
+import type { IncomingMessage } from 'node:http';
+import { connect as connect2, createServer } from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Delivery, ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
+import { receive, statusOf, WebhookReceiveError } from '../../../src/webhook/receivers/node-http.ts';
+import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
+
+type Before = (request: IncomingMessage) => unknown;
+
+function startWith(before?: Before) {
+  return async (options: ReceiveOptions): Promise<Receiver> => {
+    const errors: unknown[] = [];
+    const { url, close } = await listen(async (request, response) => {
+      try {
+        await before?.(request);
+        const delivery = await receive(request, options);
+        response.end(delivery.bytes);
+      } catch (error) {
+        if (statusOf(error) === 500) errors.push(error);
+        response.writeHead(statusOf(error)).end();
+      }
+    });
+    return { send: (body, headers) => post(url, body, headers), errors, close };
+  };
+}
+
+promises('node:http', startWith());
+
+describe('node:http', () => {
+  const closers: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+  });
+
+  test('says so when the body was read before', async () => {
+    const receiver = await started(startWith((request) => json(request)));
+    closers.push(receiver.close);
+    await expectNotRaw(receiver, /before anything reads it/);
+  });
+
+  test('says so when the body is decoded as it is read', async () => {
+    const receiver = await started(startWith((request) => request.setEncoding('utf8')));
+    closers.push(receiver.close);
+    await expectNotRaw(receiver, /setEncoding\(\)/);
+  });
+
+  test('takes the bytes that a host kept beside the body it parsed, and does not touch its getter', async () => {
+    let touched = 0;
+    const receiver = await started(
+      startWith(async (request) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of request) chunks.push(chunk);
+        Object.defineProperty(request, 'rawBody', { value: Buffer.concat(chunks) });
+        Object.defineProperty(request, 'body', { get: () => (touched += 1) });
+      }),
+    );
+    closers.push(receiver.close);
+    expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(200);
+    expect(touched).toBe(0);
+  });
+
+  test('a request that was paused is read all the same', async () => {
+    const receiver = await started(startWith((request) => request.pause()));
+    closers.push(receiver.close);
+    expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(200);
+  });
+
+  test('a body in chunks is measured as it comes', async () => {
+    const receiver = await started(startWith(), { maxBytes: 1000 });
+    closers.push(receiver.close);
+    const body = Buffer.alloc(200_000, 0x61);
+    const chunked: [string, string][] = [...headersFor(body), ['Transfer-Encoding', 'chunked']];
+    expect((await receiver.send(body, chunked)).status).toBe(413);
+    const small = Buffer.alloc(1000, 0x61);
+    const headers: [string, string][] = [...headersFor(small), ['Transfer-Encoding', 'chunked']];
+    expect((await receiver.send(small, headers)).status).toBe(200);
+  });
+
+  test('a sender that goes away is an error, and no wait without end', async () => {
+    let settle: (value: unknown) => void = () => undefined;
+    const outcome = new Promise((resolve) => {
+      settle = resolve;
+    });
+    const { url, close } = await listen((request) => {
+      receive(request, { secrets: 'x' }).then(settle, settle);
+    });
+    closers.push(close);
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
+    setTimeout(() => socket.destroy(), 50);
+    const error = await outcome;
+    expect(error).toBeInstanceOf(WebhookReceiveError);
+    expect(error).toMatchObject({ code: 'body_incomplete' });
+    expect(statusOf(error)).toBe(400);
+  });
+
+  test('reads a request of node:http2, and its secrets as they are then', async () => {
+    let current = 'old';
+    const options: ReceiveOptions = {
+      maxAge: null,
+      get secrets() {
+        return current;
+      },
+    };
+    const server = createServer(async (request, response) => {
+      const status = await receive(request, options).then(() => 200, statusOf);
+      response.writeHead(status).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const session = connect2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    closers.push(async () => {
+      session.close();
+      server.close();
+    });
+    const send = (key: string) =>
+      new Promise((resolve, reject) => {
+        const headers = Object.fromEntries(headersFor('{}', { key }));
+        const stream = session.request({ ':method': 'POST', ':path': '/', ...headers });
+        stream.on('response', (reply) => resolve(reply[':status'])).on('error', reject);
+        stream.resume().end('{}');
+      });
+    expect(await send('old')).toBe(200);
+    current = 'new';
+    expect([await send('old'), await send('new')]).toEqual([401, 200]);
+  });
+
+  test('text() and json() are there once it is verified; JSON that is none is invalid_json', async () => {
+    const seen: Delivery[] = [];
+    const { url, close } = await listen(async (request, response) => {
+      seen.push(await receive(request, { secrets: 'k', maxAge: null }));
+      response.end();
+    });
+    closers.push(close);
+    for (const body of ['{"a":"é"}', '{"a":', '\ufeff[1]']) {
+      await post(url, Buffer.from(body), headersFor(body, { key: 'k' }));
+    }
+    const invalid = await post(
+      url,
+      Buffer.of(0x22, 0xff, 0x22),
+      headersFor(Buffer.of(0x22, 0xff, 0x22), { key: 'k' }),
+    );
+    expect(invalid.status).toBe(200);
+    expect(seen[0]?.text()).toBe('{"a":"é"}');
+    expect(seen[0]?.json()).toEqual({ a: 'é' });
+    expect(seen[0]?.signature).toMatch(/^sha256=[0-9a-f]{64}$/);
+    expect(seen[0]?.verified).toMatchObject({ secretIndex: 0 });
+    expect(() => seen[1]?.json()).toThrow(expect.objectContaining({ code: 'invalid_json' }));
+    expect(() => seen[1]?.json()).not.toThrow(/"a"/);
+    expect(seen[2]?.json()).toEqual([1]);
+    expect(() => seen[3]?.json()).toThrow(expect.objectContaining({ code: 'invalid_json' }));
+  });
+
+  test.each([
+    undefined,
+    null,
+    'secret',
+    { secrets: 'x', maxBytes: 0 },
+    { secrets: 'x', maxBytes: Number.NaN },
+  ])('options of %j are a bad_option', async (options) => {
+    const request = {} as never;
+    await expect(receive(request, options as never)).rejects.toMatchObject({ code: 'bad_option' });
+  });
+});
