@@ -73,7 +73,9 @@ const groups: Readonly<Record<string, Group>> = {
   completion: {
     summary: 'print a script that completes in your shell',
     define: async (command, bind) =>
-      (await import('../commands/completion/define.ts')).defineCompletion(command, bind),
+      (await import('../commands/completion/define.ts')).defineCompletion(command, bind, (words) =>
+        createProgram(words, addGlobalsOnly, { text: '' }),
+      ),
   },
 };
 

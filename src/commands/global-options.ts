@@ -39,9 +39,7 @@ export function addGlobals(command: Command): Command {
     .option('--insecure-http', 'allow http: to hosts other than this machine')
     .option('--request-timeout <duration>', 'for one try of a request (default 30s)')
     .helpOption('-h, --help', 'show this help');
-  completes(command, '--profile', async (line) =>
-    (await import('./completion/values.ts')).profileNames(line),
-  );
+  completes(command, '--profile', { from: 'profiles' });
   completes(command, '--auth', kinds);
   return completes(command, '--format', formats);
 }

@@ -19,15 +19,31 @@ export interface Line {
   readonly typed: string;
 }
 
-type Candidates = readonly (string | Candidate)[];
+export type Candidates = readonly (string | Candidate)[];
 
-/** Words that are known, or how to come by them. What it throws is taken for "none". */
-export type Source = Candidates | ((line: Line) => Candidates | Promise<Candidates>);
+/** Lists that are looked up when a shell asks for them; `sources.ts` has a function for each. */
+export type SourceName =
+  | 'api-methods'
+  | 'api-paths'
+  | 'environment-keys'
+  | 'faults'
+  | 'ids'
+  | 'overrides'
+  | 'plain-settings'
+  | 'profiles'
+  | 'setting-values'
+  | 'settings';
+
+/** A list that is known in advance, or the name of one that is not. `path` and `index` name the path parameter of `ids`. */
+export type Source =
+  | Candidates
+  | { readonly from: Exclude<SourceName, 'ids'> }
+  | { readonly from: 'ids'; readonly path: string; readonly index: number };
 
 /** Beside the options and not in them: commander's own `choices` would check the words too, and say so in its way. */
 const sources = new WeakMap<Option | Argument, Source>();
 
-/** Says what a shell completes after an option (`--format`) or in the place of an argument (`name`). */
+/** Sets what a shell completes after an option (`--format`) or in the place of an argument (`name`). */
 export function completes(command: Command, name: string, source: Source): Command {
   const place =
     command.options.find((option) => option.long === name) ??

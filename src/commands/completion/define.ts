@@ -4,6 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
 import type { Bind } from '../binding.ts';
+import type { ProgramFor } from './complete.ts';
 import { completes } from './completes.ts';
 import { type Shell, shells } from './shells.ts';
 
@@ -23,7 +24,7 @@ function shellOf(given: unknown): Shell {
 }
 
 /** `rungate completion bash|zsh|fish` */
-export function defineCompletion(command: Command, bind: Bind): void {
+export function defineCompletion(command: Command, bind: Bind, programFor: ProgramFor): void {
   command
     .description('Print a script that makes TAB complete commands, options and their values.')
     .usage(shells.join('|'))
@@ -38,7 +39,7 @@ export function defineCompletion(command: Command, bind: Bind): void {
       const shell = shellOf(given);
       const rest = words as readonly string[];
       if (complete === true) {
-        await (await import('./complete.ts')).completeCommand(io, shell, rest);
+        await (await import('./complete.ts')).completeCommand(io, shell, rest, programFor);
         return exitCodes.ok;
       }
       if (rest.length > 0) {

@@ -1,6 +1,7 @@
 import type { Exchange } from '../../client/caller.ts';
 import { readPage } from '../../client/page-shape.ts';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
+import { api } from '../../contract/index.ts';
 import { itemSchema } from '../../contract/shape.ts';
 import type { Io } from '../../host/io.ts';
 import { guardOwnAddress } from '../config/credential-guard.ts';
@@ -88,8 +89,7 @@ function candidates(items: readonly Item[], field: string): Candidate[] {
 
 /** The keys of the environments. */
 export async function environmentKeys(line: Line): Promise<Candidate[]> {
-  const { env } = await import('../../contract/env.ts');
-  return candidates(await listItems(line, 'env.list', env['env.list'], {}), 'key');
+  return candidates(await listItems(line, 'env.list', api['env.list'], {}), 'key');
 }
 
 const nameless = (path: string) => path.replace(/\{[^{}]+\}/g, '{}').replace(/\.json$/, '');
@@ -107,8 +107,8 @@ export function listOfParam(api: Api, path: string, index: number): [string, End
 }
 
 /** The ids that may stand for a path's nth parameter, where the service has a list of them. */
-export async function idsFor(api: Api, endpoint: Endpoint, index: number, line: Line): Promise<Candidate[]> {
-  const list = listOfParam(api, endpoint.path, index);
+export async function idsFor(path: string, index: number, line: Line): Promise<Candidate[]> {
+  const list = listOfParam(api, path, index);
   if (list === undefined) return [];
   const [name, from] = list;
   const params = Object.fromEntries(

@@ -53,3 +53,10 @@ export function apiPaths({ operands: [method = ''] }: Pick<Line, 'operands'>): C
     .filter((endpoint) => endpoint.method === method.toUpperCase() && !endpoint.path.includes('{'))
     .map(({ path, summary }) => ({ value: path, about: summary }));
 }
+
+/** Returns kinds of faults such as `html-502`, and after an `@` the endpoints: `html-502@run.status`. */
+export async function faultWords({ typed }: Pick<Line, 'typed'>): Promise<string[]> {
+  const kind = typed.replace(/@.*$/s, '');
+  if (kind !== typed) return Object.keys(api).map((endpoint) => `${kind}@${endpoint}`);
+  return [...(await import('../../mock/faults/parse.ts')).faultNames];
+}

@@ -21,7 +21,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .description('Show the value of one setting, from wherever it comes; nothing when it is not set.')
     .argument('<name>')
     .option('--ref <ref>', 'as it is for this branch or tag');
-  completes(get, 'name', async () => (await import('../completion/values.ts')).settingWords('all'));
+  completes(get, 'name', { from: 'settings' });
   examples(get, 'rungate config get interval');
   bind(get, {
     run: async (context, [name]) => (await import('./show.ts')).getCommand(context, String(name)),
@@ -33,8 +33,8 @@ export function defineConfig(group: Command, bind: Bind): void {
     .description('Keep a setting in your profile. Secrets are kept by rungate login.')
     .argument('<name>')
     .argument('<value>', 'a list with commas: smoke,nightly; on: cancelled=fail,timeout=warn');
-  completes(set, 'name', async () => (await import('../completion/values.ts')).settingWords('plain'));
-  completes(set, 'value', async (line) => (await import('../completion/values.ts')).settingValues(line));
+  completes(set, 'name', { from: 'plain-settings' });
+  completes(set, 'value', { from: 'setting-values' });
   examples(set, 'rungate config set project shop', 'rungate config set on cancelled=fail,timeout=warn');
   bind(set, {
     newProfile: true,
@@ -47,7 +47,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .summary('take a setting or a secret out of your profile')
     .description('Take a setting or a secret out of your profile.')
     .argument('<name>', 'a setting, or apiKey, token, webhookSecrets, tenantSecret');
-  completes(unset, 'name', async () => (await import('../completion/values.ts')).settingWords('all'));
+  completes(unset, 'name', { from: 'settings' });
   examples(unset, 'rungate config unset apiKey');
   bind(unset, {
     run: async (context, [name]) => (await import('./change.ts')).unsetCommand(context, String(name)),

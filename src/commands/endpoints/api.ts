@@ -16,8 +16,8 @@ export function defineApiCommand(command: Command, bind: Bind): void {
     .option('--json-field <name=json>', 'a field of the body, as JSON (repeatable)', collect)
     .option('--input <file>', 'the body as a JSON file, - for standard input')
     .option('--idempotency-key <key>', 'makes a POST safe to send again, where the service takes one');
-  completes(command, 'path', async (line) => (await import('../completion/values.ts')).apiPaths(line));
-  completes(command, 'method', async () => (await import('./api-call.ts')).methods);
+  completes(command, 'path', { from: 'api-paths' });
+  completes(command, 'method', { from: 'api-methods' });
   examples(command, 'rungate api GET "/api/environments?page=2"');
   bind(command, {
     run: async (context, [method, path], flags: ApiFlags) =>

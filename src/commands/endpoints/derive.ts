@@ -32,9 +32,7 @@ function addField(command: Command, field: Field): void {
   if (field.type === 'strings') command.option(flags, `${note}(repeatable)`, collect);
   else command.option(flags, note);
   if (/environmentKey$/i.test(flagKey(field))) {
-    completes(command, flagName(field), async (line) =>
-      (await import('../completion/service.ts')).environmentKeys(line),
-    );
+    completes(command, flagName(field), { from: 'environment-keys' });
   }
   if (field.type === 'boolean') command.addOption(new Option(`--no-${kebab(flagKey(field))}`));
 }
@@ -111,9 +109,7 @@ export function deriveCommands(
     const leaf = words.pop() ?? name;
     const command = describeEndpoint(groupOf(group, words).command(kebab(leaf)), endpoint);
     for (const [index, param] of pathParams(endpoint.path).entries()) {
-      completes(command, param, async (line) =>
-        (await import('../completion/service.ts')).idsFor(api, endpoint, index, line),
-      );
+      completes(command, param, { from: 'ids', path: endpoint.path, index });
     }
     const workflow = custom[name];
     if (workflow !== undefined) {

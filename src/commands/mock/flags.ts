@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
-import { api } from '../../contract/index.ts';
 import { parseDuration, readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/credentials.ts';
 import { homeTenant } from '../../mock/data/sizes.ts';
-import { faultNames, parseFault } from '../../mock/faults/parse.ts';
+import { parseFault } from '../../mock/faults/parse.ts';
 import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { type Outcome, outcomes } from '../../mock/outcomes.ts';
 import { deliveryScopes } from '../../mock/sender.ts';
 import { readSecret } from '../../settings/index.ts';
 import { echoed } from '../../suggest.ts';
-import { completes, type Line } from '../completion/completes.ts';
+import { completes } from '../completion/completes.ts';
 import { oneOf } from '../global-options.ts';
 import { collect } from '../run/wait-flags.ts';
 
@@ -44,7 +43,7 @@ export function addMockFlags(command: Command): Command {
     .option('--rate-limit <limits>', `${rateLimits.join(' or ')}: whether limits are enforced (default off)`);
   completes(command, '--outcome', outcomes);
   completes(command, '--deliver', deliveryScopes);
-  completes(command, '--fault', faultWords);
+  completes(command, '--fault', { from: 'faults' });
   return completes(command, '--rate-limit', rateLimits);
 }
 
@@ -52,12 +51,6 @@ function wholeNumber(option: string, text: string, most: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value <= most) return value;
   throw new UsageError(`${option}: ${echoed(text)} is not a whole number from 0 to ${most}`);
-}
-
-/** `html-502`, and once there is an `@`, `html-502@run.status`. */
-function faultWords({ typed }: Line): string[] {
-  const kind = typed.replace(/@.*$/s, '');
-  return kind === typed ? [...faultNames] : Object.keys(api).map((endpoint) => `${kind}@${endpoint}`);
 }
 
 /** Seconds, as the service's own field has them; a unit is understood too. */

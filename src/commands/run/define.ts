@@ -27,9 +27,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .option('--idempotency-key <key>', 'the same key never starts a second run (default: auto)')
     .option('--idempotency-salt <text>', 'tells apart what the CI does not, such as matrix cells')
     .option('--explain-key', 'say on stderr how the key was made');
-  completes(trigger, '--environment', async (line) =>
-    (await import('../completion/service.ts')).environmentKeys(line),
-  );
+  completes(trigger, '--environment', { from: 'environment-keys' });
   addWaitFlags(trigger, true);
   examples(
     trigger,

@@ -42,7 +42,7 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       '--no-cancel-on-interrupt',
       `leave the run going when we are stopped${owned ? '' : ' (default)'}`,
     );
-  completes(command, '--on', async () => (await import('../completion/values.ts')).overrideWords());
+  completes(command, '--on', { from: 'overrides' });
   return addReportFlags(command);
 }
 
