@@ -4,7 +4,6 @@ export type { Credentials } from './client/credentials.ts';
 export type { ExactOptions, ExactOrder } from './client/exact-orders.ts';
 export type { ExchangeEvent } from './client/exchange.ts';
 export type { Fleet } from './client/rate-limit.ts';
-export type { PreparedRequest } from './client/request.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Method } from './contract/endpoint.ts';
 export type { RunState, TriggerBody, TriggerFields } from './contract/run.ts';
@@ -50,7 +49,7 @@ export type { Counts, Outcome } from './mock/outcomes.ts';
 export type { RawQuery } from './mock/query.ts';
 export type { Ending } from './mock/run-end.ts';
 export type { DeliveryScope } from './mock/sender.ts';
-export type { RawReply, SendOptions, Transport } from './transport/transport.ts';
+export type { PreparedRequest, RawReply, SendOptions, Transport } from './transport/transport.ts';
 export {
   type Signed,
   type SignOptions,

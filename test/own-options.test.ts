@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient } from '../src/client/create-client.ts';
-import type { PreparedRequest } from '../src/client/request.ts';
 import { gate } from '../src/library/gate.ts';
 import { startMock } from '../src/library/start-mock.ts';
 import { startRun } from '../src/library/start-run.ts';
+import type { PreparedRequest } from '../src/transport/transport.ts';
 import * as node from '../src/webhook/node.ts';
 import { deliveryOf } from '../src/webhook/receivers/express.ts';
 import * as fetchReceiver from '../src/webhook/receivers/fetch.ts';

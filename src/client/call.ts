@@ -2,9 +2,8 @@ import pRetry from 'p-retry';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { concealError, HttpError, NetworkError, RungateError } from '../errors.ts';
 import { span } from '../transport/network-error.ts';
-import type { RawReply } from '../transport/transport.ts';
+import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import type { CallContext, Exchange } from './exchange.ts';
-import type { PreparedRequest } from './request.ts';
 import { readReply } from './response.ts';
 import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
 

@@ -9,6 +9,7 @@ import { eitherSignal } from '../transport/either-signal.ts';
 import { proxyFor } from '../transport/proxy.ts';
 import { proxySecrets } from '../transport/proxy-secrets.ts';
 import { httpTransport } from '../transport/send.ts';
+import type { PreparedRequest } from '../transport/transport.ts';
 import { call } from './call.ts';
 import {
   type Caller,
@@ -20,7 +21,7 @@ import {
 } from './options.ts';
 import { withVendorField } from './provider-model-field.ts';
 import { paced } from './rate-limited-transport.ts';
-import { type PreparedRequest, prepareRequest } from './request.ts';
+import { prepareRequest } from './request.ts';
 
 export type { Exchange, ExchangeEvent } from './exchange.ts';
 export type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';

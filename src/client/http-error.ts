@@ -1,8 +1,7 @@
 import type { Conceal } from '../conceal.ts';
 import { HttpError } from '../errors.ts';
-import type { RawReply } from '../transport/transport.ts';
+import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { credentialIn, swapped } from './credentials.ts';
-import type { PreparedRequest } from './request.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 
 /** Headers in which services and the proxies before them name an exchange, the service's own first. */

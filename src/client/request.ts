@@ -1,7 +1,8 @@
 import { type Conceal, concealer } from '../conceal.ts';
-import type { Endpoint, Method, Schema } from '../contract/endpoint.ts';
+import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
 import { fillPath, parseApiUrl, queryString } from '../transport/address.ts';
+import type { PreparedRequest } from '../transport/transport.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
 import { fieldNames, mismatches } from './schema-mismatch.ts';
 
@@ -27,25 +28,6 @@ export interface RequestTarget extends Credentials {
   reserved?: readonly string[] | undefined;
   /** Takes secrets out of what is shown; default: the credentials alone. */
   conceal?: Conceal | undefined;
-}
-
-/** A request, complete: sending it again sends the same bytes. */
-export interface PreparedRequest {
-  /** The endpoint's dotted name. */
-  readonly endpoint: string;
-  readonly method: Method;
-  readonly url: URL;
-  /** The URL's path, prefix included, for messages: never the query, which could hold a secret. */
-  readonly path: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-  /** What the response may have, where the endpoint says so. */
-  readonly maxReplyBytes?: number | undefined;
-  /** Sending it twice has the effect of sending it once. */
-  readonly repeatable: boolean;
-  /** Takes secrets out of what is shown of the exchange: applied before a text is shortened. */
-  readonly conceal: Conceal;
 }
 
 /** Headers that belong to the connection: a caller who sets one could split the request in two. */

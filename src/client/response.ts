@@ -1,9 +1,8 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError } from '../errors.ts';
-import type { RawReply } from '../transport/transport.ts';
+import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, oneLine, refusal } from './http-error.ts';
 import { deepestReply, isDeeper, isDeeperParsed, isFuller, mostValues } from './json-depth.ts';
-import type { PreparedRequest } from './request.ts';
 import { mismatches } from './schema-mismatch.ts';
 
 /** A success that cannot be read: more likely a broken transfer than a changed service. */

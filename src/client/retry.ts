@@ -1,5 +1,5 @@
 import { ContractError, HttpError, NetworkError } from '../errors.ts';
-import type { PreparedRequest } from './request.ts';
+import type { PreparedRequest } from '../transport/transport.ts';
 
 /** `limit`: wait until the rate limit allows it; `again`: another try may do; `no`: it would not help or could harm. */
 export type RetryKind = 'limit' | 'again' | 'no';

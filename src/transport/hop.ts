@@ -1,12 +1,11 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as open } from 'node:http';
-import type { PreparedRequest } from '../client/request.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { ContractError } from '../errors.ts';
 import type { HopArgs } from './connections.ts';
 import { networkError } from './network-error.ts';
 import { ProxyFault, proxyError } from './proxy-error.ts';
 import type { Stop } from './stop.ts';
-import type { RawReply } from './transport.ts';
+import type { PreparedRequest, RawReply } from './transport.ts';
 
 /** One request to one address: a redirect is another hop. */
 export interface Hop {

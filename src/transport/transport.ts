@@ -1,4 +1,24 @@
-import type { PreparedRequest } from '../client/request.ts';
+import type { Conceal } from '../conceal.ts';
+import type { Method } from '../contract/endpoint.ts';
+
+/** A request, complete: sending it again sends the same bytes. */
+export interface PreparedRequest {
+  /** The endpoint's dotted name. */
+  readonly endpoint: string;
+  readonly method: Method;
+  readonly url: URL;
+  /** The URL's path, prefix included, for messages: never the query, which could hold a secret. */
+  readonly path: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** What the response may have, where the endpoint says so. */
+  readonly maxReplyBytes?: number | undefined;
+  /** Sending it twice has the effect of sending it once. */
+  readonly repeatable: boolean;
+  /** Takes secrets out of what is shown of the exchange: applied before a text is shortened. */
+  readonly conceal: Conceal;
+}
 
 /** A reply as it came over the wire. */
 export interface RawReply {

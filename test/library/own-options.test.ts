@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { PreparedRequest } from '../../src/client/request.ts';
+import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { run } from '../../src/contract/run.ts';
 import { createClient, gate, startMock, startRun } from '../../src/index.ts';
 import { proxyFor } from '../../src/transport/proxy.ts';

@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { PreparedRequest } from '../../src/client/request.ts';
 import { asItIs } from '../../src/conceal.ts';
 import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
+import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
 import { json, nobody, serve } from './serve.ts';
 

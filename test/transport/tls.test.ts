@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import type { PreparedRequest } from '../../src/client/request.ts';
 import { asItIs } from '../../src/conceal.ts';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
+import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
 
 const pem = (name: string) => readFileSync(new URL(`tls/${name}`, import.meta.url), 'utf8');
