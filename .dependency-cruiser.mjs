@@ -1,0 +1,80 @@
+/** Files directly in `src/` that import no other part of the project. */
+const leaves = '(clock|collected-bytes|conceal|duration|errors|exit|own-options|sanitize|suggest|version)[.]ts';
+
+/** What each part may import, besides itself. The order is the direction: a part imports only parts above it. */
+const mayImport = {
+  [leaves]: [leaves],
+  'host/': [leaves],
+  'contract/': [leaves],
+  'webhook/': ['(collected-bytes|own-options)[.]ts'],
+  'money/': [leaves],
+  'transport/': [leaves, 'contract/'],
+  'client/': [leaves, 'contract/', 'transport/'],
+  'mock/': [leaves, 'contract/', 'webhook/'],
+  'gate/': [leaves, 'contract/', 'transport/', 'client/'],
+  'ci/': [leaves, 'gate/'],
+  'settings/': [leaves, 'transport/address[.]ts', 'gate/(policy|verdict)[.]ts'],
+  'output/': [leaves, 'host/'],
+  'library/': [leaves, 'contract/', 'transport/', 'client/', 'mock/', 'gate/', 'ci/'],
+  'commands/': [leaves, '(host|contract|webhook|money|transport|client|mock|gate|ci|settings|output)/'],
+  'cli/': [leaves, '(host|transport|settings|output|commands)/'],
+  'action/': [leaves],
+  'action[.]ts': [leaves, '(host|transport|ci|commands|cli|action)/'],
+  'index[.]ts': [leaves, '(contract|transport|client|mock|gate|webhook|library)/'],
+};
+
+const parts = Object.keys(mayImport).join('|');
+
+const direction = Object.entries(mayImport).map(([part, others]) => ({
+  name: `${part.replace(/\/$|\[[.]\]ts$/, '')} imports in one direction`,
+  severity: 'error',
+  from: { path: `^src/${part}` },
+  to: { path: '^src/', pathNot: `^src/(${[part, ...others].join('|')})` },
+}));
+
+/** Packages that one part alone uses. */
+const onlyIn = {
+  commander: '(cli|commands)/',
+  undici: 'transport/',
+  'cli-table3': 'output/',
+  chalk: 'output/',
+  ora: 'output/',
+  conf: '(host|settings)/',
+  'p-retry': 'client/',
+};
+
+const packages = Object.entries(onlyIn).map(([name, place]) => ({
+  name: `${name} has one place`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: `^src/${place}` },
+  to: { path: `^node_modules/${name}/` },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    ...direction,
+    ...packages,
+    {
+      name: 'every file has its part',
+      severity: 'error',
+      from: { path: '^src/', pathNot: `^src/(${parts})` },
+      to: {},
+    },
+    {
+      name: 'only the host reads the process',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/host/' },
+      to: { path: '^(node:)?process$' },
+    },
+    { name: 'no cycles', severity: 'error', from: { path: '^src/' }, to: { circular: true } },
+    { name: 'imports exist', severity: 'error', from: { path: '^src/' }, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    // Imports of types count as well.
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types'] },
+  },
+};
