@@ -1,10 +1,11 @@
 import { parseTimestamp } from '../timestamp.ts';
 import { bytes, strictText } from './body.ts';
-import { type Cause, type Row, rows } from './causes.ts';
+import type { Cause, Row } from './causes/row.ts';
+import { rows } from './causes.ts';
 import { parseNode, sortKeys, writeNode } from './json.ts';
 import { type Instant, readInstant, spell, zoneOf, zones } from './timestamp.ts';
 
-export type { Cause } from './causes.ts';
+export type { Cause } from './causes/row.ts';
 
 /** HMAC-SHA256 over the parts, one after another. */
 export type Hmac = (key: Uint8Array, parts: readonly Uint8Array[]) => Uint8Array;
