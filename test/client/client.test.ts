@@ -5,9 +5,9 @@ import { createClient } from '../../src/client/create-client.ts';
 import { asItIs } from '../../src/conceal.ts';
 import { api } from '../../src/contract/index.ts';
 import { CredentialError, UsageError } from '../../src/errors.ts';
+import { fakeClock } from '../fake-clock.ts';
 import { secrets } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
-import { fakeClock } from './fake-clock.ts';
 import { rejection } from './rejection.ts';
 
 /** The tree over a caller that only records what it is asked. */

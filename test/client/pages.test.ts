@@ -5,9 +5,9 @@ import type { Page } from '../../src/client/page-shape.ts';
 import { type FetchPage, iteratePages } from '../../src/client/pages.ts';
 import { ContractError, HttpError, UsageError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
+import { fakeClock } from '../fake-clock.ts';
 import { secrets } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
-import { fakeClock } from './fake-clock.ts';
 import { rejection } from './rejection.ts';
 
 interface Numbers {

@@ -8,8 +8,8 @@ import { api } from '../../src/contract/index.ts';
 import { decide, documentedLimits, type Spent } from '../../src/mock/limits.ts';
 import type { RawReply, Transport } from '../../src/transport/transport.ts';
 import { cli } from '../cli/harness.ts';
+import { fakeClock } from '../fake-clock.ts';
 import { json, serve } from '../transport/serve.ts';
-import { fakeClock } from './fake-clock.ts';
 
 const minute = 60_000;
 const now = Date.UTC(2026, 0, 15, 12);

@@ -5,7 +5,7 @@ import type { Handlers } from '../../src/mock/handler.ts';
 import { handlers } from '../../src/mock/handlers/index.ts';
 import { route } from '../../src/mock/router.ts';
 import { createState } from '../../src/mock/state.ts';
-import { manualClock } from './clock.ts';
+import { fakeClock } from '../fake-clock.ts';
 
 const summary = { orderCount: 1, totalRevenue: 2.5, totalRevenueDisplay: '$2.50' };
 
@@ -17,7 +17,7 @@ async function getSummary(handler: Handlers['orders.summary']) {
     retryAfterSeconds: undefined,
     appUrlBase: '',
   };
-  const state = createState(1, manualClock(), plan);
+  const state = createState(1, fakeClock(Date.UTC(2026, 0, 1)), plan);
   state.credentials.set('k', { kind: 'key', tenant: 't' });
   const path = '/api/orders/summary.json';
   const exchange: Exchange = {

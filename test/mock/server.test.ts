@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
-import { manualClock } from './clock.ts';
+import { fakeClock } from '../fake-clock.ts';
 import { byProcess, startService } from './service.ts';
 
 const processGlobals = { Request: globalThis.Request, Response: globalThis.Response };
@@ -109,7 +109,9 @@ describe('the socket', () => {
 
   it('says which port was taken', async () => {
     const { mock } = await startService();
-    await expect(startMock({ port: mock.port, clock: manualClock() })).rejects.toMatchObject({
+    await expect(
+      startMock({ port: mock.port, clock: fakeClock(Date.UTC(2026, 0, 1)) }),
+    ).rejects.toMatchObject({
       code: 'config',
       message: `the mock cannot listen on port ${mock.port} of 127.0.0.1: it is already taken`,
     });

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
 import { type Mock, type ServerOptions, startMock } from '../../src/mock/server.ts';
-import { type ManualClock, manualClock } from './clock.ts';
+import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
 export interface Answer {
   status: number;
@@ -12,7 +12,7 @@ export interface Answer {
 
 export interface Service {
   mock: Mock;
-  clock: ManualClock;
+  clock: FakeClock;
   /** Sends a request with the API key, unless the headers bring a credential of their own. */
   call(
     method: string,
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 /** A mock on a clock that stands still, closed after the test. */
 export async function startService(options: ServerOptions = {}): Promise<Service> {
-  const clock = manualClock();
+  const clock = fakeClock(Date.UTC(2026, 0, 1));
   const mock = await startMock({ clock, ...options });
   open.push(mock);
   const call: Service['call'] = async (method, path, { headers = {}, body } = {}) => {

@@ -7,13 +7,13 @@ import {
 } from '../../src/client/caller.ts';
 import type { ExchangeEvent } from '../../src/client/exchange.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
-import { fakeClock } from '../client/fake-clock.ts';
+import { fakeClock } from '../fake-clock.ts';
 
 export const secrets = { apiKey: 'key-hunter22', token: 'token-hunter22' };
 
 /** A caller on a fake clock, with what it did: its sleeps and its events. Ends with the test. */
 export function connect(apiUrl: string, options: Partial<ClientOptions> = {}) {
-  const clock = fakeClock();
+  const clock = fakeClock(Date.UTC(2026, 0, 1));
   const events: ExchangeEvent[] = [];
   const onExchange = (event: ExchangeEvent) => events.push(event);
   const caller = createCaller({ apiUrl, ...secrets, clock, random: () => 0.5, onExchange, ...options });

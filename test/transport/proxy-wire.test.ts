@@ -7,8 +7,8 @@ import { createCaller } from '../../src/client/caller.ts';
 import { api } from '../../src/contract/index.ts';
 import { HttpError, NetworkError } from '../../src/errors.ts';
 import { memoryIo } from '../cli/harness.ts';
-import { fakeClock } from '../client/fake-clock.ts';
 import { rejection } from '../client/rejection.ts';
+import { fakeClock } from '../fake-clock.ts';
 import { pem, serviceHost, startProxy, startService } from './proxied.ts';
 import { json, nobody, serve } from './serve.ts';
 
