@@ -1,30 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { defineConfig, type Options } from 'tsup';
-
-const root = fileURLToPath(new URL('.', import.meta.url));
-
-/** What packages bring and we never use: it costs size and start-up time. */
-const lean: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'lean',
-  setup(build) {
-    // commander can start other programs as subcommands; ours are its own.
-    build.onResolve({ filter: /^(node:)?child_process$/ }, ({ importer }) =>
-      importer.includes('commander') ? { path: 'child_process', namespace: 'unused' } : undefined,
-    );
-    build.onLoad({ filter: /.*/, namespace: 'unused' }, () => ({ contents: 'module.exports = {};' }));
-    // zod's index files name what makes JSON schemas, a third of it: it would be loaded with every schema. The one
-    // file that makes them asks for it by itself.
-    build.onLoad({ filter: /zod[\\/]v4[\\/](core[\\/]index|mini[\\/]external)\.js$/ }, async ({ path }) => {
-      const lines = (await readFile(path, 'utf8')).split('\n');
-      return { contents: lines.filter((line) => !line.includes('json-schema')).join('\n') };
-    });
-    build.onResolve({ filter: /^zod\/v4\/core$/ }, ({ kind }) =>
-      build.resolve('./node_modules/zod/v4/core/json-schema-processors.js', { resolveDir: root, kind }),
-    );
-  },
-};
 
 /** `import text from './page.css?raw'`, as Vite knows it in the tests: the file as text, made smaller where it is code. */
 const raw: NonNullable<Options['esbuildPlugins']>[number] = {
@@ -58,7 +34,7 @@ const oneWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 const shared: Options = {
-  esbuildPlugins: [lean, raw],
+  esbuildPlugins: [raw],
   format: 'esm',
   target: 'node20.18',
   platform: 'node',
@@ -87,11 +63,11 @@ export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli/main.ts', index: 'src/index.ts', version: 'src/version.ts' },
-    esbuildPlugins: [lean, raw, oneWebhook],
+    esbuildPlugins: [raw, oneWebhook],
     // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
     metafile: true,
     splitting: true,
-    // That step says it, where it is needed.
+    // That step adds it, once a file.
     banner: {},
     // The builds that write code run side by side, and each cleans its own folder.
     clean: ['!webhook/**', '!action/**'],
