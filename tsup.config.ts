@@ -1,6 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defineConfig, type Options } from 'tsup';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+/** `import { Agent } from 'undici'` in src/transport: the parts used, without the rest of undici. */
+const undiciParts: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'undici-parts',
+  setup(build) {
+    build.onResolve({ filter: /^undici$/ }, ({ importer }) =>
+      importer.startsWith(join(root, 'src')) ? { path: join(root, 'scripts/undici-parts.mjs') } : undefined,
+    );
+  },
+};
 
 /** `import text from './page.css?raw'`, as Vite knows it in the tests: the file as text, made smaller where it is code. */
 const raw: NonNullable<Options['esbuildPlugins']>[number] = {
@@ -34,13 +47,13 @@ const oneWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 const shared: Options = {
-  esbuildPlugins: [raw],
+  esbuildPlugins: [undiciParts, raw],
   format: 'esm',
   target: 'node20.18',
   platform: 'node',
   // The published package has no runtime dependencies: what is used is bundled.
   noExternal: [/.*/],
-  // CommonJS packages that are bundled (commander) call require() for Node's own modules.
+  // CommonJS packages that are bundled (commander, undici) call require() for Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);",
   },
@@ -63,7 +76,7 @@ export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli/main.ts', index: 'src/index.ts', version: 'src/version.ts' },
-    esbuildPlugins: [raw, oneWebhook],
+    esbuildPlugins: [undiciParts, raw, oneWebhook],
     // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
     metafile: true,
     splitting: true,

@@ -28,7 +28,7 @@ const outputs = Object.fromEntries(
   Object.entries(metafile.outputs).map(([path, one]) => [basename(path), one]),
 );
 
-/** CommonJS packages (commander) call `require`, for Node's own modules alone: all others are bundled. */
+/** CommonJS packages (commander, undici) call `require`, for Node's own modules alone: all others are bundled. */
 const requireBanner =
   "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);";
 

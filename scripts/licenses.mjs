@@ -20,7 +20,7 @@ export function bundled(metafile) {
   return [...folders];
 }
 
-/** undici, which the action's toolkit brings, ships its HTTP parser as WebAssembly made of llhttp, and does not ship the licence of that. */
+/** undici ships its HTTP parser as WebAssembly made of llhttp, and does not ship the licence of that. */
 const llhttp = `llhttp, as WebAssembly in undici
 License: MIT
 
@@ -73,7 +73,7 @@ function licenceOf(root, folder) {
 }
 
 /** The whole file, for the packages in these folders of `root`. */
-export function licences(root, folders, withLlhttp) {
+export function licences(root, folders) {
   const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
   const all = folders
     .map((folder) => licenceOf(root, folder))
@@ -85,7 +85,7 @@ export function licences(root, folders, withLlhttp) {
   const parts = [...titles].map(([text, of]) => [...of, text].join('\n\n'));
   const rule = `\n\n${'-'.repeat(80)}\n\n`;
   const head = 'The files beside this one contain the following packages, under the licenses given here.';
-  return `${[head, ...parts, ...(withLlhttp ? [llhttp] : [])].join(rule)}\n`;
+  return `${[head, ...parts, llhttp].join(rule)}\n`;
 }
 
 function write(root) {
@@ -97,8 +97,7 @@ function write(root) {
   };
   const save = (folder, ...metafiles) => {
     const folders = [...new Set(metafiles.flatMap(bundled))];
-    const withLlhttp = metafiles.some((metafile) => JSON.stringify(metafile.outputs).includes('/llhttp/'));
-    writeFileSync(join(dist, folder, 'THIRD_PARTY_LICENSES.txt'), licences(root, folders, withLlhttp));
+    writeFileSync(join(dist, folder, 'THIRD_PARTY_LICENSES.txt'), licences(root, folders));
   };
   // The package is dist without dist/action; the action is in the commits that releases tag.
   save('.', metafile('metafile-esm.json'), metafile('webhook/metafile-esm.json'));

@@ -1,7 +1,6 @@
-import { type Agent, type ClientRequest, type IncomingMessage, request as open } from 'node:http';
+import type { Dispatcher } from 'undici';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { ContractError } from '../errors.ts';
-import type { HopArgs } from './connections.ts';
 import { networkError } from './network-error.ts';
 import { ProxyFault, proxyError } from './proxy-error.ts';
 import type { Stop } from './stop.ts';
@@ -18,21 +17,22 @@ export interface Hop {
   reason: (started: boolean) => unknown;
 }
 
-/** Not Node's own record: that keeps the first of some headers, and drops the others. */
-function joined({ rawHeaders }: IncomingMessage): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
-    const value = rawHeaders[at + 1] as string;
-    flat[name] = Object.hasOwn(flat, name) ? `${flat[name]}, ${value}` : value;
-  }
-  return flat;
-}
-
 const decoder = new TextDecoder();
 
 /** Enough for the explanation of an error. */
 const mostErrorBytes = 1024 * 1024;
+
+const isSuccess = (status: number) => status >= 200 && status < 300;
+
+/** A header that came several times becomes one. */
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (value !== undefined) flat[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return flat;
+}
 
 function tooLarge(status: number, limit: number): ContractError {
   const expected = `a body of at most ${limit} bytes`;
@@ -44,84 +44,71 @@ function tooLarge(status: number, limit: number): ContractError {
   });
 }
 
-/** Names and values in turn, which Node takes as they are: as a record they would be set and checked one by one. */
-function lines({ method, headers, body }: PreparedRequest, host: string): string[] {
-  const all = ['host', host];
-  for (const name of Object.keys(headers)) all.push(name, headers[name] as string);
-  // Node leaves it out of a DELETE, whose body would then be read as the next request.
-  if (body !== undefined) all.push('content-length', String(Buffer.byteLength(body)));
-  else if (method !== 'GET' && method !== 'DELETE') all.push('content-length', '0');
-  return all;
-}
+/** A longer body may still be on its way when the response is there, and what is left must not be sent then. */
+const longBody = 16 * 1024;
 
-function argsOf({ request, url, stop }: Hop, agent: Agent): HopArgs {
-  const { protocol, hostname, port } = url;
+function optionsOf({ request, url }: Hop): Dispatcher.DispatchOptions {
+  const { method, headers, body = null } = request;
   return {
-    agent,
-    protocol,
-    hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
-    port,
-    defaultPort: protocol === 'https:' ? 443 : 80,
+    origin: url.origin,
     path: url.pathname + url.search,
-    method: request.method,
-    headers: lines(request, url.host),
-    stop,
+    method,
+    headers,
+    body,
+    reset: body !== null && body.length > longBody,
   };
 }
 
-/** Sends one request over the agent and reads the whole reply, without following redirects. */
-export function sendHop(agent: Agent, hop: Hop): Promise<RawReply> {
+/** Sends one request and reads the whole response, without following redirects. */
+export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
   const { url } = hop;
   if (hop.stop.called) return Promise.reject(hop.reason(false));
   return new Promise((resolve, reject) => {
-    let started = false;
-    let reply: IncomingMessage | undefined;
-    const request: ClientRequest = open(argsOf(hop, agent));
-    const stop = () => {
-      settle(() => reject(hop.reason(started)));
-      request.destroy();
-    };
+    let head: Omit<RawReply, 'text'> = { status: 0, headers: {} };
+    let body = new CollectedBytes(0);
+    let sending: Dispatcher.DispatchController | undefined;
     const settle = (outcome: () => void) => {
       hop.stop.off(stop);
       outcome();
     };
-    const fail = (error: Error) => {
-      // What comes after a whole reply takes nothing from it: its end is on its way.
-      if (reply?.complete) return;
-      const proxied = error instanceof ProxyFault && hop.proxy !== null;
-      const fault = proxied ? proxyError(error, url, hop.proxy as URL) : networkError(error, url, started);
-      settle(() => reject(fault));
+    const stop = () => {
+      settle(() => reject(hop.reason(sending !== undefined)));
+      sending?.abort(new Error('stopped'));
     };
+    const finish = () => settle(() => resolve({ ...head, text: decoder.decode(body.bytes()) }));
+    // undici frees the connection in the next turn of the event loop: a request sent before that opens another one.
+    const finishFree = () => queueMicrotask(() => setImmediate(finish));
     hop.stop.on(stop);
-    request.once('socket', () => {
-      started = true;
-    });
-    request.on('error', fail);
-    request.once('close', () => {
-      // Node says no more when the reply is a 101: the connection is another protocol's, and nobody wants it.
-      if (reply === undefined) fail(new Error('it was closed without a reply'));
-    });
-    request.once('response', (response) => {
-      reply = response;
-      const { statusCode: status = 0 } = response;
-      const isError = status < 200 || status >= 300;
-      const most = isError ? Math.min(hop.maxBodyBytes, mostErrorBytes) : hop.maxBodyBytes;
-      const body = new CollectedBytes(most, Number(response.headers['content-length']));
-      const finish = () => {
-        settle(() => resolve({ status, headers: joined(response), text: decoder.decode(body.bytes()) }));
-        // A reply that did not wait for the body: the rest would be sent for as long as the peer reads it, or does not.
-        if (!request.writableFinished) request.destroy();
-      };
-      response.on('data', (chunk: Buffer) => {
+    dispatcher.dispatch(optionsOf(hop), {
+      // Called once, when the first byte is about to be written to a connection that is open and, if it is TLS, trusted.
+      onRequestStart(controller) {
+        if (hop.stop.called) controller.abort(new Error('stopped'));
+        else sending = controller;
+      },
+      onResponseStart(controller, status, headers) {
+        // The connection now speaks another protocol.
+        if (status === 101) controller.abort(new Error('it switched to another protocol'));
+        head = { status, headers: joined(headers) };
+        const most = hop.maxBodyBytes;
+        body = new CollectedBytes(isSuccess(status) ? most : Math.min(most, mostErrorBytes));
+      },
+      onResponseData(controller, chunk) {
         if (body.add(chunk)) return;
         // An error is an error whatever the length of its explanation.
-        if (isError) finish();
-        else settle(() => reject(tooLarge(status, most)));
-        request.destroy();
-      });
-      response.once('end', finish);
-      response.on('error', fail);
+        if (isSuccess(head.status)) settle(() => reject(tooLarge(head.status, hop.maxBodyBytes)));
+        else finish();
+        controller.abort(new Error('too large'));
+      },
+      onResponseEnd: finishFree,
+      onResponseError(_, error) {
+        // What undici refuses to send is a fault of ours, not of the network.
+        if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') settle(() => reject(error));
+        const proxied = error instanceof ProxyFault && hop.proxy !== null;
+        const fault = proxied
+          ? proxyError(error, url, hop.proxy as URL)
+          : networkError(error, url, sending !== undefined);
+        settle(() => reject(fault));
+      },
     });
-    request.end(hop.request.body);
   });
 }

@@ -10,6 +10,12 @@ const tls =
 /** What the handshake itself failed over, rather than the certificate. */
 const handshake = /^(ERR_SSL_|EPROTO$)/;
 
+/** What undici's HTTP parser refuses; an error of the parser itself has a name and no code. */
+const notHttp = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH_MISMATCH$)/;
+
+/** undici's own words for these name an address and a number of milliseconds. */
+const undiciTimeout = /^UND_ERR_(CONNECT|HEADERS)_TIMEOUT$/;
+
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;
@@ -35,7 +41,11 @@ export function span(ms: number): string {
 export function networkError(cause: unknown, url: URL, started: boolean): NetworkError {
   const code = codeOf(cause);
   const host = url.host;
-  const text = cause instanceof Error && cause.message !== '' ? cause.message : code;
+  const text = undiciTimeout.test(code)
+    ? 'timed out'
+    : cause instanceof Error && cause.message !== ''
+      ? cause.message
+      : code;
   if (tls.test(code)) {
     const hint = handshake.test(code)
       ? /wrong version number|packet length too long|unknown protocol/.test(text)
@@ -46,7 +56,7 @@ export function networkError(cause: unknown, url: URL, started: boolean): Networ
     return new NetworkError('tls', `${what} ${host}: ${plainly(text)}`, { hint, cause });
   }
   if (started) {
-    const what = code.startsWith('HPE_')
+    const what = notHttp.test(code || (cause instanceof Error ? cause.name : ''))
       ? 'did not answer in HTTP'
       : 'broke the connection before its reply was complete';
     return new NetworkError('broken', `${host} ${what}: ${text}`, { cause });

@@ -4,7 +4,6 @@ import { type Hop, sendHop } from './hop.ts';
 import { timeoutError } from './network-error.ts';
 import { proxyTimeout } from './proxy-error.ts';
 import { redirectTarget } from './redirect.ts';
-import { Turns } from './semaphore.ts';
 import { Stop } from './stop.ts';
 import type { RawReply, Transport } from './transport.ts';
 
@@ -24,73 +23,41 @@ export interface TransportOptions {
 /** A timer's largest delay: beyond it Node fires at once. */
 const longestTimer = 2 ** 31 - 1;
 
-/** Connections at once: thirty runs that are cancelled together take turns rather than open thirty. */
-const mostConnections = 16;
-
 /** The transport over real sockets. Connections are opened when they are first needed. */
 export function httpTransport(options: TransportOptions = {}): Transport {
   const opened = new Set<Connections>();
   const running = new Set<Stop>();
   let closed: UsageError | null = null;
-  const turns = new Turns(mostConnections);
   const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
-  // Only who brings certificates pays for loading TLS before the first request.
+  // Load TLS up front only when custom certificates are configured.
   const trust =
     caPem === undefined ? undefined : import('./trust.ts').then(({ trustAlso }) => trustAlso(caPem));
   trust?.catch(() => {});
 
-  async function open(secure: boolean, proxy: URL | null, keep: boolean): Promise<Connections> {
-    const context = await trust;
-    const way = proxy === null ? undefined : await import('./tunnel.ts');
-    const connections = await openConnections({
-      secure,
-      context,
-      timeoutMs,
-      keep,
-      tunnel:
-        way === undefined || proxy === null
-          ? undefined
-          : (target, stop, track) => way.openTunnel({ proxy, context, timeoutMs }, target, stop, track),
-    });
+  async function open(proxy: URL | null): Promise<Connections> {
+    const connections = openConnections({ proxy, context: await trust, timeoutMs });
     opened.add(connections);
     if (closed !== null) connections.end();
     return connections;
   }
 
   const shared = new Map<string, Promise<Connections>>();
-  function kept(secure: boolean, proxy: URL | null): Promise<Connections> {
-    const key = `${secure} ${proxy?.href ?? ''}`;
-    const connections = shared.get(key) ?? open(secure, proxy, true);
+  function connectionsFor(proxy: URL | null): Promise<Connections> {
+    const key = proxy?.href ?? '';
+    const connections = shared.get(key) ?? open(proxy);
     shared.set(key, connections);
     return connections;
   }
 
-  /** One try. A redirect stays within the origin, and so do the proxy and the connections. */
+  /** One attempt. A redirect stays within the origin, and so do the proxy and the connections. */
   async function attempt(hop: Hop, fresh: boolean): Promise<RawReply> {
-    if (!turns.take() && !(await turns.wait(hop.stop))) throw hop.reason(false);
-    const secure = hop.url.protocol === 'https:';
-    let own: Connections | undefined;
-    try {
-      if (fresh) own = await open(secure, hop.proxy, false);
-      const { agent } = own ?? (await kept(secure, hop.proxy));
-      for (let hops = 0; ; hops += 1) {
-        const reply = await sendHop(agent, hop);
-        const { status, headers } = reply;
-        const next = redirectTarget(
-          { status, location: headers.location },
-          hop.request.method,
-          hop.url,
-          hops,
-        );
-        if (next === undefined) return hops === 0 ? reply : { ...reply, finalUrl: hop.url.href };
-        hop.url = next;
-      }
-    } finally {
-      turns.leave();
-      if (own !== undefined) {
-        opened.delete(own);
-        own.end();
-      }
+    const connections = await connectionsFor(hop.proxy);
+    for (let hops = 0; ; hops += 1) {
+      const reply = await sendHop(fresh ? connections.fresh : connections.kept, hop);
+      const { status, headers } = reply;
+      const next = redirectTarget({ status, location: headers.location }, hop.request.method, hop.url, hops);
+      if (next === undefined) return hops === 0 ? reply : { ...reply, finalUrl: hop.url.href };
+      hop.url = next;
     }
   }
 

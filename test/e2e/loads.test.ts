@@ -68,7 +68,7 @@ it('--version loads no HTTP, no contract and no schema', async () => {
   const { files, list: text } = await loaded(['--version']);
   expect(files).toEqual(['dist/version.js']);
   const list = text.split('\n');
-  for (const never of ['src/transport/hop.ts', 'zod', 'p-retry', 'src/contract/run.ts'])
+  for (const never of ['src/transport/hop.ts', 'undici', 'zod', 'p-retry', 'src/contract/run.ts'])
     expect(list).not.toContain(never);
 });
 

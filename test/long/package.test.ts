@@ -79,7 +79,7 @@ describe('the packed tarball', () => {
   });
 
   it('is at most as large as promised', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(300_000);
+    expect(statSync(tarball).size).toBeLessThanOrEqual(450_000);
   });
 });
 
@@ -103,21 +103,15 @@ function bundled(names: readonly string[]): string[] {
 }
 
 describe.each([
-  {
-    of: 'package',
-    metafiles: ['metafile-esm.json', 'webhook/metafile-esm.json'],
-    folder: 'dist',
-    llhttp: false,
-  },
-  { of: 'action', metafiles: ['metafile-action.json'], folder: 'dist/action', llhttp: true },
-])('the licences of what is bundled in the $of', ({ metafiles, folder: dist, llhttp }) => {
+  { of: 'package', metafiles: ['metafile-esm.json', 'webhook/metafile-esm.json'], folder: 'dist' },
+  { of: 'action', metafiles: ['metafile-action.json'], folder: 'dist/action' },
+])('the licences of what is bundled in the $of', ({ metafiles, folder: dist }) => {
   const text = () => readFileSync(join(root, dist, 'THIRD_PARTY_LICENSES.txt'), 'utf8');
 
   it('are all there, with their copyright lines', () => {
     const folders = bundled(metafiles);
     expect(folders).toEqual(expect.arrayContaining(['node_modules/commander', 'node_modules/zod']));
-    // The action's toolkit brings it, and llhttp with it.
-    expect(folders.some((one) => one.endsWith('node_modules/undici'))).toBe(llhttp);
+    expect(folders.some((one) => one.endsWith('node_modules/undici'))).toBe(true);
     for (const one of folders) {
       const { name, version } = JSON.parse(readFileSync(join(root, one, 'package.json'), 'utf8'));
       expect(text(), name).toContain(`\n${name} ${version}\nLicense: `);
@@ -127,13 +121,13 @@ describe.each([
       if (copyright !== null) expect(text(), name).toContain(copyright[0].trimEnd());
     }
     expect(text()).toContain('Copyright Nicholas C. Zakas\n\nApache License'); // momoa, which ships no licence file
-    expect(text().includes('Copyright Fedor Indutny, 2018.')).toBe(llhttp); // llhttp, inside undici
+    expect(text()).toContain('Copyright Fedor Indutny, 2018.'); // llhttp, inside undici
   });
 
   it('are the same text whatever the order they are found in, and name no place', () => {
     const folders = bundled(metafiles);
-    expect(licences(root, folders.toReversed(), llhttp)).toBe(text());
-    expect(licences(root, folders.toSorted(), llhttp)).toBe(text());
+    expect(licences(root, folders.toReversed())).toBe(text());
+    expect(licences(root, folders.toSorted())).toBe(text());
     expect(text()).not.toContain(root);
     expect(text()).not.toContain('\r');
   });
@@ -150,7 +144,7 @@ describe.each([
 
 it('a bundled package without a licence fails the build', () => {
   expect(existsSync(join(root, 'test/runtimes/package.json'))).toBe(true);
-  expect(() => licences(root, ['test/runtimes'], false)).toThrow(/has no licence file/);
+  expect(() => licences(root, ['test/runtimes'])).toThrow(/has no licence file/);
 });
 
 it('the licences are in the package', () => {

@@ -155,6 +155,53 @@ test('any 2xx of a proxy is a tunnel', async () => {
   expect((await reply).status).toBe(200);
 });
 
+test.each([
+  ['localhost', 'the name of another machine', 'service'],
+  ['127.0.0.1', 'no name for it', 'server'],
+])('an https proxy at %s whose certificate has %s is not trusted', async (host, _, cert) => {
+  let asked = 0;
+  const server = createTlsServer({ key: pem(`${cert}.key`), cert: pem(`${cert}.pem`) });
+  server.on('connect', (_request, client) => {
+    asked += 1;
+    client.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const HTTPS_PROXY = `https://${host}:${(server.address() as AddressInfo).port}`;
+  const { reply, tries } = read(443, { HTTPS_PROXY }, `${pem('ca.pem')}\n${pem('service-ca.pem')}`);
+  const error = await rejection(reply, NetworkError);
+  expect(error).toMatchObject({ fault: 'tls', unsent: true });
+  expect(error.message).toContain('proxy');
+  expect([asked, tries()]).toEqual([0, 1]);
+});
+
+test('a proxy that sends data of its own through a tunnel is asked once an attempt', async () => {
+  let asked = 0;
+  const server = createServer((client) => {
+    asked += 1;
+    client.on('error', () => {});
+    client.once('data', () => client.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const caller = createCaller({
+    apiUrl: `http://${serviceHost}`,
+    insecureHttp: true,
+    apiKey: 'key-1',
+    clock: fakeClock(),
+    proxyEnv: { HTTP_PROXY: `127.0.0.1:${(server.address() as AddressInfo).port}` },
+  });
+  onTestFinished(() => caller.close());
+  const call = caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
+  const error = await rejection(call, NetworkError);
+  expect(error).toMatchObject({ fault: 'connect', unsent: true });
+  expect(error.message).toContain('through the proxy');
+  expect(asked).toBe(4);
+});
+
 test('http to another machine goes through CONNECT as well', async () => {
   const { url, seen } = await serve(({ response }) => json(response, 200, JSON.parse(done)));
   const proxy = await startProxy();

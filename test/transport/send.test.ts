@@ -220,6 +220,21 @@ describe('failures', () => {
   });
 
   test.each([
+    ['no HTTP at all', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
+    [
+      'a length and chunks',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    ],
+    ['headers without an end', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`],
+  ])('%s is no answer in HTTP', async (_, bytes) => {
+    const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
+    const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
+    expect(error).toMatchObject({ fault: 'broken', unsent: false });
+    expect(error.message).toContain('did not answer in HTTP');
+  });
+
+  test.each([
     ['headers that do not come', () => {}],
     [
       'a stalled body',
@@ -252,16 +267,17 @@ describe('failures', () => {
   });
 });
 
-test('a reply that switches to another protocol ends the try at once', async () => {
-  const host = await tcp((socket) =>
-    socket.once('data', () =>
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'),
-    ),
-  );
-  const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
-  expect(error).toMatchObject({ fault: 'broken', unsent: false });
-  expect(error.message).not.toContain('within');
-});
+test.each(['Connection: upgrade\r\nUpgrade: websocket\r\n', ''])(
+  'a reply that switches to another protocol ends the try at once: %j',
+  async (headers) => {
+    const host = await tcp((socket) =>
+      socket.once('data', () => socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n`)),
+    );
+    const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
+    expect(error).toMatchObject({ fault: 'broken', unsent: false });
+    expect(error.message).not.toContain('within');
+  },
+);
 
 test('a reply that comes before the body is sent ends the connection: the rest is sent to nobody', async () => {
   let closed = false;
@@ -281,6 +297,34 @@ test('a reply that comes before the body is sent ends the connection: the rest i
   const reply = await open().send(request(`http://${host}`, { method: 'POST', body }), quick);
   expect(reply).toMatchObject({ status: 413, text: '{}' });
   await expect.poll(() => closed).toBe(true);
+});
+
+test.each([
+  ['closes', (socket: Socket) => socket.end()],
+  ['resets', (socket: Socket) => socket.resetAndDestroy()],
+  ['speaks before it was asked over', (socket: Socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
+])('a server that %s every connection gets one for each attempt', async (_, talk) => {
+  for (const scheme of ['http', 'https']) {
+    let connections = 0;
+    const host = await tcp((socket) => {
+      connections += 1;
+      talk(socket);
+    });
+    await rejection(open().send(request(`${scheme}://${host}`), quick), NetworkError);
+    expect(connections).toBe(1);
+  }
+});
+
+test('a body of any length is sent whole, and the connection of a long one is not used again', async () => {
+  const { url, seen } = await serve(({ response }) => json(response, 200, {}));
+  const one = open();
+  for (const body of ['{}', 'x'.repeat(1e6), new Uint8Array(0), '{}']) {
+    await one.send(request(url, { method: 'POST', body }), quick);
+  }
+  expect(seen.map(({ body }) => body.length)).toEqual([2, 1e6, 0, 2]);
+  expect(seen.map(({ headers }) => headers['content-length'])).toEqual(['2', '1000000', '0', '2']);
+  // A long body may not be read to its end: its connection is used for nothing else.
+  expect(seen.map(({ connection }) => connection).slice(0, 3)).toEqual([1, 1, 2]);
 });
 
 describe('close', () => {

@@ -10,7 +10,10 @@ const lateServer = `
   const { parentPort } = require('node:worker_threads');
   const server = require('node:net').createServer((socket) => {
     socket.on('error', () => {});
-    socket.on('data', () => socket.end('HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\n{}'));
+    socket.on('data', (data) => {
+      if (String(data).startsWith('CONNECT ')) socket.write('HTTP/1.1 200 OK\\r\\n\\r\\n');
+      else socket.end('HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\n{}');
+    });
   });
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
     parentPort.postMessage(server.address().port);
@@ -50,11 +53,10 @@ test.runIf(process.platform === 'linux').each(['straight', 'through a proxy'])(
     const url = new URL(`http://${host}/`);
     const target = { endpoint: 'x', method: 'GET', url, path: '/', headers: {} } as const;
     const get = { ...target, repeatable: true, conceal: asItIs };
-    // The server answers CONNECT as it answers anything: what the tunnel then says is not the point here.
     const outcome = await transport.send(get, { timeoutMs: 5000 }).then(
       (reply) => String(reply.status),
       (error: Error) => error.message,
     );
-    expect(outcome).toMatch(way === 'straight' ? /^200$/ : /broke the connection|did not answer in HTTP/);
+    expect(outcome).toBe('200');
   },
 );
