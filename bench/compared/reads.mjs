@@ -1,9 +1,8 @@
-// A thousand status reads in one process, `width` at a time: node bench/compared/reads.mjs rungate|undici <width>
-// Writes what they took, in milliseconds of the clock and of the processor.
+// Status reads in one process, `width` at a time: node bench/compared/reads.mjs rungate|undici <width>
+// Writes what the first thousand took, and a thousand after ten thousand: milliseconds of the clock and of the processor.
 import { writeFileSync } from 'node:fs';
 
 const [who, width] = process.argv.slice(2);
-const reads = 1000;
 const { URL: apiUrl } = process.env;
 
 const readers = {
@@ -25,17 +24,25 @@ const readers = {
 };
 
 const { read, close } = await readers[who]();
-let left = reads;
-async function readSome() {
-  while (left > 0) {
-    left -= 1;
-    const { state } = await read();
-    if (state !== 'completed') throw new Error(state);
+
+async function measure(reads) {
+  let left = reads;
+  async function readSome() {
+    while (left > 0) {
+      left -= 1;
+      const { state } = await read();
+      if (state !== 'completed') throw new Error(state);
+    }
   }
+  const [began, used] = [performance.now(), process.cpuUsage()];
+  await Promise.all(Array.from({ length: Number(width) }, readSome));
+  const ms = performance.now() - began;
+  const { user, system } = process.cpuUsage(used);
+  return { ms, busyMs: (user + system) / 1000 };
 }
-const [began, used] = [performance.now(), process.cpuUsage()];
-await Promise.all(Array.from({ length: Number(width) }, readSome));
-const ms = performance.now() - began;
-const { user, system } = process.cpuUsage(used);
-writeFileSync(1, JSON.stringify({ ms, busyMs: (user + system) / 1000 }));
+
+const first = await measure(1000);
+await measure(9000);
+const warm = await measure(1000);
+writeFileSync(1, JSON.stringify({ first, warm }));
 await close();
