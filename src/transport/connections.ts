@@ -50,7 +50,8 @@ export function openConnections({ proxy, context, timeoutMs }: ConnectionsOption
   const connector = buildConnector(tls) as Connector;
   // Destroying an agent does not end a connection that is still being made.
   const connect: Connector = (target, callback) => {
-    const socket = connector(target, callback);
+    // The time limit of an attempt keeps the process alive, not a connection that nobody waits for any more.
+    const socket = connector(target, callback).unref();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     return socket;

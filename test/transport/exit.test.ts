@@ -57,6 +57,18 @@ test('the process exits by itself after the last call, with its connection still
   expect(lingered).toBeLessThan(2000);
 });
 
+test('the process exits by itself after a call that was given up while it still connected', async () => {
+  const script = `${server}
+    const mute = require('node:net').createServer((socket) => socket.unref());
+    await new Promise((resolve) => mute.listen(0, '127.0.0.1', resolve));
+    mute.unref();
+    const other = createClient({ apiUrl: 'https://localhost:' + mute.address().port, apiKey: 'k' });
+    await other.run.status('r', { signal: AbortSignal.timeout(200) }).catch((error) => console.log(error.name));`;
+  const { code, out, lingered } = await run(script);
+  expect({ code, out }).toEqual({ code: 0, out: 'TimeoutError\n' });
+  expect(lingered).toBeLessThan(5000);
+});
+
 test('close leaves nothing behind of a call that waits for a reply, for a retry or for a connection', async () => {
   const script = `${server}
     // A server that accepts connections and never speaks: the TLS handshake hangs.
