@@ -12,6 +12,9 @@ const undiciParts: NonNullable<Options['esbuildPlugins']>[number] = {
     build.onResolve({ filter: /^undici$/ }, ({ importer }) =>
       importer.startsWith(join(root, 'src')) ? { path: join(root, 'scripts/undici-parts.mjs') } : undefined,
     );
+    build.onResolve({ filter: /^node:http2$/ }, ({ importer }) =>
+      importer.endsWith('client-h2.js') ? { path: join(root, 'scripts/no-http2.cjs') } : undefined,
+    );
   },
 };
 
@@ -51,6 +54,8 @@ const shared: Options = {
   format: 'esm',
   target: 'node20.18',
   platform: 'node',
+  // Deno and Workers know `node:crypto`, not `crypto`.
+  removeNodeProtocol: false,
   // The published package has no runtime dependencies: what is used is bundled.
   noExternal: [/.*/],
   // CommonJS packages that are bundled (commander, undici) call require() for Node's own modules.
@@ -98,8 +103,6 @@ export default defineConfig([
     ...webhook,
     entry: webhookEntries,
     outDir: 'dist/webhook',
-    // Deno and Workers know `node:crypto`, not `crypto`.
-    removeNodeProtocol: false,
     splitting: true,
     minify: true,
     // As in scripts/chunks.mjs: Node prints the line of an error that nobody catches.
