@@ -15,7 +15,7 @@ beforeAll(async () => {
   program = join(folder, 'program.mjs');
   await build({
     stdin: {
-      contents: `import { main, systemIo } from './src/cli.ts'; process.exitCode = await main(process.argv.slice(2), systemIo);`,
+      contents: `import { main, systemIo } from './src/cli/main.ts'; process.exitCode = await main(process.argv.slice(2), systemIo);`,
       resolveDir: fileURLToPath(new URL('../..', import.meta.url)),
     },
     banner: {
