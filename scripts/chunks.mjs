@@ -61,7 +61,7 @@ const bundle = await rollup({
   // An entry may have more exports than its own: else it is one more file, that only names another.
   preserveEntrySignatures: 'allow-extension',
   onwarn(warning, warn) {
-    if (warning.code !== 'CIRCULAR_DEPENDENCY') warn(warning);
+    if (!['CIRCULAR_DEPENDENCY', 'UNUSED_EXTERNAL_IMPORT'].includes(warning.code)) warn(warning);
   },
 });
 const { output } = await bundle.generate({

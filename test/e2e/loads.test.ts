@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -61,6 +63,22 @@ it('run wait on a run that has ended loads what it needs, and nothing that was a
     'src/mock/server.ts',
   ]) {
     expect(list.split('\n')).not.toContain(never);
+  }
+});
+
+it('run wait with a profile does not load conf, which would pass the first Ctrl-C on as a second', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-loads-'));
+  try {
+    const service = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
+    const profile = { RUNGATE_CONFIG_DIR: folder };
+    await rungate(['config', 'set', 'project', 'a'], profile).ended;
+    const made = await rungate(['run', 'trigger', '--process', 'b'], { ...service, ...profile }).ended;
+    const waited = rungate(['run', 'wait', made.out.trim()], { ...traced(), ...profile });
+    const { list } = await loadedBy(waited);
+    expect(list.split('\n')).toContain('src/settings/profiles.ts');
+    expect(list.split('\n')).not.toContain('conf');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 });
 

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openStateFile } from '../../src/host/state-file.ts';
+import { openStateFile, type StateFile, type StateFileOptions } from '../../src/host/state-file.ts';
 
 let folder: string;
 let path: string;
@@ -25,7 +25,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const modeOf = (file: string) => statSync(file).mode & 0o777;
-const append = (text: string) => (old: string | null) => `${old ?? ''}${text}`;
+const format = { parse: (text: string) => ({ text }), write: (data: { text?: string }) => data.text ?? '' };
+const append = (file: StateFile, more: string) =>
+  file.change(format, ({ text = '' }: { text?: string }) => ({ text: text + more }));
+const appendTo = (place: string, more: string, options?: StateFileOptions) =>
+  append(openStateFile(place, options), more);
 
 describe('a file of state', () => {
   it('that is not there is null, and reading makes nothing', () => {
@@ -36,12 +40,12 @@ describe('a file of state', () => {
   it('and its folder are for their owner alone, whatever the umask and whatever was there', async () => {
     const before = process.umask(0);
     try {
-      await openStateFile(path).change(append('a'));
+      await appendTo(path, 'a');
       expect(modeOf(path)).toBe(0o600);
       expect(modeOf(join(folder, 'config'))).toBe(0o700);
       chmodSync(path, 0o666);
       expect(openStateFile(path).read()).toEqual({ text: 'a', exposed: true });
-      await openStateFile(path).change(append('b'));
+      await appendTo(path, 'b');
       expect(openStateFile(path).read()).toEqual({ text: 'ab', exposed: false });
     } finally {
       process.umask(before);
@@ -49,15 +53,15 @@ describe('a file of state', () => {
   });
 
   it('leaves nothing beside it', async () => {
-    await openStateFile(path).change(append('a'));
-    await openStateFile(path).change(append('b'));
+    await appendTo(path, 'a');
+    await appendTo(path, 'b');
     expect(readdirSync(join(folder, 'config'))).toEqual(['state.json']);
   });
 
   it('is as it was when the change fails', async () => {
     const state = openStateFile(path);
-    await state.change(append('a'));
-    const failing = state.change(() => {
+    await append(state, 'a');
+    const failing = state.change(format, () => {
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
@@ -69,19 +73,19 @@ describe('a file of state', () => {
     mkdirSync(join(folder, 'config'));
     writeFileSync(join(folder, 'kept.json'), 'a');
     symlinkSync(join(folder, 'kept.json'), path);
-    await openStateFile(path).change(append('b'));
+    await appendTo(path, 'b');
     expect(lstatSync(path).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(folder, 'kept.json'), 'utf8')).toBe('ab');
   });
 
   it('keeps every one of many changes at once', async () => {
-    await Promise.all(Array.from({ length: 50 }, () => openStateFile(path).change(append('x'))));
+    await Promise.all(Array.from({ length: 50 }, () => appendTo(path, 'x')));
     expect(readFileSync(path, 'utf8')).toBe('x'.repeat(50));
   });
 
   it('is set aside whole, once, and only as it was seen', async () => {
     const state = openStateFile(path);
-    await state.change(() => 'torn');
+    await append(state, 'torn');
     expect(await state.setAside('other', 'x')).toBeNull();
     expect(await state.setAside('torn', 'x')).toBe(`${path}.x`);
     expect(await state.setAside('torn', 'y')).toBeNull();
@@ -101,7 +105,7 @@ describe('a lock', () => {
 
   it('that was left behind is taken away, by many at once too', async () => {
     writeFileSync(lock(), 'a process that was killed');
-    const all = Array.from({ length: 20 }, () => openStateFile(path, { staleMs: 30 }).change(append('x')));
+    const all = Array.from({ length: 20 }, () => appendTo(path, 'x', { staleMs: 30 }));
     await Promise.all(all);
     expect(readFileSync(path, 'utf8')).toBe('x'.repeat(20));
     expect(readdirSync(join(folder, 'config'))).toEqual(['state.json']);
@@ -109,7 +113,7 @@ describe('a lock', () => {
 
   it('that is held is waited for', async () => {
     writeFileSync(lock(), 'somebody');
-    const change = openStateFile(path).change(append('x'));
+    const change = appendTo(path, 'x');
     await new Promise((resolve) => setTimeout(resolve, 60));
     expect(existsSync(path)).toBe(false);
     rmSync(lock());
@@ -119,7 +123,7 @@ describe('a lock', () => {
 
   it('that can be neither had nor taken away is an error in the end', async () => {
     mkdirSync(lock());
-    const change = openStateFile(path, { staleMs: 1e9, giveUpMs: 50 }).change(append('x'));
+    const change = appendTo(path, 'x', { staleMs: 1e9, giveUpMs: 50 });
     await expect(change).rejects.toMatchObject({ code: 'ELOCKED' });
   });
 });

@@ -62,9 +62,8 @@ export async function cached(
   const keep = async (items: readonly Item[], forMs: number) => {
     const now = io.clock.now();
     try {
-      await file?.change((text) =>
-        JSON.stringify({ ...current(text ?? undefined, now), [key]: { until: now + forMs, items } }),
-      );
+      const format = { parse: (text: string) => current(text, now), write: JSON.stringify };
+      await file?.change(format, (entries) => ({ ...entries, [key]: { until: now + forMs, items } }));
     } catch {
       // A folder that cannot be written to costs time at the next TAB, and nothing else.
     }

@@ -40,11 +40,15 @@ export async function changeStore(
   change: (profiles: Profiles) => Profiles,
 ): Promise<void> {
   let seen = '';
+  const format = {
+    parse(text: string): Profiles {
+      seen = text;
+      return readProfiles(path, text);
+    },
+    write: writeProfiles,
+  };
   try {
-    await io.stateFile(path).change((text) => {
-      seen = text ?? '';
-      return writeProfiles(change(text === null ? {} : readProfiles(path, text)));
-    });
+    await io.stateFile(path).change(format, change);
   } catch (error) {
     if (error instanceof DamagedProfiles) throw await setAside(io, path, seen, error);
     const code = codeOf(error);
