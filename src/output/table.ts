@@ -1,5 +1,5 @@
 import { sanitize } from '../sanitize.ts';
-import { columnsOf, wrap } from './wrap.ts';
+import { columnsOf, wrapWords } from './wrap.ts';
 
 /** What a table is made of: text as it came; it is made harmless here. */
 export interface Table {
@@ -9,113 +9,119 @@ export interface Table {
   optional?: number;
 }
 
-/** Columns of space around a cell's text. */
-const padding = 2;
+/** A row as it is drawn. All texts are harmless already. */
+export interface Row {
+  cells: readonly string[];
+  /** What stands below the row, a line each. */
+  below?: readonly string[];
+  /** Paints a text, or links it; the texts below the row have the number of the column after the last. */
+  style?(text: string, column: number): string;
+}
+
+/** Columns of space between two columns. */
+export const gap = 2;
 
 /** Tab-separated values, a row a line: for pipes and logs. */
 export function renderTsv(table: Table): string {
   return table.rows.map((row) => `${row.map(sanitize).join('\t')}\n`).join('');
 }
 
-/** Rows in columns of known widths, below their head where there is one. */
-async function draw(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  widths: readonly number[],
-): Promise<string> {
+const sides = ['top', 'bottom', 'left', 'mid', 'right'];
+const joints = ['top-mid', 'top-left', 'top-right', 'bottom-mid', 'bottom-left', 'bottom-right'];
+const noBorders = Object.fromEntries(
+  [...sides, ...joints, 'left-mid', 'mid-mid', 'right-mid'].map((name) => [name, '']),
+);
+
+/** Draws rows in columns of known widths. A text with a wider word makes its line longer: nothing is cut off. */
+export async function drawRows(rows: readonly Row[], widths: readonly number[]): Promise<string> {
   const { default: Table3 } = await import('cli-table3');
-  const cells = (row: readonly string[]) =>
-    row.map((cell, index) => wrap(cell, (widths[index] ?? widths[0] ?? 0) - padding).join('\n'));
-  const plain = { head: [], border: [] };
-  const drawn = new Table3({
-    head: cells(head),
-    style: plain,
-    colWidths: [...widths],
-    chars: {
-      top: '',
-      'top-mid': '',
-      'top-left': '',
-      'top-right': '',
-      bottom: '',
-      'bottom-mid': '',
-      'bottom-left': '',
-      'bottom-right': '',
-      left: '',
-      'left-mid': '',
-      mid: '',
-      'mid-mid': '',
-      right: '',
-      'right-mid': '',
-      middle: ' ',
-    },
+  const last = widths.length - 1;
+  const drawn = rows.flatMap(({ cells, below = [], style = (text) => text }) => [
+    cells.map((cell, column) =>
+      wrapWords(cell, widths[column] ?? 0, '')
+        .map((line) => style(line, column))
+        .join('\n'),
+    ),
+    ...below.map((text) => [{ colSpan: widths.length, content: style(text, widths.length) }]),
+  ]);
+  // cli-table3 cuts what is wider than its column, and counts a link's address as text. To the right of the last
+  // column there is nothing that it could push away.
+  const room = drawn.reduce((most, row) => {
+    const cell = row.length === widths.length ? row[last] : row[0];
+    return Math.max(most, (typeof cell === 'string' ? cell : (cell?.content ?? '')).length);
+  }, widths[last] ?? 0);
+  const table = new Table3({
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': gap - 1 },
+    chars: { ...noBorders, middle: ' ' },
+    colWidths: widths.map((width, column) => (column === last ? room : width) + gap - 1),
   });
-  drawn.push(...rows.map(cells));
-  const lines = drawn.toString().split('\n');
-  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+  table.push(...drawn);
+  const lines = table.toString().split('\n');
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
-/** The last column takes what is left of the line: a later part may hold more. */
-function withRest(widths: readonly number[], columns: number): number[] {
-  const used = widths.reduce((sum, width) => sum + width, widths.length - 1);
-  const last = (widths.at(-1) ?? 0) + Math.max(0, columns - used);
-  return [...widths.slice(0, -1), last];
+type Texts = readonly (readonly string[])[];
+
+/** How wide each column is with `width` for the width of a text. */
+function widthsOf(rows: Texts, width: (text: string) => number): number[] {
+  const columns = Array.from({ length: rows[0]?.length ?? 0 }, (_, index) => index);
+  return columns.map((index) => rows.reduce((most, row) => Math.max(most, width(row[index] ?? '')), 0));
+}
+
+/** How wide columns are in which nothing has to be broken. */
+export const naturalWidths = (rows: Texts) => widthsOf(rows, columnsOf);
+
+/** How wide columns are at least: as wide as the longest word in them, which may be an id or an address. */
+const leastWidths = (rows: Texts) =>
+  widthsOf(rows, (text) => Math.max(...wrapWords(text, 1, '').map(columnsOf)));
+
+/** How wide a table is that has columns of these widths. */
+export const tableWidth = (widths: readonly number[]) =>
+  widths.reduce((sum, width) => sum + width + gap, -gap);
+
+/** A column of text is not made narrower than this while columns can be left out instead. */
+const readable = 30;
+
+/** Column widths for a terminal: the last columns are left out first, then the widest texts are broken. */
+function columnWidths(rows: Texts, columns: number, optional: number): number[] {
+  const widths = naturalWidths(rows);
+  const least = leastWidths(rows);
+  const narrow = () => widths.map((width, index) => Math.max(least[index] ?? 0, Math.min(width, readable)));
+  for (let left = optional; left > 0 && tableWidth(narrow()) > columns; left -= 1) widths.pop();
+  for (let over = tableWidth(widths) - columns; over > 0; over -= 1) {
+    const spare = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
+    const widest = Math.max(...spare);
+    if (widest === 0) break;
+    widths[spare.indexOf(widest)] = widest - 1;
+  }
+  return widths;
 }
 
 /**
  * A table for a terminal of a known width that comes in parts: the first says how wide the columns are, and has the
- * head. Long cells are wrapped, never the whole table broken.
+ * head. Long texts are broken between words; where one word is too long, the table is wider than the terminal.
  */
 export function tableStream(columns: number): (part: Table) => Promise<string> {
   let widths: number[] | undefined;
   return (part) => {
-    const clean = part.rows.map((row) => row.map(sanitize));
+    const rows = part.rows.map((row) => row.map(sanitize));
     const first = widths === undefined;
-    widths ??= withRest(columnWidths([part.head, ...clean], columns, part.optional ?? 0), columns);
+    widths ??= columnWidths([part.head, ...rows], columns, part.optional ?? 0);
+    // Only a longer id in a later part makes a column wider; the last one has what is left of the line.
+    const least = leastWidths(first ? [part.head, ...rows] : rows);
+    const last = widths.length - 1;
+    widths = widths.map((width, index) => Math.max(index === last ? 0 : width, least[index] ?? 0));
+    widths[last] = Math.max(widths[last] ?? 0, columns - tableWidth([...widths.slice(0, last), 0]));
+    const all = first ? [part.head, ...rows] : rows;
     const kept = widths.length;
-    const rows = clean.map((row) => row.slice(0, kept));
-    return draw(first ? part.head.slice(0, kept) : [], rows, widths);
+    return drawRows(
+      all.map((row) => ({ cells: row.slice(0, kept) })),
+      widths,
+    );
   };
 }
 
 /** A table for a terminal of a known width. */
 export function renderTable(table: Table, columns: number): Promise<string> {
   return tableStream(columns)(table);
-}
-
-/** A column that is wider than this is one that can be wrapped. */
-const wrapped = 30;
-
-/** Natural column widths, padding included. */
-function naturalWidths(rows: readonly (readonly string[])[]): number[] {
-  const widest = (index: number) =>
-    rows.reduce((most, row) => Math.max(most, columnsOf(row[index] ?? '')), 0);
-  return Array.from({ length: rows[0]?.length ?? 0 }, (_, index) => widest(index) + padding);
-}
-
-/** How much wider than the terminal the columns are, with a column of space between two. */
-function excess(widths: readonly number[], columns: number): number {
-  return widths.reduce((sum, width) => sum + width, widths.length - 1) - columns;
-}
-
-/** Column widths that fit the terminal: the last columns are left out first, then the widest give way. */
-function columnWidths(rows: readonly (readonly string[])[], columns: number, optional: number): number[] {
-  const widths = naturalWidths(rows);
-  const needed = () =>
-    excess(
-      widths.map((width) => Math.min(width, wrapped)),
-      columns,
-    );
-  for (let left = optional; left > 0 && needed() > 0; left -= 1) widths.pop();
-  const least = 6;
-  let over = excess(widths, columns);
-  while (over > 0) {
-    const widest = widths.indexOf(Math.max(...widths));
-    const width = widths[widest] ?? least;
-    if (width <= least) break;
-    const second = Math.max(least, ...widths.filter((_, index) => index !== widest));
-    const cut = Math.min(over, Math.max(1, width - second));
-    widths[widest] = width - cut;
-    over -= cut;
-  }
-  return widths;
 }

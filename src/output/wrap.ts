@@ -14,47 +14,45 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** What must not be torn apart: a letter and its accents, an emoji of several characters. */
-function* graphemes(text: string): Iterable<string> {
-  if (ascii.test(text)) return yield* text;
-  for (const { segment } of new Intl.Segmenter().segment(text)) yield segment;
-}
-
-/** Harmless text in lines of so many columns; none of them begins with a CI's command either. */
-export function wrap(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const grapheme of graphemes(text)) {
-    const next = grapheme === ':' && line.trimStart() === ':' ? ' :' : grapheme;
-    if (line !== '' && columnsOf(line + next) > columns) {
-      lines.push(line);
-      line = grapheme;
-    } else {
-      line += next;
-    }
-  }
-  return [...lines, line];
-}
-
 /** What colours text and takes no column. */
 const paint = /\u001b\[\d+m/g;
 
+/** The parts of a word that may stand in lines of their own: wide characters, and the members of JSON. */
+function* partsOf(word: string): Iterable<string> {
+  if (ascii.test(word)) return yield* word.split(/(?<=,)(?=["[{])/);
+  let part = '';
+  for (const { segment } of new Intl.Segmenter().segment(word)) {
+    if (wide.test(segment)) {
+      if (part !== '') yield part;
+      yield segment;
+      part = '';
+    } else {
+      part += segment;
+    }
+  }
+  if (part !== '') yield part;
+}
+
 /**
- * Harmless text in lines of so many columns, broken at spaces only: an address or a command stays in one piece, however
- * long it is. Every line but the first begins with `indent`.
+ * Harmless text in lines of so many columns, broken where words end: an address, an id or a command stays in one piece,
+ * however long it is. Every line but the first begins with `indent`.
  */
 export function wrapWords(text: string, columns: number, indent: string): string[] {
   const [start = ''] = /^ */.exec(text) ?? [];
   const lines: string[] = [];
   let line: string | null = null;
   for (const word of text.slice(start.length).split(' ')) {
-    const longer: string = line === null ? start + word : `${line} ${word}`;
-    if (line !== null && columnsOf(longer.replaceAll(paint, '')) > columns) {
-      lines.push(line);
-      // At the start of a line a CI would take it for a command.
-      line = indent + (word.startsWith('::') ? sanitize(word) : word);
-    } else {
-      line = longer;
+    let space = ' ';
+    for (const part of word === '' ? [''] : partsOf(word)) {
+      const longer: string = line === null ? start + part : line + space + part;
+      if (line !== null && columnsOf(longer.replaceAll(paint, '')) > columns) {
+        lines.push(line);
+        // At the start of a line a CI would take it for a command.
+        line = indent + (part.startsWith('::') ? sanitize(part) : part);
+      } else {
+        line = longer;
+      }
+      space = '';
     }
   }
   return [...lines, line ?? ''];

@@ -48,7 +48,7 @@ async function printScreen(report: GateReport, { out, env }: Io, output: Output)
   // Colours are those of stderr: a result that goes elsewhere has none.
   const paint: Output['paint'] = output.oneScreen ? output.paint : (_tone, text) => text;
   const links = out.isTTY && knowsLinks(env);
-  await output.result(gateScreen(report, out.columns || 80, { paint, links }));
+  await output.result(await gateScreen(report, out.columns || 80, { paint, links }));
 }
 
 /** Prints the result on stdout, and what it means on stderr; on one terminal nothing is said twice. */

@@ -302,7 +302,7 @@ describe('replies of which the contract shows nothing', () => {
   it('a bare list is a table of its items', async () => {
     on = await stage();
     const { out } = await on.with({ isTTY: true, env: { NO_COLOR: '1' } })('webhooks', 'event-types');
-    expect(out).toMatch(/^ TYPE {2,}DESCRIPTION *\n run\.started {2,}A run has started *\n/);
+    expect(out).toMatch(/^TYPE {2,}DESCRIPTION *\nrun\.started {2,}A run has started *\n/);
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 

@@ -103,7 +103,7 @@ describe('--all', () => {
     expect(lines(out)).toEqual(['o1\topen\t10.50', '12345678901234567890\tclosed\\tor not\t-']);
   });
 
-  test('prints one table whose columns are those of the first page, as wide as there', async () => {
+  test('prints one table whose columns are those of the first page, wider only for a longer id', async () => {
     const items = (page: number) =>
       page === 1
         ? ['{"id":"o1","status":"open"}', '{"id":"o2","status":"confirmed"}']
@@ -111,9 +111,9 @@ describe('--all', () => {
     const { out } = await listed((page, scene) => send(scene, pageText(page, 4, items(page))), [], {
       isTTY: true,
     });
-    expect(lines(out).slice(0, 3)).toEqual([' ID   STATUS', ' o1   open', ' o2   confirmed']);
-    expect(lines(out)[3]).toMatch(/^ a- {3}longer longer .*longer/);
-    expect(lines(out).at(-1)).toBe(' o4   -');
+    expect(lines(out).slice(0, 3)).toEqual(['ID  STATUS', 'o1  open', 'o2  confirmed']);
+    expect(lines(out)[3]).toMatch(/^a-long-id {2}longer longer .*longer$/);
+    expect(lines(out).at(-1)).toBe('o4         -');
     expect(out.match(/STATUS|new/g)).toEqual(['STATUS']);
     expect(Math.max(...lines(out).map((line) => line.length))).toBeLessThanOrEqual(80);
   });

@@ -220,6 +220,25 @@ describe('the result on a terminal', () => {
     ]);
   });
 
+  it.each([140, 80, 30])(
+    'links the whole address at %i columns, whatever characters it has',
+    async (columns) => {
+      on = await stage({ outcome: 'passed', duration: 0 });
+      const id = (await on.rungate(...trigger)).out.trim();
+      const appUrl = `https://a.example/r/${id}?a=(1);b='c',d=[e]!$&*+~@`;
+      on.mock.faults.add({ kind: 'patch', endpoint: 'run.status', merge: { appUrl }, times: 9 });
+      const env = { ...on.env, NO_COLOR: '1', FORCE_HYPERLINK: '1' };
+      const { io, printed } = memoryIo({ isTTY: true, clock: on.clock, env });
+      await main(['run', 'wait', id], {
+        ...io,
+        out: { ...io.out, columns, write: (text) => io.out.write(text) },
+      });
+      expect(printed().out).toContain(
+        `\u001b]8;;${new URL(appUrl).href}\u001b\\${appUrl}\u001b]8;;\u001b\\\n`,
+      );
+    },
+  );
+
   it('says in words what the codes 2 and 4 mean', async () => {
     expect((await result(80, 'blocked')).err).toMatch(
       /✗ gate failed \(exit 2\): something was blocked, nothing failed\n$/,
