@@ -96,6 +96,15 @@ async function speakOf({ withheld, exposed, profile, profilesFile }: Sources, ou
   if (exposed) await output.alert(`others may read your secrets: chmod 600 ${sanitize(profilesFile ?? '')}`);
 }
 
+/** A caller whose calls a person sees on a terminal, when they take a while. */
+function shown(caller: Caller, host: string, { motion }: Output): Caller {
+  if (!motion.possible) return caller;
+  return {
+    ...caller,
+    exchange: (...call) => motion.during(`waiting for ${sanitize(host)}`, caller.exchange(...call)),
+  };
+}
+
 /** Settings from all their sources, an output that knows every secret, and a client when it is asked for. */
 export async function createContext(
   io: Io,
@@ -134,7 +143,7 @@ export async function createContext(
         const options = clientOptions(io, settings, globals, output);
         // Before anything else is done: a wrong address is a wrong call, whatever the command.
         parseApiUrl(options.apiUrl, options.insecureHttp);
-        caller = createCaller(options, output.conceal);
+        caller = shown(createCaller(options, output.conceal), new URL(options.apiUrl).host, output);
       } catch (error) {
         throw blame(error, settings);
       }
@@ -142,6 +151,7 @@ export async function createContext(
       return caller;
     },
     async close() {
+      output.motion.end();
       await caller?.close();
     },
   };

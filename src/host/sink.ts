@@ -1,4 +1,5 @@
-import { type Terminal, terminalOf, type Write } from './terminal.ts';
+/** A terminal, for what is drawn in place. */
+export type Terminal = NodeJS.WriteStream;
 
 /** Where text goes. `write` resolves once the text is handed over, so that a slow reader slows us down. */
 export interface Sink {
@@ -24,16 +25,6 @@ export function streamSink(stream: NodeJS.WriteStream): Sink {
     if (error.code !== 'EPIPE' && error.code !== 'EOF') failure ??= error;
   };
   stream.on('error', fail);
-  const writeTo = (write: Write, text: string): Promise<void> =>
-    open && text !== ''
-      ? new Promise((resolve) => {
-          write.call(stream, text, (error) => {
-            // Known here before the stream says so: what was written did not arrive.
-            if (error) fail(error);
-            resolve();
-          });
-        })
-      : Promise.resolve();
   return {
     isTTY: Boolean(stream.isTTY),
     get columns() {
@@ -46,7 +37,16 @@ export function streamSink(stream: NodeJS.WriteStream): Sink {
     get failure() {
       return failure;
     },
-    write: (text) => writeTo(stream.write, text),
-    ...(stream.isTTY ? { terminal: terminalOf(stream, writeTo) } : {}),
+    write: (text) =>
+      open && text !== ''
+        ? new Promise((resolve) => {
+            stream.write(text, (error) => {
+              // Known here before the stream says so: what was written did not arrive.
+              if (error) fail(error);
+              resolve();
+            });
+          })
+        : Promise.resolve(),
+    ...(stream.isTTY ? { terminal: stream } : {}),
   };
 }

@@ -3,6 +3,7 @@ import type { ErrorReport } from '../errors.ts';
 import type { Io } from '../host/io.ts';
 import { excerpt, sanitize } from '../sanitize.ts';
 import { renderJson, renderReply } from './json.ts';
+import { createMotion, type Motion } from './motion.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
 import { wrapWords } from './wrap.ts';
 
@@ -37,6 +38,8 @@ export interface Output {
   /** An error: one JSON line where JSON was asked for, else sentences. */
   error(report: ErrorReport): Promise<void>;
   paint(tone: Tone, text: string): string;
+  /** What moves on the terminal while a person waits; it makes room for all that is written here. */
+  readonly motion: Motion;
   /** The text without the secrets in it: for what is drawn in place and not written by this. */
   conceal(text: string): string;
   /** Untrusted text without the secrets in it, in one line and no longer than `limit` characters. */
@@ -76,7 +79,12 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
   const paint = await painter(wantsColor(io.env, io.err.isTTY));
   const conceal = concealer(secrets);
   const toErr = (text: string) => io.err.write(conceal(text));
-  const result = (text: string) => io.out.write(conceal(text));
+  const motion = createMotion(io, quiet, paint);
+  const result = (text: string) => {
+    // Who reads the pipe may write to the same terminal from now on.
+    if (!io.out.isTTY) motion.end();
+    return io.out.write(conceal(text));
+  };
   const indent = format === 'ndjson' ? 0 : 2;
 
   // Before cells are wrapped and lines folded: a secret over two lines is not found.
@@ -101,6 +109,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     verbose,
     result,
     paint,
+    motion,
     conceal,
     excerpt: (text, limit) => excerpt(conceal(text), limit),
     oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,

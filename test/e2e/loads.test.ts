@@ -57,6 +57,8 @@ it('run wait on a run that has ended loads what it needs, and nothing that was a
     'src/commands/run/live.ts',
     'src/output/live/view.ts',
     'cli-table3',
+    'conf',
+    'ora',
     'chalk',
     'lossless-json',
     'src/contract/env.ts',

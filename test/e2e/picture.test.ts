@@ -52,7 +52,7 @@ it('docs/gate.svg shows what rungate run wait shows on a terminal', async () => 
   expect(last).toContain('gate failed');
   expect(words(frames.at(-1)?.join('\n') ?? '')).toEqual(words(last));
   const live = picture.frames.map(textOfFrame).find((text) => text.includes('of 3 runs going')) ?? '';
-  const [, head = ''] = live.split('\n');
+  const [, , head = ''] = live.split('\n');
   expect(head).toContain('STATE');
-  expect(frames.map((rows) => words(rows[1] ?? '').join(' '))).toContain(words(head).join(' '));
+  expect(frames.map((rows) => words(rows[2] ?? '').join(' '))).toContain(words(head).join(' '));
 });

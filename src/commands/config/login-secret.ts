@@ -79,7 +79,7 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   const url = sent ? service(context, flags) : null;
   const secret = await readSecretText(context, `${what}${url === null ? '' : ` for ${url.origin}`}: `);
   const keep = keeping(kind, secret, url, context.settings.apiUrl?.value);
-  await changeStore(context.io, path, (profiles) => changeProfile(profiles, profile.name, keep));
+  await changeStore(context, path, (profiles) => changeProfile(profiles, profile.name, keep));
   const purpose = url === null ? '' : ` for ${url.origin}`;
   await context.output.note(`the ${what}${purpose} is kept in profile ${profile.name}: ${sanitize(path)}`);
   const stronger = context.settings[name];

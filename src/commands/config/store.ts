@@ -1,6 +1,8 @@
 import { ConfigError, RungateError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import { excerpt } from '../../sanitize.ts';
 import { DamagedProfiles, type Profiles, readProfiles, writeProfiles } from '../../settings/profiles.ts';
+import type { Context } from '../context.ts';
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
@@ -35,7 +37,7 @@ export async function understand(io: Io, path: string, text: string): Promise<Pr
 
 /** Changes the profiles as they are when nobody else changes them. */
 export async function changeStore(
-  io: Io,
+  { io, output }: Pick<Context, 'io' | 'output'>,
   path: string,
   change: (profiles: Profiles) => Profiles,
 ): Promise<void> {
@@ -48,7 +50,8 @@ export async function changeStore(
     write: writeProfiles,
   };
   try {
-    await io.stateFile(path).change(format, change);
+    const changed = io.stateFile(path).change(format, change);
+    await output.motion.during(`waiting for ${excerpt(path)}`, changed);
   } catch (error) {
     if (error instanceof DamagedProfiles) throw await setAside(io, path, seen, error);
     const code = codeOf(error);

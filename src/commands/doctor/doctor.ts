@@ -38,7 +38,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     return;
   }
   const url = new URL(settings.apiUrl?.value ?? '');
-  yield await checkDns(url.hostname);
+  yield await context.output.motion.during(`looking up ${url.hostname}`, checkDns(url.hostname));
 
   const headers: Record<string, string>[] = [];
   let answered = false;

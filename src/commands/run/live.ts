@@ -2,11 +2,11 @@ import type { Policy } from '../../gate/policy.ts';
 import { shownAs } from '../../gate/report.ts';
 import type { WatchedRun } from '../../gate/wait.ts';
 import type { Io } from '../../host/io.ts';
-import type { Terminal } from '../../host/terminal.ts';
 import { hyperlink, knowsLinks } from '../../output/live/hyperlink.ts';
 import type { LiveModel, LiveRun, LiveStyle } from '../../output/live/model.ts';
-import { beatMs, openScreen, type Screen } from '../../output/live/screen.ts';
+import { isAsWide } from '../../output/live/spinner.ts';
 import { liveLines } from '../../output/live/view.ts';
+import { hasSymbols } from '../../output/motion.ts';
 import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 
@@ -23,7 +23,7 @@ export interface GateLive {
   draw(): void;
   /** Nothing is read any more. */
   stopping(): void;
-  stop(): Promise<void>;
+  stop(): void;
 }
 
 interface Moment extends LiveRules {
@@ -54,43 +54,34 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, c
   };
 }
 
-/** Terminals that have a few hundred characters, and no more. */
-function hasSymbols({ env, platform }: Io): boolean {
-  if (platform !== 'win32') return env.TERM !== 'linux';
-  return env.WT_SESSION !== undefined || env.TERM_PROGRAM !== undefined || env.TERM !== undefined;
-}
-
-export function gateLive(io: Io, terminal: Terminal, output: Output, rules: LiveRules): GateLive {
-  const style: LiveStyle = {
-    paint: output.paint,
-    link: knowsLinks(io.env) ? hyperlink : null,
-    symbols: hasSymbols(io),
+export function gateLive(io: Io, { motion, paint, conceal }: Output, rules: LiveRules): GateLive {
+  // A link that ora takes for text would make it clear lines that are not its own.
+  const link: LiveStyle['link'] = (url, text) => {
+    const linked = hyperlink(url, text);
+    return isAsWide(linked, text) ? linked : text;
   };
+  const style: LiveStyle = { paint, link: knowsLinks(io.env) ? link : null, symbols: hasSymbols(io) };
   const began = io.clock.monotonic();
   let stopping = false;
-  let screen: Screen | undefined;
+  let hide: (() => void) | undefined;
   let runs: readonly WatchedRun[] = [];
 
   const model = (): LiveModel => {
     const now = io.clock.monotonic();
-    const moment = { ...rules, now, stopping, conceal: output.conceal };
-    return {
-      runs: runs.map((run) => liveRun(run, moment)),
-      elapsedMs: now - began,
-      beat: Math.floor(now / beatMs),
-    };
+    const moment = { ...rules, now, stopping, conceal };
+    return { runs: runs.map((run) => liveRun(run, moment)), elapsedMs: now - began };
   };
   return {
     watch(watched) {
       if (watched.length === 0) return;
       runs = watched;
-      screen ??= openScreen(terminal, io, (size) => liveLines(model(), size, style));
-      screen.draw();
+      hide ??= motion.show((size) => liveLines(model(), size, style));
+      motion.draw();
     },
-    draw: () => screen?.draw(),
+    draw: motion.draw,
     stopping() {
       stopping = true;
     },
-    stop: async () => screen?.close(),
+    stop: () => hide?.(),
   };
 }

@@ -20,13 +20,7 @@ function attempt(run: WatchedRun, maxAttempts: number): string {
 }
 
 export interface GateProgress extends GateObserver {
-  stop(): Promise<void>;
-}
-
-/** Whether a person watches who can be shown something in place: a CI may lend its jobs a terminal, and keeps a log. */
-function canWatch({ env, err }: Io, output: Output): boolean {
-  const inCi = env.CI !== undefined && !['', '0', 'false'].includes(env.CI);
-  return err.isTTY && env.TERM !== 'dumb' && !inCi && !output.quiet;
+  stop(): void;
 }
 
 /**
@@ -34,12 +28,10 @@ function canWatch({ env, err }: Io, output: Output): boolean {
  * of state, and a heartbeat a minute. `rules` is null where nothing is waited for.
  */
 export async function gateProgress(io: Io, output: Output, rules: LiveRules | null): Promise<GateProgress> {
-  const { terminal } = io.err;
+  const moving = rules !== null && output.motion.possible;
   // Loaded where there is a terminal alone: a gate in a CI has no use for it.
-  const live =
-    rules !== null && terminal !== undefined && canWatch(io, output)
-      ? (await import('./live.ts')).gateLive(io, terminal, output, rules)
-      : null;
+  const live = moving ? (await import('./live.ts')).gateLive(io, output, rules) : null;
+  if (moving) await output.motion.load();
   const { clock } = io;
   const maxAttempts = rules?.maxAttempts ?? Number.POSITIVE_INFINITY;
   const told = new Map<string, { state: string; at: number }>();
@@ -49,7 +41,7 @@ export async function gateProgress(io: Io, output: Output, rules: LiveRules | nu
   const name = (run: { runId: string }) => excerpt(run.runId, 80);
 
   return {
-    stop: async () => live?.stop(),
+    stop: () => live?.stop(),
     onWatch: (runs) => live?.watch(runs),
     onCreated(run, reattached) {
       const url = run.appUrl === null ? '' : ` ${excerpt(run.appUrl, 500)}`;

@@ -41,7 +41,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
   } finally {
     unsubscribe();
-    await progress.stop();
+    progress.stop();
   }
 }
 

@@ -79,7 +79,7 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
       },
     );
   } finally {
-    await progress.stop();
+    progress.stop();
   }
 }
 

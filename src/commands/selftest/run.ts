@@ -122,7 +122,8 @@ export async function selftestCommand(
   try {
     const shims = writeShims(folder, io.program);
     const stand = { io, command, folder, shims, limitMs };
-    const results = await runAll(stand, list, parallel, stop, (result) => tellStep(output, result));
+    const ran = runAll(stand, list, parallel, stop, (result) => tellStep(output, result));
+    const results = await output.motion.during('running the step in each scenario', ran);
     const judgements = judge(text, results);
     await printJudgements(output, judgements);
     return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;

@@ -4,11 +4,11 @@ import type { LiveRun } from './model.ts';
 const weight: Readonly<Record<LiveRun['phase'], number>> = { going: 0, fail: 1, warn: 2, pass: 3 };
 
 /**
- * The runs that have room in so many lines, in their own order, and whether there is room for a heading. Several runs
- * have a line that sums them up, which comes first when there is room for little.
+ * The runs that have room in so many lines, in their own order, and whether there is room for a heading. A line that
+ * sums them up comes first.
  */
 export function chosen(runs: readonly LiveRun[], height: number): { shown: LiveRun[]; head: boolean } {
-  const forRuns = runs.length > 1 ? height - 1 : height;
+  const forRuns = height - 1;
   const head = forRuns > Math.min(runs.length, 2);
   const room = Math.max(0, head ? forRuns - 1 : forRuns);
   if (runs.length <= room) return { shown: [...runs], head };
@@ -26,5 +26,6 @@ export function tally(runs: readonly LiveRun[]): string[] {
   }
   const going = runs.filter(({ phase }) => phase === 'going').length;
   const verdicts = [...ended].map(([verdict, count]) => `${count} ${verdict}`);
-  return [`${going} of ${runs.length} runs going`, ...(verdicts.length === 0 ? [] : [verdicts.join(', ')])];
+  const first = runs.length === 1 ? 'waiting for 1 run' : `${going} of ${runs.length} runs going`;
+  return [first, ...(verdicts.length === 0 ? [] : [verdicts.join(', ')])];
 }

@@ -1,5 +1,14 @@
 import type { Tone } from '../output.ts';
 
+/** A terminal's columns and rows. */
+export interface Size {
+  columns: number;
+  rows: number;
+}
+
+/** The lines to show on a terminal of a size; the first one stands behind a spinner of one column and a space. */
+export type View = (size: Size) => readonly string[];
+
 /** What is shown of a run. All texts are harmless already, and of one line. */
 export interface LiveRun {
   name: string;
@@ -22,8 +31,6 @@ export interface LiveRun {
 export interface LiveModel {
   runs: readonly LiveRun[];
   elapsedMs: number;
-  /** Counts up while the view is alive: it turns the spinner. */
-  beat: number;
 }
 
 /** What the terminal can. */
@@ -33,10 +40,4 @@ export interface LiveStyle {
   link: ((url: string, text: string) => string) | null;
   /** False where it has letters and little else. */
   symbols: boolean;
-}
-
-/** A line with the number of columns it takes. */
-export interface Line {
-  text: string;
-  columns: number;
 }

@@ -1,11 +1,9 @@
-import type { Size } from '../../host/terminal.ts';
 import type { Tone } from '../output.ts';
 import { chosen, tally } from './choose.ts';
 import { type Column, type ColumnName, fitColumns, gap, heads } from './columns.ts';
-import type { Line, LiveModel, LiveRun, LiveStyle } from './model.ts';
+import type { LiveModel, LiveRun, LiveStyle, Size } from './model.ts';
 import { clockTime, columnsOf, pad, shorten, shortenMiddle } from './text.ts';
 
-const spinners = { fine: [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'], plain: [...'-\\|/'] };
 const marks = {
   going: { tone: 'busy', fine: '•', plain: '*' },
   pass: { tone: 'good', fine: '✓', plain: '+' },
@@ -59,23 +57,14 @@ function lineOf(mark: string, cells: readonly string[]): string {
   return `${mark} ${cells.join(' '.repeat(gap))}`.trimEnd();
 }
 
-/** A spinner turns in one place only: else the whole view would be drawn again ten times a second. */
-function markOf(run: LiveRun, spinner: string | null, { paint, symbols }: LiveStyle): string {
-  const phase = run.trouble ? 'warn' : run.phase;
-  const { tone, fine, plain } = marks[phase];
-  if (phase === 'going' && spinner !== null) return paint(tone, spinner);
+function markOf(run: LiveRun, { paint, symbols }: LiveStyle): string {
+  const { tone, fine, plain } = marks[run.trouble ? 'warn' : run.phase];
   return paint(tone, symbols ? fine : plain);
 }
 
 /** What is said of all runs, the most important first; a narrow terminal shows the first parts. */
-function footer(
-  model: LiveModel,
-  hidden: number,
-  columns: number,
-  spinner: string,
-  style: LiveStyle,
-): string {
-  const dot = style.symbols ? ' · ' : ', ';
+function summary(model: LiveModel, hidden: number, columns: number, symbols: boolean): string {
+  const dot = symbols ? ' · ' : ', ';
   const [going = '', ...verdicts] = tally(model.runs);
   const parts = [
     going,
@@ -83,28 +72,24 @@ function footer(
     ...verdicts,
     clockTime(model.elapsedMs),
   ];
-  const room = columns - 2;
-  while (parts.length > 1 && columnsOf(parts.join(dot)) > room) parts.pop();
-  return `${style.paint('busy', spinner)} ${shorten(parts.join(dot), room)}`;
+  while (parts.length > 1 && columnsOf(parts.join(dot)) > columns) parts.pop();
+  return shorten(parts.join(dot), columns);
 }
 
 /**
- * The view of a wait for a terminal of a size: never wider, and always a row less, since the cursor rests below it.
- * Pure: the same model, size and style give the same lines.
+ * The view of a wait for a terminal of a size: never wider, and always a row less. Its first line leaves two columns for
+ * the spinner. Pure: the same model, size and style give the same lines.
  */
-export function liveLines(model: LiveModel, { columns, rows }: Size, style: LiveStyle): Line[] {
+export function liveLines(model: LiveModel, { columns, rows }: Size, style: LiveStyle): string[] {
   const height = rows - 1;
   if (height < 1 || columns < 3 || model.runs.length === 0) return [];
-  const frames = style.symbols ? spinners.fine : spinners.plain;
-  const spinner = frames[model.beat % frames.length] ?? '';
-  const several = model.runs.length > 1;
   const { shown, head } = chosen(model.runs, height);
   const cells = (name: ColumnName) => shown.map((run) => cellOf[name](run).text);
   // An address is of use only whole, and not beside a name that leads to it.
   const widest = Math.max(0, ...cells('url').map(columnsOf));
   const wanted = (name: ColumnName) => name !== 'url' || (style.link === null && widest > 0);
   const fitted = fitColumns(columns, cells, wanted);
-  const lines: string[] = [];
+  const lines = [summary(model, model.runs.length - shown.length, columns - 2, style.symbols)];
   if (head) {
     const names = fitted.map(({ name, width }) => {
       const text = shorten(heads[name], width);
@@ -114,8 +99,7 @@ export function liveLines(model: LiveModel, { columns, rows }: Size, style: Live
   }
   for (const run of shown) {
     const drawn = fitted.map((column) => draw(cellOf[column.name](run), column, style));
-    lines.push(lineOf(markOf(run, several ? null : spinner, style), drawn));
+    lines.push(lineOf(markOf(run, style), drawn));
   }
-  if (several) lines.push(footer(model, model.runs.length - shown.length, columns, spinner, style));
-  return lines.map((text) => ({ text, columns: columnsOf(text) }));
+  return lines;
 }

@@ -7,8 +7,9 @@ import { liveRun } from '../../../src/commands/run/live.ts';
 import { resolvePolicy } from '../../../src/gate/policy.ts';
 import { type WatchedRun, watch as watchRun } from '../../../src/gate/wait.ts';
 import type { Io } from '../../../src/host/io.ts';
-import type { Size, Terminal } from '../../../src/host/terminal.ts';
+import type { Size } from '../../../src/output/live/model.ts';
 import { memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { fakeTerminal } from '../../fake-terminal.ts';
 import { type TestScreen, testScreen } from '../../screen.ts';
 
 let on: Stage;
@@ -31,8 +32,8 @@ async function watch(
   size: Size = { columns: 80, rows: 24 },
 ) {
   const screen = testScreen(size.columns, size.rows);
-  let written = '';
-  let others: ((text: string) => Promise<void>) | null = null;
+  const { terminal, written } = fakeTerminal(size.columns, size.rows);
+  const { write } = terminal;
   const beats = new Set<() => void>();
   const { clock } = on;
   const { io, printed } = memoryIo({
@@ -48,34 +49,21 @@ async function watch(
       },
     },
   });
-  const draw = async (text: string) => {
-    written += text;
-  };
-  const terminal: Terminal = {
-    size: () => size,
-    onResize: () => () => {},
-    hold(listener) {
-      others = listener;
-      return () => {
-        others = null;
-      };
-    },
-    draw,
-  };
   const err: Io['err'] = {
     ...io.err,
     terminal,
-    write: (text) => (others ?? draw)(text.replace(/\n/g, '\r\n')),
+    write: (text) => new Promise((resolve) => terminal.write(text, () => resolve())),
   };
   const every: Io['every'] = (_ms, beat) => {
     beats.add(beat);
     return () => void beats.delete(beat);
   };
   const code = await main(argv, { ...io, err, every });
-  await screen.write(written);
+  await screen.write(written());
   expect(beats.size).toBe(0);
-  expect(others).toBeNull();
-  return { code, out: printed().out, written, screen } satisfies Watched;
+  expect(terminal.write).toBe(write);
+  expect(terminal.listenerCount('resize')).toBe(0);
+  return { code, out: printed().out, written: written(), screen } satisfies Watched;
 }
 
 describe('the view of a wait, before a terminal', () => {

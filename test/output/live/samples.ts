@@ -21,7 +21,7 @@ export function run(fields: Partial<LiveRun> = {}): LiveRun {
 }
 
 export function model(runs: readonly LiveRun[], fields: Partial<LiveModel> = {}): LiveModel {
-  return { runs, elapsedMs: 65_000, beat: 0, ...fields };
+  return { runs, elapsedMs: 65_000, ...fields };
 }
 
 /** Text as a service could send it, made harmless as all that is shown is. */
@@ -54,5 +54,4 @@ export const anyRun: fc.Arbitrary<LiveRun> = fc.record({
 export const anyModel: fc.Arbitrary<LiveModel> = fc.record({
   runs: fc.array(anyRun, { maxLength: 30 }),
   elapsedMs: fc.nat({ max: 1e9 }),
-  beat: fc.nat(),
 });

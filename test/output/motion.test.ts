@@ -1,0 +1,82 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import type { Io } from '../../src/host/io.ts';
+import { memoryIo, type Settings, type Stage, stage, trigger } from '../cli/harness.ts';
+import { fakeTerminal } from '../fake-terminal.ts';
+import { testScreen } from '../screen.ts';
+
+// Loaded before: else the command may have ended by then.
+beforeAll(() => import('../../src/output/live/spinner.ts'));
+
+let on: Stage;
+afterEach(() => on.close());
+
+/** Runs a command whose wait is long at once, before a terminal of memory. */
+async function run(argv: readonly string[], settings: Settings = {}, columns = 80) {
+  const { terminal, written } = fakeTerminal(columns, 24);
+  const { io, printed } = memoryIo({
+    isTTY: true,
+    clock: on.clock,
+    ...settings,
+    env: { ...on.env, NO_COLOR: '1', ...settings.env },
+  });
+  const err: Io['err'] = {
+    ...io.err,
+    terminal,
+    write: (text) => new Promise((resolve) => terminal.write(text, () => resolve())),
+  };
+  const every: Io['every'] = (_ms, beat) => {
+    queueMicrotask(beat);
+    return () => {};
+  };
+  const code = await main(argv, { ...io, err, every });
+  const screen = testScreen(columns, 24);
+  await screen.write(written());
+  return { code, out: printed().out, written: written(), left: screen.lines() };
+}
+
+const orders = [['orders', 'list'], ['orders', 'summary'], ['orders', 'summary', '--verify'], ['doctor']];
+
+describe('the spinner of a command that waits', () => {
+  it.each(orders)('is shown by %s %s %s, and gone at the end', async (...argv) => {
+    on = await stage();
+    const { code, written, left } = await run(argv);
+    expect(code).toBe(0);
+    expect(written).toMatch(/⠋ (\u001b\[\?7l)?waiting for 127\.0\.0\.1:\d+/);
+    expect(left.join('\n')).not.toMatch(/waiting|⠋/);
+    expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'));
+  });
+
+  it('leaves an error alone on the terminal', async () => {
+    on = await stage();
+    const { code, written, left } = await run(['run', 'status', 'run_missing']);
+    expect(code).not.toBe(0);
+    expect(written).toContain('waiting for');
+    expect(left[0]).toMatch(/^error: /);
+  });
+
+  it('fits a narrow terminal', async () => {
+    on = await stage();
+    const { written } = await run(['orders', 'list'], {}, 20);
+    expect(written).toContain('waiting for 127.0…');
+  });
+
+  it.each([
+    ['with --quiet', {}, ['--quiet']],
+    ['in a CI that lends its jobs a terminal', { env: { CI: 'true' } }, []],
+    ['where TERM is dumb', { env: { TERM: 'dumb' } }, []],
+    ['where standard error is no terminal', { isTTY: false }, []],
+  ] as const)('is not there %s', async (_where, settings, flags) => {
+    on = await stage();
+    const { code, written } = await run(['orders', 'list', ...flags], settings);
+    expect(code).toBe(0);
+    expect(written).not.toMatch(/\u001b|waiting/);
+  });
+
+  it('is not there while a run is created and waited for: the view of the wait is', async () => {
+    on = await stage({ outcome: 'passed', duration: 1000 });
+    const { written } = await run([...trigger, '--wait']);
+    expect(written).toContain('waiting for 1 run');
+    expect(written.slice(written.indexOf('waiting for 1 run'))).not.toContain('waiting for 127');
+  });
+});
