@@ -50,7 +50,8 @@ export function openSpinner(
   { paint, symbols }: Pick<LiveStyle, 'paint' | 'symbols'>,
   view: View,
 ): Spinner {
-  const text = () => `${noWrap}${view(sizeOf(terminal)).join('\n')}${wrap}`;
+  // The cursor rests below: not every terminal breaks the line anew on which it stands.
+  const text = () => `${noWrap}${view(sizeOf(terminal)).join('\n')}\n${wrap}`;
   const { frames, interval } = symbols ? spinners.dots : spinners.line;
   const spinner = ora({
     text: text(),

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { View } from '../../../src/output/live/model.ts';
+import { openSpinner } from '../../../src/output/live/spinner.ts';
+import { liveLines } from '../../../src/output/live/view.ts';
+import { fakeTerminal } from '../../fake-terminal.ts';
+import { testScreen } from '../../screen.ts';
+import { model, plainStyle, run } from './samples.ts';
+
+type Step =
+  | { kind: 'draw'; count: number; elapsedMs: number }
+  | { kind: 'above'; text: string }
+  | { kind: 'resize'; columns: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constant('draw' as const),
+    count: fc.integer({ min: 1, max: 8 }),
+    elapsedMs: fc.nat({ max: 1e6 }),
+  }),
+  fc.record({ kind: fc.constant('above' as const), text: fc.stringMatching(/^[a-z]{1,100}$/) }),
+  fc.record({ kind: fc.constant('resize' as const), columns: fc.integer({ min: 20, max: 120 }) }),
+);
+
+/** Enough for the view when its lines are broken: what a terminal has moved off its screen, nobody can take away. */
+const rows = 90;
+
+/** Plays steps on a screen, and returns the lines that were written above the view, and those of the view. */
+async function play(steps: readonly Step[], end: boolean) {
+  const screen = testScreen(80, rows);
+  const { terminal, written, resize } = fakeTerminal(80, rows);
+  let shown = model([run()]);
+  const view: View = (size) => liveLines(shown, size, plainStyle);
+  const still = { every: () => () => {}, onExit: () => () => {}, env: {} };
+  const spinner = openSpinner(terminal, still, plainStyle, view);
+  const log: string[] = [];
+  let seen = 0;
+  let columns = 80;
+  const show = async () => {
+    const text = written();
+    await screen.write(text.slice(seen));
+    seen = text.length;
+  };
+  await show();
+  for (const one of steps) {
+    if (one.kind === 'draw') {
+      shown = model(
+        Array.from({ length: one.count }, (_, n) => run({ name: `run_${n}` })),
+        { elapsedMs: one.elapsedMs },
+      );
+      spinner.draw();
+    } else if (one.kind === 'above') {
+      log.push(one.text);
+      terminal.write(`${one.text}\n`);
+    } else {
+      columns = one.columns;
+      screen.resize(columns, rows);
+      resize(columns, rows);
+    }
+    await show();
+  }
+  if (end) spinner.close();
+  await show();
+  const lines = screen.lines();
+  spinner.close();
+  return { log, lines, view: view({ columns, rows }) };
+}
+
+const steps = fc.array(step, { minLength: 1, maxLength: 12 });
+
+it('a real screen shows what was written, then the view, once and whole, whatever happens in between', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const { log, lines, view } = await play(all, false);
+      const [first = '', ...rest] = view;
+      expect(lines.map((line) => line.replace(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /, '⠋ '))).toEqual([
+        ...log,
+        `⠋ ${first}`,
+        ...rest,
+      ]);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+it('a real screen shows what was written alone once the view is closed', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const { log, lines } = await play(all, true);
+      expect(lines).toEqual(log);
+    }),
+    { numRuns: 60 },
+  );
+});
