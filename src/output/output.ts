@@ -4,6 +4,7 @@ import type { Io } from '../host/io.ts';
 import { excerpt, sanitize } from '../sanitize.ts';
 import { renderJson, renderReply } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
+import { painter, type Tone, wantsColor } from './paint.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
 import { wrapWords } from './wrap.ts';
 
@@ -17,8 +18,6 @@ export interface OutputOptions {
   /** Never shown, wherever they might turn up. */
   secrets: readonly string[];
 }
-
-export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'dim' | 'bold';
 
 /** stdout is the result and nothing else; all else goes to stderr. */
 export interface Output {
@@ -46,32 +45,6 @@ export interface Output {
   excerpt(text: string, limit?: number): string;
   /** A person reads the result and the notes on one terminal: what the one says the other need not. */
   readonly oneScreen: boolean;
-}
-
-/** NO_COLOR and FORCE_COLOR, by their usual meaning; else colour where there is a terminal that can. */
-export function wantsColor(env: Io['env'], isTTY: boolean): boolean {
-  if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '') {
-    return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
-  }
-  if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false;
-  return isTTY && env.TERM !== 'dumb';
-}
-
-type Painter = (tone: Tone, text: string) => string;
-
-async function painter(color: boolean): Promise<Painter> {
-  if (!color) return (_tone, text) => text;
-  const { Chalk } = await import('chalk');
-  const chalk = new Chalk({ level: 1 });
-  const tones: Record<Tone, (text: string) => string> = {
-    good: chalk.green,
-    bad: chalk.red,
-    warn: chalk.yellow,
-    busy: chalk.cyan,
-    dim: chalk.dim,
-    bold: chalk.bold,
-  };
-  return (tone, text) => tones[tone](text);
 }
 
 export async function createOutput(io: Io, options: OutputOptions): Promise<Output> {

@@ -1,8 +1,8 @@
 import { ConfigError, RungateError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 import { DamagedProfiles, type Profiles, readProfiles, writeProfiles } from '../../settings/profiles.ts';
-import type { Context } from '../context.ts';
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
@@ -37,7 +37,7 @@ export async function understand(io: Io, path: string, text: string): Promise<Pr
 
 /** Changes the profiles as they are when nobody else changes them. */
 export async function changeStore(
-  { io, output }: Pick<Context, 'io' | 'output'>,
+  { io, output }: { io: Io; output: Output },
   path: string,
   change: (profiles: Profiles) => Profiles,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
 import { hyperlink } from '../../output/live/hyperlink.ts';
-import type { Tone } from '../../output/output.ts';
+import type { Tone } from '../../output/paint.ts';
 import { drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
 import { columnsOf } from '../../output/wrap.ts';
 import { sanitize } from '../../sanitize.ts';

@@ -2,7 +2,8 @@ import { advice, headline, nameOf, story } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
 import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import type { Io } from '../../host/io.ts';
-import type { Output, Tone } from '../../output/output.ts';
+import type { Output } from '../../output/output.ts';
+import type { Tone } from '../../output/paint.ts';
 import type { Table } from '../../output/table.ts';
 import type { Context } from '../context.ts';
 

@@ -1,4 +1,4 @@
-import type { Tone } from '../output.ts';
+import type { Tone } from '../paint.ts';
 
 /** A terminal's columns and rows. */
 export interface Size {

@@ -1,4 +1,4 @@
-import type { Tone } from '../output.ts';
+import type { Tone } from '../paint.ts';
 import { chosen, tally } from './choose.ts';
 import { type Column, type ColumnName, fitColumns, gap, heads } from './columns.ts';
 import type { LiveModel, LiveRun, LiveStyle, Size } from './model.ts';
