@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { run } from '../../src/contract/run.ts';
 import { createClient, gate, startMock, startRun } from '../../src/index.ts';
 import { proxyFor } from '../../src/transport/proxy.ts';
+import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 const added: string[] = [];
