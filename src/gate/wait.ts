@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
 import { eitherSignal } from '../transport/either-signal.ts';
@@ -121,6 +122,8 @@ export async function waitForRuns(
   const reading = new Map<WatchedRun, Promise<void>>();
   const ending = new AbortController();
   const either = eitherSignal(ending.signal, signal);
+  // Every read under way listens; Node would warn of the eleventh.
+  setMaxListeners(0, either.signal);
 
   async function readOnce(run: WatchedRun): Promise<void> {
     try {
