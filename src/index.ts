@@ -5,6 +5,7 @@ export type { ExactOptions, ExactOrder } from './client/exact-orders.ts';
 export type { ExchangeEvent } from './client/exchange.ts';
 export type { Fleet } from './client/rate-limit.ts';
 export { type Clock, systemClock } from './clock.ts';
+export type { Conceal } from './conceal.ts';
 export type { Method } from './contract/endpoint.ts';
 export type { RunState, TriggerBody, TriggerFields } from './contract/run.ts';
 export type * from './contract/service-types.ts';

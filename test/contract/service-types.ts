@@ -228,7 +228,7 @@ export function serviceTypes(): { types: string; client: string } {
     client:
       `${generated}${writtenNames.map(({ name, from }) => `import type { ${name} } from '../contract/${from.slice(2)}';\n`).join('')}` +
       `import type { ${usedBy(body, plain).join(', ')} } from '../contract/service-types.ts';\n` +
-      `import type { CallOptions } from './options.ts';\nimport type { ExactOptions, ExactOrder } from './orders-exact.ts';\n\n` +
+      `import type { ExactOptions, ExactOrder } from './exact-orders.ts';\nimport type { CallOptions } from './options.ts';\n\n` +
       `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. Arguments are the path's\n` +
       ` * parameters in path order, then the body, then the query, as far as there are any, then options. A call is tried again\n` +
       ` * where that is safe, and rejects with a RungateError whose \`facts\` say what was called.\n */\n` +
