@@ -15,14 +15,14 @@ function ownUid(): number | null {
   }
 }
 
-/** Why a file may hold what somebody else has written, or null. */
+/** Returns why another user may have written to the file, or null. */
 function problemOf(file: Stats): string | null {
   if (!file.isFile()) return 'it is not a file';
   const uid = ownUid();
   if (uid === null) return null;
   if (file.uid !== uid) return 'it belongs to another user';
   if ((file.mode & groupAndOthersWrite) !== 0) return 'other users may write to it';
-  // Of a hard link that somebody has made in a shared folder, the other name is another file of ours.
+  // A hard link in a shared folder could have another of the user's files as its other name.
   return file.nlink > 1 ? 'it has a second name' : null;
 }
 

@@ -62,7 +62,7 @@ export interface GateTools {
   journal?: RunJournal | undefined;
 }
 
-/** A stop takes 5 s at most; what is over is for noticing it (a lost parent shows late) and for the report. */
+/** A stop takes 5 s at most: the rest is for noticing it (a lost parent shows late) and for the report. */
 const stopBudgetMs = 4_400;
 const cancelTimeoutMs = 15_000;
 
@@ -133,7 +133,7 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
       const asked = options.cancelOnInterrupt
         ? await cancelAll(unfinished, await options.cancelReason(by.signal), left, tools)
         : 'none';
-      // Cancelled as asked: whoever reads the journal need not do it again.
+      // The service accepted the cancellation: the post step need not repeat it.
       if (asked === 'requested') for (const { runId } of unfinished) tools.journal?.settled(runId);
       const stopReport = reportStop(report(), by.signal, lost === null ? asked : 'failed');
       return lost === null ? stopReport : { ...stopReport, runs: [lost] };

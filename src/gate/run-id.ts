@@ -76,7 +76,7 @@ function repeatsRequest(path: readonly string[], id: string, request: object): b
   );
 }
 
-/** What else a create response says about the run, for whoever has to find it. */
+/** Returns what else a create response says about the run, to help find it. */
 function trace(reply: unknown, location: string | undefined, conceal: Conceal): string {
   const keys = typeof reply === 'object' && reply !== null ? Object.keys(reply).slice(0, 20).join(', ') : '';
   const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500, conceal)}`;

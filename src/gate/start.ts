@@ -86,7 +86,7 @@ export function lookOnce({ service, stop }: Pick<CreateTools, 'service' | 'stop'
 function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
   const { origin } = step;
   const { replayed, attempts } = run;
-  // Nobody but our own lost attempt can have used a random key.
+  // Only our own lost attempt can have used a random key.
   const repeated = replayed === true && !(origin === 'random' && attempts > 1);
   return {
     step,

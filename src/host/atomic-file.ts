@@ -87,7 +87,7 @@ function contentOf(path: string): Uint8Array {
 }
 
 /**
- * Appends what `textAfter` makes of the content. What is no file has none, nor has a file that cannot be read.
+ * Appends what `textAfter` returns for the content, which is empty if the file cannot be read or is not a regular file.
  * @throws what the file system says, `ENXIO` for a named pipe without a reader
  */
 export function appendToFile(path: string, textAfter: (content: Uint8Array) => string): void {

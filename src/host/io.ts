@@ -54,7 +54,7 @@ export interface Io {
   writeNewFile(path: string, bytes: Uint8Array): void;
   /** Writes a file in one step, in place of what is there, with the folders above it. */
   writeFile(path: string, text: string): void;
-  /** Appends what `textAfter` makes of the content; what is no file, or cannot be read, has none. */
+  /** Appends what `textAfter` returns for the content, which is empty if the file cannot be read or is not a regular file. */
   appendFile(path: string, textAfter: (content: Uint8Array) => string): void;
   /** Prepares a new file that its owner alone may read. @throws when it cannot be there, `EEXIST` when it is */
   createSecretFile(path: string): SecretFile;

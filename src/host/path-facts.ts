@@ -8,7 +8,7 @@ export interface PathFacts {
   readonly isFile: boolean;
 }
 
-/** Whether there is anything, a link that leads nowhere included: it is no missing file. */
+/** Whether the path exists; a dangling link does. */
 export function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -79,7 +79,7 @@ function readText(path: string): StateText | null {
   }
   try {
     const stat = fstatSync(file);
-    // What is no file could be read for ever.
+    // A device could be read for ever.
     if (!stat.isFile() && !stat.isDirectory())
       throw Object.assign(new Error(`EINVAL: not a file, '${path}'`), { code: 'EINVAL' });
     return { exposed: (stat.mode & 0o077) !== 0, text: readFileSync(file, 'utf8') };

@@ -15,7 +15,7 @@ export function seededToken(seed: number, tenant: string): string {
   return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${text.token(43)}`;
 }
 
-/** A key and a token that nobody can know beforehand, in the same shapes. */
+/** Returns a random key and token in the same shapes. */
 export function newCredentials(tenant: string): { apiKey: string; token: string } {
   const claims = {
     sub: `user_${randomBytes(6).toString('hex')}`,

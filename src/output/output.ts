@@ -54,7 +54,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
   const toErr = (text: string) => io.err.write(conceal(text));
   const motion = createMotion(io, quiet, paint);
   const result = (text: string) => {
-    // Who reads the pipe may write to the same terminal from now on.
+    // The reader of the pipe may write to the same terminal from now on.
     if (!io.out.isTTY) motion.end();
     return io.out.write(conceal(text));
   };

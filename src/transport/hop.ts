@@ -101,7 +101,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       },
       onResponseEnd: finishFree,
       onResponseError(_, error) {
-        // What undici refuses to send is a fault of ours, not of the network.
+        // If undici refuses to send the request, that is our bug, not the network's.
         if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') settle(() => reject(error));
         const proxied = error instanceof ProxyFault && hop.proxy !== null;
         const fault = proxied

@@ -150,7 +150,7 @@ export async function forward(received: Received, options: ForwardOptions): Prom
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
       request.on('error', reject);
-      // Node says no more of a 101, which nobody asked for.
+      // After an unrequested 101 Node reports nothing more.
       request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
       request.once('socket', (socket) => socket.once('connect', () => onConnection?.(socket)));
       request.end(received.body);
