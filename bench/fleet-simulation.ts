@@ -2,8 +2,9 @@
 // clock in its place. `bench/fleet.mjs` and `test/gate/fleet-load.test.ts` use it.
 
 import { createCaller } from '../src/client/caller.ts';
-import { ceilings, type Fleet } from '../src/client/rate-limit.ts';
+import { ceilings } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
+import type { Fleet } from '../src/gate/fleet/slots.ts';
 import { runGate } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';

@@ -3,7 +3,6 @@ export { createClient, type ServiceClient } from './client/create-client.ts';
 export type { Credentials } from './client/credentials.ts';
 export type { ExactOptions, ExactOrder } from './client/exact-orders.ts';
 export type { ExchangeEvent } from './client/exchange.ts';
-export type { Fleet } from './client/rate-limit.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Conceal } from './conceal.ts';
 export type { Method } from './contract/endpoint.ts';
@@ -28,6 +27,7 @@ export {
   UsageError,
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
+export type { Fleet } from './gate/fleet/slots.ts';
 export type { Action } from './gate/policy.ts';
 export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
 export type { DiscardedRun } from './gate/start.ts';

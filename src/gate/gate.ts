@@ -1,15 +1,9 @@
-import {
-  ceilings,
-  type Fleet,
-  fleetCreates,
-  fleetSlots,
-  type Slots,
-  slotFrom,
-} from '../client/rate-limit.ts';
+import { ceilings } from '../client/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import { formatDuration } from '../duration.ts';
 import { HttpError, RungateError, type StopCause, StoppedError, UsageError } from '../errors.ts';
 import type { CreatedRun } from './create.ts';
+import { type Fleet, fleetCreates, fleetSlots, type Slots, slotFrom } from './fleet/slots.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstLook, stretchAfter } from './poll.ts';
 import {

@@ -1,5 +1,5 @@
-import { type Slots, slotFrom } from '../client/rate-limit.ts';
 import { ContractError, HttpError, NetworkError, type RungateError } from '../errors.ts';
+import { type Slots, slotFrom } from './fleet/slots.ts';
 import type { Reading } from './run-status.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 

@@ -1,4 +1,5 @@
-import { nextReadAt, type Slots, slotFrom } from '../client/rate-limit.ts';
+import { nextReadAt } from '../client/rate-limit.ts';
+import { type Slots, slotFrom } from './fleet/slots.ts';
 
 /** A run as the schedule sees it. */
 export interface Scheduled {

@@ -1,7 +1,7 @@
 import type { ClientOptions } from '../client/options.ts';
-import type { Fleet } from '../client/rate-limit.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
+import type { Fleet } from '../gate/fleet/slots.ts';
 import { type Limits, resolveLimits } from '../gate/limits.ts';
 import { type Action, checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
 import { ownCopy } from '../own-options.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ceilings, fleetCreates, fleetSlots, slotFrom } from '../../src/client/rate-limit.ts';
+import { ceilings } from '../../src/client/rate-limit.ts';
 import type { Clock } from '../../src/clock.ts';
 import { HttpError, NetworkError } from '../../src/errors.ts';
+import { fleetCreates, fleetSlots, slotFrom } from '../../src/gate/fleet/slots.ts';
 import { afterRead, firstProgress, type PollRules, type ReadResult } from '../../src/gate/poll.ts';
 import { type Stage, stage, trigger } from '../cli/harness.ts';
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { Fleet } from '../../client/rate-limit.ts';
 import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
+import type { Fleet } from '../../gate/fleet/slots.ts';
 import { resolveLimits } from '../../gate/limits.ts';
 import { type Overrides, type Policy, parseOverride } from '../../gate/policy.ts';
 import { policyOf, type Settings, type SettingValues } from '../../settings/index.ts';
