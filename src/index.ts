@@ -39,17 +39,17 @@ export type { StartOptions } from './library/gate-start.ts';
 export type { Mock, MockDelivery, MockFaults, MockRun } from './library/mock.ts';
 export { startMock } from './library/start-mock.ts';
 export { type StartedRun, type StartRunOptions, startRun } from './library/start-run.ts';
+export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';
-export type { DataSizes } from './mock/data/sizes.ts';
 export type { DeliveryStatus } from './mock/data/webhooks.ts';
+export type { DeliveryScope } from './mock/deliveries.ts';
 export type { RecordedRequest } from './mock/exchange.ts';
 export type { Fault, FaultWhen } from './mock/faults/faults.ts';
 export type { FaultKind, FaultKinds } from './mock/faults/kinds.ts';
 export type { MockOptions, RateLimit } from './mock/options.ts';
 export type { Counts, Outcome } from './mock/outcomes.ts';
 export type { RawQuery } from './mock/query.ts';
-export type { Ending } from './mock/run-end.ts';
-export type { DeliveryScope } from './mock/sender.ts';
+export type { Ending } from './mock/runs.ts';
 export type { PreparedRequest, RawReply, SendOptions, Transport } from './transport/transport.ts';
 export {
   type Signed,

@@ -1,12 +1,11 @@
 import { systemClock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { homeTenant } from '../mock/data/sizes.ts';
+import { homeTenant } from '../mock/data/account.ts';
 import type { DeliveryStatus } from '../mock/data/webhooks.ts';
 import type { RecordedRequest } from '../mock/exchange.ts';
 import type { Fault } from '../mock/faults/faults.ts';
 import type { MockOptions } from '../mock/options.ts';
-import { type Ending, endRun } from '../mock/run-end.ts';
-import { progressNow } from '../mock/run-events.ts';
+import { type Ending, endRun, progressNow } from '../mock/runs.ts';
 import * as server from '../mock/server.ts';
 import type { Run, State } from '../mock/state.ts';
 

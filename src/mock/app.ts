@@ -1,17 +1,15 @@
 import { Hono } from 'hono';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { api, type EndpointName } from '../contract/index.ts';
-import { authenticate } from './auth.ts';
-import { readBody } from './body.ts';
-import { noBudget, type Spend } from './budget.ts';
-import { MockError } from './error.ts';
+import { authenticate, requireScope } from './auth.ts';
 import type { Exchange } from './exchange.ts';
 import type { Handlers, MockReply, MockRequest } from './handler.ts';
 import { once, type PlainReply } from './idempotency.ts';
-import { describeProblems } from './problems.ts';
 import { readQuery } from './query.ts';
-import { requireScope } from './scopes.ts';
+import { noBudget, type Spend } from './rate-limit.ts';
+import { MockError } from './reply.ts';
 import type { State } from './state.ts';
+import { describeProblems, readBody } from './validate.ts';
 
 export interface AppEnv {
   Bindings: { exchange: Exchange };

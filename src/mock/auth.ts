@@ -1,5 +1,6 @@
 import type { Auth } from '../contract/endpoint.ts';
-import { MockError } from './error.ts';
+import type { EndpointName } from '../contract/index.ts';
+import { MockError } from './reply.ts';
 import type { Credential } from './state.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -60,4 +61,31 @@ export function authenticate(
   if (apiKey !== undefined) throw unauthorized(auth, 'an API key came instead');
   if (authorization !== undefined) throw unauthorized(auth, 'a bearer token came instead');
   throw unauthorized(auth, 'no credential came');
+}
+
+/** What a new key may do when nobody says: what an automation needs, and nothing that changes the platform. */
+export const automationScopes: readonly string[] = [
+  'ci:trigger',
+  'ci:status',
+  'ci:cancel',
+  'process:execute',
+  'quicktest:execute',
+  'testcase:read',
+  'testcase:execute',
+  'execution:read',
+];
+
+/** The endpoints that a key needs a scope for. The known scopes have none for orders: any key may read them. */
+const needed: Partial<Record<EndpointName, string>> = {
+  'run.trigger': 'ci:trigger',
+  'run.status': 'ci:status',
+  'run.cancel': 'ci:cancel',
+};
+
+/** 403 for a key without the scope of the endpoint. */
+export function requireScope(name: EndpointName, { scopes }: Credential): void {
+  const scope = needed[name];
+  if (scope === undefined || scopes === undefined || scopes.includes(scope)) return;
+  const has = scopes.length === 0 ? 'none' : scopes.join(', ');
+  throw new MockError(403, 'Forbidden', `${name} needs the scope ${scope}; this API key has ${has}`);
 }

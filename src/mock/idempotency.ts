@@ -1,4 +1,4 @@
-import { MockError } from './error.ts';
+import { MockError } from './reply.ts';
 import type { Credential, KeyedReply, State } from './state.ts';
 
 /** A reply that is ready to be sent. */

@@ -1,4 +1,4 @@
-import { MockError } from './error.ts';
+import { MockError } from './reply.ts';
 
 /** Anything that knows how much it has and can hand out a stretch of it. */
 export interface Sliceable<T> {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
-import { MockError } from './error.ts';
-import { describeProblems } from './problems.ts';
+import { MockError } from './reply.ts';
+import { describeProblems } from './validate.ts';
 
 /** A query as it came: a name that came more than once has all its values. */
 export type RawQuery = Readonly<Record<string, string | string[]>>;

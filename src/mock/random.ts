@@ -69,3 +69,76 @@ export function seededText(seed: number, stream: string): SeededText {
     Array.from({ length }, () => alphabet.charAt(Math.floor(random() * alphabet.length))).join('');
   return { id: (length) => draw(base32, length), token: (length) => draw(base62, length) };
 }
+
+/** A list to draw from has something in it. */
+export type Choices<T> = readonly [T, ...T[]];
+
+/** What one item of a data set is made of: the same draws in the same order for the same seed and index. */
+export interface Draw {
+  /** From 0 up to 1. */
+  fraction(): number;
+  /** A whole number from `least` to `most`, both included. */
+  whole(least: number, most: number): number;
+  chance(probability: number): boolean;
+  pick<T>(choices: Choices<T>): T;
+  /** `length` characters of base32, for ids and passwords. */
+  id(length: number): string;
+}
+
+function drawFrom(seed: number): Draw {
+  const fraction = seededRandom(seed);
+  const whole = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1));
+  return {
+    fraction,
+    whole,
+    chance: (probability) => fraction() < probability,
+    pick: (choices) => choices[whole(0, choices.length - 1)] ?? choices[0],
+    id(length) {
+      let text = '';
+      // Six characters are 30 of the 32 bits that a draw has.
+      while (text.length < length) text += writeBase32(whole(0, 32 ** 6 - 1), 6);
+      return text.slice(0, length);
+    },
+  };
+}
+
+/** Draws by index: item 900,000 can be made without the 900,000 before it. */
+export function drawer(seed: number, stream: string): (index: number) => Draw {
+  const base = streamSeed(seed, stream);
+  return (index) => drawFrom(itemSeed(base, index));
+}
+
+/** Ids that look drawn, and yet tell which item of a data set they belong to. */
+export interface Ids {
+  at(index: number): string;
+  /** The index of an id that `at` gives for one; undefined for any other text. */
+  indexOf(id: string): number | undefined;
+}
+
+/** Odd, so that multiplying by it modulo 2^32 can be undone. */
+const factor = 0x9e3779b1;
+
+/** The number that undoes the factor: each round doubles the bits that are right, from the lowest five on. */
+const inverse = [1, 2, 3, 4].reduce((guess) => Math.imul(guess, 2 - Math.imul(factor, guess)), factor);
+
+/** 32 bits are seven characters; the five before depend on them, so that a mistyped id is nobody's. */
+const checkLength = 5;
+const indexLength = 7;
+
+export function seededIds(seed: number, prefix: string, stream = prefix): Ids {
+  const base = streamSeed(seed, `ids of ${stream}`);
+  const at = (index: number) => {
+    const mixed = Math.imul(index ^ base, factor) >>> 0;
+    const check = itemSeed(base, mixed) % 32 ** checkLength;
+    return `${prefix}_${writeBase32(check, checkLength)}${writeBase32(mixed, indexLength)}`;
+  };
+  return {
+    at,
+    indexOf(id) {
+      const mixed = readBase32(id.slice(-indexLength));
+      if (mixed === undefined) return undefined;
+      const index = (Math.imul(mixed, inverse) ^ base) >>> 0;
+      return at(index) === id ? index : undefined;
+    },
+  };
+}

@@ -1,5 +1,4 @@
-import type { Endpoint, Method } from '../contract/endpoint.ts';
-import { pathParams, pathPattern } from '../contract/endpoint.ts';
+import { type Endpoint, type Method, pathParams, pathPattern } from '../contract/endpoint.ts';
 import { api, type EndpointName } from '../contract/index.ts';
 
 /** What a method and a path lead to. */

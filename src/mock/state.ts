@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { type Account, createAccount } from './data/account.ts';
-import { type DataSizes, usualSizes } from './data/sizes.ts';
+import { type Account, createAccount, type DataSizes, usualSizes } from './data/account.ts';
 import type { Delivery, Webhook } from './data/webhooks.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import { seededText } from './random.ts';

@@ -5,7 +5,7 @@ import { type ClientOptions, createCaller } from '../../src/client/caller.ts';
 import { readPages } from '../../src/client/pages.ts';
 import { ceilings, Pace, rateLimitLeft } from '../../src/client/rate-limit.ts';
 import { api } from '../../src/contract/index.ts';
-import { decide, documentedLimits, type Spent } from '../../src/mock/limits.ts';
+import { decide, documentedLimits, type Spent } from '../../src/mock/rate-limit.ts';
 import type { RawReply, Transport } from '../../src/transport/transport.ts';
 import { cli } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ObservationStatus, observationStatuses } from '../../src/mock/data/observations.ts';
-import { nextStatus, type Operation } from '../../src/mock/transitions.ts';
+import { nextStatus, type Operation } from '../../src/mock/handlers/observation-operations.ts';
 import { startService } from './service.ts';
 
 const operations: readonly Operation[] = [

@@ -1,5 +1,4 @@
-import { type Choices, type Draw, drawer } from './draw.ts';
-import { seededIds } from './ids.ts';
+import { type Choices, type Draw, drawer, seededIds } from '../random.ts';
 
 export interface Variable {
   readonly id: string;

@@ -1,6 +1,5 @@
-import { type Choices, type Draw, drawer } from './draw.ts';
+import { type Choices, type Draw, drawer, type Ids, seededIds } from '../random.ts';
 import { environmentTag } from './environments.ts';
-import { type Ids, seededIds } from './ids.ts';
 
 export const observationStatuses = [
   'open',

@@ -1,8 +1,57 @@
 import { UsageError } from '../../errors.ts';
 import { fromMinorUnits, isDecimal } from '../decimal.ts';
-import { customerName } from './customers.ts';
-import { type Choices, type Draw, drawer } from './draw.ts';
-import { seededIds } from './ids.ts';
+import { type Choices, type Draw, drawer, seededIds } from '../random.ts';
+
+const given: Choices<string> = [
+  'Anna',
+  'Zoë',
+  'José',
+  'Björn',
+  'Siobhán',
+  'Priya',
+  'Łukasz',
+  'Chloé',
+  'Mateus',
+  'Freya',
+  'Oğuz',
+  'Ivana',
+  'Noah',
+  'Grace',
+];
+
+const family: Choices<string> = [
+  'Müller',
+  'García Núñez',
+  "O'Brien",
+  'Nowak',
+  'Sørensen',
+  'Dupont-Lefèvre',
+  'Patel',
+  'Ångström',
+  'Ng',
+  'Yılmaz',
+  'Dvořák',
+  'Okonkwo',
+  'Rossi',
+  'Thompson',
+];
+
+/** Names that are not a given and a family name in Latin letters, and those a program stumbles over. */
+const others: Choices<string> = [
+  '田中 美咲',
+  '이서준',
+  'Νίκος Παπαδόπουλος',
+  'Олена Шевченко',
+  'نور حداد',
+  'Kávé & Társa Kft.',
+  'Baker, Reed "& Sons"',
+  'Nguyễn Thị Hồng Nhung',
+  'Null Object GmbH',
+];
+
+export function customerName(draw: Draw): string {
+  return draw.chance(0.2) ? draw.pick(others) : `${draw.pick(given)} ${draw.pick(family)}`;
+}
 
 /** An order as the caller of the mock gives it; what is left out is made up. */
 export interface OwnOrder {

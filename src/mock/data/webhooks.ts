@@ -1,6 +1,4 @@
-import { seededText } from '../random.ts';
-import { type Choices, type Draw, drawer } from './draw.ts';
-import { seededIds } from './ids.ts';
+import { type Choices, type Draw, drawer, seededIds, seededText } from '../random.ts';
 
 /** What webhooks can be told about. The contract names none. */
 export const eventTypes = [

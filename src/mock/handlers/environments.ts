@@ -2,12 +2,12 @@ import * as z from 'zod/mini';
 import type { env } from '../../contract/env.ts';
 import type { Environment } from '../data/environments.ts';
 import type { EventType } from '../data/webhooks.ts';
-import { announce } from '../events.ts';
-import { checkBody, invalidBody, without } from '../fields.ts';
+import { announce } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
 import { listed, pageOf } from '../paging.ts';
+import { known } from '../reply.ts';
 import type { Credential, State } from '../state.ts';
-import { known } from './find.ts';
+import { checkBody, invalidBody, without } from '../validate.ts';
 
 const filled = z.optional(z.string().check(z.minLength(1)));
 /** Narrower than the contract: neither may be empty. */

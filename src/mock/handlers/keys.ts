@@ -1,8 +1,8 @@
 import type { keys } from '../../contract/keys.ts';
+import { automationScopes } from '../auth.ts';
 import type { HandlersOf } from '../handler.ts';
-import { automationScopes } from '../scopes.ts';
+import { known } from '../reply.ts';
 import type { ApiKey } from '../state.ts';
-import { known } from './find.ts';
 
 export const keysHandlers: HandlersOf<typeof keys> = {
   'keys.create': ({ body, auth, state, clock }) => {

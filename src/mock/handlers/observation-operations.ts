@@ -1,15 +1,32 @@
+import * as z from 'zod/mini';
 import type { observations } from '../../contract/observations.ts';
-import type { Observation } from '../data/observations.ts';
+import type { ObservationStore } from '../data/observation-store.ts';
+import type { Observation, ObservationStatus } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
-import { MockError } from '../error.ts';
-import { announce } from '../events.ts';
-import { checkBody, invalidBody } from '../fields.ts';
+import { announce } from '../deliveries.ts';
 import type { HandlersOf, MockReply, MockRequest } from '../handler.ts';
-import type { ObservationStore } from '../observation-store.ts';
+import { known, MockError } from '../reply.ts';
 import type { Credential, State } from '../state.ts';
-import { nextStatus, type Operation } from '../transitions.ts';
-import { known } from './find.ts';
-import { superseding } from './observation-bodies.ts';
+import { checkBody, invalidBody } from '../validate.ts';
+
+export type Operation = 'confirm' | 'archive' | 'supersede' | 'promoteToTicket' | 'promoteToWiki';
+
+const retiring = { archive: 'archived', supersede: 'superseded' } as const;
+const promoting = { promoteToTicket: 'promoted_to_ticket', promoteToWiki: 'promoted_to_wiki' } as const;
+
+/** What each operation makes of an observation; one that is not there makes no sense in that status. */
+const transitions: Record<ObservationStatus, Partial<Record<Operation, ObservationStatus>>> = {
+  open: { confirm: 'confirmed', ...retiring, ...promoting },
+  confirmed: { ...retiring, ...promoting },
+  promoted_to_ticket: retiring,
+  promoted_to_wiki: retiring,
+  superseded: { archive: 'archived' },
+  archived: {},
+};
+
+export function nextStatus(status: ObservationStatus, operation: Operation): ObservationStatus | undefined {
+  return transitions[status][operation];
+}
 
 type OperationApi = Pick<typeof observations, `observations.${Operation}`>;
 type OperationRequest = MockRequest<OperationApi[keyof OperationApi]>;
@@ -55,6 +72,8 @@ function operate(
   tellOf(state, auth, promoted ? 'observation.promoted' : 'observation.changed', observation);
   return { body: observation };
 }
+
+const superseding = z.looseObject({ supersededBy: z.optional(z.string()) });
 
 /** The observation that takes the place of another: one of the same project, and not itself. */
 function successor(body: unknown, found: Observation, store: ObservationStore): Partial<Observation> {

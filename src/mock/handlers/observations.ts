@@ -1,12 +1,78 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
 import type { observations } from '../../contract/observations.ts';
-import type { Observation } from '../data/observations.ts';
-import { checkBody } from '../fields.ts';
+import type { Attachment, Observation, ObservationStatus } from '../data/observations.ts';
 import type { HandlersOf } from '../handler.ts';
 import { pageOf } from '../paging.ts';
-import { attachmentFrom } from './attachment.ts';
-import { newObservation, observationChanges, writable } from './observation-bodies.ts';
+import { checkBody, invalidBody, type Upload, without } from '../validate.ts';
 import { filterOf, searchOf } from './observation-filter.ts';
 import { observationIn, operationHandlers, projectOf, tellOf } from './observation-operations.ts';
+
+function isUpload(file: unknown): file is Upload {
+  return typeof file === 'object' && file !== null && 'bytes' in file && file.bytes instanceof Uint8Array;
+}
+
+/** The record of an attachment. Of a file it has what tells whether it came whole, and not the bytes. */
+export function attachmentFrom(
+  body: Readonly<Record<string, unknown>>,
+  id: string,
+  createdAt: string,
+): Attachment {
+  const { file } = body;
+  if (!isUpload(file)) return { ...body, id, createdAt };
+  const { name, type, bytes } = file;
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { id, name, type, size: bytes.length, sha256, createdAt };
+}
+
+const title = z.string().check(z.minLength(1));
+const text = z.optional(z.nullable(z.string()));
+const severities = ['low', 'medium', 'high', 'critical'];
+
+const shown = {
+  description: z.optional(z.string()),
+  severity: z.optional(
+    z.string().check(
+      z.refine((value) => severities.includes(value), {
+        error: `expected one of ${severities.join(', ')}`,
+      }),
+    ),
+  ),
+  discoveredInEnvironmentKey: text,
+  discoveredInEnvironmentVersion: text,
+  processRunId: text,
+  createdByAgentTemplateId: text,
+};
+
+export const newObservation = z.looseObject({ title, ...shown });
+export const observationChanges = z.looseObject({ title: z.optional(title), ...shown });
+
+/** What only the service writes. A reader may send it back as it came. */
+const ownFields = [
+  'id',
+  'projectId',
+  'status',
+  'supersededBy',
+  'ticketId',
+  'wikiPageId',
+  'attachments',
+  'createdAt',
+  'updatedAt',
+];
+
+/**
+ * The fields of a body that are written as they came. 422 for one that asks for another status: that is what
+ * the operations are for.
+ */
+export function writable(
+  body: Readonly<Record<string, unknown>>,
+  status: ObservationStatus,
+): Record<string, unknown> {
+  if (body.status === undefined || body.status === status) return without(body, ownFields);
+  throw invalidBody(
+    `body.status: is ${status}, and changes by confirm, archive, supersede and promotion only`,
+  );
+}
 
 /** A search answers with the best: here, the newest that match. */
 const mostFound = 50;

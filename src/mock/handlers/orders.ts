@@ -2,8 +2,8 @@ import { LosslessNumber, stringify } from 'lossless-json';
 import type { orders } from '../../contract/orders.ts';
 import type { Order } from '../data/orders.ts';
 import { addDecimals } from '../decimal.ts';
-import { MockError } from '../error.ts';
 import type { HandlersOf } from '../handler.ts';
+import { MockError } from '../reply.ts';
 
 /** What the account reckons in where its orders are in several currencies. */
 const accountCurrency = 'EUR';

@@ -1,10 +1,9 @@
 import type { run } from '../../contract/run.ts';
 import type { HandlersOf, MockReply } from '../handler.ts';
 import { finalCounts } from '../outcomes.ts';
-import { cancelRun } from '../run-end.ts';
-import { announceRun, progressNow } from '../run-events.ts';
+import { known } from '../reply.ts';
+import { announceRun, cancelRun, progressNow } from '../runs.ts';
 import type { Run, State } from '../state.ts';
-import { known } from './find.ts';
 
 type Status = MockReply<(typeof run)['run.status']>['body'];
 

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import type { env } from '../../contract/env.ts';
 import type { Environment, Variable } from '../data/environments.ts';
-import { checkBody, invalidBody } from '../fields.ts';
 import type { HandlersOf } from '../handler.ts';
+import { known } from '../reply.ts';
 import type { Credential, State } from '../state.ts';
-import { known } from './find.ts';
+import { checkBody, invalidBody } from '../validate.ts';
 
 /** What is sent in place of a secret value, however long that is. */
 export const mask = '********';

@@ -1,15 +1,13 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
-import { MockError } from '../error.ts';
 import { parseFault } from '../faults/parse.ts';
-import { sendAgain, sendTest } from '../handlers/deliveries.ts';
-import { known } from '../handlers/find.ts';
-import { describeProblems } from '../problems.ts';
-import { endings, endRun } from '../run-end.ts';
+import { sendAgain, sendTest } from '../handlers/webhooks.ts';
+import { known, MockError } from '../reply.ts';
+import { endings, endRun } from '../runs.ts';
+import { describeProblems } from '../validate.ts';
 import { secretsOf, shownUrl } from './mask.ts';
-import { findRun } from './run-page.ts';
 import type { Scene } from './scene.ts';
-import { webhooksOf } from './snapshot.ts';
+import { findRun, webhooksOf } from './snapshot.ts';
 
 const id = z.string();
 

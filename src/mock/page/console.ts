@@ -1,13 +1,44 @@
 import { randomUUID } from 'node:crypto';
-import { MockError } from '../error.ts';
 import type { Exchange, RecordedRequest } from '../exchange.ts';
 import type { Fault } from '../faults/faults.ts';
-import { known } from '../handlers/find.ts';
+import { isLoopbackAddress } from '../local.ts';
+import { known, MockError } from '../reply.ts';
 import { act } from './actions.ts';
-import { guardCalls, guardPage } from './guard.ts';
 import { secretsOf, shownRequest } from './mask.ts';
 import { createScene, type Scene } from './scene.ts';
 import { oneRun, overview } from './snapshot.ts';
+
+/** The header in which the page shows that it was loaded from here. */
+export const tokenHeader = 'x-mock-page';
+
+/** Anything under this name is for the page alone. */
+function forbid(details: string): never {
+  throw new MockError(403, 'Forbidden', details);
+}
+
+/** Who may load the page: it shows nothing by itself, so a link from anywhere may lead to it, but nobody embeds it. */
+export function guardPage(exchange: Exchange): void {
+  if (!isLoopbackAddress(exchange.address)) forbid('the page is for this machine only');
+  const { 'sec-fetch-dest': destination = 'document' } = exchange.headers;
+  if (destination !== 'document') forbid(`the page is no ${destination}`);
+}
+
+/**
+ * Who may read what the page shows, and do what its buttons do: the page itself. Another page in the same browser
+ * can send requests here, but it cannot read the token; nor can it take this machine's name, or hide its own.
+ */
+export function guardCalls(exchange: Exchange, token: string): void {
+  if (!isLoopbackAddress(exchange.address)) forbid('the page is for this machine only');
+  const {
+    host = '',
+    origin,
+    'sec-fetch-site': site = 'same-origin',
+    [tokenHeader]: shown,
+  } = exchange.headers;
+  if (origin !== undefined && origin !== `http://${host}`) forbid(`not from ${origin}`);
+  if (site !== 'same-origin') forbid('only from the page itself');
+  if (shown !== token) forbid('the mock was started again: load the page anew');
+}
 
 /** The page of a mock, and what it asks for. */
 export interface Console {

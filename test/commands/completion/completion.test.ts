@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { deliveryScopes } from '../../../src/mock/deliveries.ts';
 import { faultNames } from '../../../src/mock/faults/parse.ts';
 import { outcomes } from '../../../src/mock/outcomes.ts';
-import { deliveryScopes } from '../../../src/mock/sender.ts';
 import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAccount } from '../../../src/mock/data/account.ts';
-import { homeTenant, otherTenant, usualSizes } from '../../../src/mock/data/sizes.ts';
+import { createAccount, homeTenant, otherTenant, usualSizes } from '../../../src/mock/data/account.ts';
 
 const until = Date.UTC(2026, 0, 1);
 const account = (seed: number, tenant = homeTenant) => createAccount(tenant, seed, usualSizes, until);

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawer } from '../../../src/mock/data/draw.ts';
-import { seededIds } from '../../../src/mock/data/ids.ts';
+import { drawer, seededIds } from '../../../src/mock/random.ts';
 
 const uint32 = fc.nat({ max: 2 ** 32 - 1 });
 

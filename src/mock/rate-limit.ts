@@ -1,3 +1,9 @@
+import type { EndpointName } from '../contract/index.ts';
+import { knownCaller } from './auth.ts';
+import type { Exchange } from './exchange.ts';
+import { MockError } from './reply.ts';
+import type { State } from './state.ts';
+
 /** Which of the service's limits a request falls under, besides the one for all. */
 export type RequestKind = 'read' | 'create' | 'other';
 
@@ -65,3 +71,56 @@ export function decide(
     log: allowed ? [...recent, { at: now, kind }] : recent,
   };
 }
+
+/** The endpoints whose requests count as create operations. */
+const creating: readonly EndpointName[] = [
+  'run.trigger',
+  'keys.create',
+  'env.create',
+  'env.vars.create',
+  'observations.create',
+  'observations.attach',
+  'webhooks.create',
+];
+
+function kindOf({ method, route }: Exchange): RequestKind {
+  if (method === 'GET') return 'read';
+  return route.kind === 'endpoint' && creating.includes(route.name) ? 'create' : 'other';
+}
+
+/** Counts a request, and returns the headers that tell its caller what is left; a MockError 429 beyond the limit. */
+export type Spend = (exchange: Exchange) => Readonly<Record<string, string>>;
+
+const counted: Record<keyof Limits, string> = {
+  all: 'requests',
+  read: 'reads',
+  create: 'create operations',
+};
+
+const seconds = (ms: number) => String(Math.ceil(ms / 1000));
+
+/** The documented limits, each tenant by itself, and each address for requests without a good credential. */
+export function documentedBudget(state: State): Spend {
+  const logs = new Map<string, readonly Spent[]>();
+  return (exchange) => {
+    const tenant = knownCaller(exchange.headers, state.credentials)?.tenant;
+    const caller = tenant === undefined ? `address ${exchange.address}` : `tenant ${tenant}`;
+    const kind = kindOf(exchange);
+    const { allowed, name, limit, remaining, resetMs, log } = decide(
+      logs.get(caller) ?? [],
+      kind,
+      state.clock.monotonic(),
+    );
+    logs.set(caller, log);
+    const headers = {
+      'ratelimit-limit': String(limit),
+      'ratelimit-remaining': String(remaining),
+      'ratelimit-reset': seconds(resetMs),
+    };
+    if (allowed) return headers;
+    const details = `${limit} ${counted[name]} a minute are allowed; the next one in ${seconds(resetMs)} s`;
+    throw new MockError(429, 'Rate limit exceeded', details, { ...headers, 'retry-after': seconds(resetMs) });
+  };
+}
+
+export const noBudget: Spend = () => ({});

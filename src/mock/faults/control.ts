@@ -1,12 +1,12 @@
 import * as z from 'zod/mini';
-import { UsageError } from '../errors.ts';
-import { MockError } from './error.ts';
-import type { Exchange } from './exchange.ts';
-import type { Fault, Faults } from './faults/faults.ts';
-import type { FaultKind } from './faults/kinds.ts';
-import { endpointOf, faultNames, parseFault } from './faults/parse.ts';
-import { isLoopbackAddress } from './local.ts';
-import { describeProblems } from './problems.ts';
+import { UsageError } from '../../errors.ts';
+import type { Exchange } from '../exchange.ts';
+import { isLoopbackAddress } from '../local.ts';
+import { MockError } from '../reply.ts';
+import { describeProblems } from '../validate.ts';
+import type { Fault, Faults } from './faults.ts';
+import type { FaultKind } from './kinds.ts';
+import { endpointOf, faultNames, parseFault } from './parse.ts';
 
 /** Where faults are set from outside. The mock's own: no part of the interface. */
 export const controlPath = '/_mock/faults';

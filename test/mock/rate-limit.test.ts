@@ -7,7 +7,7 @@ import {
   type RequestKind,
   type Spent,
   windowMs,
-} from '../../src/mock/limits.ts';
+} from '../../src/mock/rate-limit.ts';
 
 const spent = (kind: RequestKind, count: number, at = 0): Spent[] =>
   Array.from({ length: count }, () => ({ kind, at }));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Observation, observationSource } from '../../src/mock/data/observations.ts';
-import { type ObservationStore, observationStore } from '../../src/mock/observation-store.ts';
+import { type ObservationStore, observationStore } from '../../../src/mock/data/observation-store.ts';
+import { type Observation, observationSource } from '../../../src/mock/data/observations.ts';
 
 const until = Date.UTC(2026, 0, 1);
 const source = (count: number) => observationSource(1, 'shop', count, 10, until);

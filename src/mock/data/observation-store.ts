@@ -1,5 +1,5 @@
-import type { Observation, ObservationSource } from './data/observations.ts';
-import type { Sliceable } from './paging.ts';
+import type { Sliceable } from '../paging.ts';
+import type { Observation, ObservationSource } from './observations.ts';
 
 /** The observations of a project, the newest first. */
 export interface ObservationStore extends Iterable<Observation>, Sliceable<Observation> {

@@ -2,7 +2,48 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../clock.ts';
 import { defaultHeaderNames, signSync } from '../webhook/node.ts';
-import type { Deliver } from './state.ts';
+import { type Delivery, type EventType, payloadOf, type Webhook } from './data/webhooks.ts';
+import type { Deliver, State } from './state.ts';
+
+/** Records a delivery of an event to a webhook, and hands it to whoever sends. */
+export function deliverTo(
+  state: State,
+  webhook: Webhook,
+  eventType: EventType,
+  data: Record<string, unknown>,
+): Delivery {
+  const id = state.nextId('dlv');
+  const createdAt = new Date(state.clock.now()).toISOString();
+  const delivery: Delivery = {
+    id,
+    webhookId: webhook.id,
+    eventType,
+    status: 'not_sent',
+    responseStatus: null,
+    attempts: 1,
+    createdAt,
+    lastAttemptAt: createdAt,
+    payload: payloadOf(id, eventType, createdAt, data),
+  };
+  webhook.deliveries.set(id, delivery);
+  state.deliver(webhook, delivery);
+  return delivery;
+}
+
+/**
+ * Tells every webhook of the tenant that is registered for the event: the global ones, and those of the project. An
+ * event of no project goes to the global ones alone.
+ */
+export function announce(
+  state: State,
+  tenant: string,
+  event: { type: EventType; projectId: string | null; data: Record<string, unknown> },
+): void {
+  for (const webhook of state.account(tenant).webhooks.values()) {
+    const concerned = webhook.projectId === null || webhook.projectId === event.projectId;
+    if (concerned && webhook.events.includes(event.type)) deliverTo(state, webhook, event.type, event.data);
+  }
+}
 
 /** Where deliveries may go: nowhere, to this machine only, or to any address that a webhook names. */
 export const deliveryScopes = ['off', 'loopback', 'any'] as const;
