@@ -1,4 +1,4 @@
-import { stopSignals } from './stop-signals.ts';
+import { stopSignals } from './process-events.ts';
 
 export interface ChildResult {
   code: number | null;

@@ -1,25 +1,28 @@
 import { writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
-import { appendToFile, writeWholeFile } from './atomic-file.ts';
 import { type ChildResult, capture, run } from './children.ts';
-import { fileParts } from './file-chunks.ts';
-import { makeFolders } from './folders.ts';
-import { inspect, isThere, type PathFacts } from './path-facts.ts';
-import { every, onExit } from './process-events.ts';
+import {
+  inspect,
+  isThere,
+  makeFolders,
+  type PathFacts,
+  type TemporaryFolder,
+  temporaryFolder,
+} from './paths.ts';
+import { every, onExit, onStop } from './process-events.ts';
 import type { GroupOptions, GroupResult } from './process-group.ts';
-import { pipesReadOnce } from './read-file.ts';
-import { createSecretFile, type SecretFile } from './secret-file.ts';
+import { ask, askSecret } from './prompt.ts';
+import { fileParts, pipesReadOnce } from './read-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
-import { ask, askSecret, readStdin, streamStdin } from './stdin.ts';
-import { onStop } from './stop-signals.ts';
-import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts';
+import { readStdin, streamStdin } from './stdin.ts';
+import { appendToFile, createSecretFile, type SecretFile, writeWholeFile } from './write-file.ts';
 
 export type { ChildResult } from './children.ts';
+export type { TemporaryFolder } from './paths.ts';
 export type { GroupOptions, GroupResult } from './process-group.ts';
 export type { Sink } from './sink.ts';
-export type { TemporaryFolder } from './temporary-folder.ts';
 
 /** Everything a command may touch of the world. Tests pass their own. */
 export interface Io {

@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { makeFolders } from './folders.ts';
-import { unique } from './unused-name.ts';
+import { makeFolders } from './paths.ts';
 
 export interface StateText {
   readonly text: string;
@@ -108,7 +107,7 @@ function tryLock(lock: string, token: string): boolean {
 
 /** Takes a lock away whose holder has gone. One that was taken anew in the meantime is put back. */
 function breakLock(lock: string, stale: string): void {
-  const moved = `${lock}.${unique()}`;
+  const moved = `${lock}.${crypto.randomUUID()}`;
   try {
     renameSync(lock, moved);
     if (contentOf(moved) !== stale) linkSync(moved, lock);
@@ -128,7 +127,7 @@ export function openStateFile(
     makeFolders(dirname(given), 0o700);
     const path = realPath(given);
     const lock = `${path}.lock`;
-    const token = unique();
+    const token = crypto.randomUUID();
     let seen: string | null = null;
     const start = performance.now();
     let since = start;

@@ -1,14 +1,9 @@
 import { read } from 'node:fs';
 import { promisify } from 'node:util';
 import { systemClock } from '../clock.ts';
-import { StoppedError } from '../errors.ts';
-import { partBytes } from './file-chunks.ts';
-import { askHidden } from './hidden-prompt.ts';
+import { partBytes } from './read-file.ts';
 
 const readSome = promisify(read);
-
-/** Whether a person types at standard input. Not asked of `process.stdin`: see below what that does to it. */
-const isTerminal = () => process.getBuiltinModule('node:tty').isatty(0);
 
 /** How long to leave alone a standard input that has nothing yet. */
 const emptyMs = 5;
@@ -41,36 +36,4 @@ export async function readStdin(): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of streamStdin()) chunks.push(new Uint8Array(chunk));
   return Buffer.concat(chunks);
-}
-
-/**
- * Asks a person for a line; null where nobody can be asked.
- * @throws StoppedError on Ctrl-C
- */
-export async function ask(question: string): Promise<string | null> {
-  if (!isTerminal() || !process.stderr.isTTY) return null;
-  const { createInterface } = await import('node:readline/promises');
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  const interrupted = new AbortController();
-  let stopped = false;
-  prompt.once('SIGINT', () => {
-    stopped = true;
-    interrupted.abort();
-  });
-  prompt.once('close', () => interrupted.abort());
-  try {
-    return await prompt.question(question, { signal: interrupted.signal });
-  } catch {
-    process.stderr.write('\n');
-    if (stopped) throw new StoppedError('SIGINT');
-    // Ctrl-D is an answer: none.
-    return '';
-  } finally {
-    prompt.close();
-  }
-}
-
-/** Asks a person for a secret, which is not shown; null where nobody types. @throws StoppedError on Ctrl-C */
-export async function askSecret(question: string): Promise<string | null> {
-  return isTerminal() ? askHidden(process.stdin, process.stderr, question) : null;
 }

@@ -2,8 +2,8 @@ import { main } from '../../src/cli/main.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { StopSignal } from '../../src/errors.ts';
 import { type GroupOptions, type GroupResult, type Io, type Sink, systemIo } from '../../src/host/io.ts';
-import { createSecretFile } from '../../src/host/secret-file.ts';
 import { openStateFile } from '../../src/host/state-file.ts';
+import { createSecretFile } from '../../src/host/write-file.ts';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 

@@ -10,7 +10,7 @@ import {
 } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
-import type { SecretFile } from '../../host/secret-file.ts';
+import type { SecretFile } from '../../host/write-file.ts';
 import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../client/caller.ts';
 import { redact } from '../../conceal.ts';
 import { ConfigError, ContractError } from '../../errors.ts';
-import type { SecretFile } from '../../host/secret-file.ts';
+import type { SecretFile } from '../../host/write-file.ts';
 import { renderReply } from '../../output/json.ts';
 import { maskSecret } from '../../output/mask.ts';
 import { escapeJson, excerpt, sanitize } from '../../sanitize.ts';

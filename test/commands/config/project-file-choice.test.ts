@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { systemIo } from '../../../src/host/io.ts';
-import { inspect } from '../../../src/host/path-facts.ts';
+import { inspect } from '../../../src/host/paths.ts';
 import { asked, cli, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 
 const { readFile, isThere } = systemIo;

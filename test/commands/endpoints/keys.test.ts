@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StopSignal } from '../../../src/errors.ts';
-import { createSecretFile } from '../../../src/host/secret-file.ts';
+import { createSecretFile } from '../../../src/host/write-file.ts';
 import { asked, type Result, type Settings, type Stage, stage } from '../../cli/harness.ts';
 
 const token = 'rg_live_0123456789%abcdef';

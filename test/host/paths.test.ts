@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { makeFolders } from '../../src/host/folders.ts';
+import { makeFolders } from '../../src/host/paths.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -54,6 +54,6 @@ describe('every folder', () => {
     const making = readdirSync(src, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .filter((name) => /\bmkdir(?:Sync)?\b/.test(readFileSync(new URL(name, src), 'utf8')));
-    expect(making).toEqual(['host/folders.ts']);
+    expect(making).toEqual(['host/paths.ts']);
   });
 });

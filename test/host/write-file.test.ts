@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendToFile, writeWholeFile } from '../../src/host/atomic-file.ts';
+import { appendToFile, writeWholeFile } from '../../src/host/write-file.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fileParts, partBytes } from '../../src/host/file-chunks.ts';
+import { fileParts, partBytes } from '../../src/host/read-file.ts';
 
 let folder: string;
 let path: string;
