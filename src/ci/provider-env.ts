@@ -2,32 +2,37 @@ import { repositoryOf, webUrl } from './provider-url.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
+/** Reads the first of these variables that is set and valid; null if there is none. */
+type Read<Value> = (...names: readonly string[]) => Value | null;
+
 /**
- * Reads a CI's variables and notes which of them said something. What they hold is not to be trusted: it is trimmed,
- * empty is null, and so is what has control characters or is too long to be what it should be.
+ * Reads a CI's variables and records which of them were used. Their values are untrusted: they are trimmed, and a value
+ * that is empty, too long or has control characters is null.
  */
 export interface Reader {
-  text(name: string): string | null;
-  /** Whether the variable is `true`, in whatever case. */
+  readonly text: Read<string>;
+  /** Whether the variable is `true`, in any case. */
   isTrue(name: string): boolean;
   /** A branch or tag, without `refs/heads/` or `refs/tags/`; null for other refs, such as `refs/pull/1/merge`. */
-  ref(name: string): string | null;
+  readonly ref: Read<string>;
   /** A commit, in full or abbreviated. */
-  sha(name: string): string | null;
+  readonly sha: Read<string>;
   /** A number without sign or fraction. */
-  count(name: string): number | null;
+  readonly count: Read<number>;
   /** An address for the browser, without credentials. */
-  url(name: string): string | null;
+  readonly url: Read<string>;
   /** `owner/name`, from that or from a remote's URL. */
-  repository(name: string): string | null;
-  /** The variables that were there and fit to be read, sorted. */
+  readonly repository: Read<string>;
+  /** The value at a path in the file that `GITHUB_EVENT_PATH` names; undefined if there is none. */
+  payload(...path: readonly string[]): unknown;
+  /** The variables that were used, sorted. */
   variables(): string[];
 }
 
 const longest = 1000;
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** A text from outside as it may be used, or null. */
+/** Returns a text from outside, trimmed, or null if it is empty, too long or has control characters. */
 export function cleanText(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();
@@ -46,25 +51,51 @@ export function cleanRef(value: unknown): string | null {
   return short ?? (text.startsWith('refs/') ? null : text);
 }
 
-/** A reader of these variables that has read none yet. */
-export function readerOf(env: Env): Reader {
-  const read = new Set<string>();
-  const noted = <T>(name: string, value: T | null): T | null => {
-    if (value !== null) read.add(name);
-    return value;
-  };
-  const text = (name: string) => noted(name, cleanText(env[name]));
+function cleanCount(value: unknown): number | null {
+  const digits = cleanText(value);
+  return digits !== null && /^\d{1,9}$/.test(digits) ? Number(digits) : null;
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+/** Returns a reader of these variables, and of the text of the file that `GITHUB_EVENT_PATH` names. */
+export function readerOf(env: Env, eventPayload?: string): Reader {
+  const used = new Set<string>();
+  const reading =
+    <Value>(clean: (value: unknown) => Value | null): Read<Value> =>
+    (...names) => {
+      for (const name of names) {
+        const value = clean(env[name]);
+        if (value === null) continue;
+        used.add(name);
+        return value;
+      }
+      return null;
+    };
+  const text = reading(cleanText);
   return {
     text,
     isTrue: (name) => text(name)?.toLowerCase() === 'true',
-    ref: (name) => noted(name, cleanRef(env[name])),
-    sha: (name) => noted(name, cleanSha(env[name])),
-    count: (name) => {
-      const digits = cleanText(env[name]);
-      return noted(name, digits !== null && /^\d{1,9}$/.test(digits) ? Number(digits) : null);
+    ref: reading(cleanRef),
+    sha: reading(cleanSha),
+    count: reading(cleanCount),
+    url: reading((value) => webUrl(cleanText(value))),
+    repository: reading((value) => repositoryOf(cleanText(value))),
+    payload: (...path) => {
+      let value = parsed(eventPayload);
+      for (const key of path) {
+        if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+        value = (value as Record<string, unknown>)[key];
+      }
+      text('GITHUB_EVENT_PATH');
+      return value;
     },
-    url: (name) => noted(name, webUrl(cleanText(env[name]))),
-    repository: (name) => noted(name, repositoryOf(cleanText(env[name]))),
-    variables: () => [...read].sort(),
+    variables: () => [...used].sort(),
   };
 }

@@ -1,38 +1,104 @@
 import type { CiContext, CiEvent, Provider } from './context.ts';
 import type { Reader } from './provider-env.ts';
 
-/** All that a CI may say. A row names every one of them: what its CI does not say is null there, in so many letters. */
+/** Everything that a CI may say about a job. */
 export type Facts = Omit<CiContext, 'provider' | 'variables'>;
 
-/** What one CI sets, and what it means by it. */
-export interface ProviderRow {
+/** Where a fact comes from: a variable, the first of several that is set, or a function. */
+type Source<Value> = string | readonly string[] | ((read: Reader) => Value | null);
+
+/** The sources of the facts. A fact without a source is null: nothing is guessed. */
+type Sources = {
+  readonly [Name in Exclude<keyof Facts, 'event' | 'parallelIndex' | 'parallelTotal'>]?: Source<
+    NonNullable<Facts[Name]>
+  >;
+};
+
+/** How one CI is detected, and what its variables mean. */
+export interface ProviderRow extends Sources {
   readonly provider: Provider;
-  /** Whether we run in it, by what nothing else sets. */
-  detect(read: Reader): boolean;
-  /** `eventPayload` is the text of the file that GITHUB_EVENT_PATH names. */
-  facts(read: Reader, eventPayload: string | undefined): Facts;
+  /** What no other CI sets: a variable that is `true`, or a function. */
+  readonly detect: string | ((read: Reader) => boolean);
+  /** The tag that is built; it comes before `ref`. */
+  readonly tag?: Source<string>;
+  /** The meaning of each value of `rawEvent`; any other value is `other`. */
+  readonly events?: Readonly<Record<string, CiEvent>>;
+  /** The event of a CI that does not name it in one variable. */
+  readonly event?: (read: Reader) => CiEvent | null;
+  /** Without this, a job with a `pullRequest` is for a pull request. */
+  readonly isPullRequest?: (read: Reader) => boolean;
+  /** Sources that replace the row's own in a pull request. */
+  readonly inPullRequest?: Sources;
+  /** The variables with the position and the number of parallel jobs, and the position of the first. */
+  readonly parallel?: readonly [position: string, total: string, first: 0 | 1];
 }
 
-/** What a CI's own word for an event means: a word that is not in its table is `other`, no word is no event. */
-export function eventOf(words: Readonly<Record<string, CiEvent>>, word: string | null): CiEvent | null {
-  if (word === null) return null;
-  return Object.hasOwn(words, word) ? (words[word] ?? 'other') : 'other';
+/** No CI retries a job this often. Every attempt is an idempotency key to try. */
+const mostAttempts = 1000;
+
+/** Returns what a CI's variables say. */
+export function factsOf(row: Partial<ProviderRow>, read: Reader): Facts {
+  const from = <Value>(source: Source<Value> | undefined, reader: Reader['text' | 'count']): Value | null => {
+    if (typeof source === 'function') return source(read);
+    return source === undefined ? null : (reader(...[source].flat()) as Value | null);
+  };
+  const pullRequestOf = ({ pullRequest }: Sources) => {
+    const text = from(pullRequest, read.text);
+    // Travis and Buildkite set the number to `false` for other events.
+    return text === 'false' ? null : text;
+  };
+  const isPullRequest = row.isPullRequest?.(read) ?? pullRequestOf(row) !== null;
+  const sources = isPullRequest ? { ...row, ...row.inPullRequest } : row;
+  const tag = isPullRequest ? null : from(row.tag, read.ref);
+  const rawEvent = from(sources.rawEvent, read.text);
+  const attempt = from(sources.attempt, read.count);
+  return {
+    repository: from(sources.repository, read.repository),
+    ref: tag ?? from(sources.ref, read.ref),
+    commitSha: from(sources.commitSha, read.sha),
+    event: row.event === undefined ? eventOf(row, rawEvent, isPullRequest, tag) : row.event(read),
+    rawEvent,
+    pullRequest: pullRequestOf(sources),
+    buildUrl: from(sources.buildUrl, read.url),
+    runId: from(sources.runId, read.text),
+    job: from(sources.job, read.text),
+    jobId: from(sources.jobId, read.text),
+    step: from(sources.step, read.text),
+    attempt: attempt !== null && attempt >= 1 && attempt <= mostAttempts ? attempt : null,
+    matrix: from(sources.matrix, read.text),
+    ...parallelOf(row, read),
+    temporaryFolder: from(sources.temporaryFolder, read.text),
+  };
 }
 
-/** Position and number of parallel jobs, from where the CI begins to count; both null unless they fit. */
-export function parallel(
-  position: number | null,
-  total: number | null,
-  first: 0 | 1,
+/** A pull request or a tag explains a push, and an event without a name. */
+function eventOf(
+  { events = {} }: Partial<ProviderRow>,
+  rawEvent: string | null,
+  isPullRequest: boolean,
+  tag: string | null,
+): CiEvent | null {
+  const named = rawEvent !== null && Object.hasOwn(events, rawEvent) ? events[rawEvent] : undefined;
+  const event = named ?? (rawEvent === null ? null : 'other');
+  if (event !== null && event !== 'push') return event;
+  if (isPullRequest) return 'pull_request';
+  return tag === null ? event : 'tag';
+}
+
+/** Returns the position counted from 0 and the number of parallel jobs; both null unless they fit. */
+function parallelOf(
+  { parallel }: Partial<ProviderRow>,
+  read: Reader,
 ): Pick<Facts, 'parallelIndex' | 'parallelTotal'> {
-  const index = (position ?? -1) - first;
-  if (position === null || total === null || index < 0 || index >= total) {
-    return { parallelIndex: null, parallelTotal: null };
-  }
-  return { parallelIndex: index, parallelTotal: total };
+  const nowhere = { parallelIndex: null, parallelTotal: null };
+  if (parallel === undefined) return nowhere;
+  const [position, total, first] = parallel;
+  const parallelIndex = (read.count(position) ?? -1) - first;
+  const parallelTotal = read.count(total) ?? 0;
+  return parallelIndex >= 0 && parallelIndex < parallelTotal ? { parallelIndex, parallelTotal } : nowhere;
 }
 
-/** What the first group of a pattern holds, or null. */
+/** Returns the first group of a pattern, or null. */
 export function groupOf(pattern: RegExp, text: string | null): string | null {
   return (text === null ? null : pattern.exec(text)?.[1]) ?? null;
 }

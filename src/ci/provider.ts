@@ -1,22 +1,16 @@
 import type { CiContext, GitFacts } from './context.ts';
 import { cleanRef, cleanSha, cleanText, type Env, readerOf } from './provider-env.ts';
-import type { Facts, ProviderRow } from './provider-row.ts';
+import { type Facts, factsOf, type ProviderRow } from './provider-row.ts';
 import { repositoryOfRemote } from './provider-url.ts';
 import { appveyor } from './providers/appveyor.ts';
 import { azure } from './providers/azure.ts';
-import { bitbucket } from './providers/bitbucket.ts';
-import { buildkite } from './providers/buildkite.ts';
 import { circleci } from './providers/circleci.ts';
-import { cloudbuild } from './providers/cloudbuild.ts';
 import { codebuild } from './providers/codebuild.ts';
-import { drone } from './providers/drone.ts';
 import { github } from './providers/github.ts';
 import { gitlab } from './providers/gitlab.ts';
 import { jenkins } from './providers/jenkins.ts';
+import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker } from './providers/rows.ts';
 import { semaphore } from './providers/semaphore.ts';
-import { teamcity } from './providers/teamcity.ts';
-import { travis } from './providers/travis.ts';
-import { woodpecker } from './providers/woodpecker.ts';
 
 /*
  * No library stands under this table. Looked at in November 2026, in their sources:
@@ -50,28 +44,6 @@ export const rows: readonly ProviderRow[] = [
   cloudbuild,
 ];
 
-/** No CI tries a job this often: a higher number is somebody else's, and every attempt is a key to be tried. */
-const mostAttempts = 1000;
-
-const nothing: Facts = {
-  repository: null,
-  ref: null,
-  commitSha: null,
-  event: null,
-  rawEvent: null,
-  pullRequest: null,
-  buildUrl: null,
-  runId: null,
-  job: null,
-  jobId: null,
-  step: null,
-  attempt: null,
-  matrix: null,
-  parallelIndex: null,
-  parallelTotal: null,
-  temporaryFolder: null,
-};
-
 /**
  * What git knows, where the CI does not say. For a pull request git is asked for the repository alone: what is checked
  * out there may be the merge that the CI made up. An abbreviated commit is completed from the one that it begins.
@@ -94,20 +66,12 @@ function filledFromGit(facts: Facts, git: GitFacts): Facts {
  * of the file that GITHUB_EVENT_PATH names: only that has a pull request's head, which without it is null.
  */
 export function detectCi(env: Env, git?: GitFacts, eventPayload?: string): CiContext {
+  const withGit = (facts: Facts) => (git === undefined ? facts : filledFromGit(facts, git));
   for (const row of rows) {
-    const read = readerOf(env);
-    if (!row.detect(read)) continue;
-    const facts = row.facts(read, eventPayload);
-    const { attempt } = facts;
-    const checked = {
-      ...facts,
-      attempt: attempt !== null && attempt >= 1 && attempt <= mostAttempts ? attempt : null,
-    };
-    return {
-      provider: row.provider,
-      ...(git === undefined ? checked : filledFromGit(checked, git)),
-      variables: read.variables(),
-    };
+    const read = readerOf(env, eventPayload);
+    if (!(typeof row.detect === 'string' ? read.isTrue(row.detect) : row.detect(read))) continue;
+    const facts = withGit(factsOf(row, read));
+    return { provider: row.provider, ...facts, variables: read.variables() };
   }
-  return { provider: null, ...(git === undefined ? nothing : filledFromGit(nothing, git)), variables: [] };
+  return { provider: null, ...withGit(factsOf({}, readerOf({}))), variables: [] };
 }

@@ -1,64 +1,65 @@
-import type { CiEvent } from '../context.ts';
-import { eventOf, groupOf, type ProviderRow, parallel } from '../provider-row.ts';
+import type { Reader } from '../provider-env.ts';
+import { groupOf, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
-const words = {
-  IndividualCI: 'push',
-  BatchedCI: 'push',
-  PullRequest: 'pull_request',
-  Schedule: 'schedule',
-  Manual: 'manual',
-} satisfies Record<string, CiEvent>;
+/** Returns the name of a stage, job or leg; null for the name that Azure gives where the pipeline gives none. */
+function nameOf(read: Reader, variable: string): string | null {
+  const name = read.text(variable);
+  return name === '__default' ? null : name;
+}
 
-/** What stages, jobs and legs are called that nobody has named. */
-const unnamed = '__default';
+function pullOfRef(read: Reader): string | null {
+  return groupOf(/^refs\/pull\/(\d+)\//, read.text('BUILD_SOURCEBRANCH'));
+}
 
 /**
- * SYSTEM_JOBATTEMPT counts every try of a job, those of a retried stage too. SYSTEM_STAGEATTEMPT is left out: together
- * they could give one number to two tries, and a number must never come twice.
+ * SYSTEM_JOBATTEMPT counts every attempt of a job, those of a retried stage too. SYSTEM_STAGEATTEMPT is not used: the sum
+ * could be the same for two attempts.
  */
-export const azure = {
+export const azure: ProviderRow = {
   provider: 'azure',
-  detect: (read) => read.isTrue('TF_BUILD'),
-  facts: (read) => {
-    const rawEvent = read.text('BUILD_REASON');
-    const fullRef = read.text('BUILD_SOURCEBRANCH');
-    const pulled = groupOf(/^refs\/pull\/(\d+)\//, fullRef);
-    const isPull = rawEvent === 'PullRequest' || pulled !== null;
-    const event = eventOf(words, rawEvent);
-    const runId = read.text('BUILD_BUILDID');
-    const collection = read.url('SYSTEM_TEAMFOUNDATIONCOLLECTIONURI') ?? read.url('SYSTEM_COLLECTIONURI');
-    const results = page(collection, read.text('SYSTEM_TEAMPROJECT'), '_build', 'results');
-    const [stage, phase, leg] = ['SYSTEM_STAGENAME', 'SYSTEM_PHASENAME', 'SYSTEM_JOBNAME'].map((name) => {
-      const text = read.text(name);
-      return text === unnamed ? null : text;
-    });
-    return {
-      repository: read.repository('BUILD_REPOSITORY_URI'),
-      // `$/project/branch` is TFVC's, and no branch of git.
-      ref: isPull
-        ? read.ref('SYSTEM_PULLREQUEST_SOURCEBRANCH')
-        : fullRef?.startsWith('$/') === true
-          ? null
-          : read.ref('BUILD_SOURCEBRANCH'),
-      commitSha: isPull ? read.sha('SYSTEM_PULLREQUEST_SOURCECOMMITID') : read.sha('BUILD_SOURCEVERSION'),
-      event: event === 'push' && fullRef?.startsWith('refs/tags/') === true ? 'tag' : event,
-      rawEvent,
-      // The id of a pull request at GitHub is not its number; in Azure Repos it is, and there is no other.
-      pullRequest: isPull
-        ? (read.text('SYSTEM_PULLREQUEST_PULLREQUESTNUMBER') ??
-          read.text('SYSTEM_PULLREQUEST_PULLREQUESTID') ??
-          pulled)
-        : null,
-      buildUrl: results === null || runId === null ? null : `${results}?buildId=${encodeURIComponent(runId)}`,
-      runId,
-      job: [stage, phase ?? leg].filter((part) => part != null).join('.') || null,
-      jobId: read.text('SYSTEM_JOBID'),
-      step: read.text('SYSTEM_TASKINSTANCENAME'),
-      attempt: read.count('SYSTEM_JOBATTEMPT'),
-      matrix: phase == null ? null : (leg ?? null),
-      ...parallel(read.count('SYSTEM_JOBPOSITIONINPHASE'), read.count('SYSTEM_TOTALJOBSINPHASE'), 1),
-      temporaryFolder: read.text('AGENT_TEMPDIRECTORY'),
-    };
+  detect: 'TF_BUILD',
+  repository: 'BUILD_REPOSITORY_URI',
+  tag: (read) => groupOf(/^refs\/tags\/(.+)$/, read.text('BUILD_SOURCEBRANCH')),
+  // `$/project/branch` belongs to TFVC and is not a branch of git.
+  ref: (read) =>
+    read.text('BUILD_SOURCEBRANCH')?.startsWith('$/') === true ? null : read.ref('BUILD_SOURCEBRANCH'),
+  commitSha: 'BUILD_SOURCEVERSION',
+  rawEvent: 'BUILD_REASON',
+  events: {
+    IndividualCI: 'push',
+    BatchedCI: 'push',
+    PullRequest: 'pull_request',
+    Schedule: 'schedule',
+    Manual: 'manual',
   },
-} as const satisfies ProviderRow;
+  isPullRequest: (read) => pullOfRef(read) !== null || read.text('BUILD_REASON') === 'PullRequest',
+  inPullRequest: {
+    ref: 'SYSTEM_PULLREQUEST_SOURCEBRANCH',
+    commitSha: 'SYSTEM_PULLREQUEST_SOURCECOMMITID',
+    // For GitHub, the id of a pull request is not its number. Azure Repos has only the id.
+    pullRequest: (read) =>
+      read.text('SYSTEM_PULLREQUEST_PULLREQUESTNUMBER', 'SYSTEM_PULLREQUEST_PULLREQUESTID') ??
+      pullOfRef(read),
+  },
+  buildUrl: (read) => {
+    const collection = read.url('SYSTEM_TEAMFOUNDATIONCOLLECTIONURI', 'SYSTEM_COLLECTIONURI');
+    const results = page(collection, read.text('SYSTEM_TEAMPROJECT'), '_build', 'results');
+    const id = read.text('BUILD_BUILDID');
+    return results === null || id === null ? null : `${results}?buildId=${encodeURIComponent(id)}`;
+  },
+  runId: 'BUILD_BUILDID',
+  job: (read) => {
+    const job = nameOf(read, 'SYSTEM_PHASENAME') ?? nameOf(read, 'SYSTEM_JOBNAME');
+    return [nameOf(read, 'SYSTEM_STAGENAME'), job].filter((part) => part !== null).join('.') || null;
+  },
+  jobId: 'SYSTEM_JOBID',
+  step: 'SYSTEM_TASKINSTANCENAME',
+  attempt: 'SYSTEM_JOBATTEMPT',
+  matrix: (read) => {
+    const leg = nameOf(read, 'SYSTEM_JOBNAME');
+    return nameOf(read, 'SYSTEM_PHASENAME') === null ? null : leg;
+  },
+  parallel: ['SYSTEM_JOBPOSITIONINPHASE', 'SYSTEM_TOTALJOBSINPHASE', 1],
+  temporaryFolder: 'AGENT_TEMPDIRECTORY',
+};

@@ -1,66 +1,56 @@
-import type { CiEvent } from '../context.ts';
-import { eventOf, type ProviderRow, parallel } from '../provider-row.ts';
+import type { Reader } from '../provider-env.ts';
+import type { ProviderRow } from '../provider-row.ts';
 
-const words = {
-  push: 'push',
-  merge_request_event: 'pull_request',
-  external_pull_request_event: 'pull_request',
-  schedule: 'schedule',
-  web: 'manual',
-  webide: 'manual',
-  chat: 'manual',
-  api: 'api',
-  trigger: 'api',
-} satisfies Record<string, CiEvent>;
-
-/** The cell that `parallel: matrix` puts at the end of a job's name: `test: [a, b]`. */
+/** Returns the cell that `parallel: matrix` appends to a job's name: `test: [a, b]`. */
 function cellOf(job: string | null): string | null {
   const start = job?.indexOf(': [') ?? -1;
   return (start >= 0 && job?.endsWith(']') && job.slice(start + 3, -1)) || null;
 }
 
-/** A retried job keeps its pipeline and has a number of its own: GitLab numbers jobs and counts no attempts. */
-export const gitlab = {
-  provider: 'gitlab',
-  detect: (read) => read.isTrue('GITLAB_CI'),
-  facts: (read) => {
-    const rawEvent = read.text('CI_PIPELINE_SOURCE');
-    const mergeRequest = read.text('CI_MERGE_REQUEST_IID');
-    const external = read.text('CI_EXTERNAL_PULL_REQUEST_IID');
-    const tag = read.ref('CI_COMMIT_TAG');
-    const job = read.text('CI_JOB_NAME');
+/** Whether the pipeline is for merged results or a merge train: CI_COMMIT_SHA is a merge that GitLab made then. */
+function isMerge(read: Reader): boolean {
+  return (
+    read.text('CI_MERGE_REQUEST_IID') !== null &&
+    !['detached', null].includes(read.text('CI_MERGE_REQUEST_EVENT_TYPE'))
+  );
+}
 
-    // CI_COMMIT_SHA is the merge that GitLab made up where the pipeline is for merged results or a merge train.
-    const isMerge =
-      mergeRequest !== null && !['detached', null].includes(read.text('CI_MERGE_REQUEST_EVENT_TYPE'));
-    const head =
-      mergeRequest !== null
-        ? read.sha('CI_MERGE_REQUEST_SOURCE_BRANCH_SHA')
-        : external !== null
-          ? read.sha('CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_SHA')
-          : null;
-    const branch =
-      mergeRequest !== null
-        ? read.ref('CI_MERGE_REQUEST_SOURCE_BRANCH_NAME')
-        : external !== null
-          ? read.ref('CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME')
-          : (tag ?? read.ref('CI_COMMIT_REF_NAME'));
-    return {
-      repository: read.repository('CI_PROJECT_PATH'),
-      ref: branch,
-      commitSha: head ?? (isMerge ? null : read.sha('CI_COMMIT_SHA')),
-      event: rawEvent === 'push' && tag !== null ? 'tag' : eventOf(words, rawEvent),
-      rawEvent,
-      pullRequest: mergeRequest ?? external,
-      buildUrl: read.url('CI_PIPELINE_URL'),
-      runId: read.text('CI_PIPELINE_ID'),
-      job,
-      jobId: read.text('CI_JOB_ID'),
-      step: null,
-      attempt: null,
-      matrix: cellOf(job),
-      ...parallel(read.count('CI_NODE_INDEX'), read.count('CI_NODE_TOTAL'), 1),
-      temporaryFolder: null,
-    };
+/** A retried job has the same pipeline and a new job number: GitLab numbers jobs and does not count attempts. */
+export const gitlab: ProviderRow = {
+  provider: 'gitlab',
+  detect: 'GITLAB_CI',
+  repository: 'CI_PROJECT_PATH',
+  tag: 'CI_COMMIT_TAG',
+  ref: 'CI_COMMIT_REF_NAME',
+  commitSha: 'CI_COMMIT_SHA',
+  rawEvent: 'CI_PIPELINE_SOURCE',
+  events: {
+    push: 'push',
+    merge_request_event: 'pull_request',
+    external_pull_request_event: 'pull_request',
+    schedule: 'schedule',
+    web: 'manual',
+    webide: 'manual',
+    chat: 'manual',
+    api: 'api',
+    trigger: 'api',
   },
-} as const satisfies ProviderRow;
+  pullRequest: ['CI_MERGE_REQUEST_IID', 'CI_EXTERNAL_PULL_REQUEST_IID'],
+  inPullRequest: {
+    ref: ['CI_MERGE_REQUEST_SOURCE_BRANCH_NAME', 'CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME'],
+    commitSha: (read) => {
+      const fallback = isMerge(read) ? [] : ['CI_COMMIT_SHA'];
+      return read.sha(
+        'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA',
+        'CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_SHA',
+        ...fallback,
+      );
+    },
+  },
+  buildUrl: 'CI_PIPELINE_URL',
+  runId: 'CI_PIPELINE_ID',
+  job: 'CI_JOB_NAME',
+  jobId: 'CI_JOB_ID',
+  matrix: (read) => cellOf(read.text('CI_JOB_NAME')),
+  parallel: ['CI_NODE_INDEX', 'CI_NODE_TOTAL', 1],
+};
