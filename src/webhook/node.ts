@@ -11,7 +11,9 @@ import {
 } from './options.ts';
 import { judge, matching, readCandidate, readSignOptions, signed } from './verify.ts';
 
-export * from './public.ts';
+export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
+export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
+export type { Body, Secret, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
 
 /** HMAC-SHA256 over `<timestamp>.<body>`. */
 function hmac(key: Key, timestamp: string, body: string | Uint8Array): Buffer {

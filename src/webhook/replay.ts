@@ -1,12 +1,16 @@
 import { ownOptions } from '../own-options.ts';
 import { WebhookVerificationError } from './error.ts';
 import type { Verified } from './options.ts';
-import { limited } from './replay-limit.ts';
-import { memoryStore, type ReplayStore } from './replay-store.ts';
-import { parseSignature, toHex } from './signature.ts';
+import { limited, memoryStore, type ReplayStore } from './replay-store.ts';
+import { parseSignature, toHex } from './verify.ts';
 
-export { type RedisClient, redisStore } from './replay-redis.ts';
-export { type MemoryStoreOptions, memoryStore, type ReplayStore } from './replay-store.ts';
+export {
+  type MemoryStoreOptions,
+  memoryStore,
+  type RedisClient,
+  type ReplayStore,
+  redisStore,
+} from './replay-store.ts';
 
 /** What a replay guard remembers, and where. */
 export interface ReplayGuardOptions {

@@ -13,8 +13,20 @@ import {
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { parseSignature } from './signature.ts';
 import { parseTimestamp } from './timestamp.ts';
+
+const signaturePattern = /^sha256=[0-9A-Fa-f]{64}$/;
+
+/** The MAC of `sha256=<hex>` as lower-case hex, or null. Anything but ASCII hex digits is refused. */
+export function parseSignature(text: string): string | null {
+  return signaturePattern.test(text) ? text.slice(7).toLowerCase() : null;
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
+  return hex;
+}
 
 /** What `verify` reads of its options before the body. */
 const verifyNames = [

@@ -9,10 +9,11 @@ import {
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { equalHex, toHex } from './signature.ts';
-import { judge, matching, readCandidate, readSignOptions, signed } from './verify.ts';
+import { judge, matching, readCandidate, readSignOptions, signed, toHex } from './verify.ts';
 
-export * from './public.ts';
+export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
+export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
+export type { Body, Secret, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
 
 const encoder = new TextEncoder();
 
@@ -50,6 +51,14 @@ function messageOf(timestamp: string, body: string | Uint8Array): Uint8Array<Arr
 
 async function hmac(key: Key, message: Uint8Array<ArrayBuffer>): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', await importKey(key), message)));
+}
+
+/** Compares without telling by its duration where the first difference is. */
+function equalHex(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let index = 0; index < a.length; index += 1) difference |= a.charCodeAt(index) ^ b.charCodeAt(index);
+  return difference === 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 // What `verify` answers, row by row: run on every runtime and shown in docs/webhooks.md. Nothing here may need Node.
-import type { WebhookErrorCode } from '../../src/webhook/public.ts';
+import type { WebhookErrorCode } from '../../src/webhook/error.ts';
 import { bodyOf, secretOf, text, vector } from './vectors.ts';
 
 /** A code, or what is returned. */

@@ -1,6 +1,47 @@
 import { UsageError } from '../../errors.ts';
-import { decodeChunked } from './chunked.ts';
-import { type HeaderPairs, parseHeaderLines } from './headers.ts';
+import { trim } from '../../webhook/headers.ts';
+
+/** Headers as they were written, in their order, those of one name too. */
+export type HeaderPairs = readonly (readonly [string, string])[];
+
+const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:(.*)$/;
+/** `POST /hook HTTP/1.1`, `HTTP/2 200`. */
+const startLine = /^(?:[A-Z]+ \S+ HTTP\/\d(?:\.\d)?|HTTP\/\d(?:\.\d)?(?: .*)?)$/;
+
+/** The headers among lines that `curl -v` wrote: `> ` what was sent, `< ` what came; the rest is curl's own talk. */
+function curlLines(lines: readonly string[]): readonly string[] {
+  const marked = lines.filter((line) => /^[<>] /.test(line));
+  const isVerbose = marked.some((line) => startLine.test(line.slice(2)));
+  return isVerbose ? marked.map((line) => line.slice(2)) : lines;
+}
+
+/**
+ * Headers from lines: a request or status line in front is passed over, a folded line belongs to the one before. Of
+ * several blocks, as `curl -D` writes them along redirects, the last counts.
+ */
+export function parseHeaderLines(text: string, complain: (line: number, text: string) => Error): HeaderPairs {
+  let pairs: [string, string][] = [];
+  let ended = false;
+  for (const [index, line] of curlLines(text.split(/\r?\n/)).entries()) {
+    if (startLine.test(line)) {
+      pairs = [];
+      ended = false;
+      continue;
+    }
+    if (line.trim() === '') {
+      ended = pairs.length > 0;
+      continue;
+    }
+    // What follows the blank line is a body, and none of our business.
+    if (ended) continue;
+    const last = pairs.at(-1);
+    const match = headerLine.exec(last === undefined ? line.trimStart() : line);
+    if (match !== null) pairs.push([match[1] ?? '', trim(match[2] ?? '')]);
+    else if (last !== undefined && /^[ \t]/.test(line)) last[1] += ` ${line.trim()}`;
+    else throw complain(index + 1, line);
+  }
+  return pairs;
+}
 
 /** A captured HTTP request: its headers, and its body as it comes. */
 export interface Capture {
@@ -65,6 +106,102 @@ async function* startingWith(first: Uint8Array, rest: AsyncIterator<Uint8Array>)
     for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
   } finally {
     await rest.return?.();
+  }
+}
+
+const sizeLine = /^([0-9A-Fa-f]{1,12})[ \t]*(?:;.*)?$/;
+const longestLine = 4096;
+
+function broken(message: string): UsageError {
+  return new UsageError(`--request-file: its body is not in whole chunks: ${message}`, {
+    hint: 'the capture is incomplete, or its line ends were changed; a body that was decoded already needs no Transfer-Encoding',
+  });
+}
+
+/** Reads lines and bytes from parts of any size, and copies only what is left of one when the next is asked for. */
+class Reader {
+  #left: Buffer = Buffer.alloc(0);
+  readonly #parts: AsyncIterator<Uint8Array>;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#parts = source[Symbol.asyncIterator]();
+  }
+
+  async #more(): Promise<boolean> {
+    const left = Buffer.from(this.#left);
+    this.#left = left;
+    const next = await this.#parts.next();
+    if (next.done === true) return false;
+    this.#left =
+      left.length === 0
+        ? Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length)
+        : Buffer.concat([left, next.value]);
+    return true;
+  }
+
+  /** The next line without its end, or null when there is none of a sensible length; then nothing is taken. */
+  async line(): Promise<string | null> {
+    let end = this.#left.indexOf('\n');
+    while (end < 0 && this.#left.length <= longestLine && (await this.#more()))
+      end = this.#left.indexOf('\n');
+    if (end < 0 || end > longestLine) return null;
+    const text = this.#left.toString('latin1', 0, end).replace(/\r$/, '');
+    return text;
+  }
+
+  /** Takes the line that `line` gave. */
+  drop(): void {
+    this.#left = this.#left.subarray(this.#left.indexOf('\n') + 1);
+  }
+
+  /** Up to `most` of the bytes that are there; null at the end. */
+  async bytes(most: number): Promise<Uint8Array | null> {
+    if (this.#left.length === 0 && !(await this.#more())) return null;
+    const part = this.#left.subarray(0, most);
+    this.#left = this.#left.subarray(part.length);
+    return part;
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.return?.();
+  }
+}
+
+/**
+ * The body of a chunked message. Some tools write down the header and the body decoded: what does not begin with
+ * the size of a chunk is taken as it is.
+ */
+export async function* decodeChunked(
+  source: AsyncIterable<Uint8Array>,
+  remark: (line: string) => void,
+): AsyncGenerator<Uint8Array> {
+  const reader = new Reader(source);
+  try {
+    for (let first = true; ; first = false) {
+      const line = await reader.line();
+      const size = line === null ? null : sizeLine.exec(line);
+      if (size === null && first) {
+        remark('its Transfer-Encoding is chunked, but its body has no chunks: it is taken as it is');
+        for (let part = await reader.bytes(Infinity); part !== null; part = await reader.bytes(Infinity))
+          yield part;
+        return;
+      }
+      if (size === null) throw broken('the size of a chunk is missing');
+      reader.drop();
+      let left = Number.parseInt(size[1] ?? '', 16);
+      // What follows the last chunk are trailers, which are not signed.
+      if (left === 0) return;
+      while (left > 0) {
+        const part = await reader.bytes(left);
+        if (part === null) throw broken(`${left} bytes of a chunk are missing`);
+        left -= part.length;
+        yield part;
+      }
+      if ((await reader.line()) !== '') throw broken('a chunk is longer than its size');
+      reader.drop();
+    }
+  } finally {
+    await reader.close();
   }
 }
 

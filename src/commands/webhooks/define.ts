@@ -3,7 +3,7 @@ import { webhooks } from '../../contract/webhooks.ts';
 import type { Bind } from '../binding.ts';
 import { deriveCommands } from '../endpoints/derive.ts';
 import { examples } from '../examples.ts';
-import type { ListenFlags } from './rules.ts';
+import type { ListenFlags } from './listen.ts';
 import { headerNameSettings } from './secrets.ts';
 import type { SignFlags } from './sign.ts';
 import type { VerifyFlags } from './verify.ts';

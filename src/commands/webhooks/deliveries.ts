@@ -1,13 +1,15 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import type { SecureContext } from 'node:tls';
+import type { HeaderNames } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
 import { type Received, writeCapture } from './capture.ts';
 import { eventOf, renderDelivery, type Shown } from './display.ts';
 import { type Forwarded, type ForwardOptions, forward } from './forward.ts';
-import type { Rules } from './rules.ts';
-import { hasSecret, refusalOf } from './secrets.ts';
+import { hasSecret, refusalOf, type Secrets } from './secrets.ts';
 import type { Answer } from './server.ts';
+import type { limitsFor } from './verify.ts';
 
 /** The largest body that is taken, from the sender and from the target. */
 export const mostBytes = 10 * 1024 * 1024;
@@ -16,6 +18,17 @@ export const mostOpenBytes = 32 * 1024 * 1024;
 const forwardTimeoutMs = 30_000;
 /** How long a delivery that is under way may keep us when we are stopped. */
 const graceMs = 1000;
+
+/** What holds for every delivery. */
+export interface Rules {
+  secrets: Secrets;
+  headerNames: Partial<HeaderNames>;
+  limits: ReturnType<typeof limitsFor>;
+  target: URL | null;
+  forwardUnverified: boolean;
+  secureContext: SecureContext | undefined;
+  folder: string | null;
+}
 
 type Verdict = Pick<Shown, 'verdict' | 'timestamp' | 'ageSeconds' | 'secret' | 'secretIndex' | 'event'>;
 

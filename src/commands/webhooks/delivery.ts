@@ -1,11 +1,10 @@
 import { UsageError } from '../../errors.ts';
+import type { Io } from '../../host/io.ts';
 import type { Settings } from '../../settings/index.ts';
 import { defaultHeaderNames, type HeaderNames } from '../../webhook/headers.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
-import { readCapture } from './capture.ts';
-import { type HeaderPairs, parseHeadersFile } from './headers.ts';
-import { readInput, streamInput } from './input.ts';
+import { type HeaderPairs, parseHeaderLines, readCapture } from './capture.ts';
 import { headerNamesOf } from './secrets.ts';
 
 export interface DeliveryFlags {
@@ -64,6 +63,98 @@ function checkWays(flags: DeliveryFlags): void {
       hint: 'give --body-file <file>, or a whole request with --request-file -',
     });
   }
+}
+
+function unreadable(option: string, path: string, cause: unknown): UsageError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const reasons: Record<string, string> = {
+    ENOENT: 'there is no such file',
+    EISDIR: 'it is a folder',
+    EACCES: 'it is not allowed',
+  };
+  return new UsageError(`${option}: ${path} cannot be read: ${reasons[code ?? ''] ?? code ?? 'unknown'}`, {
+    hint: 'name a file, or - for standard input',
+    cause,
+  });
+}
+
+/** The bytes of a file, or of standard input for `-`, as they come; each part holds until the next is asked for. */
+export async function* streamInput(io: Io, option: string, path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* path === '-' ? io.streamStdin() : io.streamFile(path);
+  } catch (cause) {
+    // What the consumer throws never gets here: a generator that is left is ended, not thrown at.
+    throw unreadable(option, path, cause);
+  }
+}
+
+/** More than any headers have. */
+const mostHeaderBytes = 1024 * 1024;
+
+/** A small file, whole. */
+export async function readInput(io: Io, option: string, path: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of streamInput(io, option, path)) {
+    size += chunk.length;
+    if (size > mostHeaderBytes) {
+      throw new UsageError(`${option}: ${path} is larger than any headers are`, {
+        hint: 'name the file of the headers; the body goes with --body-file',
+      });
+    }
+    chunks.push(new Uint8Array(chunk));
+  }
+  return Buffer.concat(chunks);
+}
+
+function wrong(message: string): UsageError {
+  return new UsageError(`--headers-file: ${message}`, {
+    hint: 'write one header a line, Name: value; output of curl -D or -v and a JSON object of headers are read too',
+  });
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function jsonPair(entry: unknown): readonly [string, string] {
+  const [name, value] = Array.isArray(entry) ? entry : [(entry as Json)?.name, (entry as Json)?.value];
+  if (typeof name === 'string' && typeof value === 'string') return [name, value];
+  throw wrong('the JSON is a list, but not of headers');
+}
+
+/** `{ "Name": "value" }`, values as lists too; a list of pairs or of `{ name, value }`; any of these as `headers`. */
+function jsonHeaders(json: unknown): HeaderPairs {
+  const inner = typeof json === 'object' && json !== null && 'headers' in json ? json.headers : json;
+  if (Array.isArray(inner)) return inner.map(jsonPair);
+  if (typeof inner !== 'object' || inner === null) throw wrong('the JSON is not an object of headers');
+  return Object.entries(inner as Json).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)] as const),
+  );
+}
+
+/** A file as text: PowerShell writes UTF-16 by default, with a mark at its beginning. */
+function decode(bytes: Uint8Array): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
+}
+
+/** The headers of a file in any of the forms that people keep them in. */
+export function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
+  const text = decode(bytes);
+  let pairs: HeaderPairs;
+  if (/^\s*[[{]/.test(text)) {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      throw wrong('it begins like JSON, but is not JSON');
+    }
+    pairs = jsonHeaders(json);
+  } else {
+    // The line may hold anything, a secret too: only its number is told.
+    pairs = parseHeaderLines(text, (line) => wrong(`line ${line} is not a header`));
+  }
+  if (pairs.length === 0) throw wrong('there are no headers in it');
+  return pairs;
 }
 
 /**

@@ -1,13 +1,24 @@
 import { BlockList, isIP } from 'node:net';
-import { type StopSignal, UsageError } from '../../errors.ts';
+import type { SecureContext } from 'node:tls';
+import { ConfigError, type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
-import { Deliveries, mostBytes, mostOpenBytes } from './deliveries.ts';
-import { type ListenFlags, type Rules, rulesOf } from './rules.ts';
-import { hasSecret } from './secrets.ts';
+import { Deliveries, mostBytes, mostOpenBytes, type Rules } from './deliveries.ts';
+import { parseTarget } from './forward.ts';
+import { type HeaderNameFlags, hasSecret, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
 import { type Receiving, receive } from './server.ts';
+import { limitsFor } from './verify.ts';
+
+export interface ListenFlags extends HeaderNameFlags {
+  port?: string;
+  host?: string;
+  forwardTo?: string;
+  forwardUnverified?: boolean;
+  save?: string;
+  tolerance?: string;
+}
 
 /** Fixed, beside the mock's, so that a webhook can be registered once. */
 const usualPort = 4020;
@@ -41,6 +52,63 @@ function isSelf(target: URL, host: string, port: number): boolean {
   const isHere = (name: string) => isLoopback(name) || isIn(any, name);
   const sameHost = target.hostname === host || (isHere(target.hostname) && isHere(host));
   return target.protocol === 'http:' && targetPort === port && sameHost;
+}
+
+/** Those of NODE_EXTRA_CA_CERTS too: Node before 22.15 does not tell which they are. */
+async function trustOf({ io, settings }: Context, target: URL | null): Promise<SecureContext | undefined> {
+  const own = settings.caFile?.value;
+  if (own === undefined || target?.protocol !== 'https:') return undefined;
+  const { trustAlso } = await import('../../transport/trust.ts');
+  const paths = [own, io.env.NODE_EXTRA_CA_CERTS ?? ''].filter((path) => path !== '');
+  const read = (path: string) => {
+    try {
+      return new TextDecoder().decode(io.readFile(path));
+    } catch (cause) {
+      const message = `the file of certificate authorities cannot be read: ${path}`;
+      throw new ConfigError(message, { hint: 'check --ca-file and NODE_EXTRA_CA_CERTS', cause });
+    }
+  };
+  return trustAlso(paths.map(read).join('\n'));
+}
+
+function prepareFolder({ io }: Context, folder: string): string {
+  try {
+    io.makeFolder(folder);
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    throw new UsageError(`--save: the folder ${folder} cannot be made (${code})`, {
+      hint: 'name a folder that you may write to',
+      cause,
+    });
+  }
+  return folder;
+}
+
+/** @throws UsageError or ConfigError before anything is received */
+async function rulesOf(context: Context, flags: ListenFlags): Promise<Rules> {
+  const forwardTo = filled('--forward-to', flags.forwardTo);
+  const folder = filled('--save', flags.save);
+  const target = forwardTo === undefined ? null : parseTarget(forwardTo);
+  const secrets = secretsOf(context.settings);
+  const forwardUnverified = flags.forwardUnverified === true;
+  if (forwardUnverified && target === null) {
+    throw new UsageError('--forward-unverified: nothing is forwarded', { hint: 'add --forward-to <url>' });
+  }
+  const limits = limitsFor(flags.tolerance ?? '5m');
+  if (target !== null && !hasSecret(secrets) && !forwardUnverified) {
+    const error = missingSecret(`webhooks listen --forward-to: only what is authentic is forwarded`);
+    error.hint = `${error.hint}; --forward-unverified forwards everything`;
+    throw error;
+  }
+  return {
+    secrets,
+    headerNames: headerNamesOf(context.settings),
+    limits,
+    target,
+    forwardUnverified,
+    secureContext: await trustOf(context, target),
+    folder: folder === undefined ? null : prepareFolder(context, folder),
+  };
 }
 
 async function announce({ output }: Context, rules: Rules, host: string, url: string): Promise<void> {

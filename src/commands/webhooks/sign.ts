@@ -1,11 +1,11 @@
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { defaultHeaderNames } from '../../webhook/headers.ts';
+import { hashBody } from '../../webhook/hmac.ts';
 import { parseTimestamp } from '../../webhook/timestamp.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
-import { hashBody } from './hash.ts';
-import { streamInput } from './input.ts';
+import { streamInput } from './delivery.ts';
 import { type HeaderNameFlags, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
 
 export interface SignFlags extends HeaderNameFlags {

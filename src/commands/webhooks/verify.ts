@@ -3,13 +3,12 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { diagnose, mostDiagnosed } from '../../webhook/diagnose/diagnose.ts';
 import { readHeaders } from '../../webhook/headers.ts';
-import { openHmac } from '../../webhook/hmac.ts';
+import { type Hashed, hashBody, matchOf, openHmac } from '../../webhook/hmac.ts';
 import { parseTimestamp } from '../../webhook/timestamp.ts';
 import { type Candidate, judge, readCandidate } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
 import { type Delivery, type DeliveryFlags, deliveryOf } from './delivery.ts';
 import { type Diagnosis, dataOf, type Finding, tableOf, tell } from './finding.ts';
-import { type Hashed, hashBody, matchOf } from './hash.ts';
 import {
   type HeaderNameFlags,
   hasSecret,

@@ -2,28 +2,7 @@ import { ownOptions } from '../../own-options.ts';
 import { WebhookVerificationError } from '../error.ts';
 import { type HeadersInput, readHeaders } from '../headers.ts';
 import type { Verified, VerifyOptions } from '../options.ts';
-import { WebhookReceiveError } from './error.ts';
-
-/** What every adapter hands out, and only for a delivery that is authentic. */
-export interface Delivery {
-  readonly verified: Verified;
-  /** `sha256=<hex>` in lower case, whatever case it came in. */
-  readonly signature: string;
-  /** The body as it came. */
-  readonly bytes: Uint8Array;
-  /** The body as UTF-8 text. */
-  text(): string;
-  /** The body parsed; throws `invalid_json`. This is the first time that anything decodes it. */
-  json(): unknown;
-}
-
-/** How deliveries are checked, and how large one may be. */
-export interface ReceiveOptions extends Omit<VerifyOptions, 'body' | 'headers' | 'now'> {
-  /** Bytes that a body may have; default 1 MiB. */
-  maxBytes?: number | undefined;
-  /** The clock; default the system's. */
-  now?: (() => Date) | undefined;
-}
+import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
 
 const usualMaxBytes = 1024 * 1024;
 

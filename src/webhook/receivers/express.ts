@@ -1,7 +1,6 @@
 import { ownOptions } from '../../own-options.ts';
-import type { Delivery, ReceiveOptions } from './delivery.ts';
-import { statusOf } from './error.ts';
 import { type IncomingRequest, receiveIncoming } from './incoming.ts';
+import { type Delivery, type ReceiveOptions, statusOf } from './public.ts';
 
 export { deliveryOf } from './delivery.ts';
 export * from './public.ts';

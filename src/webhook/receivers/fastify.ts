@@ -1,7 +1,7 @@
 import { ownOptions } from '../../own-options.ts';
 import { verify } from '../node.ts';
-import { type Delivery, deliver, isBytes, maxBytesOf, notRaw, type ReceiveOptions } from './delivery.ts';
-import { statusOf } from './error.ts';
+import { deliver, isBytes, maxBytesOf, notRaw } from './delivery.ts';
+import { type Delivery, type ReceiveOptions, statusOf } from './public.ts';
 
 export { deliveryOf } from './delivery.ts';
 export * from './public.ts';

@@ -1,15 +1,7 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../web.ts';
-import {
-  type Delivery,
-  deliver,
-  maxBytesOf,
-  notRaw,
-  type ReceiveOptions,
-  refuseDeclared,
-  tooLarge,
-} from './delivery.ts';
-import { WebhookReceiveError } from './error.ts';
+import { deliver, maxBytesOf, notRaw, refuseDeclared, tooLarge } from './delivery.ts';
+import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
 
 export * from './public.ts';
 

@@ -1,16 +1,7 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../node.ts';
-import {
-  type Delivery,
-  deliver,
-  isBytes,
-  maxBytesOf,
-  notRaw,
-  type ReceiveOptions,
-  refuseDeclared,
-  tooLarge,
-} from './delivery.ts';
-import { WebhookReceiveError } from './error.ts';
+import { deliver, isBytes, maxBytesOf, notRaw, refuseDeclared, tooLarge } from './delivery.ts';
+import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
 
 /** What is used of an `IncomingMessage`, and of what frameworks add to it. */
 export interface IncomingRequest {

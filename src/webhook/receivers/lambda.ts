@@ -1,6 +1,7 @@
 import { WebhookVerificationError } from '../error.ts';
 import { verify } from '../node.ts';
-import { type Delivery, deliver, notRaw, type ReceiveOptions } from './delivery.ts';
+import { deliver, notRaw } from './delivery.ts';
+import type { Delivery, ReceiveOptions } from './public.ts';
 
 export * from './public.ts';
 

@@ -1,5 +1,5 @@
-import type { Delivery, ReceiveOptions } from './delivery.ts';
 import { type IncomingRequest, receiveIncoming } from './incoming.ts';
+import type { Delivery, ReceiveOptions } from './public.ts';
 
 export * from './public.ts';
 export type { IncomingRequest };

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import express5 from 'express';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
 import { deliveryOf, statusOf, webhook } from '../../../src/webhook/receivers/express.ts';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express5;

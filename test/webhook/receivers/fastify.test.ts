@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import type { ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
 import { deliveryOf, receive, statusOf, webhook } from '../../../src/webhook/receivers/fastify.ts';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { expectNotRaw, headersFor, post, promises, type Receiver, started } from './suite.ts';
 
 type Mount = (app: FastifyInstance, options: ReceiveOptions) => unknown;

@@ -1,8 +1,8 @@
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import type { ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
 import { receive, statusOf } from '../../../src/webhook/receivers/fetch.ts';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
 
 /** Hono on a socket. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
 import { type LambdaEvent, receive, statusOf } from '../../../src/webhook/receivers/lambda.ts';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { balancerEvent, restEvent, urlEvent } from './lambda-events.ts';
 import { at, expectNotRaw, headersFor, promises, type Receiver, secret, started } from './suite.ts';
 

@@ -3,8 +3,8 @@ import { connect as connect2, createServer } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Delivery, ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
 import { receive, statusOf, WebhookReceiveError } from '../../../src/webhook/receivers/node-http.ts';
+import type { Delivery, ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
 
 type Before = (request: IncomingMessage) => unknown;

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { signSync } from '../../../src/webhook/node.ts';
-import type { ReceiveOptions } from '../../../src/webhook/receivers/delivery.ts';
+import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 
 export const secret = 'whsec-of-the-tests';
 export const at = '2026-01-15T12:00:00.000Z';
