@@ -2,7 +2,7 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError } from '../errors.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, oneLine, refusal } from './http-error.ts';
-import { deepestReply, isDeeper, isDeeperParsed, isFuller, mostValues } from './json-depth.ts';
+import { jsonLimits, jsonSize } from './json-text.ts';
 import { mismatches } from './schema-mismatch.ts';
 
 /** A success that cannot be read: more likely a broken transfer than a changed service. */
@@ -31,16 +31,15 @@ function checkEncoding(request: PreparedRequest, reply: RawReply): void {
   });
 }
 
-function tooDeep(request: PreparedRequest, reply: RawReply): ContractError {
-  const [expected, received] = [`JSON at most ${deepestReply} levels deep`, 'more'];
-  const message = `${request.endpoint}: the reply is nested too deep: expected ${expected}`;
-  return new ContractError(message, { field: '', expected, received, status: reply.status });
-}
-
-function tooFull(request: PreparedRequest, reply: RawReply): ContractError {
-  const [expected, received] = [`JSON with at most ${mostValues} values`, 'more'];
-  const message = `${request.endpoint}: the response has too many values: expected ${expected}`;
-  return new ContractError(message, { field: '', expected, received, status: reply.status });
+function checkSize(request: PreparedRequest, { text, status }: RawReply): void {
+  const { depth, values } = jsonSize(text);
+  if (depth <= jsonLimits.depth && values <= jsonLimits.values) return;
+  const [problem, expected] =
+    values > jsonLimits.values
+      ? ['the response has too many values', `JSON with at most ${jsonLimits.values} values`]
+      : ['the reply is nested too deep', `JSON at most ${jsonLimits.depth} levels deep`];
+  const parts = { field: '', expected, received: 'more', status };
+  throw new ContractError(`${request.endpoint}: ${problem}: expected ${expected}`, parts);
 }
 
 function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): unknown {
@@ -51,16 +50,13 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): u
     if (!lost && endpoint.reply.safeParse(undefined).success) return undefined;
     throw unreadable(request, reply, 'an empty body');
   }
-  if (isFuller(text)) throw tooFull(request, reply);
-  let value: unknown;
+  checkSize(request, reply);
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     // The parser's own message quotes the reply, which may hold a secret.
-    throw isDeeper(text) ? tooDeep(request, reply) : unreadable(request, reply, gist(text, request.conceal));
+    throw unreadable(request, reply, gist(text, request.conceal));
   }
-  if (isDeeperParsed(value, text)) throw tooDeep(request, reply);
-  return value;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
-import { membersOf } from '../client/json-items.ts';
+import { membersOf } from '../client/json-text.ts';
 import { runInPath } from './run-id.ts';
 import { type Reading, readStatus, type Violation } from './run-status.ts';
 

@@ -1,5 +1,5 @@
 import type { CallerInput } from '../../client/caller.ts';
-import { itemTexts, memberTexts } from '../../client/json-items.ts';
+import { itemTexts, membersOf } from '../../client/json-text.ts';
 import { readPages, type Take, type TakenPage } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { fieldsOf, itemSchema } from '../../contract/shape.ts';
@@ -56,7 +56,7 @@ function cellOf(text: string | undefined): string {
 /** One item's cells. An item that is no object fills the first one. */
 function rowOf(text: string, columns: readonly string[]): string[] {
   if (!text.startsWith('{')) return [cellOf(text)];
-  const members = memberTexts(text);
+  const members = new Map(membersOf(text));
   return columns.map((name) => cellOf(members.get(name)));
 }
 

@@ -1,4 +1,4 @@
-import { isFuller } from '../../client/json-depth.ts';
+import { jsonLimits, jsonSize } from '../../client/json-text.ts';
 import type { Io } from '../../host/io.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
@@ -32,7 +32,7 @@ const eventFields = ['event', 'type', 'eventType'] as const;
 /** The event that a body names. Only for bodies that are authentic: nothing else is decoded. */
 export function eventOf(body: Uint8Array): string | null {
   const text = new TextDecoder().decode(body);
-  if (isFuller(text)) return null;
+  if (jsonSize(text).values > jsonLimits.values) return null;
   let json: unknown;
   try {
     json = JSON.parse(text);

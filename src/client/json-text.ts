@@ -1,0 +1,94 @@
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const space = 0x20;
+const isOpening = (code: number) => code === 0x5b || code === 0x7b;
+const isClosing = (code: number) => code === 0x5d || code === 0x7d;
+
+/** Returns the index after the string that begins at `start`. */
+function stringEnd(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (json.charCodeAt(end - 1 - escapes) === backslash) escapes += 1;
+    // An even number of backslashes escape one another, not the quote.
+    if (escapes % 2 === 0) return end + 1;
+  }
+  return json.length;
+}
+
+/**
+ * What a response may have. Depth: more than any service sends, and shallow enough for a function that calls itself.
+ * Values: each takes up to 80 bytes, and as JSON 2 characters.
+ */
+export const jsonLimits = { depth: 500, values: 500_000 } as const;
+
+/** Returns how deep JSON text nests, and about how many values it has: half to twice as many. */
+export function jsonSize(json: string): { depth: number; values: number } {
+  let [level, depth, values] = [0, 0, 0];
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === quote) {
+      at = stringEnd(json, at) - 1;
+    } else if (code === comma) {
+      values += 1;
+    } else if (isOpening(code)) {
+      values += 1;
+      level += 1;
+      if (level > depth) depth = level;
+    } else if (isClosing(code)) {
+      level -= 1;
+    }
+  }
+  return { depth, values };
+}
+
+/**
+ * Splits an array or object into the texts of its elements or members, each in one line: no digit passes through a
+ * float, and only spaces between tokens are left out.
+ * @param json JSON that JSON.parse has accepted
+ */
+function partsOf(json: string): string[] {
+  const parts: string[] = [];
+  let level = 0;
+  let part = '';
+  let copied = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === quote) {
+      at = stringEnd(json, at) - 1;
+      continue;
+    }
+    if (isOpening(code)) level += 1;
+    else if (isClosing(code)) level -= 1;
+    const begins = level === 1 && isOpening(code);
+    const ends = (level === 1 && code === comma) || (level === 0 && isClosing(code));
+    if (!begins && !ends && code > space) continue;
+    part += json.slice(copied, at);
+    copied = at + 1;
+    if (ends && part !== '') parts.push(part);
+    if (begins || ends) part = '';
+  }
+  return parts;
+}
+
+/** Returns an object's members in order, each with the text that it came as, in one line; none of any other value. */
+export function membersOf(json: string): [name: string, text: string][] {
+  if (!json.trimStart().startsWith('{')) return [];
+  return partsOf(json).map((part) => {
+    const end = stringEnd(part, 0);
+    return [JSON.parse(part.slice(0, end)) as string, part.slice(end + 1)];
+  });
+}
+
+/**
+ * Returns the items of a list's response, each as the text that it came as, in one line.
+ * @param text JSON that JSON.parse has accepted, in a shape that `readPage` reads
+ * @param items what came of it
+ */
+export function itemTexts(text: string, items: readonly unknown[]): string[] {
+  // Of a name that comes twice JSON.parse keeps the last.
+  const named = membersOf(text).findLast(([name]) => name === 'items')?.[1];
+  const texts = partsOf(named ?? text);
+  if (texts.length === items.length) return texts;
+  throw new Error(`${items.length} items were read, and ${texts.length} found in their text`);
+}
