@@ -7,7 +7,6 @@ import { eitherSignal } from '../transport/either-signal.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
 import { type Page, readPage } from './page-shape.ts';
 import { PageWatch } from './page-watch.ts';
-import { quickCheck } from './quick-check.ts';
 import { received } from './schema-mismatch.ts';
 
 /** Reads one page. It must end soon after the signal is aborted. */
@@ -92,14 +91,13 @@ export async function* readPages<T>(
   take: Take<T>,
   givenOptions: CallOptions = {},
 ): AsyncGenerator<TakenPage<T>, void, undefined> {
-  const quick: Endpoint = ownCopy({ ...endpoint, reply: quickCheck(endpoint.reply) });
   const options = ownCopy(givenOptions);
   const query = ownCopy(input.query ?? {});
   const fetchPage: FetchPage<TakenPage<T>> = async (number, stop) => {
     const either = eitherSignal(options.signal, stop);
     const given = { ...input, query: { ...query, page: number } };
     try {
-      const { value, text, conceal } = await caller.exchange(name, quick, given, {
+      const { value, text, conceal } = await caller.exchange(name, endpoint, given, {
         pace: true,
         ...options,
         signal: either.signal,
