@@ -1,11 +1,66 @@
+import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { api } from '../contract/index.ts';
-import { bindApi } from './api-tree.ts';
+import { UsageError } from '../errors.ts';
+import { ownCopy } from '../own-options.ts';
 import { createCaller } from './caller.ts';
 import { type ExactOptions, listExact } from './exact-orders.ts';
-import type { ClientOptions } from './options.ts';
+import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
+import { readItems } from './pages.ts';
 import type { ServiceClient } from './service-client.ts';
 
 export type { ServiceClient } from './service-client.ts';
+
+/** The arguments of a call: path parameters in path order, then the body and the query if it has them, then options. */
+function parseArgs(
+  name: string,
+  endpoint: Endpoint,
+  args: readonly unknown[],
+): [input: CallerInput, options: CallOptions | undefined] {
+  const names = pathParams(endpoint.path);
+  const others = ['body', 'query', 'options'].filter((part) => part === 'options' || part in endpoint);
+  const takes = [...names, ...others].join(', ');
+  if (args.length > names.length + others.length) {
+    throw new UsageError(`${name} takes ${takes}; ${args.length} arguments were given`);
+  }
+  const params: Record<string, string> = {};
+  names.forEach((param, index) => {
+    const value = args[index];
+    if (typeof value !== 'string') {
+      throw new UsageError(`${name}: ${param} must be a string; the call is ${name}(${takes})`);
+    }
+    params[param] = value;
+  });
+  const given = ownCopy(Object.fromEntries(others.map((part, index) => [part, args[names.length + index]])));
+  for (const part of ['query', 'options']) {
+    if (given[part] !== undefined && (typeof given[part] !== 'object' || given[part] === null)) {
+      throw new UsageError(`${name}: ${part} must be an object; the call is ${name}(${takes})`);
+    }
+  }
+  const { body, query, options } = given as Pick<CallerInput, 'body' | 'query'> & { options?: CallOptions };
+  return [{ params, query, body }, options];
+}
+
+/** Returns the endpoints as methods, in objects by the parts of their names. */
+export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, 'close'> {
+  const tree: Record<string, object> = {};
+  for (const [name, endpoint] of Object.entries<Endpoint>(api)) {
+    const parts = name.split('.');
+    const leaf = parts.pop() ?? name;
+    let group = tree;
+    for (const part of parts) {
+      if (!Object.hasOwn(group, part)) group[part] = {};
+      group = group[part] as Record<string, object>;
+    }
+    const call = async (...args: unknown[]) => {
+      const [input, options] = parseArgs(name, endpoint, args);
+      return (await caller.exchange(name, endpoint, input, options)).value;
+    };
+    const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args));
+    group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;
+  }
+  Object.assign(tree.orders ?? {}, { listExact: (options?: ExactOptions) => listExact(caller, options) });
+  return tree as unknown as Omit<ServiceClient, 'close'>;
+}
 
 /**
  * The typed client of the whole service (interface, section 4). It opens no connection before the first call, and looks
@@ -13,7 +68,5 @@ export type { ServiceClient } from './service-client.ts';
  */
 export function createClient(options: ClientOptions): ServiceClient {
   const caller = createCaller(options);
-  const tree = bindApi(api, caller);
-  const orders = { ...tree.orders, listExact: (exact?: ExactOptions) => listExact(caller, exact) };
-  return { ...tree, orders, close: () => caller.close() };
+  return { ...bindApi(caller), close: () => caller.close() };
 }

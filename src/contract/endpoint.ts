@@ -52,20 +52,9 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 /** A path's parameters as a record of strings. */
 export type ParamRecord<Path extends string> = { readonly [Name in PathParams<Path>[number]]: string };
 
-/** What the caller must supply as the body; `undefined` where the endpoint has none. */
-export type BodyInput<E extends Endpoint> = E extends { body: infer S extends Schema }
-  ? z.input<S>
-  : undefined;
-
 /** The body as the service sees it once it was checked. */
 export type BodyOutput<E extends Endpoint> = E extends { body: infer S extends Schema }
   ? z.output<S> | (E extends { bodyOptional: true } ? undefined : never)
-  : undefined;
-
-export type QueryInput<E extends Endpoint> = E extends {
-  query: infer S extends Schema<Record<string, unknown>>;
-}
-  ? z.input<S>
   : undefined;
 
 export type QueryOutput<E extends Endpoint> = E extends {
@@ -73,9 +62,6 @@ export type QueryOutput<E extends Endpoint> = E extends {
 }
   ? z.output<S>
   : Record<never, never>;
-
-/** What a reader of the reply gets. */
-export type ReplyOutput<E extends Endpoint> = z.output<E['reply']>;
 
 /** What a server may answer: stricter than what a reader accepts, since open enums are closed here. */
 export type ReplyInput<E extends Endpoint> = z.input<E['reply']>;

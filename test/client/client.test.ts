@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bindApi } from '../../src/client/api-tree.ts';
 import type { CallerInput, CallOptions } from '../../src/client/caller.ts';
-import { createClient } from '../../src/client/create-client.ts';
+import { bindApi, createClient } from '../../src/client/create-client.ts';
 import { asItIs } from '../../src/conceal.ts';
 import { api } from '../../src/contract/index.ts';
 import { CredentialError, UsageError } from '../../src/errors.ts';
@@ -13,7 +12,7 @@ import { rejection } from './rejection.ts';
 /** The tree over a caller that only records what it is asked. */
 function recorded() {
   const calls: { name: string; input: CallerInput; options: CallOptions | undefined }[] = [];
-  const tree = bindApi(api, {
+  const tree = bindApi({
     async exchange(name, _, input, options) {
       calls.push({ name, input, options });
       return {
