@@ -6,7 +6,7 @@ import { parseJournal, runsOf } from './ci/journal.ts';
 import { readOwnFile } from './ci/own-file.ts';
 import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
-import { cancelLeftBehind } from './commands/run/cancel-unfinished.ts';
+import { cancelLeftBehind } from './commands/run/cancel.ts';
 import { concealer } from './conceal.ts';
 import { ConfigError, concealError, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';

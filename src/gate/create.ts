@@ -2,7 +2,8 @@ import type { Exchange } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { HttpError, NetworkError } from '../errors.ts';
-import { appUrlOf, runIdOf } from './run-id.ts';
+import { runIdOf } from './run-id.ts';
+import { appUrlOf } from './run-status.ts';
 import type { RunService } from './service.ts';
 
 export interface CreateRequest {

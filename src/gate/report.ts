@@ -1,3 +1,4 @@
+import type { Conceal } from '../conceal.ts';
 import { type ErrorReport, reportError, type StopCause } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import type { Action, Policy } from './policy.ts';
@@ -131,4 +132,24 @@ function originOf(run: WatchedRun, origins: ReadonlyMap<string, RunOrigin>): Run
 /** The gate of a wait that was stopped: it fails, whatever is known of the runs. */
 export function reportStop(report: GateReport, signal: StopCause, cancellation: Cancellation): GateReport {
   return { ...report, gate: 'fail', exitCode: exitCodeOfSignal(signal), interruptedBy: signal, cancellation };
+}
+
+/** Fields whose texts rungate chooses itself. */
+const ours: readonly string[] = ['gate', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'];
+
+function concealed(value: unknown, conceal: Conceal): unknown {
+  if (typeof value === 'string') return conceal(value);
+  if (Array.isArray(value)) return value.map((item) => concealed(item, conceal));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      ours.includes(name) ? member : concealed(member, conceal),
+    ]),
+  );
+}
+
+/** The report without secrets, before any format shortens its texts or spells them differently. */
+export function concealReport(report: GateReport, conceal: Conceal): GateReport {
+  return concealed(report, conceal) as GateReport;
 }

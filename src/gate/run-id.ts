@@ -1,8 +1,9 @@
 import { oneLine } from '../client/http-error.ts';
 import type { Conceal } from '../conceal.ts';
+import { run } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
-import { paramProblem } from '../transport/address.ts';
-import { describe, readAppUrl } from './run-status.ts';
+import { excerpt } from '../sanitize.ts';
+import { fillPath, paramProblem } from '../transport/address.ts';
 
 /** The places where services of this kind put the id of a run they have created, in order of preference. */
 const places: readonly (readonly string[])[] = [
@@ -14,7 +15,7 @@ const places: readonly (readonly string[])[] = [
   ['data', 'id'],
 ];
 
-function at(value: unknown, path: readonly string[]): unknown {
+export function at(value: unknown, path: readonly string[]): unknown {
   let here = value;
   for (const key of path) {
     if (typeof here !== 'object' || here === null || !Object.hasOwn(here, key)) return undefined;
@@ -83,6 +84,8 @@ function trace(reply: unknown, location: string | undefined, conceal: Conceal): 
   return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200, conceal)}`;
 }
 
+const shown = (id: string, conceal: Conceal) => `the string ${oneLine(JSON.stringify(id), 60, conceal)}`;
+
 function unusable(field: string, received: string, more: string): ContractError {
   return new ContractError(`the service created a run whose id cannot be used: "${field}" is ${received}`, {
     field,
@@ -111,13 +114,13 @@ export function runIdOf(
   const own = pointed === null ? null : found(pointed);
   const place = places.find((path) => found(path) !== null);
   if (pointed !== null && own !== null && repeatsRequest(pointed, own, request)) {
-    const other = place === undefined ? '' : `; ${place.join('.')} is ${describe(found(place), conceal)}`;
+    const other = place === undefined ? '' : `; ${place.join('.')} is ${shown(found(place) ?? '', conceal)}`;
     throw new ContractError(
       `run.idPointer ${pointer} leads to a field that repeats the request, so it does not say which run was created${other}`,
       {
         field: pointer ?? '',
         expected: 'an id that the service has chosen',
-        received: describe(own, conceal),
+        received: shown(own, conceal),
         hint: `set run.idPointer to the field with the id of the run; the response has ${trace(reply, location, conceal)}`,
       },
     );
@@ -138,12 +141,40 @@ export function runIdOf(
       hint: 'name the place of the id as a JSON pointer in the setting run.idPointer, for example /data/run/key',
     });
   }
-  if (!isUsable(id)) throw unusable(field, describe(id, conceal), trace(reply, location, conceal));
+  if (!isUsable(id)) throw unusable(field, shown(id, conceal), trace(reply, location, conceal));
   return id;
 }
 
-/** The URL of the run, where the create reply has it. */
-export function appUrlOf(reply: unknown): string | null {
-  const url = at(reply, ['appUrl']) ?? at(reply, ['run', 'appUrl']) ?? at(reply, ['data', 'appUrl']);
-  return readAppUrl(url);
+/** Refuses an id that cannot be a path segment: of several runs, all are looked at before the first is read. */
+export function checkRunId(runId: string): void {
+  fillPath('run.status', run['run.status'], { runId });
+}
+
+/** The last part of an address's path: what a run's own page ends in. */
+function lastPart(address: string): string | null {
+  const [path = ''] = address.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/);
+  return path.split('/').findLast((part) => part !== '') ?? null;
+}
+
+/**
+ * A run id as somebody typed or pasted it.
+ * @throws UsageError where it cannot be one, or where more was pasted than the id
+ */
+export function givenRunId(text: string): string {
+  if (/^https?:\/\//i.test(text.trim())) {
+    const id = lastPart(text.trim());
+    throw new UsageError('<runId> is an address, and the id of a run is wanted', {
+      hint:
+        id === null
+          ? 'give the id as run trigger printed it'
+          : `its last part is likely the id: ${excerpt(id, 80)}`,
+    });
+  }
+  if (text !== text.trim() && text.trim() !== '') {
+    throw new UsageError(`<runId> has white space around it: ${JSON.stringify(excerpt(text, 80))}`, {
+      hint: `give it without: ${excerpt(text.trim(), 80)}`,
+    });
+  }
+  checkRunId(text);
+  return text;
 }

@@ -2,9 +2,8 @@ import type { Caller, Exchange } from '../client/caller.ts';
 import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
-import { fillPath } from '../transport/address.ts';
 import type { ReadResult } from './poll.ts';
-import { readResponse } from './trust.ts';
+import { readResponse } from './run-status.ts';
 
 /** What the gate needs of the service; the rest of the client is not its business. */
 export interface RunService {
@@ -42,11 +41,6 @@ export interface LookOptions {
   /** For each read of it; a 429 is waited out until `limitTimeoutMs`, by default as long. */
   timeoutMs: number;
   limitTimeoutMs?: number;
-}
-
-/** Refuses an id that cannot be a path segment: of several runs, all are looked at before the first is read. */
-export function checkRunId(runId: string): void {
-  fillPath('run.status', run['run.status'], { runId });
 }
 
 /** How often a run that was found is looked at until its state is clear. */

@@ -1,16 +1,15 @@
 import { createCaller, ownConceal } from '../client/caller.ts';
 import { systemClock } from '../clock.ts';
 import type { StopCause } from '../errors.ts';
-import { concealReport } from '../gate/conceal-report.ts';
 import { runGate } from '../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
-import type { GateReport } from '../gate/report.ts';
-import { checkRunId, runService } from '../gate/service.ts';
+import { concealReport, type GateReport } from '../gate/report.ts';
+import { checkRunId } from '../gate/run-id.ts';
+import { runService } from '../gate/service.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
-import { gateObserver } from './gate-events.ts';
+import { gateObserver, watched } from './gate-events.ts';
 import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
 import { planStart } from './gate-start.ts';
-import { watched } from './watched.ts';
 
 /**
  * Starts a run or takes some that are there, waits for them, and judges them: `rungate run trigger --wait` and

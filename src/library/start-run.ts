@@ -6,10 +6,9 @@ import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
 import { parseApiUrl } from '../transport/address.ts';
-import { gateObserver } from './gate-events.ts';
+import { gateObserver, watched } from './gate-events.ts';
 import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
 import { planStart, type StartOptions } from './gate-start.ts';
-import { watched } from './watched.ts';
 
 /** What is started, and how; the rest of it is how to reach the service. */
 export interface StartRunOptions

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ContractError, UsageError } from '../../src/errors.ts';
-import { appUrlOf, parsePointer } from '../../src/gate/run-id.ts';
+import { parsePointer } from '../../src/gate/run-id.ts';
+import { appUrlOf } from '../../src/gate/run-status.ts';
 import { runIdOf } from '../as-it-is.ts';
 
 describe('the run id is the first of', () => {

@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { timeline } from '../../bench/fleet-simulation.ts';
 import { NetworkError } from '../../src/errors.ts';
 import type { ReadResult } from '../../src/gate/poll.ts';
-import { nextRead } from '../../src/gate/schedule.ts';
 import type { RunService } from '../../src/gate/service.ts';
-import { waitForRuns, watch } from '../../src/gate/wait.ts';
+import { nextRead, waitForRuns, watch } from '../../src/gate/wait.ts';
 
 const run = (due: number, outcome: unknown = null) => ({ due, outcome });
 

@@ -1,9 +1,13 @@
-import { run } from '../../contract/run.ts';
+import type { JournalRun } from '../../ci/journal.ts';
+import { run, type TriggerBody } from '../../contract/run.ts';
+import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { createRun } from '../../gate/create.ts';
+import { givenRunId } from '../../gate/run-id.ts';
+import { type RunService, runService } from '../../gate/service.ts';
 import type { Context } from '../context.ts';
 import { fieldTable } from '../endpoints/field-table.ts';
 import { filled } from '../global-options.ts';
-import { givenRunId } from './run-id.ts';
 
 /** `rungate run cancel <runId>`: what the service replies is printed as it came; the interface does not show it. */
 export async function cancelCommand(
@@ -19,4 +23,41 @@ export async function cancelCommand(
   if (reply.text.trim() !== '') await context.output.reply(reply.text, fieldTable(reply.text));
   await context.output.note(`asked the service to cancel run ${context.output.excerpt(runId, 80)}`);
   return exitCodes.ok;
+}
+
+/** For one run in all: the runner gives a post step little time. */
+const timeoutMs = 30_000;
+
+/** The id of a run whose create was never answered: the same key and bytes give it. */
+async function idOf(run: JournalRun, service: RunService, context: Context): Promise<string | null> {
+  if (run.runId !== null) return run.runId;
+  if (run.body === null) return null;
+  const idPointer = context.settings['run.idPointer']?.value;
+  const request = { body: run.body as TriggerBody, idempotencyKey: run.key, idPointer };
+  const stop = new AbortController().signal;
+  const creation = await createRun(request, timeoutMs, { service, clock: context.io.clock, stop });
+  return creation.kind === 'created' ? creation.runId : null;
+}
+
+/** Cancels the runs that a journal says were started and that nobody has seen the end of. */
+export async function cancelLeftBehind(context: Context, runs: readonly JournalRun[]): Promise<number> {
+  const { io, output } = context;
+  const service = runService(await context.connect(), io.clock.now);
+  const signal = new AbortController().signal;
+  let code: number = exitCodes.ok;
+  for (const run of runs) {
+    try {
+      const runId = await idOf(run, service, context);
+      if (runId === null || (await service.hasEnded(runId, { signal, timeoutMs }))) continue;
+      await service.cancel(runId, 'rungate: the job was stopped before the run had ended', { timeoutMs });
+      await output.alert(`cancelled run ${output.excerpt(runId, 80)}, which the stopped job had left going`);
+    } catch (error) {
+      if (!(error instanceof RungateError)) throw error;
+      await output.alert(
+        `a run that the job has started could not be cancelled: ${output.excerpt(error.message, 400)}`,
+      );
+      code = exitCodes.service;
+    }
+  }
+  return code;
 }

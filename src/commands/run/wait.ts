@@ -1,16 +1,15 @@
 import { formatDuration } from '../../duration.ts';
 import { ConfigError } from '../../errors.ts';
-import { concealReport } from '../../gate/conceal-report.ts';
 import { runGate } from '../../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
-import type { GateReport } from '../../gate/report.ts';
+import { concealReport, type GateReport } from '../../gate/report.ts';
+import { givenRunId } from '../../gate/run-id.ts';
 import { runService } from '../../gate/service.ts';
 import type { RunJournal, Start } from '../../gate/start.ts';
 import { isLocal } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { gateProgress } from './progress.ts';
 import { printGate } from './result.ts';
-import { givenRunId } from './run-id.ts';
 import { fleetOf, type WaitFlags, waitRules } from './wait-flags.ts';
 
 /** What is waited for: runs that are there, or one that is created first and then is ours. */
