@@ -36,8 +36,13 @@ export { gate } from './library/gate.ts';
 export type { GateEvent } from './library/gate-events.ts';
 export type { GateOptions, GateOverrides } from './library/gate-options.ts';
 export type { StartOptions } from './library/gate-start.ts';
-export type { Mock, MockDelivery, MockFaults, MockRun } from './library/mock.ts';
-export { startMock } from './library/start-mock.ts';
+export {
+  type Mock,
+  type MockDelivery,
+  type MockFaults,
+  type MockRun,
+  startMock,
+} from './library/mock.ts';
 export { type StartedRun, type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';

@@ -5,9 +5,9 @@ import type { DeliveryStatus } from '../mock/data/webhooks.ts';
 import type { RecordedRequest } from '../mock/exchange.ts';
 import type { Fault } from '../mock/faults/faults.ts';
 import type { MockOptions } from '../mock/options.ts';
-import { type Ending, endRun, progressNow } from '../mock/runs.ts';
-import * as server from '../mock/server.ts';
-import type { Run, State } from '../mock/state.ts';
+import type { Ending } from '../mock/runs.ts';
+import type { State } from '../mock/state.ts';
+import { ownCopy } from '../own-options.ts';
 
 /** A run of the mock, as it stood when it was looked at (interface, sections 2.5 to 2.7). */
 export interface MockRun {
@@ -73,11 +73,6 @@ export interface Mock {
   close(): Promise<void>;
 }
 
-function shownRun(state: State, run: Run): MockRun {
-  const { id: runId, appUrl, request, cancelled } = run;
-  return { runId, ...progressNow(state, run), appUrl, request, cancelReason: cancelled?.reason ?? null };
-}
-
 /** The deliveries since then: the data set has older ones, which nobody made. */
 function deliveriesSince(state: State, startedAt: number): MockDelivery[] {
   return [...state.account(homeTenant).webhooks.values()]
@@ -87,8 +82,20 @@ function deliveriesSince(state: State, startedAt: number): MockDelivery[] {
     .toSorted((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
 
-/** The mock without what is inside it: that may change with any release. */
-export async function startMock(options: MockOptions): Promise<Mock> {
+/**
+ * Starts a mock of the whole service on a socket of this machine, for a test suite of your own. It keeps the process alive
+ * until it is closed. The first call loads it: a program that only wants a client does not pay for it.
+ * @throws ConfigError where the port is taken; UsageError for a list of no outcomes
+ */
+export async function startMock(given: MockOptions = {}): Promise<Mock> {
+  const options = ownCopy(given);
+  if (options.counts !== undefined) options.counts = ownCopy(options.counts);
+  if (options.data !== undefined) options.data = ownCopy(options.data);
+  if (options.faults !== undefined) options.faults = options.faults.map(ownCopy);
+  const [server, { endRun, progressNow }] = await Promise.all([
+    import('../mock/server.ts'),
+    import('../mock/runs.ts'),
+  ]);
   const startedAt = (options.clock ?? systemClock).now();
   const mock = await server.startMock(options);
   const { url, port, apiKey, token, state, requests, faults } = mock;
@@ -99,7 +106,13 @@ export async function startMock(options: MockOptions): Promise<Mock> {
     token,
     requests,
     get runs() {
-      return [...state.runs.values()].map((run) => shownRun(state, run));
+      return [...state.runs.values()].map((run) => ({
+        runId: run.id,
+        ...progressNow(state, run),
+        appUrl: run.appUrl,
+        request: run.request,
+        cancelReason: run.cancelled?.reason ?? null,
+      }));
     },
     get deliveries() {
       return deliveriesSince(state, startedAt);

@@ -11,7 +11,7 @@ import { exitCodeOf, exitCodes } from '../../exit.ts';
 import { concealReport, type GateReport, type RunReport } from '../../gate/report.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
-import { type ReportFlags, reportFormat } from './report-flags.ts';
+import type { ReportFlags } from './wait-flags.ts';
 
 export interface ReportFacts {
   /** When the wait began, in milliseconds since the epoch. */
@@ -20,12 +20,17 @@ export interface ReportFacts {
   created: boolean;
 }
 
-const formats = {
-  json: jsonReport,
-  markdown: (report: GateReport) => markdownReport(report),
-  dotenv: gitlabDotenv,
-  teamcity: (report: GateReport) => `${teamcityMessages(report).join('\n')}\n`,
-} as const;
+/** The formats of `--report` by the ending of the file. Any other ending is JSON. */
+const formats: readonly (readonly [ending: string, format: (report: GateReport) => string])[] = [
+  ['.md', (report) => markdownReport(report)],
+  ['.env', gitlabDotenv],
+  ['.teamcity', (report) => `${teamcityMessages(report).join('\n')}\n`],
+];
+
+function formatted(path: string, report: GateReport): string {
+  const format = formats.find(([ending]) => path.toLowerCase().endsWith(ending));
+  return (format?.[1] ?? jsonReport)(report);
+}
 
 /** `shop.checkout`: what a report calls the runs of one process. */
 function className({ settings }: Context): string | undefined {
@@ -48,7 +53,7 @@ async function writeFiles(context: Context, report: GateReport, flags: ReportFla
   const junit = { className: facts.created ? className(context) : undefined, startedAt: facts.startedAt };
   const files = [
     ...(flags.junit === undefined ? [] : [{ path: flags.junit, text: junitReport(report, junit) }]),
-    ...(flags.report ?? []).map((path) => ({ path, text: formats[reportFormat(path)](report) })),
+    ...(flags.report ?? []).map((path) => ({ path, text: formatted(path, report) })),
   ];
   let complete = true;
   for (const { path, text } of files) {

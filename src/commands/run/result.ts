@@ -1,32 +1,68 @@
 import { advice, headline, nameOf, story } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
 import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
-import type { Io } from '../../host/io.ts';
+import { hyperlink, knowsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
 import type { Tone } from '../../output/paint.ts';
-import type { Table } from '../../output/table.ts';
+import { drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
+import { columnsOf } from '../../output/wrap.ts';
+import { sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
-
-const unknown = '-';
-
-export function gateTable(report: GateReport): Table {
-  return {
-    head: ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED', 'URL'],
-    rows: report.runs.map((run) => [
-      run.runId ?? unknown,
-      run.verdict ?? unknown,
-      run.state ?? unknown,
-      String(run.failed ?? unknown),
-      String(run.blocked ?? unknown),
-      run.appUrl ?? unknown,
-    ]),
-  };
-}
 
 const marks = { pass: ['good', '✓'], warn: ['warn', '!'], fail: ['bad', '✗'] } as const satisfies Record<
   GateReport['gate'],
   readonly [Tone, string]
 >;
+
+const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
+const verdictAt = 1;
+const countsFrom = 3;
+
+function cellsOf(run: RunReport): string[] {
+  const { runId, verdict, state, failed, blocked } = run;
+  return [runId, verdict, state, failed, blocked].map((cell) => (cell === null ? '-' : String(cell)));
+}
+
+/** Numbers are read from the right. */
+function alignCounts(rows: readonly (readonly string[])[]): string[][] {
+  const widths = naturalWidths(rows);
+  const aligned = (cell: string, at: number) =>
+    at < countsFrom ? cell : ' '.repeat((widths[at] ?? 0) - columnsOf(cell)) + cell;
+  return rows.map((row) => row.map(aligned));
+}
+
+/**
+ * The result for a terminal, to be read and to be copied from: ids and addresses are never broken. An address that has no
+ * room in its run's line stands below it; so do the counts where the terminal is narrow.
+ */
+function gateScreen(report: GateReport, columns: number, paint: Output['paint'], links: boolean) {
+  const rows = report.runs.map((run) => cellsOf(run).map(sanitize));
+  const [head = [], ...aligned] = alignCounts([heads, ...rows]);
+  const runs = report.runs.map((run, at) => {
+    const { appUrl } = run;
+    const url = sanitize(appUrl ?? '');
+    const style: Row['style'] = (text, column) => {
+      if (column === verdictAt) return paint(marks[shownAs(run)][0], text);
+      const isLink = links && appUrl !== null && text.trimStart() === url;
+      return isLink ? text.replace(url, () => hyperlink(appUrl, url)) : text;
+    };
+    return { cells: aligned[at] ?? [], url, below: url === '' ? [] : [`  ${url}`], style };
+  });
+  const dim: Row['style'] = (text) => paint('dim', text);
+  const wide: Row[] = [
+    { cells: [...head, 'URL'], style: dim },
+    ...runs.map(({ cells, url, style }) => ({ cells: [...cells, url], style })),
+  ];
+  const medium: Row[] = [{ cells: head, below: ['  URL'], style: dim }, ...runs];
+  const narrow: Row[] = runs.map(({ cells, below, style }) => {
+    const [id = '', verdict = '', state, failed = '', blocked = ''] = cells;
+    const counts = `  ${state}, ${failed.trim()} failed, ${blocked.trim()} blocked`;
+    return { cells: [id, verdict], below: [counts, ...below], style };
+  });
+  const widthsOf = (layout: readonly Row[]) => naturalWidths(layout.map(({ cells }) => cells));
+  const layout = [wide, medium].find((rows) => tableWidth(widthsOf(rows)) <= columns) ?? narrow;
+  return drawRows(layout, widthsOf(layout));
+}
 
 /** Whether the table has all that there is to say of a run: its verdict, and nothing to do about it. */
 function isPlain(run: RunReport): boolean {
@@ -40,38 +76,37 @@ function meaning({ exitCode, interruptedBy }: GateReport): string {
   return exitCode === exitCodes.cancelled ? ': a cancelled run, and the policy fails that' : '';
 }
 
-/** Loaded where it is shown: a gate in a CI has no use for it. */
-async function printScreen(report: GateReport, { out, env }: Io, output: Output): Promise<void> {
-  const [{ gateScreen }, { knowsLinks }] = await Promise.all([
-    import('./result-screen.ts'),
-    import('../../output/live/hyperlink.ts'),
-  ]);
-  // Colours are those of stderr: a result that goes elsewhere has none.
-  const paint: Output['paint'] = output.oneScreen ? output.paint : (_tone, text) => text;
-  const links = out.isTTY && knowsLinks(env);
-  await output.result(await gateScreen(report, out.columns || 80, { paint, links }));
+async function printTable(report: GateReport, { io: { out, env }, output }: Context): Promise<void> {
+  if (output.format === 'table') {
+    // Colours are those of stderr: a result that goes elsewhere has none.
+    const paint: Output['paint'] = output.oneScreen ? output.paint : (_tone, text) => text;
+    const links = out.isTTY && knowsLinks(env);
+    return output.result(await gateScreen(report, out.columns || 80, paint, links));
+  }
+  const rows = report.runs.map((run) => [...cellsOf(run), run.appUrl ?? '-']);
+  return output.data(report, { head: [...heads, 'URL'], rows });
 }
 
 /** Prints the result on stdout, and what it means on stderr; on one terminal nothing is said twice. */
-export async function printGate(report: GateReport, { io, output }: Context): Promise<void> {
-  if (output.format === 'table') await printScreen(report, io, output);
-  else await output.data(report, gateTable(report));
+export async function printGate(report: GateReport, context: Context): Promise<void> {
+  const { output } = context;
+  const sayer = (shown: GateReport['gate']) => (shown === 'pass' ? output.note : output.alert);
+  await printTable(report, context);
   for (const run of report.runs) {
     if (output.oneScreen && isPlain(run)) continue;
     const shown = shownAs(run);
     const [tone, mark] = marks[shown];
     const loud = shown === 'warn' ? ' WARNING:' : '';
     const url = run.appUrl === null || output.oneScreen ? '' : ` ${output.excerpt(run.appUrl, 500)}`;
-    const say = shown === 'pass' ? output.note : output.alert;
+    const say = sayer(shown);
     await say(`${output.paint(tone, `${mark}${loud}`)} ${nameOf(run)} ${story(run)}${url}`);
     const hint = advice(run);
     if (hint !== null) await say(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 400)}`);
   }
-  const shown = shownGate(report);
-  const [tone, mark] = marks[shown];
   if (output.oneScreen) {
-    const say = shown === 'pass' ? output.note : output.alert;
-    await say(output.paint(tone, `${mark} ${headline(report)}${meaning(report)}`));
+    const shown = shownGate(report);
+    const [tone, mark] = marks[shown];
+    await sayer(shown)(output.paint(tone, `${mark} ${headline(report)}${meaning(report)}`));
   } else if (report.gate === 'fail') {
     await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
   }

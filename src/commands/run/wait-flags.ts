@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
@@ -6,7 +7,13 @@ import { resolveLimits } from '../../gate/limits.ts';
 import { type Overrides, type Policy, parseOverride } from '../../gate/policy.ts';
 import { policyOf, type Settings, type SettingValues } from '../../settings/index.ts';
 import { completes } from '../completion/completes.ts';
-import { addReportFlags, checkReportFlags, type ReportFlags } from './report-flags.ts';
+
+/** The options that say which reports are written. */
+export interface ReportFlags {
+  junit?: string;
+  report?: string[];
+  ciReport?: boolean;
+}
 
 /** The options of a wait, as they were given. */
 export interface WaitFlags extends ReportFlags {
@@ -42,8 +49,33 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       '--no-cancel-on-interrupt',
       `leave the run going when we are stopped${owned ? '' : ' (default)'}`,
     );
-  completes(command, '--on', { from: 'overrides' });
-  return addReportFlags(command);
+  command
+    .optionsGroup('Reports:')
+    .option('--junit <file>', 'write the result as JUnit XML, a case per run')
+    .option(
+      '--report <file>',
+      'write it as JSON; as .md, .env or .teamcity by that ending (repeatable)',
+      collect,
+    )
+    .addOption(new Option('--ci-report').hideHelp())
+    .option('--no-ci-report', 'tell the CI nothing: no outputs, summary, annotations, variables');
+  return completes(command, '--on', { from: 'overrides' });
+}
+
+/** Refuses, before anything is sent, what could not be written afterwards. */
+export function checkReportFlags(flags: ReportFlags): void {
+  const files = [...(flags.junit === undefined ? [] : [flags.junit]), ...(flags.report ?? [])];
+  if (files.some((file) => file.trim() === '' || file === '-')) {
+    throw new UsageError('a report needs a file: standard output has the result itself', {
+      hint: 'write --report gate.json; for JSON on standard output, --json',
+    });
+  }
+  const places = files.map((file) => resolve(file));
+  if (new Set(places).size < places.length) {
+    throw new UsageError('two reports have the same file: one would replace the other', {
+      hint: 'give each a file of its own',
+    });
+  }
 }
 
 function parseAttempts(text: string): number {
