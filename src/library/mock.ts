@@ -1,6 +1,5 @@
 import { systemClock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { homeTenant } from '../mock/data/account.ts';
 import type { DeliveryStatus } from '../mock/data/webhooks.ts';
 import type { RecordedRequest } from '../mock/exchange.ts';
 import type { Fault } from '../mock/faults/faults.ts';
@@ -74,8 +73,8 @@ export interface Mock {
 }
 
 /** The deliveries since then: the data set has older ones, which nobody made. */
-function deliveriesSince(state: State, startedAt: number): MockDelivery[] {
-  return [...state.account(homeTenant).webhooks.values()]
+function deliveriesSince(state: State, tenant: string, startedAt: number): MockDelivery[] {
+  return [...state.account(tenant).webhooks.values()]
     .flatMap(({ deliveries }) => [...deliveries.values()])
     .filter(({ lastAttemptAt }) => Date.parse(lastAttemptAt) >= startedAt)
     .map(({ lastAttemptAt: _, ...delivery }) => delivery)
@@ -92,9 +91,10 @@ export async function startMock(given: MockOptions = {}): Promise<Mock> {
   if (options.counts !== undefined) options.counts = ownCopy(options.counts);
   if (options.data !== undefined) options.data = ownCopy(options.data);
   if (options.faults !== undefined) options.faults = options.faults.map(ownCopy);
-  const [server, { endRun, progressNow }] = await Promise.all([
+  const [server, { endRun, progressNow }, { homeTenant }] = await Promise.all([
     import('../mock/server.ts'),
     import('../mock/runs.ts'),
+    import('../mock/data/account.ts'),
   ]);
   const startedAt = (options.clock ?? systemClock).now();
   const mock = await server.startMock(options);
@@ -115,7 +115,7 @@ export async function startMock(given: MockOptions = {}): Promise<Mock> {
       }));
     },
     get deliveries() {
-      return deliveriesSince(state, startedAt);
+      return deliveriesSince(state, homeTenant, startedAt);
     },
     faults: {
       add: (fault) => faults.add(fault),
