@@ -20,7 +20,6 @@ const gate = [
   'src/commands/run/wait-flags.ts',
   'src/client/caller.ts',
   'src/transport/address.ts',
-  'src/settings/index.ts',
 ];
 
 const metafile = JSON.parse(readFileSync(join(dist, 'metafile-esm.json'), 'utf8'));

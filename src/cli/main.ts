@@ -5,7 +5,7 @@ import { ConfigError, CredentialError, type ErrorReport, RungateError, reportErr
 import { exitCodeOf, exitCodes } from '../exit.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput } from '../output/output.ts';
-import { readSecrets } from '../settings/index.ts';
+import { readSecrets } from '../settings/environment.ts';
 import { proxySecrets } from '../transport/proxy-secrets.ts';
 import { formatAtFirstSight, refuseSecrets } from './argv.ts';
 import { createProgram, parse, type Spoken } from './program.ts';

@@ -23,20 +23,20 @@ const groups: Readonly<Record<string, Group>> = {
   orders: {
     summary: 'read orders, and add them up exactly',
     define: async (group, bind) =>
-      (await import('../commands/endpoints/orders.ts')).defineOrders(group, bind),
+      (await import('../commands/endpoints/define.ts')).defineOrders(group, bind),
   },
   keys: {
     summary: 'create and delete API keys',
-    define: async (group, bind) => (await import('../commands/endpoints/keys.ts')).defineKeys(group, bind),
+    define: async (group, bind) => (await import('../commands/endpoints/define.ts')).defineKeys(group, bind),
   },
   env: {
     summary: 'environments and their variables',
-    define: async (group, bind) => (await import('../commands/endpoints/env.ts')).defineEnv(group, bind),
+    define: async (group, bind) => (await import('../commands/endpoints/define.ts')).defineEnv(group, bind),
   },
   observations: {
     summary: 'what exploration has found',
     define: async (group, bind) =>
-      (await import('../commands/endpoints/observations.ts')).defineObservations(group, bind),
+      (await import('../commands/endpoints/define.ts')).defineObservations(group, bind),
   },
   webhooks: {
     summary: 'webhooks, their secrets and deliveries',
@@ -49,12 +49,13 @@ const groups: Readonly<Record<string, Group>> = {
   },
   login: {
     summary: 'keep an API key or a token in your profile',
-    define: async (command, bind) => (await import('../commands/config/login.ts')).defineLogin(command, bind),
+    define: async (command, bind) =>
+      (await import('../commands/config/define.ts')).defineLogin(command, bind),
   },
   api: {
     summary: 'call any path of the service',
     define: async (group, bind) =>
-      (await import('../commands/endpoints/api.ts')).defineApiCommand(group, bind),
+      (await import('../commands/endpoints/define.ts')).defineApiCommand(group, bind),
   },
   doctor: {
     summary: 'say what works, and what to do about the rest',

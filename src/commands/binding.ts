@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Io } from '../host/io.ts';
-import type { SettingValues } from '../settings/index.ts';
+import type { SettingValues } from '../settings/names.ts';
 import { type Context, createContext } from './context.ts';
 import { addGlobals, type GlobalOptions } from './global-options.ts';
 
@@ -52,4 +52,9 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
 function mergedOptions(command: Command): Record<string, unknown> {
   const above = command.parent === null ? {} : mergedOptions(command.parent);
   return { ...above, ...command.opts() };
+}
+
+/** Lines that work as they stand, below a command's help. docs/commands.md shows them too, and a test runs them. */
+export function examples(command: Command, ...lines: readonly string[]): Command {
+  return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 }

@@ -1,16 +1,22 @@
-import type { Caller, ClientOptions } from '../client/caller.ts';
-import { parseDuration } from '../duration.ts';
+import type { Caller, ClientOptions, ExchangeEvent } from '../client/caller.ts';
+import { formatDuration, parseDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { sanitize } from '../sanitize.ts';
-import type { Settings, SettingValues } from '../settings/index.ts';
+import type { Settings, SettingValues } from '../settings/names.ts';
 import { proxySecrets } from '../transport/proxy-secrets.ts';
 import { guardCredentials } from './config/credential-guard.ts';
-import { readRegularFile } from './config/regular-file.ts';
+import { readRegularFile } from './config/project-file.ts';
 import { loadSettings, type SourceOptions, type Sources } from './config/sources.ts';
 import type { GlobalOptions } from './global-options.ts';
-import { traceExchange } from './trace.ts';
+
+/** One line for `--verbose`: what went over the wire, without headers or bodies, which may hold secrets. */
+export function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string {
+  if ('waitMs' in event) return `* waiting ${formatDuration(event.waitMs)}: ${excerpt(event.reason)}`;
+  const result = event.status ?? event.code ?? '?';
+  return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (try ${event.attempt})`;
+}
 
 /** What a command works with. It touches nothing of the world but through this. */
 export interface Context {

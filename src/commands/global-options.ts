@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
-import type { Source } from '../settings/index.ts';
+import type { Source } from '../settings/names.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { completes } from './completion/completes.ts';
 

@@ -1,5 +1,6 @@
 import { ConfigError, UsageError } from '../errors.ts';
-import { type Overrides, unspoken } from '../gate/policy.ts';
+import { type Action, type Overrides, resolvePolicy, unspoken } from '../gate/policy.ts';
+import { type Verdict, verdicts } from '../gate/verdict.ts';
 import {
   type MergedOverrides,
   origins,
@@ -62,4 +63,15 @@ export function mergeSettings(sources: readonly Source[]): Settings {
     }
   }
   return merged as Settings;
+}
+
+/** Returns what the gate does about each verdict, and which source decided it. */
+export function policyOf({ strict, on }: Settings): Readonly<Record<Verdict, Setting<Action>>> {
+  const policy = resolvePolicy({ strict: strict?.value, on: on?.value });
+  const entries = verdicts.map((verdict): [Verdict, Setting<Action>] => {
+    const bySwitch = verdict === 'cancelled' ? strict : undefined;
+    const { origin, detail } = on?.parts[verdict] ?? bySwitch ?? { origin: 'default', detail: undefined };
+    return [verdict, { value: policy[verdict], origin, detail }];
+  });
+  return Object.fromEntries(entries) as Record<Verdict, Setting<Action>>;
 }

@@ -19,7 +19,8 @@ import {
   type Progress,
   type ReadResult,
 } from '../../src/gate/poll.ts';
-import { defaultSettings, mergeSettings, type SettingValues } from '../../src/settings/index.ts';
+import { defaultSettings, mergeSettings } from '../../src/settings/merge.ts';
+import type { SettingValues } from '../../src/settings/names.ts';
 import { readStatus } from '../as-it-is.ts';
 
 const halfHourMs = 30 * 60_000;

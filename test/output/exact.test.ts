@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldTable } from '../../src/commands/endpoints/field-table.ts';
+import { fieldTable } from '../../src/commands/endpoints/reply-table.ts';
 import { renderReply } from '../../src/output/json.ts';
 
 describe('what the service wrote is printed with its own digits', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matchBranch } from '../../src/settings/branch.ts';
+import { matchBranch } from '../../src/settings/project-file.ts';
 
 test.each<[string | null, string[], string | null]>([
   ['main', ['*', 'main', 'm*'], 'main'],

@@ -3,18 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, UsageError } from '../../src/errors.ts';
 import { type Action, actions, type Policy, resolvePolicy } from '../../src/gate/policy.ts';
 import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
-import {
-  defaultSettings,
-  environmentSettings,
-  mergeSettings,
-  type Origin,
-  origins,
-  policyOf,
-  readSecret,
-  readSecrets,
-  type SettingValues,
-  type Source,
-} from '../../src/settings/index.ts';
+import { environmentSettings, readSecret, readSecrets } from '../../src/settings/environment.ts';
+import { defaultSettings, mergeSettings, policyOf } from '../../src/settings/merge.ts';
+import { type Origin, origins, type SettingValues, type Source } from '../../src/settings/names.ts';
 
 const source = (origin: Origin, values: Partial<SettingValues>, details?: Source['details']): Source =>
   details === undefined ? { origin, values } : { origin, values, details };

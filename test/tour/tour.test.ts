@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { kebab } from '../../src/commands/endpoints/flag-name.ts';
+import { kebab } from '../../src/commands/endpoints/body-input.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { createClient } from '../../src/index.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';

@@ -3,7 +3,6 @@ import type { Io } from '../../host/io.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import { type Candidate, type Line, type Source, sourceOf } from './completes.ts';
 import { argumentAt, type Place } from './line.ts';
-import { candidatesOf } from './sources.ts';
 
 /** What the shell is told: words to choose from, or what to look for by itself. */
 export type Answer =
@@ -27,6 +26,7 @@ function harmless(candidates: readonly (string | Candidate)[]): Candidate[] {
 
 async function ask(source: Source, line: Line): Promise<Answer> {
   try {
+    const { candidatesOf } = await import('./sources.ts');
     return words(harmless(await candidatesOf(source, line)));
   } catch {
     // A person presses TAB for a word, not for a message: what is wrong is said by the command itself.

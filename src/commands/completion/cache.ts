@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { redact } from '../../conceal.ts';
 import type { Io } from '../../host/io.ts';
-import { profilesPath } from '../../settings/index.ts';
+import { profilesPath } from '../../settings/locate.ts';
 
 /** Who presses TAB twice, or types on and presses it again, need not wait twice. */
 const keptMs = 30_000;

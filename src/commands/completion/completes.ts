@@ -1,6 +1,10 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 
+/** The shells that words are completed in. */
+export const shells = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof shells)[number];
+
 /** What a person may mean by the word at the cursor. */
 export interface Candidate {
   readonly value: string;

@@ -1,12 +1,10 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
 import type { Bind } from '../binding.ts';
 import type { ProgramFor } from './complete.ts';
-import { completes } from './completes.ts';
-import { type Shell, shells } from './shells.ts';
+import { completes, type Shell, shells } from './completes.ts';
 
 const install = `
 To have it in every shell, put the line into the file:
@@ -14,6 +12,12 @@ To have it in every shell, put the line into the file:
   zsh   ~/.zshrc   eval "$(rungate completion zsh)"
   fish  ~/.config/fish/config.fish  rungate completion fish | source
 `;
+
+const scripts: Readonly<Record<Shell, () => Promise<string>>> = {
+  bash: async () => (await import('./bash.ts')).bashScript,
+  zsh: async () => (await import('./zsh.ts')).zshScript,
+  fish: async () => (await import('./fish.ts')).fishScript,
+};
 
 function shellOf(given: unknown): Shell {
   const hint = `write rungate completion ${shells.join(', ')}`.replace(/, (\w+)$/, ' or $1');
@@ -45,8 +49,7 @@ export function defineCompletion(command: Command, bind: Bind, programFor: Progr
       if (rest.length > 0) {
         throw new UsageError(`one shell at a time: ${echoed(rest.join(' '))} is too much`);
       }
-      const { scripts } = await import('./scripts.ts');
-      await io.out.write(scripts[shell]);
+      await io.out.write(await scripts[shell]());
       return exitCodes.ok;
     },
   });

@@ -1,4 +1,11 @@
-import type { Candidates, Line, Source, SourceName } from './completes.ts';
+import { api } from '../../contract/index.ts';
+import { actions, checkOverride } from '../../gate/policy.ts';
+import { verdicts } from '../../gate/verdict.ts';
+import { profilesPath } from '../../settings/locate.ts';
+import { secretNames } from '../../settings/names.ts';
+import { readProfiles } from '../../settings/profiles.ts';
+import { isPlainName, plainNames, settingsTable } from '../../settings/table.ts';
+import type { Candidate, Candidates, Line, Source, SourceName } from './completes.ts';
 
 type Named = Exclude<Source, Candidates>;
 type Lookup<Name extends SourceName> = (
@@ -6,21 +13,76 @@ type Lookup<Name extends SourceName> = (
   source: Extract<Named, { from: Name }>,
 ) => Candidates | Promise<Candidates>;
 
-const values = () => import('./values.ts');
+/** Loaded apart: most of what is completed needs no client. */
 const service = () => import('./service.ts');
 
-/** Every list by its name. Each loads what it needs when a shell asks. */
+/** The profiles there are. A file that cannot be read is left as it is, for a command to speak of. */
+function profileNames({ io }: Pick<Line, 'io'>): string[] {
+  const path = profilesPath(io);
+  const stored = path === null ? null : io.stateFile(path).read();
+  return path === null || stored === null ? [] : Object.keys(readProfiles(path, stored.text));
+}
+
+function isAllowed(verdict: string, action: string): boolean {
+  try {
+    checkOverride(verdict, action);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Every `verdict=action` that `--on` takes. */
+function overrideWords(): string[] {
+  return verdicts.flatMap((verdict) =>
+    actions.filter((action) => isAllowed(verdict, action)).map((action) => `${verdict}=${action}`),
+  );
+}
+
+/** The names of settings; `all`: with those of secrets, of which nothing but the name is ever shown. */
+function settingWords(which: 'plain' | 'all'): Candidate[] {
+  const plain = plainNames.map((name) => ({ value: name, about: settingsTable[name].about }));
+  const secret = secretNames.map((name) => ({ value: name, about: 'A secret of your profile.' }));
+  return which === 'all' ? [...plain, ...secret] : plain;
+}
+
+/** What a setting takes, where that can be told. */
+async function settingValues(line: Line): Promise<readonly (string | Candidate)[]> {
+  const [name = ''] = line.operands;
+  if (name === 'on') return overrideWords();
+  if (name === 'environment') return (await service()).environmentKeys(line);
+  if (!isPlainName(name)) return [];
+  const { enum: words, type } = settingsTable[name].kind.schema;
+  if (Array.isArray(words)) return words.map(String);
+  return type === 'boolean' ? ['true', 'false'] : [];
+}
+
+/** The paths that the contract knows for a method, those without an id in them. */
+function apiPaths({ operands: [method = ''] }: Pick<Line, 'operands'>): Candidate[] {
+  return Object.values(api)
+    .filter((endpoint) => endpoint.method === method.toUpperCase() && !endpoint.path.includes('{'))
+    .map(({ path, summary }) => ({ value: path, about: summary }));
+}
+
+/** Returns kinds of faults such as `html-502`, and after an `@` the endpoints: `html-502@run.status`. */
+async function faultWords({ typed }: Pick<Line, 'typed'>): Promise<string[]> {
+  const kind = typed.replace(/@.*$/s, '');
+  if (kind !== typed) return Object.keys(api).map((endpoint) => `${kind}@${endpoint}`);
+  return [...(await import('../../mock/faults/parse.ts')).faultNames];
+}
+
+/** Every list by its name. */
 const lookups: { readonly [Name in SourceName]: Lookup<Name> } = {
   'api-methods': async () => (await import('../endpoints/api-call.ts')).methods,
-  'api-paths': async (line) => (await values()).apiPaths(line),
+  'api-paths': apiPaths,
   'environment-keys': async (line) => (await service()).environmentKeys(line),
-  faults: async (line) => (await values()).faultWords(line),
+  faults: faultWords,
   ids: async (line, { path, index }) => (await service()).idsFor(path, index, line),
-  overrides: async () => (await values()).overrideWords(),
-  'plain-settings': async () => (await values()).settingWords('plain'),
-  profiles: async (line) => (await values()).profileNames(line),
-  'setting-values': async (line) => (await values()).settingValues(line),
-  settings: async () => (await values()).settingWords('all'),
+  overrides: overrideWords,
+  'plain-settings': () => settingWords('plain'),
+  profiles: profileNames,
+  'setting-values': settingValues,
+  settings: () => settingWords('all'),
 };
 
 /** Returns what may stand at the cursor. @throws whatever keeps a list from being read */

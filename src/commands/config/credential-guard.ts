@@ -1,7 +1,7 @@
 import { runsForFork } from '../../ci/fork.ts';
 import { ConfigError, type CredentialError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import type { Settings } from '../../settings/index.ts';
+import type { Settings } from '../../settings/names.ts';
 
 /**
  * A project file comes from the repository, and so from whoever may propose a change to it. It may say where the

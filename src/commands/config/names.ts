@@ -1,7 +1,7 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
 import { isSecretName } from '../../settings/fields.ts';
-import { type SettingName, secretNames } from '../../settings/index.ts';
+import { type SettingName, secretNames } from '../../settings/names.ts';
 import { isPlainName, plainNames } from '../../settings/table.ts';
 import { echoed, nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';

@@ -1,9 +1,18 @@
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import { findProjectFile, findRoot, type Source } from '../../settings/index.ts';
+import { findProjectFile, findRoot } from '../../settings/locate.ts';
+import type { Source } from '../../settings/names.ts';
 import { filled } from '../global-options.ts';
-import { readRegularFile } from './regular-file.ts';
+
+/**
+ * Returns the bytes of a file that a setting names. A pipe or a device such as `/dev/zero` could be read for ever.
+ * @throws the file system's error; Error if it is not a file
+ */
+export function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: string): Uint8Array {
+  if (!io.inspect(path).isFile) throw new Error('not a file');
+  return io.readFile(path);
+}
 
 /** Stands for no project file where one can be named. */
 const noFile = 'none';

@@ -1,12 +1,7 @@
 import { exitCodes } from '../../exit.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
-import {
-  policyOf,
-  type Setting,
-  type SettingName,
-  type Settings,
-  type SettingValues,
-} from '../../settings/index.ts';
+import { policyOf } from '../../settings/merge.ts';
+import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import { isPlainName, writeValue } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
 import { allNames, isSecret, profilesFile, settingName } from './names.ts';

@@ -1,17 +1,10 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import type { StateText } from '../../host/state-file.ts';
-import {
-  chooseProfile,
-  defaultSettings,
-  environmentSettings,
-  mergeSettings,
-  type ProfileChoice,
-  profilesPath,
-  type Settings,
-  type SettingValues,
-  type Source,
-} from '../../settings/index.ts';
+import { environmentSettings } from '../../settings/environment.ts';
+import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
+import { defaultSettings, mergeSettings } from '../../settings/merge.ts';
+import type { Settings, SettingValues, Source } from '../../settings/names.ts';
 import { type GlobalOptions, globalSettings } from '../global-options.ts';
 import { chooseProjectFile, projectFileSource } from './project-file.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
 import { excerpt } from '../../sanitize.ts';
-import type { Settings } from '../../settings/index.ts';
+import type { Settings } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy-secrets.ts';
 
 /** One thing that was looked at. `skip`: there was nothing to look at, or no way to. */

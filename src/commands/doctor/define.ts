@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Bind } from '../binding.ts';
-import { examples } from '../examples.ts';
+import { type Bind, examples } from '../binding.ts';
 
 /** `rungate doctor` */
 export function defineDoctor(command: Command, bind: Bind): void {

@@ -2,6 +2,21 @@ import type { Field } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 
+/** `promoteToTicket` → `promote-to-ticket`. */
+export function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** `device-name` → `deviceName`: how commander names the value of `--device-name`. */
+export function flagKey(field: Field): string {
+  return field.path.at(-1) ?? '';
+}
+
+/** The flag of a field: the name of its leaf. */
+export function flagName(field: Field): string {
+  return `--${kebab(flagKey(field))}`;
+}
+
 /** The options for what the contract does not show. */
 export interface OpenFlags {
   field?: string[];
@@ -93,4 +108,25 @@ export async function bodyOf(
   }
   for (const { path, value } of shown) place(body, path, value);
   return body;
+}
+
+/** A file as a `multipart/form-data` body with one part, `file`. */
+export async function attachmentOf(io: Io, path: string): Promise<{ body: Uint8Array; contentType: string }> {
+  let bytes: Uint8Array;
+  try {
+    bytes = io.readFile(path);
+  } catch (cause) {
+    throw new UsageError(`--file: ${path} cannot be read`, {
+      hint: 'check the path and the permissions',
+      cause,
+    });
+  }
+  const form = new FormData();
+  form.set('file', new Blob([new Uint8Array(bytes)]), path.split(/[\\/]/).at(-1) ?? 'file');
+  // The runtime writes the body, so that names and boundaries are escaped as every server expects.
+  const encoded = new Response(form);
+  return {
+    body: new Uint8Array(await encoded.arrayBuffer()),
+    contentType: encoded.headers.get('content-type') ?? 'multipart/form-data',
+  };
 }

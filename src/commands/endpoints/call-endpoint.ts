@@ -6,13 +6,16 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { parseExact } from '../../output/exact.ts';
 import type { Context } from '../context.ts';
-import { attachmentOf } from './attachment.ts';
-import { bodyOf, fieldValue, type OpenFlags, splitPair } from './body-input.ts';
-import { confirm } from './confirm.ts';
-
-import { fieldTable } from './field-table.ts';
-import { flagKey, flagName } from './flag-name.ts';
-import { itemTable } from './item-table.ts';
+import {
+  attachmentOf,
+  bodyOf,
+  fieldValue,
+  flagKey,
+  flagName,
+  type OpenFlags,
+  splitPair,
+} from './body-input.ts';
+import { fieldTable, itemTable } from './reply-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;
@@ -128,4 +131,19 @@ async function printReply(
       `page ${page.page ?? 1}${of}; the next with --page ${(page.page ?? 1) + 1}, all with --all`,
     );
   }
+}
+
+/** Asks before something is removed; where nobody can be asked, `--yes` must have been given. */
+export async function confirm(context: Context, what: string, yes: boolean): Promise<boolean> {
+  if (yes) return true;
+  const answer = await context.io.ask(`${context.output.excerpt(what)}? This cannot be undone. [y/N] `);
+  if (answer === null) {
+    throw new UsageError(
+      `${context.output.excerpt(what)}: this cannot be undone, and there is nobody to ask`,
+      {
+        hint: 'add --yes',
+      },
+    );
+  }
+  return /^y(es)?$/i.test(answer.trim());
 }

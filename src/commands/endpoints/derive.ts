@@ -1,13 +1,12 @@
 import { type Command, Option } from 'commander';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import { type Field, fieldsOf, isOpen } from '../../contract/shape.ts';
-import type { Bind } from '../binding.ts';
+import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
-import { examples } from '../examples.ts';
 import { collect } from '../run/wait-flags.ts';
+import { flagKey, flagName, kebab } from './body-input.ts';
 import type { EndpointFlags } from './call-endpoint.ts';
 import { endpointExamples } from './endpoint-examples.ts';
-import { flagKey, flagName, kebab } from './flag-name.ts';
 
 const credentials: Readonly<Record<Endpoint['auth'], string>> = {
   bearer: 'Credential: a bearer token (RUNGATE_TOKEN).',

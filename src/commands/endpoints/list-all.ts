@@ -7,7 +7,7 @@ import { exitCodes } from '../../exit.ts';
 import { renderTsv, type Table, tableStream } from '../../output/table.ts';
 import { escapeJson } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
-import { itemTable, pickColumns } from './item-table.ts';
+import { itemTable, pickColumns } from './reply-table.ts';
 
 /** How pages are shown. */
 interface Style {

@@ -1,8 +1,8 @@
 import { type Provider, providers } from '../../ci/context.ts';
 import { UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
-import type { PlainName, Settings } from '../../settings/index.ts';
 import { UnfitValue } from '../../settings/kinds.ts';
+import type { PlainName, Settings } from '../../settings/names.ts';
 import { readValue } from '../../settings/table.ts';
 import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { providers } from '../../ci/context.ts';
-import type { Bind } from '../binding.ts';
-import { examples } from '../examples.ts';
+import { type Bind, examples } from '../binding.ts';
 import { collect } from '../run/wait-flags.ts';
 import type { InitFlags } from './init.ts';
 

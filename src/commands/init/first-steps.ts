@@ -1,8 +1,8 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';
-import type { Settings } from '../../settings/index.ts';
 import { findRoot } from '../../settings/locate.ts';
+import type { Settings } from '../../settings/names.ts';
 import { loadSettings } from '../config/sources.ts';
 import type { GlobalOptions } from '../global-options.ts';
 

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Bind } from '../binding.ts';
-import { examples } from '../examples.ts';
+import { type Bind, examples } from '../binding.ts';
 import { addMockFlags, type MockFlags } from './flags.ts';
 
 /** `rungate mock …`: the options; the mock itself is loaded when it is started. */

@@ -8,7 +8,7 @@ import { deliveryScopes } from '../../mock/deliveries.ts';
 import { parseFault } from '../../mock/faults/parse.ts';
 import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { type Outcome, outcomes } from '../../mock/outcomes.ts';
-import { readSecret } from '../../settings/index.ts';
+import { readSecret } from '../../settings/environment.ts';
 import { echoed } from '../../suggest.ts';
 import { completes } from '../completion/completes.ts';
 import { oneOf } from '../global-options.ts';

@@ -6,7 +6,7 @@ import { createRun } from '../../gate/create.ts';
 import { givenRunId } from '../../gate/run-id.ts';
 import { type RunService, runService } from '../../gate/service.ts';
 import type { Context } from '../context.ts';
-import { fieldTable } from '../endpoints/field-table.ts';
+import { fieldTable } from '../endpoints/reply-table.ts';
 import { filled } from '../global-options.ts';
 
 /** `rungate run cancel <runId>`: what the service replies is printed as it came; the interface does not show it. */

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import type { Bind } from '../binding.ts';
+import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
-import { examples } from '../examples.ts';
 import type { TriggerFlags } from './trigger.ts';
 import { addWaitFlags, collect, type WaitFlags, waitSettings } from './wait-flags.ts';
 

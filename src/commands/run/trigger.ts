@@ -3,7 +3,7 @@ import { runFacts } from '../../ci/run-facts.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
 import type { Start } from '../../gate/start.ts';
-import type { Settings, SettingValues } from '../../settings/index.ts';
+import type { Settings, SettingValues } from '../../settings/names.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';

@@ -5,7 +5,8 @@ import { UsageError } from '../../errors.ts';
 import type { Fleet } from '../../gate/fleet/slots.ts';
 import { resolveLimits } from '../../gate/limits.ts';
 import { type Overrides, type Policy, parseOverride } from '../../gate/policy.ts';
-import { policyOf, type Settings, type SettingValues } from '../../settings/index.ts';
+import { policyOf } from '../../settings/merge.ts';
+import type { Settings, SettingValues } from '../../settings/names.ts';
 import { completes } from '../completion/completes.ts';
 
 /** The options that say which reports are written. */

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import type { Bind } from '../binding.ts';
+import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
-import { examples } from '../examples.ts';
 import { collect } from '../run/wait-flags.ts';
 import type { SelftestFlags } from './run.ts';
 import { expectations, scenarioNames } from './scenarios.ts';

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { webhooks } from '../../contract/webhooks.ts';
-import type { Bind } from '../binding.ts';
+import { type Bind, examples } from '../binding.ts';
 import { deriveCommands } from '../endpoints/derive.ts';
-import { examples } from '../examples.ts';
 import type { ListenFlags } from './listen.ts';
 import { headerNameSettings } from './secrets.ts';
 import type { SignFlags } from './sign.ts';

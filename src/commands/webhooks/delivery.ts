@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import type { Settings } from '../../settings/index.ts';
+import type { Settings } from '../../settings/names.ts';
 import { defaultHeaderNames, type HeaderNames } from '../../webhook/headers.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';

@@ -1,5 +1,5 @@
 import { ConfigError, UsageError } from '../../errors.ts';
-import type { Settings } from '../../settings/index.ts';
+import type { Settings } from '../../settings/names.ts';
 import { WebhookVerificationError } from '../../webhook/error.ts';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import { filled } from '../global-options.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { secretNames } from '../../../src/settings/index.ts';
+import { secretNames } from '../../../src/settings/names.ts';
 import { plainNames } from '../../../src/settings/table.ts';
 import { cli, type Settings } from '../../cli/harness.ts';
 import { sampleNames, samples } from '../../settings/samples.ts';

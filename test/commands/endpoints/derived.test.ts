@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kebab } from '../../../src/commands/endpoints/flag-name.ts';
+import { kebab } from '../../../src/commands/endpoints/body-input.ts';
 import { api } from '../../../src/contract/index.ts';
 import { cli, type Stage, stage } from '../../cli/harness.ts';
 
@@ -291,7 +291,7 @@ it('an attachment is read from the real disk as it is', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-attach-'));
   const bytes = new Uint8Array([0, 255, 13, 10, 128]);
   writeFileSync(join(folder, 'raw.bin'), bytes);
-  const { attachmentOf } = await import('../../../src/commands/endpoints/attachment.ts');
+  const { attachmentOf } = await import('../../../src/commands/endpoints/body-input.ts');
   const { systemIo } = await import('../../../src/host/io.ts');
   const { body: encoded } = await attachmentOf(systemIo, join(folder, 'raw.bin'));
   rmSync(folder, { recursive: true });

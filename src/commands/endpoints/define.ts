@@ -1,0 +1,92 @@
+import type { Command } from 'commander';
+import { env } from '../../contract/env.ts';
+import { keys, knownScopes } from '../../contract/keys.ts';
+import { observations } from '../../contract/observations.ts';
+import { orders } from '../../contract/orders.ts';
+import { type Bind, examples } from '../binding.ts';
+import { completes } from '../completion/completes.ts';
+import { collect } from '../run/wait-flags.ts';
+import type { ApiFlags } from './api-call.ts';
+import { deriveCommands } from './derive.ts';
+
+/** `rungate orders …` */
+export function defineOrders(group: Command, bind: Bind): void {
+  deriveCommands(group, bind, orders, {
+    'orders.summary': (command, tie) => {
+      command.option(
+        '--verify',
+        'add the orders up exactly and compare: exit 1 when they do not add up, 3 when they keep changing',
+      );
+      examples(command, 'rungate orders summary --verify');
+      tie(command, {
+        run: async (context, _args, flags: { verify?: boolean }) =>
+          (await import('./orders-summary.ts')).summaryCommand(context, flags),
+      });
+    },
+  });
+}
+
+/** `rungate env …` */
+export function defineEnv(group: Command, bind: Bind): void {
+  deriveCommands(group, bind, env);
+}
+
+/** `rungate observations …` */
+export function defineObservations(group: Command, bind: Bind): void {
+  deriveCommands(group, bind, observations);
+}
+
+interface CreateFlags {
+  name?: string;
+  scope?: string[];
+  outputFile?: string;
+}
+
+/** The known scopes, those of one area in a line. */
+function scopeLines(): string[] {
+  const areas = new Map<string, string[]>();
+  for (const scope of knownScopes) {
+    const [area = ''] = scope.split(':');
+    areas.set(area, [...(areas.get(area) ?? []), scope]);
+  }
+  return [...areas.values()].map((scopes) => `  ${scopes.join('  ')}`);
+}
+
+/** `rungate keys …` */
+export function defineKeys(group: Command, bind: Bind): void {
+  deriveCommands(group, bind, keys, {
+    'keys.create': (command, tie) => {
+      command
+        .option('--name <name>', 'what the key is for')
+        .option('--scope <scope>', 'what it may do (repeatable; default: what automation needs)', collect)
+        .option('--output-file <file>', 'write the token to a new file that only you can read')
+        .addHelpText('after', `\nKnown scopes, others go through:\n${scopeLines().join('\n')}`);
+      completes(command, '--scope', knownScopes);
+      examples(command, 'rungate keys create --name ci --scope ci:trigger --scope ci:status');
+      tie(command, {
+        run: async (context, _args, flags: CreateFlags) =>
+          (await import('./keys-create.ts')).createKeyCommand(context, flags),
+      });
+    },
+  });
+}
+
+/** `rungate api <method> <path>` */
+export function defineApiCommand(command: Command, bind: Bind): void {
+  command
+    .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
+    .argument('<path>', 'the path below the base URL, with its query: /api/environments?page=2')
+    .usage('[options] <method> <path>')
+    .optionsGroup('Options:')
+    .option('--field <name=value>', 'a field of the body, as text (repeatable)', collect)
+    .option('--json-field <name=json>', 'a field of the body, as JSON (repeatable)', collect)
+    .option('--input <file>', 'the body as a JSON file, - for standard input')
+    .option('--idempotency-key <key>', 'makes a POST safe to send again, where the service takes one');
+  completes(command, 'path', { from: 'api-paths' });
+  completes(command, 'method', { from: 'api-methods' });
+  examples(command, 'rungate api GET "/api/environments?page=2"');
+  bind(command, {
+    run: async (context, [method, path], flags: ApiFlags) =>
+      (await import('./api-call.ts')).apiCommand(context, String(method), String(path), flags),
+  });
+}
