@@ -15,26 +15,34 @@ const shells = new Set(['sh', 'bash', 'dash', 'ash', 'busybox', 'zsh']);
 /** npm sets its process title to `npm exec …`, others run as `node` or under their own name. */
 const runners = /^(npm|npx|pnpm|yarn|node)/;
 
-/** Linux: `pid (name) state ppid …`; the name may itself hold spaces and parentheses. */
-export function parseStat(stat: string): { name: string; parent: number } | null {
-  const match = /^\d+ \((.*)\) \S (\d+) /s.exec(stat);
-  return match?.[1] === undefined ? null : { name: match[1], parent: Number(match[2]) };
+/** What Linux says of a process in `/proc/<pid>/stat`. */
+export interface ProcessStat {
+  name: string;
+  state: string;
+  parent: number;
+  group: number;
 }
 
-function stat(pid: number): { name: string; parent: number } | null {
+/** `pid (name) state ppid pgrp …`; the name may itself hold spaces and parentheses. */
+export function parseStat(stat: string): ProcessStat | null {
+  const [, name = '', state = '', parent, group] = /^\d+ \((.*)\) (\S) (\d+) (\d+) /s.exec(stat) ?? [];
+  return group === undefined ? null : { name, state, parent: Number(parent), group: Number(group) };
+}
+
+/** Null where this is not Linux, or the process has ended in the meantime. */
+export function readStat(pid: number | string): ProcessStat | null {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
-    // Not Linux, or the process ended between two looks: its number alone must do.
     return null;
   }
 }
 
 /** Looks up the processes above us, given the parent's number. */
 export function readLineage(parent: number): Lineage {
-  const shell = stat(parent);
+  const shell = readStat(parent);
   if (shell === null || !shells.has(shell.name)) return { parent, runner: null };
-  return { parent, runner: runners.test(stat(shell.parent)?.name ?? '') ? shell.parent : null };
+  return { parent, runner: runners.test(readStat(shell.parent)?.name ?? '') ? shell.parent : null };
 }
 
 /** True when we were orphaned, or the shell that a package runner put above us was. */

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { onExit } from './process-events.ts';
 
 /** What a path is and whose. */
 export interface PathFacts {
@@ -19,7 +20,6 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** @throws what the file system says */
 export function inspect(path: string): PathFacts {
   const target = statSync(path);
   return { owners: [lstatSync(path).uid, target.uid], isFile: target.isFile() };
@@ -31,24 +31,16 @@ const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.is
  * Makes a folder and those above it, as far as they are missing. Node's own recursive mkdir never returns where a folder
  * cannot have entries, such as `/proc`.
  * @param mode of each folder that is made, before the umask
- * @throws what the file system says
  */
 export function makeFolders(path: string, mode = 0o777): void {
-  const missing: string[] = [];
-  let at = resolve(path);
-  while (statSync(at, { throwIfNoEntry: false }) === undefined && dirname(at) !== at) {
-    missing.push(at);
-    at = dirname(at);
-  }
-  // A file in the place of the folder: making it says so.
-  if (missing.length === 0 && !isFolder(at)) missing.push(at);
-  for (const folder of missing.reverse()) {
-    try {
-      mkdirSync(folder, mode);
-    } catch (error) {
-      // Another process may have made it in the meantime.
-      if (!isFolder(folder)) throw error;
-    }
+  const folder = resolve(path);
+  if (isFolder(folder)) return;
+  if (dirname(folder) !== folder) makeFolders(dirname(folder), mode);
+  try {
+    mkdirSync(folder, mode);
+  } catch (error) {
+    // Another process may have made it in the meantime.
+    if (!isFolder(folder)) throw error;
   }
 }
 
@@ -64,7 +56,7 @@ export interface TemporaryFolder {
 export function temporaryFolder(): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), 'rungate-'));
   const remove = () => {
-    process.off('exit', remove);
+    forget();
     try {
       rmSync(path, { recursive: true, force: true, maxRetries: 3 });
       return true;
@@ -72,7 +64,7 @@ export function temporaryFolder(): TemporaryFolder {
       return false;
     }
   };
-  process.on('exit', remove);
+  const forget = onExit(remove);
   return {
     path,
     remove,

@@ -2,12 +2,11 @@ import type { StopSignal } from '../errors.ts';
 import { lineageChanged, readLineage } from './lineage.ts';
 
 /** How often the parent process is looked at: well within the 5 s that a stop may take. */
-const lineageInterval = 400;
+const lineageMs = 400;
 
 export const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
-/** Calls back for the first stop signal and for a lost parent; a second one ends the process at once. */
 export function onStop(stop: (signal: StopSignal) => void): () => void {
   let stopping = false;
   const once = (signal: StopSignal) => {
@@ -18,17 +17,15 @@ export function onStop(stop: (signal: StopSignal) => void): () => void {
   for (const signal of stopSignals) process.on(signal, once);
   // npx and npm do not pass SIGTERM on: they end, we are given to another parent and would run on.
   const lineage = readLineage(process.ppid);
-  const watch = setInterval(() => {
+  const stopWatching = every(lineageMs, () => {
     if (!stopping && lineageChanged(lineage, readLineage(process.ppid))) once('SIGTERM');
-  }, lineageInterval);
-  watch.unref();
+  });
   return () => {
-    clearInterval(watch);
+    stopWatching();
     for (const signal of stopSignals) process.off(signal, once);
   };
 }
 
-/** Calls back time and again until the returned function is called. It keeps no process alive. */
 export function every(ms: number, beat: () => void): () => void {
   const timer = setInterval(beat, ms);
   timer.unref();

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import type { ChildResult } from './children.ts';
+import { readStat } from './lineage.ts';
 
 export interface GroupOptions {
   env: Readonly<Record<string, string | undefined>>;
@@ -40,25 +41,11 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
 /** A process that has ended, and whose new parent does not care, as in a container: it is nobody to wait for. */
 function onlyZombies(group: number): boolean {
   try {
-    const stats = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map((pid) => readIfThere(`/proc/${pid}/stat`));
-    // `pid (name) state ppid pgrp …`; the name may hold anything.
-    const members = stats
-      .map((stat) => /^.*\) (\S) \d+ (\d+) /s.exec(stat))
-      .filter((found) => found !== null);
-    return members.every(([, state, pgrp]) => Number(pgrp) !== group || state === 'Z' || state === 'X');
+    const stats = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+    return stats.map(readStat).every((stat) => stat?.group !== group || 'ZX'.includes(stat.state));
   } catch {
     // Not Linux.
     return false;
-  }
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
   }
 }
 
@@ -79,7 +66,6 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   await groupEnds(child, settleMs);
 }
 
-/** Runs a command without input, in a process group of its own, of which nothing is left when it returns. */
 export async function runGroup(command: readonly string[], options: GroupOptions): Promise<GroupResult> {
   const { env, limitMs, signal, onOutput } = options;
   const [file = '', ...args] = command;

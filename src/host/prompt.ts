@@ -1,63 +1,45 @@
-import type { ReadStream, WriteStream } from 'node:tty';
+import type { Interface } from 'node:readline';
 import { StoppedError } from '../errors.ts';
 
-/** Whether a person types at standard input. Not asked of `process.stdin`: see below what that does to it. */
+/** Whether a person types at standard input. Asking `process.stdin` would make it non-blocking: see `stdin.ts`. */
 const isTerminal = () => process.getBuiltinModule('node:tty').isatty(0);
 
-/**
- * Asks for a secret on a terminal; what is typed is not shown.
- * @throws StoppedError on Ctrl-C
- */
-async function askHidden(input: ReadStream, output: WriteStream, question: string): Promise<string> {
+/** Returns the line that is typed; Ctrl-D is an answer: an empty one. @throws StoppedError on Ctrl-C */
+async function typedLine(prompt: Interface, isShown: boolean): Promise<string> {
+  let isEnded = false;
+  try {
+    return await new Promise((resolve, reject) => {
+      prompt.once('line', (line) => {
+        isEnded = isShown;
+        resolve(line);
+      });
+      prompt.once('SIGINT', () => reject(new StoppedError('SIGINT')));
+      prompt.once('close', () => resolve(''));
+    });
+  } finally {
+    prompt.close();
+    if (!isEnded) process.stderr.write('\n');
+  }
+}
+
+export async function ask(question: string): Promise<string | null> {
+  if (!isTerminal() || !process.stderr.isTTY) return null;
+  const { createInterface } = await import('node:readline');
+  const prompt = createInterface({ input: process.stdin, output: process.stderr, prompt: question });
+  prompt.prompt();
+  return typedLine(prompt, true);
+}
+
+export async function askSecret(question: string): Promise<string | null> {
+  if (!isTerminal()) return null;
   const [{ createInterface }, { Writable }] = await Promise.all([
     import('node:readline'),
     import('node:stream'),
   ]);
   // readline shows what is typed by writing it, and this is where it writes.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompt = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
-  try {
-    // Asked only now that the terminal itself has stopped showing what is typed.
-    output.write(question);
-    return await new Promise((resolve, reject) => {
-      prompt.once('line', resolve);
-      prompt.once('SIGINT', () => reject(new StoppedError('SIGINT')));
-      prompt.once('close', () => resolve(''));
-    });
-  } finally {
-    prompt.close();
-    output.write('\n');
-  }
-}
-
-/**
- * Asks a person for a line; null where nobody can be asked.
- * @throws StoppedError on Ctrl-C
- */
-export async function ask(question: string): Promise<string | null> {
-  if (!isTerminal() || !process.stderr.isTTY) return null;
-  const { createInterface } = await import('node:readline/promises');
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  const interrupted = new AbortController();
-  let stopped = false;
-  prompt.once('SIGINT', () => {
-    stopped = true;
-    interrupted.abort();
-  });
-  prompt.once('close', () => interrupted.abort());
-  try {
-    return await prompt.question(question, { signal: interrupted.signal });
-  } catch {
-    process.stderr.write('\n');
-    if (stopped) throw new StoppedError('SIGINT');
-    // Ctrl-D is an answer: none.
-    return '';
-  } finally {
-    prompt.close();
-  }
-}
-
-/** Asks a person for a secret, which is not shown; null where nobody types. @throws StoppedError on Ctrl-C */
-export async function askSecret(question: string): Promise<string | null> {
-  return isTerminal() ? askHidden(process.stdin, process.stderr, question) : null;
+  const prompt = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 });
+  // Asked only now that the terminal itself has stopped showing what is typed.
+  process.stderr.write(question);
+  return typedLine(prompt, false);
 }

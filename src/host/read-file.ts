@@ -23,11 +23,6 @@ export const partBytes = 256 * 1024;
 
 const problem = (code: string, message: string) => Object.assign(new Error(`${code}: ${message}`), { code });
 
-/** Opened to wait, a named pipe without a writer would block the process for ever. Windows has no such flag. */
-export function openToRead(path: string): number {
-  return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-}
-
 /** The bytes there are by now; null where the writer has given none. */
 function nextPart(file: number): Uint8Array | null {
   const part = new Uint8Array(64 * 1024);
@@ -62,20 +57,16 @@ function readThrough(file: number, patienceMs: number): Uint8Array {
   }
 }
 
-/** The content of an open file, pipe or device. @throws what the file system says; see `readWholeFile` */
-export function contentOf(file: number, patienceMs = usualPatienceMs): Uint8Array {
-  return fstatSync(file).isFile() ? readFileSync(file) : readThrough(file, patienceMs);
-}
-
 /**
  * Reads a file, a pipe or a device to its end.
  * @param patienceMs how long the writer of a pipe may give nothing; default 10 s
  * @throws what the file system says, `ETIMEDOUT` for a pipe that gives nothing, `EFBIG` for a device that does not end
  */
-export function readWholeFile(path: string, patienceMs?: number): Uint8Array {
-  const file = openToRead(path);
+export function readWholeFile(path: string, patienceMs = usualPatienceMs): Uint8Array {
+  // Opened to wait, a named pipe without a writer would block the process for ever. Windows has no such flag.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    return contentOf(file, patienceMs);
+    return fstatSync(file).isFile() ? readFileSync(file) : readThrough(file, patienceMs);
   } finally {
     closeSync(file);
   }

@@ -1,15 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { makeFolders } from './paths.ts';
@@ -68,22 +57,15 @@ function realPath(path: string): string {
 }
 
 function readText(path: string): StateText | null {
-  let file: number;
   try {
-    // Not to wait for the writer of a named pipe.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stat = statSync(path);
+    // A pipe or a device could be read for ever.
+    if (!stat.isFile() && !stat.isDirectory())
+      throw Object.assign(new Error(`EINVAL: not a file, '${path}'`), { code: 'EINVAL' });
+    return { exposed: (stat.mode & 0o077) !== 0, text: readFileSync(path, 'utf8') };
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
-  }
-  try {
-    const stat = fstatSync(file);
-    // A device could be read for ever.
-    if (!stat.isFile() && !stat.isDirectory())
-      throw Object.assign(new Error(`EINVAL: not a file, '${path}'`), { code: 'EINVAL' });
-    return { exposed: (stat.mode & 0o077) !== 0, text: readFileSync(file, 'utf8') };
-  } finally {
-    closeSync(file);
   }
 }
 

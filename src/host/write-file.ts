@@ -22,16 +22,13 @@ function draftName(place: string): string {
   return join(dirname(place), `.${basename(place).slice(0, 32)}.${crypto.randomUUID()}`);
 }
 
-/** How long a reader of a pipe may take nothing. */
-const usualPatienceMs = 5000;
-
-const reasons: Readonly<Record<string, string | undefined>> = {
+const pipeProblems: Readonly<Record<string, string | undefined>> = {
   ENXIO: 'no process reads this pipe',
   EAGAIN: 'the reader of this pipe takes nothing',
 };
 
 /** Writes to a device or a pipe. Opened to wait, a named pipe without a reader would block the process for ever. */
-function writeThrough(path: string, text: string, patienceMs = usualPatienceMs): void {
+function writeThrough(path: string, text: string, patienceMs = 5000): void {
   let file: number | undefined;
   try {
     // Windows has no such flag, and no pipes among its files.
@@ -50,7 +47,7 @@ function writeThrough(path: string, text: string, patienceMs = usualPatienceMs):
     }
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    const reason = statSync(path).isFIFO() ? reasons[code] : undefined;
+    const reason = statSync(path).isFIFO() ? pipeProblems[code] : undefined;
     throw reason === undefined ? error : Object.assign(new Error(reason), { code });
   } finally {
     if (file !== undefined) closeSync(file);

@@ -16,14 +16,14 @@ describe('a line of /proc/<pid>/stat', () => {
     ['a) R 1 (b', 42],
     ['two\nlines', 3],
     ['', 0],
-  ])('gives the name %j and the parent %i', (name, parent) => {
-    expect(parseStat(line(name, parent))).toEqual({ name, parent });
+  ])('gives the name %j, the state, the parent %i and the group', (name, parent) => {
+    expect(parseStat(line(name, parent))).toEqual({ name, state: 'S', parent, group: 4711 });
   });
 
   test('gives them whatever the name is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 15 }), fc.nat(), (name, parent) => {
-        expect(parseStat(line(name, parent))).toEqual({ name, parent });
+        expect(parseStat(line(name, parent))).toEqual({ name, state: 'S', parent, group: 4711 });
       }),
     );
   });
