@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argvOf } from './action/inputs.ts';
-import { parseJournal, runsOf } from './ci/journal.ts';
+import { type JournalEvent, parseJournal, runsOf } from './ci/journal.ts';
 import { readOwnFile } from './ci/own-file.ts';
 import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
@@ -32,21 +32,27 @@ function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
   return { ...io.env, RUNGATE_API_KEY: key, RUNGATE_API_KEY_FILE: undefined, RUNGATE_JOURNAL: journal };
 }
 
-async function tell(toolkit: Toolkit, io: Io, error: RungateError): Promise<number> {
-  concealError(error, concealer([toolkit.getInput('api-key'), ...proxySecrets(io.env)]));
-  const { message, hint } = reportError(error);
-  const escaped = `${message}${hint === null ? '' : `; ${hint}`}`
-    .replaceAll('%', '%25')
-    .replaceAll('\n', '%0A');
-  await io.err.write(`::error title=rungate::${escaped}\n`);
-  return exitCodeOf(error);
+/** Runs a step; an error that rungate knows becomes an annotation and an exit code. */
+async function reported(toolkit: Toolkit, io: Io, step: () => Promise<number>): Promise<number> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof RungateError)) throw error;
+    concealError(error, concealer([toolkit.getInput('api-key'), ...proxySecrets(io.env)]));
+    const { message, hint } = reportError(error);
+    const escaped = `${message}${hint === null ? '' : `; ${hint}`}`
+      .replaceAll('%', '%25')
+      .replaceAll('\n', '%0A');
+    await io.err.write(`::error title=rungate::${escaped}\n`);
+    return exitCodeOf(error);
+  }
 }
 
 const stopped: readonly number[] = [exitCodes.SIGHUP, exitCodes.SIGINT, exitCodes.SIGTERM];
 
 /** The main step: inputs → the same gate as `rungate run trigger --wait`. Returns its exit code. */
-export async function runMain(toolkit: Toolkit, io: Io): Promise<number> {
-  try {
+export function runMain(toolkit: Toolkit, io: Io): Promise<number> {
+  return reported(toolkit, io, async () => {
     const journal = join(io.env.RUNNER_TEMP ?? tmpdir(), `rungate-action-${randomUUID()}.journal`);
     // Before anything is started: the post step must find it even when this one is killed in the middle.
     toolkit.saveState('journal', journal);
@@ -57,20 +63,15 @@ export async function runMain(toolkit: Toolkit, io: Io): Promise<number> {
     );
     if (!stopped.includes(code)) toolkit.saveState('ended', 'true');
     return code;
-  } catch (error) {
-    if (error instanceof RungateError) return tell(toolkit, io, error);
-    throw error;
-  }
+  });
 }
 
 /** The post step: cancels what the main step has left going because it was cancelled or killed. */
 export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   const journal = toolkit.getState('journal');
   if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
-  try {
-    const events = parseJournal(readJournal(journal));
-    if (events === null) throw lostJournal(`read: ${journal}`);
-    const left = runsOf(events).filter((run) => !run.settled);
+  return reported(toolkit, io, async () => {
+    const left = runsOf(readJournal(journal)).filter((run) => !run.settled);
     if (left.length === 0) return exitCodes.ok;
     // The service is reached as the main step has reached it.
     const globals = Object.fromEntries(
@@ -84,27 +85,26 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
     } finally {
       await context.close();
     }
-  } catch (error) {
-    if (error instanceof RungateError) return tell(toolkit, io, error);
-    throw error;
-  }
+  });
 }
 
 function camel(name: string): string {
   return name.replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase());
 }
 
-function lostJournal(problem: string): ConfigError {
-  return new ConfigError(`the journal of the main step cannot be ${problem}`, {
-    hint: 'a run may still be in progress: look for it in the service, and cancel it there',
-  });
-}
-
 /** Without a journal nothing was started. One that somebody else may have written names no run that is ours to cancel. */
-function readJournal(path: string): string {
+function readJournal(path: string): JournalEvent[] {
+  const lost = (problem: string) =>
+    new ConfigError(`the journal of the main step cannot be ${problem}`, {
+      hint: 'a run may still be in progress: look for it in the service, and cancel it there',
+    });
+  let text: string | null;
   try {
-    return readOwnFile(path) ?? '';
+    text = readOwnFile(path);
   } catch (error) {
-    throw lostJournal(`used: ${path}: ${(error as Error).message}`);
+    throw lost(`used: ${path}: ${(error as Error).message}`);
   }
+  const events = parseJournal(text ?? '');
+  if (events === null) throw lost(`read: ${path}`);
+  return events;
 }
