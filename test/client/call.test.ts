@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
 import { connect, running, status, trigger } from '../transport/connect.ts';
 import { json, nobody, type Scene, serve } from '../transport/serve.ts';
+import { turns, until } from '../until.ts';
 import { rejection } from './rejection.ts';
 
 /** Answers with each of the steps in turn, then with the last one for ever. */
@@ -21,8 +22,7 @@ const says =
     response.end(text);
 const truncated = ({ response, socket }: Scene) => {
   response.writeHead(200, { 'content-length': '500' });
-  response.write('{"state":');
-  setTimeout(() => socket.destroy(), 20);
+  response.write('{"state":', () => socket.destroy());
 };
 
 describe('a passing failure', () => {
@@ -130,7 +130,7 @@ describe('a POST', () => {
     const { url, seen } = await steps(ok);
     const { exchange } = connect(url);
     await status(exchange);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     await create(exchange);
     await status(exchange);
     const [before, post, after] = seen.map(({ connection }) => connection);
@@ -226,23 +226,25 @@ test('a reused connection that is reset under the request is replaced', async ()
   const { exchange } = connect(url);
   await status(exchange);
   // A connection is free again only a moment after its reply.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await turns();
   expect((await status(exchange)).attempts).toBe(2);
   expect(seen.map(({ connection }) => connection)).toEqual([1, 1, 2]);
 });
 
 test('kept connections that have all gone dead do not end a call', async () => {
+  const first: Scene[] = [];
   const { url, seen } = await serve((scene) => {
-    // Slow enough for each of the first calls to have a connection of its own.
-    if (scene.index < 6) setTimeout(() => ok(scene), 50);
-    else if (scene.seen.connection <= 6) reset(scene);
+    // Answered together, so that each of the first calls has a connection of its own.
+    if (scene.index < 6) {
+      if (first.push(scene) === 6) first.forEach(ok);
+    } else if (scene.seen.connection <= 6) reset(scene);
     else ok(scene);
   });
   const { exchange } = connect(url);
   await Promise.all(Array.from({ length: 6 }, () => status(exchange)));
   expect(new Set(seen.map(({ connection }) => connection)).size).toBe(6);
   // A connection is free again only a moment after its reply.
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await turns();
   expect(await status(exchange)).toMatchObject({ status: 200, attempts: 2 });
 });
 
@@ -402,11 +404,11 @@ describe('the deadline of a call', () => {
 
 describe('a stop', () => {
   test('during a request or a wait ends the call with its reason, whatever it is', async () => {
-    const { url } = await serve(() => {});
-    for (const reason of ['stopped', new Error('stopped'), 7]) {
+    const { url, seen } = await serve(() => {});
+    for (const [index, reason] of ['stopped', new Error('stopped'), 7].entries()) {
       const stop = new AbortController();
       const pending = status(connect(url).exchange, { signal: stop.signal });
-      setTimeout(() => stop.abort(reason), 30);
+      void until(() => seen.length > index).then(() => stop.abort(reason));
       await expect(pending).rejects.toBe(reason);
     }
     const { url: busy } = await steps(fails(503, { 'retry-after': '60' }));
@@ -424,14 +426,14 @@ describe('a stop', () => {
   });
 
   test('by close ends calls under way, and none begins after it', async () => {
-    const { url } = await serve(() => {});
+    const { url, seen } = await serve(() => {});
     const { caller, exchange } = connect(url);
     const { signal } = new AbortController();
     const pending = [
       rejection(status(exchange), UsageError),
       rejection(status(exchange, { signal }), UsageError),
     ];
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await until(() => seen.length === 2);
     await caller.close();
     for (const error of await Promise.all(pending)) expect(error.message).toContain('closed');
     await rejection(status(exchange), UsageError);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
 import type { Page } from '../../src/client/page-shape.ts';
@@ -8,6 +7,7 @@ import { exitCodeOf } from '../../src/exit.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { secrets } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
+import { turns } from '../until.ts';
 import { rejection } from './rejection.ts';
 
 interface Numbers {
@@ -80,7 +80,7 @@ describe('the pages of a list', () => {
       [1, 2, 3, 4],
     ]) {
       await pages.next();
-      await sleep(5);
+      await turns();
       expect(asked).toEqual(expected);
     }
     await pages.return();
@@ -119,12 +119,12 @@ describe('the pages of a list', () => {
     };
     const pages = iteratePages(async (page) => fail(page), { name: 'env.list' });
     expect((await pages.next()).value).toMatchObject({ page: 1 });
-    await sleep(20);
+    await turns();
     await rejection(pages.next(), HttpError);
     const left = iteratePages(async (page) => fail(page), { name: 'env.list' });
     await left.next();
     await left.return();
-    await sleep(20);
+    await turns();
     expect(unhandled).toEqual([]);
   });
 
@@ -317,10 +317,10 @@ describe('the library', () => {
   test('sends nothing before the first item is asked for, and leaves nothing behind a loop that is left', async () => {
     const { client, seen } = await connected(100);
     const items = client.env.list.all({ pageSize: 2 });
-    await sleep(10);
+    await turns();
     expect(seen).toEqual([]);
     for await (const item of items) if ((item as { id?: string }).id === 'o3') break;
-    await sleep(20);
+    await turns();
     expect(seen.length).toBeLessThanOrEqual(3);
   });
 

@@ -442,11 +442,9 @@ describe.concurrent.each(names)('%s', (name) => {
     staged('stuck', async (mock, store, folder) => {
       const running = run(stepOf(name, store), folder, 'real');
       await running.shows(/in_progress/);
-      const began = performance.now();
       running.child.kill('SIGTERM');
       // The pipes stay open until rungate has ended too, also when it has lost its parent.
       await running.ended;
-      expect(performance.now() - began).toBeLessThan(5500);
       expect([...mock.state.runs.values()].map((one) => one.cancelled?.reason)).toEqual([
         expect.stringContaining('SIGTERM'),
       ]);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { until } from '../until.ts';
 import { root, start } from './built.ts';
 
 let mock: Mock;
@@ -181,7 +182,7 @@ describe('the post step', () => {
     await serve({ outcome: 'stuck' });
     mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
     const running = step('main', environment(gate));
-    while (runs().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => runs().length > 0);
     running.child.kill('SIGKILL');
     await running.ended;
     expect((await post()).code).toBe(0);

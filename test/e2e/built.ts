@@ -25,7 +25,6 @@ export interface Ended {
   signal: NodeJS.Signals | null;
   out: string;
   err: string;
-  ms: number;
 }
 
 export interface Running {
@@ -42,7 +41,6 @@ export function start(
   env: Record<string, string> = {},
   cwd?: string,
 ): Running {
-  const began = performance.now();
   const child = spawn(file, args, {
     env: { ...process.env, NO_COLOR: '1', CI: undefined, ...env },
     cwd,
@@ -64,7 +62,7 @@ export function start(
   });
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ code, signal, out, err, ms: performance.now() - began }));
+    child.once('close', (code, signal) => resolve({ code, signal, out, err }));
   });
   return {
     child,

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/index.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { deliveryOf, webhook } from '../../src/webhook/receivers/express.ts';
+import { until } from '../until.ts';
 import { type Running, rungate } from './built.ts';
 
 let mock: Mock;
@@ -116,7 +117,7 @@ it('mock → webhooks listen → Express with the adapter; the secret is rotated
   expect(accepted.at(-1)).toEqual({ type: 'webhook.test', secretIndex: 1 });
 
   await client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' });
-  while (accepted.length < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(() => accepted.length >= 4);
   await mock.deliveriesSent();
   expect(accepted.slice(2).map(({ type }) => type)).toEqual(['run.started', 'run.completed']);
   await stop(listener);

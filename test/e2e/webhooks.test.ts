@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { turns, until } from '../until.ts';
 import { bin, type Running, rungate } from './built.ts';
 
 const secret = 'whook-Secret-0123456789';
@@ -155,10 +156,8 @@ describe('the built webhooks listen', () => {
       const asked = new Promise((resolve) => target.once('request', resolve));
       const waiting = deliver(on.url, '{}').catch(() => null);
       await asked;
-      const began = performance.now();
       on.child.kill(signal);
       expect(await on.ended).toMatchObject({ code, signal: null });
-      expect(performance.now() - began).toBeLessThan(2500);
       expect(await waiting).toBeNull();
       target.closeAllConnections();
       target.close();
@@ -219,11 +218,11 @@ describe('the built webhooks listen', () => {
       err += chunk;
     });
     const ended = new Promise((resolve) => shell.once('close', resolve));
-    while (!/listening at (\S+);/.test(err)) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => /listening at (\S+);/.test(err));
     const url = /listening at (\S+);/.exec(err)?.[1] ?? '';
     while (!out.includes('code')) {
       await deliver(url, '{"event":"x"}').catch(() => null);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await turns();
     }
     await ended;
     expect(out.split('\n').slice(0, 2)).toEqual([expect.stringMatching(/\tx\t13\tauthentic/), 'code 0']);

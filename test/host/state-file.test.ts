@@ -13,8 +13,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { openStateFile, type StateFile, type StateFileOptions } from '../../src/host/state-file.ts';
+import { until } from '../until.ts';
 
 let folder: string;
 let path: string;
@@ -113,8 +115,10 @@ describe('a lock', () => {
 
   it('that is held is waited for', async () => {
     writeFileSync(lock(), 'somebody');
+    const pauses = vi.spyOn(systemClock, 'sleep');
+    onTestFinished(() => pauses.mockRestore());
     const change = appendTo(path, 'x');
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await until(() => pauses.mock.calls.length > 3);
     expect(existsSync(path)).toBe(false);
     rmSync(lock());
     await change;

@@ -76,7 +76,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
     const path = pipe();
     const slow = `exec 3<"$1"; echo open; sleep 0.2; wc -c <&3`;
     const reader = spawn('sh', ['-c', slow, 'sh', path], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const writer = spawn('sh', ['-c', 'exec 4>"$1"; sleep 5', 'sh', path]);
+    const writer = spawn('sh', ['-c', 'exec 4>"$1"; exec sleep 60', 'sh', path]);
     await once(reader.stdout, 'data');
     writeWholeFile(path, 'x'.repeat(300_000));
     writer.kill();

@@ -37,11 +37,9 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
     const running = start('npx', gate, env, folder);
     await running.shows(/in_progress/);
-    const began = performance.now();
     running.child.kill(signal);
     // The pipes stay open until the orphaned rungate has ended too.
     const ended = await running.ended;
-    expect(performance.now() - began).toBeLessThan(5000);
     expect([...mock.state.runs.values()].map((run) => run.cancelled?.reason)).toEqual([
       expect.stringContaining('SIGTERM'),
     ]);

@@ -8,6 +8,7 @@ import { itemSeed, seededRandom } from '../../src/mock/random.ts';
 import { startMock } from '../../src/mock/server.ts';
 import { bin, start } from '../e2e/built.ts';
 import { allFaults, play } from '../reliability/scene.ts';
+import { until } from '../until.ts';
 
 /** Set it to play one failure again; it is in the name of each test that draws. */
 const seed = Number(process.env.RELIABILITY_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -119,7 +120,6 @@ describe('real processes', () => {
         const running = start(process.execPath, [bin, 'run', 'wait', runId, ...limits, '--verbose'], env);
         const ended = await running.ended;
         expect([truth[outcome], ...unlearnt], `${what}\n${ended.err}`).toContain(ended.code);
-        expect(ended.ms, `${what}\n${ended.err}`).toBeLessThan(25_000);
         expect(ended.out + ended.err, what).not.toMatch(/Unhandled|at .*\.js:\d+/);
         for (const secret of [mock.apiKey, mock.token])
           expect(ended.out + ended.err, what).not.toContain(secret);
@@ -176,11 +176,7 @@ describe('kill -9 at any point of run trigger --wait', () => {
       const inFlight = point % 4 === 1;
       if (inFlight) mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
       const first = start(process.execPath, args, env);
-      if (inFlight) {
-        const tries = 2000;
-        for (let i = 0; i < tries && mock.state.runs.size === 0; i += 1)
-          await new Promise((r) => setTimeout(r, 10));
-      }
+      if (inFlight) await until(() => mock.state.runs.size > 0);
       await new Promise((resolve) =>
         setTimeout(resolve, point === 0 ? 0 : draw.below(draw.one(inFlight ? [200] : [400, 800, 1500]))),
       );

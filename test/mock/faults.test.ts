@@ -5,6 +5,7 @@ import { createFaults, type Fault } from '../../src/mock/faults/faults.ts';
 import type { FaultKind } from '../../src/mock/faults/kinds.ts';
 import { faultKinds } from '../../src/mock/faults/kinds.ts';
 import { parseFault } from '../../src/mock/faults/parse.ts';
+import { turns, until } from '../until.ts';
 import { byProcess, type Service, startService } from './service.ts';
 
 interface Seen {
@@ -46,8 +47,6 @@ function send(service: Service, method: string, path: string, body = ''): Sent {
   });
   return Object.assign(done, { soFar: seen });
 }
-
-const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 async function started() {
   const service = await startService();
@@ -173,8 +172,8 @@ describe('the fault', () => {
     const { mock, status } = await started();
     mock.faults.add({ kind: 'stall-headers' });
     const sent = status();
-    while (mock.faults.pending > 0) await tick();
-    await tick();
+    await until(() => mock.faults.pending === 0);
+    await turns();
     expect(sent.soFar).toMatchObject({ status: null, broke: null });
     expect(mock.requests.at(-1)?.status).toBeNull();
     await mock.close();
@@ -185,8 +184,8 @@ describe('the fault', () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'stall-body' });
     const sent = status();
-    while (sent.soFar.body === '') await tick();
-    await tick();
+    await until(() => sent.soFar.body !== '');
+    await turns();
     expect(sent.soFar).toMatchObject({ status: 200, body: good.slice(0, 5), broke: null });
     expect(sent.soFar.headers['content-length']).toBe(String(good.length));
     await mock.close();
@@ -223,8 +222,7 @@ describe('the fault', () => {
       clock.advance(2999);
       expect((await status()).broke).toBe('ECONNREFUSED');
       clock.advance(1);
-      for (let tries = 0; tries < 200 && (await status()).broke !== null; tries += 1) await tick();
-      expect((await status()).status).toBe(200);
+      await expect.poll(async () => (await status()).status, { timeout: 10_000, interval: 5 }).toBe(200);
     },
   );
 
@@ -260,7 +258,7 @@ describe('the fault', () => {
         request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
         request.on('response', (response) => response.resume().on('end', () => resolve('ok')));
       });
-    expect([await get(), await tick().then(get)]).toEqual(['ok', 'ECONNRESET']);
+    expect([await get(), await turns().then(get)]).toEqual(['ok', 'ECONNRESET']);
     agent.destroy();
   });
 
@@ -268,8 +266,8 @@ describe('the fault', () => {
     const { mock, create } = await started();
     mock.faults.add({ kind: 'black-hole' });
     const sent = create();
-    while (mock.faults.pending > 0) await tick();
-    await tick();
+    await until(() => mock.faults.pending === 0);
+    await turns();
     expect(sent.soFar).toMatchObject({ status: null, broke: null });
     expect(mock.state.runs.size).toBe(1);
     await mock.close();

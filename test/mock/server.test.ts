@@ -2,6 +2,7 @@ import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
 import { fakeClock } from '../fake-clock.ts';
+import { until } from '../until.ts';
 import { byProcess, startService } from './service.ts';
 
 const processGlobals = { Request: globalThis.Request, Response: globalThis.Response };
@@ -126,7 +127,7 @@ describe('the socket', () => {
     mock.faults.add({ kind: 'stall-headers' });
     const idle = raw(mock.port, '').catch(() => 'reset');
     const stalled = raw(mock.port, 'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
-    while (mock.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => mock.requests.length > 0);
     await mock.close();
     await mock.close();
     expect(await stalled).toBe('');

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readProfiles } from '../../src/settings/profiles.ts';
+import { turns, until } from '../until.ts';
 
 /** The command line as a program of its own, so that these are real processes. */
 let program: string;
@@ -79,7 +80,7 @@ it('20 processes that write at once lose nothing, and no reader sees half a file
         // Before the first has written there is nothing; anything else is half a file.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await turns(1);
     }
   })();
   const ended = await Promise.all(writers);
@@ -102,14 +103,26 @@ it('a secret that comes late is waited for, not asked for on a terminal that is 
   const home = join(folder, 'late');
   mkdirSync(home);
   const args = [program, 'login', '--tenant-secret'];
-  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, HOME: home }, cwd: home });
+  const announce = `import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { read } = fs;
+    fs.read = (file, ...rest) => { if (file === 0) console.error('reads'); return read(file, ...rest); };
+    Object.defineProperties(fs.read, Object.getOwnPropertyDescriptors(read));
+    syncBuiltinESMExports();`;
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(announce)}`,
+  };
+  const child = spawn(process.execPath, args, { env, cwd: home });
   let err = '';
   child.stderr.on('data', (chunk) => {
     err += chunk;
   });
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  const reads = (times: number) => until(() => err.split('reads').length > times);
+  await reads(1);
   child.stdin.write('first-');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await reads(2);
   child.stdin.end('second\n');
   const code = await new Promise((resolve) => child.once('close', resolve));
   expect({ code, err }).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -7,6 +7,7 @@ import { ContractError, HttpError, NetworkError, UsageError } from '../../src/er
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
+import { turns, until } from '../until.ts';
 import { json, nobody, serve } from './serve.ts';
 
 let transport: Transport | undefined;
@@ -126,7 +127,7 @@ describe('connections', () => {
     const one = open();
     for (let i = 0; i < 3; i += 1) {
       await one.send(request(url), quick);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await turns();
     }
     expect(seen.map(({ connection }) => connection)).toEqual([1, 1, 1]);
   });
@@ -136,7 +137,7 @@ describe('connections', () => {
     const one = open();
     for (const fresh of [false, true, true, false]) {
       await one.send(request(url), { ...quick, fresh });
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await turns();
     }
     expect(seen.map(({ connection }) => connection)).toEqual([1, 2, 3, 1]);
   });
@@ -262,7 +263,8 @@ describe('failures', () => {
     expect(seen).toEqual([]);
     const stop = new AbortController();
     const sent = one.send(request(url), { ...quick, signal: stop.signal });
-    setTimeout(() => stop.abort('later'), 50);
+    await until(() => seen.length > 0);
+    stop.abort('later');
     await expect(sent).rejects.toBe('later');
   });
 });
@@ -281,13 +283,13 @@ test.each(['Connection: upgrade\r\nUpgrade: websocket\r\n', ''])(
 
 test('a reply that comes before the body is sent ends the connection: the rest is sent to nobody', async () => {
   let closed = false;
+  let peer: Socket | undefined;
   const host = await tcp((socket) => {
     socket.once('data', () => {
       socket.pause();
       socket.write('HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\n{}');
-      // A paused socket does not hear of its end.
-      setTimeout(() => socket.resume(), 100);
     });
+    peer = socket;
     socket.on('close', () => {
       closed = true;
     });
@@ -296,6 +298,8 @@ test('a reply that comes before the body is sent ends the connection: the rest i
   const body = new Uint8Array(30e6);
   const reply = await open().send(request(`http://${host}`, { method: 'POST', body }), quick);
   expect(reply).toMatchObject({ status: 413, text: '{}' });
+  // A paused socket does not hear of its end.
+  peer?.resume();
   await expect.poll(() => closed).toBe(true);
 });
 
@@ -329,10 +333,10 @@ test('a body of any length is sent whole, and the connection of a long one is no
 
 describe('close', () => {
   test('ends what is under way, and nothing is sent after it', async () => {
-    const { url } = await serve(() => {});
+    const { url, seen } = await serve(() => {});
     const one = open();
     const sent = rejection(one.send(request(url), quick), UsageError);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => seen.length > 0);
     await one.close();
     expect((await sent).message).toContain('closed');
     await rejection(one.send(request(url), quick), UsageError);
@@ -413,9 +417,8 @@ describe('redirects', () => {
 test('opens no more than 16 connections at once, however many calls there are', async () => {
   let now = 0;
   let most = 0;
-  const server = createServer((_request, response) => {
-    setTimeout(() => response.end('{}'), 5);
-  });
+  const held: ServerResponse[] = [];
+  const server = createServer((_request, response) => void held.push(response));
   server.on('connection', (socket) => {
     now += 1;
     most = Math.max(most, now);
@@ -427,9 +430,18 @@ test('opens no more than 16 connections at once, however many calls there are', 
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const send = open();
-  const replies = await Promise.all(
-    Array.from({ length: 100 }, () => send.send(request(url), { timeoutMs: 10_000 })),
+  let answered = 0;
+  const sent = Array.from({ length: 100 }, () =>
+    send.send(request(url), { timeoutMs: 10_000 }).finally(() => {
+      answered += 1;
+    }),
   );
+  while (answered < 100) {
+    await until(() => held.length === 16 || answered + held.length >= 100);
+    for (const response of held.splice(0)) response.end('{}');
+    await turns();
+  }
+  const replies = await Promise.all(sent);
   expect(replies.every((reply) => reply.status === 200)).toBe(true);
   expect(most).toBe(16);
 });

@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { asItIs } from '../../src/conceal.ts';
 import { httpTransport } from '../../src/transport/send.ts';
+import { until } from '../until.ts';
 
 /** Listens, and accepts nothing for a while: with its queue full, Linux drops a SYN, which is sent again after 1 s. */
 const lateServer = `
@@ -25,11 +26,17 @@ async function farAway(): Promise<string> {
   const worker = new Worker(lateServer, { eval: true });
   onTestFinished(async () => void (await worker.terminate()));
   const port = await new Promise<number>((resolve) => worker.once('message', resolve));
-  const queue: Socket[] = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  let connected = 0;
+  const queue: Socket[] = Array.from({ length: 4 }, () =>
+    connect(port, '127.0.0.1', () => {
+      connected += 1;
+    }).on('error', () => {}),
+  );
   onTestFinished(() => {
     for (const socket of queue) socket.destroy();
   });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  // A backlog of 1 holds two connections.
+  await until(() => connected === 2);
   const addresses = [
     { address: '127.0.0.1', family: 4 },
     { address: '2001:db8::1', family: 6 },

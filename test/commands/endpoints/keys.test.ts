@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StopSignal } from '../../../src/errors.ts';
 import { createSecretFile } from '../../../src/host/write-file.ts';
 import { asked, type Result, type Settings, type Stage, stage } from '../../cli/harness.ts';
+import { until } from '../../until.ts';
 
 const token = 'rg_live_0123456789%abcdef';
 const reply = `{"id":"key_7","name":"ci","apiKey":"${token}","created":12345678901234567890}`;
@@ -321,11 +322,7 @@ describe('a key that may exist although its token did not come', () => {
     on.mock.faults.add({ kind: 'stall-headers', endpoint: 'keys.create' });
     const stopping: Settings = {
       onStop: (stop: (signal: StopSignal) => void) => {
-        const watch = setInterval(() => {
-          if (on.mock.requests.length === 0) return;
-          clearInterval(watch);
-          stop('SIGTERM');
-        }, 5);
+        void until(() => on.mock.requests.length > 0).then(() => stop('SIGTERM'));
       },
     };
     const argv = [...create, '--output-file', join(folder, 'token')];

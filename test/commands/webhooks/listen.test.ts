@@ -11,6 +11,7 @@ import type { StopSignal } from '../../../src/errors.ts';
 import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
 import { json, nobody, serve } from '../../transport/serve.ts';
+import { until } from '../../until.ts';
 
 const secret = 'whook-Secret-0123456789';
 /** Two minutes before the clock of the tests. */
@@ -52,17 +53,12 @@ async function listen(argv: readonly string[] = [], settings: Settings = {}): Pr
     },
   });
   const ended = main(['webhooks', 'listen', '--port', '0', ...argv], io);
-  const until = async <Value>(look: () => Value | null): Promise<Value> => {
-    for (;;) {
-      const found = look();
-      if (found !== null) return found;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  };
-  const url = await Promise.race([
-    until(() => /listening at (\S+);/.exec(printed().err)?.[1] ?? null),
+  const announced = () => /listening at (\S+);/.exec(printed().err)?.[1];
+  await Promise.race([
+    until(announced),
     ended.then((code) => Promise.reject(new Error(`ended with ${code}: ${printed().err}`))),
   ]);
+  const url = announced() ?? '';
   const one: Listening = {
     url,
     out: () => printed().out,
@@ -71,11 +67,11 @@ async function listen(argv: readonly string[] = [], settings: Settings = {}): Pr
       stop(signal);
       return { code: await ended, ...printed() };
     },
-    lines: (count) =>
-      until(() => {
-        const all = printed().out.split('\n').slice(0, -1);
-        return all.length >= count ? all : null;
-      }),
+    async lines(count) {
+      const all = () => printed().out.split('\n').slice(0, -1);
+      await until(() => all().length >= count);
+      return all();
+    },
   };
   running.push(one);
   return one;
@@ -553,7 +549,7 @@ describe('webhooks listen ends', () => {
     half.on('error', () => {});
     half.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc');
     const waiting = deliver(on.url, body).catch(() => 'broken off');
-    while (target.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => target.seen.length > 0);
     expect((await on.stop(signal)).code).toBe(code);
     expect(await waiting).toBe('broken off');
     await expect(deliver(on.url, body)).rejects.toThrow(/ECONNREFUSED/);
@@ -563,8 +559,7 @@ describe('webhooks listen ends', () => {
     const { io } = memoryIo({ env, clock: fakeClock(), closed: true });
     const { port } = new URL(await nobody());
     const ended = main(['webhooks', 'listen', '--port', port], io);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await deliver(`http://127.0.0.1:${port}`, body);
+    await vi.waitFor(() => deliver(`http://127.0.0.1:${port}`, body), { timeout: 10_000, interval: 5 });
     expect(await ended).toBe(0);
   });
 });

@@ -83,13 +83,19 @@ describe('node:http', () => {
     const outcome = new Promise((resolve) => {
       settle = resolve;
     });
+    let arrive = () => {};
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
     const { url, close } = await listen((request) => {
       receive(request, { secrets: 'x' }).then(settle, settle);
+      request.once('data', () => arrive());
     });
     closers.push(close);
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
-    setTimeout(() => socket.destroy(), 50);
+    await arrived;
+    socket.destroy();
     const error = await outcome;
     expect(error).toBeInstanceOf(WebhookReceiveError);
     expect(error).toMatchObject({ code: 'body_incomplete' });
