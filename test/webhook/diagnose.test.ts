@@ -3,16 +3,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { rows } from '../../src/webhook/diagnose/causes.ts';
-import {
-  type DiagnoseInput,
-  diagnose,
-  type Hmac,
-  mostDiagnosed,
-} from '../../src/webhook/diagnose/diagnose.ts';
+import { causes as texts } from '../../src/webhook/diagnose/causes.ts';
+import { type DiagnoseInput, diagnose, mostDiagnosed } from '../../src/webhook/diagnose/diagnose.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const hmac: Hmac = (key, parts) =>
+const hmac = (key: Uint8Array, parts: readonly Uint8Array[]) =>
   parts.reduce((mac, part) => mac.update(part), createHmac('sha256', key)).digest();
 
 const secret = 'whook-Secret-0123456789';
@@ -38,7 +33,7 @@ const asBytes = (value: string | Uint8Array) => (typeof value === 'string' ? byt
 const hex = (mac: Uint8Array) => `sha256=${Buffer.from(mac).toString('hex')}`;
 
 /** What the receiver has in hand, after one or two mistakes. */
-type Had = Partial<Omit<DiagnoseInput, 'body' | 'hmac'>> & { body?: string | Uint8Array };
+type Had = Partial<Omit<DiagnoseInput, 'body'>> & { body?: string | Uint8Array };
 
 /** Signs as the sender did, and diagnoses what the receiver has. */
 function causes(sent: Partial<Sent>, had: Had = {}): string[] {
@@ -50,7 +45,6 @@ function causes(sent: Partial<Sent>, had: Had = {}): string[] {
     timestamp: stamp,
     signature: (sent.encode ?? hex)(mac),
     secrets: [secret],
-    hmac,
     ...had,
     body: asBytes(had.body ?? body),
   }).map(({ id }) => id);
@@ -259,12 +253,14 @@ describe('a mistake is named by its cause', () => {
 
   test('every cause has a mistake here that was really made', () => {
     const made = new Set(mistakes.map(([id]) => id));
-    expect(rows.map(({ id }) => id).filter((id) => !made.has(id))).toEqual([]);
+    expect(Object.keys(texts).filter((id) => !made.has(id))).toEqual([]);
   });
 
-  test('each row of the table has an id of its own, a sentence and a remedy', () => {
-    expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
-    for (const row of rows) expect([row.sentence, row.remedy].every((text) => text.length > 10)).toBe(true);
+  test('each has a sentence and a remedy', () => {
+    for (const text of Object.values(texts)) {
+      expect(text).toHaveLength(2);
+      for (const part of text) expect(part.length).toBeGreaterThan(10);
+    }
   });
 });
 
@@ -355,9 +351,7 @@ describe('whatever comes in', () => {
           { maxLength: 2 },
         ),
         (body, time, signature, secrets) => {
-          expect(diagnose({ body: bytes(body), timestamp: time, signature, secrets, hmac })).toBeInstanceOf(
-            Array,
-          );
+          expect(diagnose({ body: bytes(body), timestamp: time, signature, secrets })).toBeInstanceOf(Array);
         },
       ),
       { numRuns: 200 },

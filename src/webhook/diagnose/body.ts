@@ -1,143 +1,105 @@
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { brotliDecompressSync, inflateRawSync, unzipSync } from 'node:zlib';
+import type { Undo } from './causes.ts';
 
 /** More than this is not unpacked: a small body may be a bomb. */
 const mostUnpacked = 64 * 1024 * 1024;
 
-export function text(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8');
-}
+const mark = Uint8Array.of(0xef, 0xbb, 0xbf);
+const hasMark = (body: Uint8Array) => mark.every((byte, index) => body[index] === byte);
+
+/** Each byte is one character in latin1, so that patterns can be about bytes. */
+const latin1 = (body: Uint8Array) =>
+  Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
+
+const edit = (body: Uint8Array, pattern: RegExp, to: string) =>
+  Buffer.from(latin1(body).replace(pattern, to), 'latin1');
 
 /** The text, where the bytes are UTF-8 and nothing else; a byte order mark is kept. */
-export function strictText(bytes: Uint8Array): string | null {
+export function strictText(body: Uint8Array): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
     return null;
   }
 }
 
-export const bytes = (content: string) => new TextEncoder().encode(content);
-
-const latin1 = (body: Uint8Array) =>
-  Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
-const fromLatin1 = (content: string): Uint8Array => Buffer.from(content, 'latin1');
-
-/** Each byte is one character in latin1, so that what is about bytes can be said in patterns. */
-function edit(body: Uint8Array, pattern: RegExp, to: string): Uint8Array | null {
-  const before = latin1(body);
-  const after = before.replace(pattern, to);
-  return after === before ? null : fromLatin1(after);
+/** By hand: a pattern that ends in $ takes quadratic time on a body made for it. */
+function withoutEnd(body: Uint8Array, among: string): Uint8Array {
+  let end = body.length;
+  while (end > 0 && among.includes(String.fromCharCode(body[end - 1] ?? 0))) end -= 1;
+  return body.subarray(0, end);
 }
 
-const present = (list: readonly (Uint8Array | null)[]) => list.filter((one) => one !== null);
-
-/** Without the bytes at its end, and where asked at its beginning, that are among these. */
-function strip(body: Uint8Array, among: string, both: boolean): Uint8Array {
-  // By hand: a pattern that ends in $ takes quadratic time on a body made for it.
-  const isAmong = (at: number) => among.includes(String.fromCharCode(body[at] ?? 0));
-  let [start, end] = [0, body.length];
-  while (both && start < end && isAmong(start)) start += 1;
-  while (end > start && isAmong(end - 1)) end -= 1;
-  return body.subarray(start, end);
+function trimmed(body: Uint8Array): Uint8Array {
+  const rest = withoutEnd(body, ' \t\r\n');
+  return rest.subarray(latin1(rest).search(/[^ \t\r\n]/));
 }
 
-const onlyChanged = (body: Uint8Array, list: readonly Uint8Array[]) =>
-  list.filter((one) => one.length !== body.length);
-
-export function withoutNewline(body: Uint8Array): Uint8Array[] {
-  const [last, before] = [body.at(-1), body.at(-2)];
-  const one = last !== 10 ? 0 : before === 13 ? 2 : 1;
-  return onlyChanged(body, [body.subarray(0, body.length - one), strip(body, '\r\n', false)]);
-}
-
-export function withNewline(body: Uint8Array): Uint8Array[] {
-  return [Buffer.concat([body, bytes('\n')]), Buffer.concat([body, bytes('\r\n')])];
-}
-
-export function trimmed(body: Uint8Array): Uint8Array[] {
-  return onlyChanged(body, [strip(body, ' \t\r\n', true)]);
-}
-
-export function toCrlf(body: Uint8Array): Uint8Array[] {
-  return present([edit(body, /\r?\n/g, '\r\n')]);
-}
-
-export function toLf(body: Uint8Array): Uint8Array[] {
-  return present([edit(body, /\r\n?/g, '\n')]);
-}
-
-const mark = Uint8Array.of(0xef, 0xbb, 0xbf);
-const hasMark = (body: Uint8Array) => mark.every((byte, index) => body[index] === byte);
-
-export function withoutMark(body: Uint8Array): Uint8Array[] {
-  return hasMark(body) ? [body.subarray(3)] : [];
-}
-
-export function withMark(body: Uint8Array): Uint8Array[] {
-  return hasMark(body) ? [] : [Buffer.concat([mark, body])];
-}
-
-/** UTF-8 that was read as latin1 and written as UTF-8 once more: `Ã©` for `é`. */
-export function unmangled(body: Uint8Array): Uint8Array[] {
-  const content = strictText(body);
-  if (content === null || !/[\u0080-\u00ff]/.test(content) || /[^\u0000-\u00ff]/.test(content)) return [];
-  return [fromLatin1(content)];
-}
-
-/** Text that came in latin1 although UTF-8 was signed. */
-export function fromLatin1Body(body: Uint8Array): Uint8Array[] {
-  return strictText(body) === null ? [bytes(latin1(body))] : [];
-}
-
-/** UTF-16 that came although UTF-8 was signed. */
-export function fromUtf16(body: Uint8Array): Uint8Array[] {
-  if (body.length < 2 || body.length % 2 !== 0) return [];
-  const isMarked = body[0] === 0xff && body[1] === 0xfe;
-  if (!isMarked && body[1] !== 0) return [];
-  return [bytes(new TextDecoder('utf-16le').decode(body))];
-}
-
-export function unpacked(body: Uint8Array): Uint8Array[] {
-  const options = { maxOutputLength: mostUnpacked };
-  const isGzip = body[0] === 0x1f && body[1] === 0x8b;
-  // Of the others only zlib has a mark, and it is a weak one; text is none of them.
-  const ways = isGzip
-    ? [gunzipSync]
-    : strictText(body) === null
-      ? [inflateSync, brotliDecompressSync, inflateRawSync]
-      : [];
-  return ways.flatMap((way) => {
+function unpacked(body: Uint8Array): Uint8Array[] {
+  // Not all of the formats have a mark to know them by, but none of them is text.
+  if (strictText(body) !== null) return [];
+  return [unzipSync, brotliDecompressSync, inflateRawSync].flatMap((unpack) => {
     try {
-      return [way(body, options)];
+      return [unpack(body, { maxOutputLength: mostUnpacked })];
     } catch {
       return [];
     }
   });
 }
 
-export function fromBase64(body: Uint8Array): Uint8Array[] {
-  const content = latin1(body).trim();
-  return content.length >= 4 && /^[A-Za-z0-9+/_-]+={0,2}$/.test(content)
-    ? [Buffer.from(content, 'base64')]
-    : [];
-}
-
-/** A body that is one JSON string, which holds the body. */
-export function fromJsonString(body: Uint8Array): Uint8Array[] {
-  const content = text(body).trim();
+/** What a body holds that is one JSON string. */
+function jsonString(body: Uint8Array): Uint8Array[] {
+  const content = strictText(body)?.trim() ?? '';
   if (!content.startsWith('"')) return [];
   try {
-    const value: unknown = JSON.parse(content);
-    return typeof value === 'string' ? [bytes(value)] : [];
+    return [Buffer.from(JSON.parse(content))];
   } catch {
     return [];
   }
 }
 
-/** The body behind headers that were saved with it. */
-export function withoutHead(body: Uint8Array): Uint8Array[] {
+/** What stands behind the headers, where the body begins with some. */
+function withoutHead(body: Uint8Array): Uint8Array[] {
   const content = latin1(body);
   if (!/^(?:[A-Z]+ \S+ HTTP\/|HTTP\/|[A-Za-z-]+: )/.test(content)) return [];
-  const [crlf, lf] = [content.indexOf('\r\n\r\n'), content.indexOf('\n\n')];
-  return [crlf < 0 ? [] : [body.subarray(crlf + 4)], lf < 0 ? [] : [body.subarray(lf + 2)]].flat();
+  return ['\r\n\r\n', '\n\n'].flatMap((blank) => {
+    const at = content.indexOf(blank);
+    return at < 0 ? [] : [body.subarray(at + blank.length)];
+  });
 }
+
+/** Small changes at the ends and line breaks, which come together with others. */
+export const endings: Undo<Uint8Array> = {
+  newline_added: (body) => [edit(body, /\r?\n$/, ''), withoutEnd(body, '\r\n')],
+  newline_stripped: (body) => ['\n', '\r\n'].map((end) => Buffer.concat([body, Buffer.from(end)])),
+  lf_became_crlf: (body) => [edit(body, /\r\n?/g, '\n')],
+  crlf_became_lf: (body) => [edit(body, /\r?\n/g, '\r\n')],
+  bom_added: (body) => (hasMark(body) ? [body.subarray(mark.length)] : []),
+  bom_stripped: (body) => (hasMark(body) ? [] : [Buffer.concat([mark, body])]),
+};
+
+/** What is around the whole body, and hides every other mistake. */
+export const wrappings: Undo<Uint8Array> = {
+  compressed: unpacked,
+  decoded_as_latin1: (body) => {
+    const content = strictText(body);
+    return content === null || /[^\u0000-\u00ff]/.test(content) ? [] : [Buffer.from(content, 'latin1')];
+  },
+  encoded_as_latin1: (body) => (strictText(body) === null ? [Buffer.from(latin1(body))] : []),
+  encoded_as_utf16: (body) => {
+    const isUtf16 = body.length % 2 === 0 && (body[1] === 0 || (body[0] === 0xff && body[1] === 0xfe));
+    return isUtf16 ? [Buffer.from(new TextDecoder('utf-16le').decode(body))] : [];
+  },
+  base64_body: (body) => {
+    const content = latin1(body).trim();
+    return /^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(content) ? [Buffer.from(content, 'base64')] : [];
+  },
+  json_string: jsonString,
+  headers_in_body: withoutHead,
+};
+
+export const bodyUndo: Undo<Uint8Array> = {
+  ...endings,
+  white_space_added: (body) => [trimmed(body)],
+  ...wrappings,
+};

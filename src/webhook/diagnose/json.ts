@@ -1,173 +1,163 @@
-/** JSON as the text of its parts: numbers and strings stay as they were written, and keys that come twice too. */
-export type Node =
-  | { kind: 'scalar'; text: string }
-  | { kind: 'array'; items: readonly Node[] }
-  | { kind: 'object'; entries: readonly (readonly [string, Node])[] };
+import { strictText } from './body.ts';
+import type { CauseId, Step } from './causes.ts';
 
 /** Deeper than any event; what is deeper is left alone. */
 const deepest = 500;
 
-class Broken extends Error {}
+const tokens = /[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\],:"]+/gs;
 
-/** A walk over the tokens, one value at a time. */
-class Parser {
-  readonly #tokens: readonly string[];
-  #at = 0;
+const opens = (token: string | undefined) => token === '{' || token === '[';
+const closes = (token: string | undefined) => token === '}' || token === ']';
 
-  constructor(tokens: readonly string[]) {
-    this.#tokens = tokens;
-  }
-
-  #take(): string {
-    const next = this.#tokens[this.#at];
-    if (next === undefined) throw new Broken();
-    this.#at += 1;
-    return next;
-  }
-
-  #skip(text: string): boolean {
-    if (this.#tokens[this.#at] !== text) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  /** Members up to the closing bracket. */
-  #list<Item>(close: string, item: () => Item): Item[] {
-    const items: Item[] = [];
-    if (this.#skip(close)) return items;
-    do items.push(item());
-    while (this.#skip(','));
-    if (!this.#skip(close)) throw new Broken();
-    return items;
-  }
-
-  value(depth: number): Node {
-    if (depth > deepest) throw new Broken();
-    const text = this.#take();
-    if (text === '[') return { kind: 'array', items: this.#list(']', () => this.value(depth + 1)) };
-    if (text === '{') {
-      const entry = (): [string, Node] => {
-        const key = this.#take();
-        if (!key.startsWith('"') || !this.#skip(':')) throw new Broken();
-        return [key, this.value(depth + 1)];
-      };
-      return { kind: 'object', entries: this.#list('}', entry) };
-    }
-    if (/^[\]},:]$/.test(text)) throw new Broken();
-    return { kind: 'scalar', text };
-  }
-
-  get done(): boolean {
-    return this.#at === this.#tokens.length;
-  }
-}
-
-const punctuation = '{}[],:';
-const isSpace = (char: string) => char === ' ' || char === '\n' || char === '\r' || char === '\t';
-
-/** Where the string that begins here ends. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text.charAt(at) !== '"') at += text.charAt(at) === '\\' ? 2 : 1;
-  return at + 1;
-}
-
-/** Where the number or word that begins here ends. */
-function endOfWord(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && !isSpace(text.charAt(at)) && !punctuation.includes(text.charAt(at))) at += 1;
-  return at;
-}
-
-/** By hand: a pattern for strings runs out of stack on a long one. */
-function tokensOf(text: string): string[] {
-  const tokens: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const char = text.charAt(at);
-    let end = at + 1;
-    if (char === '"') end = endOfString(text, at);
-    else if (!punctuation.includes(char) && !isSpace(char)) end = endOfWord(text, at);
-    if (!isSpace(char)) tokens.push(text.slice(at, end));
-    at = end;
-  }
-  return tokens;
-}
-
-/** The value of a JSON text, or null when it is none. */
-export function parseNode(text: string): Node | null {
+/**
+ * JSON as its tokens, or null for what is not JSON. Numbers and strings stay as they were written, and keys that come
+ * twice too.
+ */
+function tokensOf(text: string): readonly string[] | null {
+  let found: readonly string[];
   try {
-    // The tokens alone would let through what is no JSON.
     JSON.parse(text);
-    const parser = new Parser(tokensOf(text));
-    const node = parser.value(0);
-    return parser.done ? node : null;
+    found = text.match(tokens) ?? [];
   } catch {
+    // Not JSON, or with more escapes in one string than the pattern has room for.
     return null;
   }
+  let depth = 0;
+  for (const token of found) {
+    if (opens(token)) depth += 1;
+    if (closes(token)) depth -= 1;
+    if (depth > deepest) return null;
+  }
+  return found;
 }
 
-export interface Layout {
-  comma: string;
-  colon: string;
-  /** Null: all in one line. */
-  indent: string | null;
+type Layout = readonly [comma: string, colon: string, indent: string];
+
+const layouts: readonly (readonly [CauseId, Layout])[] = [
+  ['json_compact', [',', ':', '']],
+  ['json_spaced', [', ', ': ', '']],
+  ['json_indented_2', [',', ': ', '  ']],
+  ['json_indented_4', [',', ': ', '    ']],
+  ['json_indented_tab', [',', ': ', '\t']],
+];
+
+/** Without an indent it is all in one line. */
+function write(json: readonly string[], [comma, colon, indent]: Layout): string {
+  let depth = 0;
+  const line = () => (indent === '' ? '' : `\n${indent.repeat(depth)}`);
+  const written = json.map((token, at) => {
+    if (token === ',') return comma + line();
+    if (token === ':') return colon;
+    if (opens(token)) {
+      depth += 1;
+      return closes(json[at + 1]) ? token : token + line();
+    }
+    if (!closes(token)) return token;
+    depth -= 1;
+    return opens(json[at - 1]) ? token : line() + token;
+  });
+  return written.join('');
 }
 
-/** The value laid out anew. */
-export function writeNode(node: Node, layout: Layout, depth = 0): string {
-  if (node.kind === 'scalar') return node.text;
-  const [open, close] = node.kind === 'array' ? ['[', ']'] : ['{', '}'];
-  const members =
-    node.kind === 'array'
-      ? node.items.map((item) => writeNode(item, layout, depth + 1))
-      : node.entries.map(([key, value]) => `${key}${layout.colon}${writeNode(value, layout, depth + 1)}`);
-  if (members.length === 0) return `${open}${close}`;
-  if (layout.indent === null) return `${open}${members.join(layout.comma)}${close}`;
-  const line = `\n${layout.indent.repeat(depth + 1)}`;
-  return `${open}${line}${members.join(`,${line}`)}\n${layout.indent.repeat(depth)}${close}`;
-}
-
-/** Keys in the order of their characters, at every depth. */
-export function sortKeys(node: Node): Node {
-  if (node.kind === 'scalar') return node;
-  if (node.kind === 'array') return { kind: 'array', items: node.items.map(sortKeys) };
-  const name = (key: string): string => JSON.parse(key);
-  const entries = node.entries
-    .map(([key, value]) => [key, sortKeys(value)] as const)
-    .toSorted(([a], [b]) => (name(a) < name(b) ? -1 : Number(name(a) > name(b))));
-  return { kind: 'object', entries };
+/** The same value with its keys in the order of their characters, at every depth. */
+function sortKeys(json: readonly string[]): readonly string[] {
+  let at = 0;
+  const take = () => json[at++] ?? '';
+  function members<Member>(member: () => Member): Member[] {
+    const all: Member[] = [];
+    while (!closes(json[at])) {
+      all.push(member());
+      if (json[at] === ',') at += 1;
+    }
+    at += 1;
+    return all;
+  }
+  function entry() {
+    const key = take();
+    const name: string = JSON.parse(key);
+    return { name, text: `${key}${take()}${value()}` };
+  }
+  function value(): string {
+    const token = take();
+    if (token === '[') return `[${members(value).join(',')}]`;
+    if (token !== '{') return token;
+    const entries = members(entry).toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+    return `{${entries.map(({ text }) => text).join(',')}}`;
+  }
+  return value().match(tokens) ?? [];
 }
 
 /** What strings alone hold in a JSON text: escapes, and the characters that some serialisers escape. */
 const marks = /\\(?:u[0-9A-Fa-f]{4}|.)|[\u007f-\uffff/<>&]/gs;
 
-const hexOf = (char: string) => char.charCodeAt(0).toString(16).padStart(4, '0');
+type Respell = (json: string) => string;
 
-/** The code that an escape stands for, or -1 where it is none. */
-function codeOf(mark: string): number {
-  return mark.length === 6 ? Number.parseInt(mark.slice(2), 16) : -1;
-}
-
-type Style = (json: string) => string;
-
-const style =
-  (change: (mark: string) => string): Style =>
+const respell =
+  (change: (mark: string) => string): Respell =>
   (json) =>
     json.replace(marks, change);
 
+const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** The character that an escape stands for, or nothing where it is no escape. */
+const unescaped = (mark: string) =>
+  mark.length === 6 ? String.fromCharCode(Number.parseInt(mark.slice(2), 16)) : '';
 const isBeyondAscii = (mark: string) => mark.length === 1 && mark >= '\u007f';
-const isHtml = (char: string) => char === '<' || char === '>' || char === '&';
+const isHtml = (mark: string) => mark === '<' || mark === '>' || mark === '&';
+
+const toAscii = respell((mark) => (isBeyondAscii(mark) ? escaped(mark) : mark));
+const toUnicode = respell((mark) => (isBeyondAscii(unescaped(mark)) ? unescaped(mark) : mark));
+const escapeSlashes = respell((mark) => (mark === '/' ? '\\/' : mark));
+const plainSlashes = respell((mark) => (mark === '\\/' ? '/' : mark));
 
 /** Other ways to write the same strings. */
-export const stringStyles = {
-  ascii: style((mark) => (isBeyondAscii(mark) ? `\\u${hexOf(mark)}` : mark)),
-  asciiUpper: style((mark) => (isBeyondAscii(mark) ? `\\u${hexOf(mark).toUpperCase()}` : mark)),
-  unicode: style((mark) => (codeOf(mark) >= 0x7f ? String.fromCharCode(codeOf(mark)) : mark)),
-  slashes: style((mark) => (mark === '/' ? '\\/' : mark)),
-  plainSlashes: style((mark) => (mark === '\\/' ? '/' : mark)),
-  html: style((mark) => (isHtml(mark) ? `\\u${hexOf(mark)}` : mark)),
-  plainHtml: style((mark) => {
-    const char = codeOf(mark) < 0 ? '' : String.fromCharCode(codeOf(mark));
-    return isHtml(char) ? char : mark;
-  }),
-} as const;
+const spellings: readonly (readonly [CauseId, Respell])[] = [
+  ['json_unescaped', toAscii],
+  [
+    'json_unescaped',
+    respell((mark) => (isBeyondAscii(mark) ? `\\u${escaped(mark).slice(2).toUpperCase()}` : mark)),
+  ],
+  ['json_escaped', toUnicode],
+  ['json_slashes', escapeSlashes],
+  ['json_slashes', plainSlashes],
+  ['json_slashes', (json) => escapeSlashes(toAscii(json))],
+  ['json_slashes', (json) => plainSlashes(toUnicode(json))],
+  ['json_html', respell((mark) => (isHtml(mark) ? escaped(mark) : mark))],
+  ['json_html', respell((mark) => (isHtml(unescaped(mark)) ? unescaped(mark) : mark))],
+];
+
+/** A JSON text that is laid out, with its strings as they are and in every other spelling. */
+function* spelled(json: string, by: readonly CauseId[], mostCauses: number): Generator<Step<string>> {
+  if (by.length > 0) yield { value: json, by };
+  if (by.length >= mostCauses) return;
+  for (const [id, spell] of spellings) {
+    const value = spell(json);
+    if (value !== json) yield { value, by: [...by, id] };
+  }
+}
+
+function* rewritings(bare: string, mostCauses: number): Generator<Step<string>> {
+  const json = tokensOf(bare);
+  // A text without brackets has no layout.
+  if (json === null || json.length < 2) return;
+  const own = layouts.find(([, layout]) => write(json, layout) === bare)?.[0];
+  if (own === undefined) yield* spelled(bare, [], mostCauses);
+  for (const order of [[], ['json_sorted']] as const) {
+    const ordered = order.length === 0 ? json : sortKeys(json);
+    for (const [id, layout] of layouts) {
+      const by = [...(id === own ? [] : [id]), ...order];
+      if (by.length <= mostCauses) yield* spelled(write(ordered, layout), by, mostCauses);
+    }
+  }
+}
+
+/** Up to three causes, a layout, an order and a spelling: they come together, since one serialiser makes them all. */
+export function* jsonSteps(body: Uint8Array, mostCauses = 3): Generator<Step<Uint8Array>> {
+  const text = strictText(body) ?? '';
+  const bare = text.replace(/^\ufeff/, '').trim();
+  // What stands around it is another mistake, or none.
+  const start = text.indexOf(bare);
+  const [lead, tail] = [text.slice(0, start), text.slice(start + bare.length)];
+  for (const { value, by } of rewritings(bare, mostCauses)) {
+    yield { value: Buffer.from(`${lead}${value}${tail}`), by };
+  }
+}

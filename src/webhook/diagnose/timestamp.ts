@@ -1,13 +1,14 @@
 import { parseTimestamp } from '../timestamp.ts';
+import { type Step, type Undo, undone } from './causes.ts';
 
 /** A timestamp taken apart: the instant, and the digits of its fraction as they were written. */
-export interface Instant {
+interface Instant {
   ms: number;
   fraction: string;
 }
 
 /** What a timestamp means, whether or not it is one that is accepted: Unix time and HTTP dates too. */
-export function readInstant(text: string): Instant | null {
+function readInstant(text: string): Instant | null {
   const clean = text.trim();
   if (/^\d{9,11}(?:\.\d{1,9})?$/.test(clean)) {
     const [, fraction = ''] = clean.split('.');
@@ -22,43 +23,73 @@ export function readInstant(text: string): Instant | null {
   return { ms, fraction: /\.(\d+)/.exec(clean)?.[1] ?? '' };
 }
 
-/** Minutes east of UTC that clocks are set to somewhere. */
-const offsets = Array.from({ length: 27 }, (_, index) => (index - 12) * 60).concat([
-  -570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765,
-]);
-
-function offsetText(minutes: number, colon: string): string {
-  const size = Math.abs(minutes);
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}${colon}${two(size % 60)}`;
-}
-
-/** The ways to write the zone, with the minutes by which the clock then differs from UTC. */
-export const zones: readonly (readonly [string, number])[] = [
-  ['Z', 0],
-  ['z', 0],
-  ['+00:00', 0],
-  ['-00:00', 0],
-  ['+0000', 0],
-  ['', 0],
-  ...offsets
-    .filter((minutes) => minutes !== 0)
-    .map((minutes) => [offsetText(minutes, ':'), minutes] as const),
+/** UTC in every spelling, and the offsets that clocks are set to somewhere. */
+const zones: readonly string[] = [
+  ...['Z', 'z', '+00:00', '-00:00', '+0000', ''],
+  ...['-12:00', '-11:00', '-10:00', '-09:00', '-08:00', '-07:00', '-06:00', '-05:00', '-04:00', '-03:00'],
+  ...['-02:00', '-01:00', '+01:00', '+02:00', '+03:00', '+04:00', '+05:00', '+06:00', '+07:00', '+08:00'],
+  ...['+09:00', '+10:00', '+11:00', '+12:00', '+13:00', '+14:00', '-09:30', '-03:30', '-02:30', '+03:30'],
+  ...['+04:30', '+05:30', '+05:45', '+06:30', '+08:45', '+09:30', '+10:30', '+12:45'],
 ];
 
+/** The zone as it is written, at the end of a timestamp. */
+function zoneOf(text: string): string {
+  return /(?:[Zz]|[+-]\d{2}:?\d{2})$/.exec(text.trim())?.[0] ?? '';
+}
+
+/** Minutes ahead of UTC. */
+function offsetOf(zone: string): number {
+  const [, sign, hours = 0, minutes = 0] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+}
+
 /** The instant as a date-time: with as many digits of the fraction, and in a zone. */
-export function spell(
-  { ms, fraction }: Instant,
-  digits: number,
-  [zone, minutes]: readonly [string, number],
-): string {
-  const local = new Date(ms + minutes * 60_000);
+function spell({ ms, fraction }: Instant, digits: number, zone: string): string {
+  const local = new Date(ms + offsetOf(zone) * 60_000);
   if (Number.isNaN(local.getTime())) return '';
   const seconds = local.toISOString().slice(0, -5);
   return `${seconds}${digits === 0 ? '' : `.${fraction.padEnd(digits, '0').slice(0, digits)}`}${zone}`;
 }
 
-/** The zone as it is written, at the end of a timestamp. */
-export function zoneOf(text: string): string {
-  return /(?:[Zz]|[+-]\d{2}:?\d{2})$/.exec(text.trim())?.[0] ?? '';
+function* spellings(text: string, instant: Instant): Generator<Step<string>> {
+  const own = { digits: instant.fraction.length, zone: zoneOf(text) };
+  for (const digits of new Set([own.digits, 3, 0, 6, 9, 1, 2, 4, 5, 7, 8])) {
+    for (const zone of zones) {
+      const value = spell(instant, digits, zone);
+      if (digits === own.digits && zone !== own.zone) yield { value, by: ['timestamp_zone'] };
+      if (digits !== own.digits && zone === own.zone) yield { value, by: ['timestamp_fraction'] };
+      if (digits !== own.digits && zone !== own.zone)
+        yield { value, by: ['timestamp_fraction', 'timestamp_zone'] };
+    }
+  }
+}
+
+const undoOf = (instant: Instant | null): Undo<string> => ({
+  timestamp_separator: (text) =>
+    ['T', ' ', 't'].map((letter) => text.replace(/^(\d{4}-\d{2}-\d{2})[Tt ]/, `$1${letter}`)),
+  timestamp_unix: () =>
+    instant === null
+      ? []
+      : [String(Math.floor(instant.ms / 1000)), String(instant.ms), (instant.ms / 1000).toFixed(3)],
+  timestamp_http_date: () => (instant === null ? [] : [new Date(instant.ms).toUTCString()]),
+  timestamp_white_space: (text) => {
+    const bare = text.replace(/^[\s"']+|(?<![\s"'])[\s"']+$/g, '');
+    return [bare, `"${bare}"`, `${bare}\n`, `${bare} `, ` ${bare}`];
+  },
+});
+
+export function* timestampSteps(text: string): Generator<Step<string>> {
+  const instant = readInstant(text);
+  if (instant !== null) yield* spellings(text, instant);
+  yield* undone(undoOf(instant), text);
+}
+
+/** Every millisecond of the second, where the timestamp has none. */
+export function* millisecondSteps(text: string): Generator<Step<string>> {
+  const instant = readInstant(text);
+  if (instant === null || /[1-9]/.test(instant.fraction)) return;
+  for (let ms = 1; ms < 1000; ms += 1) {
+    const fraction = String(ms).padStart(3, '0');
+    yield { value: spell({ ...instant, fraction }, 3, zoneOf(text)), by: ['timestamp_milliseconds'] };
+  }
 }
