@@ -48,12 +48,11 @@ export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';
 export type { DeliveryStatus } from './mock/data/webhooks.ts';
 export type { DeliveryScope } from './mock/deliveries.ts';
-export type { RecordedRequest } from './mock/exchange.ts';
+export type { RawQuery, RecordedRequest } from './mock/exchange.ts';
 export type { Fault, FaultWhen } from './mock/faults/faults.ts';
 export type { FaultKind, FaultKinds } from './mock/faults/kinds.ts';
 export type { MockOptions, RateLimit } from './mock/options.ts';
 export type { Counts, Outcome } from './mock/outcomes.ts';
-export type { RawQuery } from './mock/query.ts';
 export type { Ending } from './mock/runs.ts';
 export type { PreparedRequest, RawReply, SendOptions, Transport } from './transport/transport.ts';
 export {

@@ -1,31 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { seededText } from './random.ts';
 
+/** A key and a token that look like real ones, so that what hides secrets is tried on the real shapes. */
+export interface Credentials {
+  apiKey: string;
+  token: string;
+}
+
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** An API key that looks like a real one, so that what hides secrets is tried on the real shape. */
-export function seededApiKey(seed: number): string {
-  return `rg_${seededText(seed, 'api key').token(40)}`;
-}
-
 /** A user session's token in the shape of a JWT. Its signature is noise: the mock knows its tokens by heart. */
-export function seededToken(seed: number, tenant: string): string {
-  const text = seededText(seed, 'token');
-  const claims = { sub: `user_${text.id(12)}`, tenant, iat: 1_767_225_600, exp: 4_102_444_800 };
-  return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${text.token(43)}`;
+function tokenOf(tenant: string, user: string, signature: string): string {
+  const claims = { sub: `user_${user}`, tenant, iat: 1_767_225_600, exp: 4_102_444_800 };
+  return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`;
 }
 
-/** Returns a random key and token in the same shapes. */
-export function newCredentials(tenant: string): { apiKey: string; token: string } {
-  const claims = {
-    sub: `user_${randomBytes(6).toString('hex')}`,
-    tenant,
-    iat: 1_767_225_600,
-    exp: 4_102_444_800,
+export function seededCredentials(seed: number, tenant: string): Credentials {
+  const text = seededText(seed, 'token');
+  return {
+    apiKey: `rg_${seededText(seed, 'api key').token(40)}`,
+    token: tokenOf(tenant, text.id(12), text.token(43)),
   };
-  const signature = randomBytes(32).toString('base64url');
+}
+
+/** Returns random ones, which nobody can work out from a seed. */
+export function newCredentials(tenant: string): Credentials {
   return {
     apiKey: `rg_${randomBytes(20).toString('hex')}`,
-    token: `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`,
+    token: tokenOf(tenant, randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')),
   };
 }

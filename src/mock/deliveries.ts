@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../clock.ts';
 import { defaultHeaderNames, signSync } from '../webhook/node.ts';
 import { type Delivery, type EventType, payloadOf, type Webhook } from './data/webhooks.ts';
+import { isLoopbackName } from './listen.ts';
 import type { Deliver, State } from './state.ts';
 
 /** Records a delivery of an event to a webhook, and hands it to whoever sends. */
@@ -61,10 +62,6 @@ export interface Sender {
 /** How long a receiver may take to answer, in milliseconds. */
 const answerMs = 10_000;
 
-function isLoopback(hostname: string): boolean {
-  return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-}
-
 /** The status a receiver answers with, or null when there was no answer. Redirects are answers like any other. */
 function post(
   url: URL,
@@ -95,7 +92,7 @@ export function createSender(scope: DeliveryScope, clock: Clock, tenantSecret: s
   return {
     deliver(webhook, delivery) {
       const url = new URL(webhook.url);
-      if (stop.signal.aborted || scope === 'off' || (scope === 'loopback' && !isLoopback(url.hostname))) {
+      if (stop.signal.aborted || scope === 'off' || (scope === 'loopback' && !isLoopbackName(url.hostname))) {
         delivery.status = 'not_sent';
         return;
       }

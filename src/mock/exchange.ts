@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { CollectedBytes } from '../collected-bytes.ts';
 import type { EndpointName } from '../contract/index.ts';
-import { parseQuery, type RawQuery } from './query.ts';
 import { type Route, route } from './router.ts';
+
+/** A query as it came: a name that came more than once has all its values. */
+export type RawQuery = Readonly<Record<string, string | string[]>>;
 
 /** One request as it came over the wire. */
 export interface Exchange {
@@ -35,12 +37,13 @@ export interface RecordedRequest {
   status: number | null;
 }
 
-function joined(headers: IncomingMessage['headers']): Record<string, string> {
+export function parseQuery(search: string): RawQuery {
+  const params = new URLSearchParams(search);
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
+    [...new Set(params.keys())].map((name) => {
+      const values = params.getAll(name);
+      return [name, values.length === 1 ? (values[0] ?? '') : values];
+    }),
   );
 }
 
@@ -48,26 +51,26 @@ function joined(headers: IncomingMessage['headers']): Record<string, string> {
 export async function readExchange(incoming: IncomingMessage): Promise<Exchange> {
   const body = new CollectedBytes(Number.POSITIVE_INFINITY);
   for await (const chunk of incoming) body.add(chunk as Uint8Array);
-  const target = incoming.url ?? '/';
-  const cut = target.indexOf('?');
-  const path = cut < 0 ? target : target.slice(0, cut);
-  const method = incoming.method ?? 'GET';
+  const { method = 'GET', url: target = '/', headers, socket } = incoming;
+  const [path = '', ...search] = target.split('?');
   return {
     method,
     path,
     target,
-    query: parseQuery(cut < 0 ? '' : target.slice(cut + 1)),
-    headers: joined(incoming.headers),
+    query: parseQuery(search.join('?')),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]),
+    ),
     bytes: body.bytes(),
     route: route(method, path),
-    address: incoming.socket.remoteAddress ?? 'unknown',
+    address: socket.remoteAddress ?? 'unknown',
   };
 }
 
 export function recordOf(exchange: Exchange, at: number): RecordedRequest {
-  const { method, path, query, headers, bytes } = exchange;
+  const { method, path, query, headers, bytes, route } = exchange;
   return {
-    endpoint: exchange.route.kind === 'endpoint' ? exchange.route.name : null,
+    endpoint: route.kind === 'endpoint' ? route.name : null,
     method,
     path,
     query,

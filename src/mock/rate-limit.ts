@@ -89,7 +89,9 @@ function kindOf({ method, route }: Exchange): RequestKind {
 }
 
 /** Counts a request, and returns the headers that tell its caller what is left; a MockError 429 beyond the limit. */
-export type Spend = (exchange: Exchange) => Readonly<Record<string, string>>;
+export type RateLimiter = (exchange: Exchange) => Readonly<Record<string, string>>;
+
+export const unlimited: RateLimiter = () => ({});
 
 const counted: Record<keyof Limits, string> = {
   all: 'requests',
@@ -97,30 +99,24 @@ const counted: Record<keyof Limits, string> = {
   create: 'create operations',
 };
 
-const seconds = (ms: number) => String(Math.ceil(ms / 1000));
-
 /** The documented limits, each tenant by itself, and each address for requests without a good credential. */
-export function documentedBudget(state: State): Spend {
+export function documentedLimiter(state: State): RateLimiter {
   const logs = new Map<string, readonly Spent[]>();
   return (exchange) => {
     const tenant = knownCaller(exchange.headers, state.credentials)?.tenant;
     const caller = tenant === undefined ? `address ${exchange.address}` : `tenant ${tenant}`;
-    const kind = kindOf(exchange);
-    const { allowed, name, limit, remaining, resetMs, log } = decide(
-      logs.get(caller) ?? [],
-      kind,
-      state.clock.monotonic(),
-    );
-    logs.set(caller, log);
+    const log = logs.get(caller) ?? [];
+    const decision = decide(log, kindOf(exchange), state.clock.monotonic());
+    logs.set(caller, decision.log);
+    const { allowed, name, limit, remaining } = decision;
+    const seconds = String(Math.ceil(decision.resetMs / 1000));
     const headers = {
       'ratelimit-limit': String(limit),
       'ratelimit-remaining': String(remaining),
-      'ratelimit-reset': seconds(resetMs),
+      'ratelimit-reset': seconds,
     };
     if (allowed) return headers;
-    const details = `${limit} ${counted[name]} a minute are allowed; the next one in ${seconds(resetMs)} s`;
-    throw new MockError(429, 'Rate limit exceeded', details, { ...headers, 'retry-after': seconds(resetMs) });
+    const details = `${limit} ${counted[name]} a minute are allowed; the next one in ${seconds} s`;
+    throw new MockError(429, 'Rate limit exceeded', details, { ...headers, 'retry-after': seconds });
   };
 }
-
-export const noBudget: Spend = () => ({});

@@ -1,28 +1,26 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { getRequestListener, RequestError } from '@hono/node-server';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { systemClock } from '../clock.ts';
 import { UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
-import { createApp } from './app.ts';
 import { automationScopes } from './auth.ts';
-import { seededApiKey, seededToken } from './credentials.ts';
+import { seededCredentials } from './credentials.ts';
 import { homeTenant } from './data/account.ts';
 import { createSender, type Sender } from './deliveries.ts';
 import { type Exchange, type RecordedRequest, readExchange, recordOf } from './exchange.ts';
 import { controlFaults, controlPath } from './faults/control.ts';
-import { createFaults, type Faults, playFault } from './faults/faults.ts';
+import { Faults, playFault } from './faults/faults.ts';
 import { createWire } from './faults/wire.ts';
 import { handlers } from './handlers/index.ts';
-import { listen } from './listen.ts';
-import { isLoopbackAddress, namesThisHost } from './local.ts';
+import { addKey } from './handlers/keys.ts';
+import { isLoopbackAddress, listen, namesThisHost } from './listen.ts';
 import type { ServerOptions } from './options.ts';
 import { seededRandom, streamSeed } from './random.ts';
-import { documentedBudget, noBudget } from './rate-limit.ts';
-import { MockError } from './reply.ts';
+import { documentedLimiter, unlimited } from './rate-limit.ts';
+import { errorReply, MockError, type Reply } from './reply.ts';
 import { announceEnd } from './runs.ts';
+import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
 
 export type { DataSizes } from './data/account.ts';
@@ -50,39 +48,29 @@ export interface Mock {
 
 const keptRequests = 10_000;
 
-/** The one tenant that both credentials belong to; tests may add others to `state.credentials`. */
-const tenant = homeTenant;
-
-/** Knows a key from the start, as if somebody had created it. */
-function addKey(state: State, apiKey: string): void {
-  const key = { id: state.nextId('key'), tenant, name: 'Pipeline', scopes: automationScopes, apiKey };
-  state.keys.set(key.id, { ...key, createdAt: new Date(state.clock.now()).toISOString() });
-  state.credentials.set(apiKey, { kind: 'key', tenant, scopes: automationScopes });
-}
-
 function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop(): void } {
-  const { outcome = 'passed' } = options;
+  const { outcome = 'passed', clock = systemClock, deliveries = 'off' } = options;
   const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
   if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
-  const plan = {
-    outcomes,
-    durationMs: options.duration ?? 2000,
-    counts: options.counts,
-    retryAfterSeconds: options.retryAfterSeconds,
-    appUrlBase: options.appUrlBase ?? 'https://app.example.test',
-  };
-  const clock = options.clock ?? systemClock;
-  const scope = options.deliveries ?? 'off';
-  const sender = createSender(scope, clock, options.tenantSecret);
+  const sender = createSender(deliveries, clock, options.tenantSecret);
   const ending = new AbortController();
   // A listener for each run that goes on: many are no leak.
   setMaxListeners(0, ending.signal);
-  const state = createState(options.seed ?? 1, clock, plan, {
+  const state = createState({
+    seed: options.seed ?? 1,
+    clock,
+    plan: {
+      outcomes,
+      durationMs: options.duration ?? 2000,
+      counts: options.counts,
+      retryAfterSeconds: options.retryAfterSeconds,
+      appUrlBase: options.appUrlBase ?? 'https://app.example.test',
+    },
     data: options.data,
     deliver: options.deliver ?? sender.deliver,
     watchRun(run) {
       // Without anybody to tell, the end of a run is found by whoever asks: no time needs to pass here.
-      if (scope === 'off' || run.outcome === 'stuck') return;
+      if (deliveries === 'off' || run.outcome === 'stuck') return;
       clock.sleep(run.durationMs, ending.signal).then(
         () => announceEnd(state, run),
         () => {},
@@ -96,105 +84,90 @@ function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop
   return { state, sender, stop };
 }
 
-/** For what fails outside the app: a request that Hono cannot read (one without a host), or a fault of ours. */
-function refuse(error: unknown): Response {
-  const message = error instanceof Error ? error.message : String(error);
-  const unread = error instanceof RequestError;
-  const { status, body } = new MockError(
-    unread ? 400 : 500,
-    unread ? 'Bad request' : 'The mock failed',
-    message,
-  );
-  return Response.json(body, { status });
-}
-
-/** For a request that was meant for another host. */
-function misdirected({ headers: { host = '' } }: Exchange): Response {
-  const remedy = 'use http://127.0.0.1, or start the mock with --allow-host <name>';
-  const details = `the mock does not serve the host ${excerpt(host, 100)}: ${remedy}`;
-  const { status, body } = new MockError(421, 'Misdirected request', details);
-  return Response.json(body, { status });
-}
-
 /** Starts the service on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret, allowHosts = [] } = options;
   const { state, sender, stop } = stateFrom(options);
-  const apiKey = options.apiKey ?? seededApiKey(seed);
-  const token = options.token ?? seededToken(seed, tenant);
-  addKey(state, apiKey);
-  state.credentials.set(token, { kind: 'token', tenant });
-  const app = createApp(
+  // Tests may let other tenants in by `state.credentials`.
+  const seeded = seededCredentials(seed, homeTenant);
+  const { apiKey = seeded.apiKey, token = seeded.token } = options;
+  addKey(state, { tenant: homeTenant, name: 'Pipeline', scopes: automationScopes, apiKey });
+  state.credentials.set(token, { kind: 'token', tenant: homeTenant });
+  const service = createService(
     state,
     handlers,
-    options.rateLimit === 'documented' ? documentedBudget(state) : noBudget,
+    options.rateLimit === 'documented' ? documentedLimiter(state) : unlimited,
   );
-  const monotonic = () => state.clock.monotonic();
-  const faults = createFaults(monotonic, seededRandom(streamSeed(seed, 'faults')));
+  const { clock } = state;
+  const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
   for (const fault of options.faults ?? []) faults.add(fault);
-  /** Connections that have carried a request. */
-  const used = new WeakSet<Socket>();
   const requests: RecordedRequest[] = [];
   // Only `mock serve` has somebody to look at it.
   const page = options.page
     ? (await import('./page/console.ts')).createConsole({ state, faults, requests, tenantSecret })
     : undefined;
 
+  function checkHost({ path, headers: { host = '' } }: Exchange): void {
+    if (host === '') throw new MockError(400, 'Bad request', 'the request has no Host header');
+    const isService = path !== controlPath && page?.owns(path) !== true;
+    // Other machines may know this one, and the service on it, by any name.
+    if (isService && !isLoopbackAddress(listening.address)) return;
+    if (namesThisHost(host, [...allowHosts, new URL(listening.url).hostname])) return;
+    const remedy = 'use http://127.0.0.1, or start the mock with --allow-host <name>';
+    const details = `the mock does not serve the host ${excerpt(host, 100)}: ${remedy}`;
+    throw new MockError(421, 'Misdirected request', details);
+  }
+
+  /** Connections that have carried a request. */
+  const used = new WeakSet<Socket>();
+
+  /** The reply to a request, or undefined where a fault has taken the connection over. */
   async function respond(
-    request: Request,
     exchange: Exchange,
     outgoing: ServerResponse,
     reused: boolean,
-  ): Promise<Response> {
-    const { path } = exchange;
-    const isService = path !== controlPath && page?.owns(path) !== true;
-    // Other machines may know this one, and the service on it, by any name.
-    const anyName = isService && !isLoopbackAddress(listening.address);
-    if (!anyName && !namesThisHost(exchange, ownNames)) return misdirected(exchange);
-    if (path === controlPath) return controlFaults(exchange, faults);
-    if (page?.owns(path)) return page.answer(exchange);
-    const record = recordOf(exchange, state.clock.now());
+  ): Promise<Reply | undefined> {
+    checkHost(exchange);
+    if (exchange.path === controlPath) return controlFaults(exchange, faults);
+    if (page?.owns(exchange.path)) return page.answer(exchange);
+    const record = recordOf(exchange, clock.now());
     requests.push(record);
     if (requests.length > keptRequests) requests.shift();
     const sent = (status: number) => {
       record.status = status;
     };
-    const handle = async () => {
-      const response = await app.fetch(request, { exchange });
-      await page?.saw(record, response);
-      return response;
+    const reply = async () => {
+      const answered = await service(exchange);
+      page?.saw(record, answered);
+      return answered;
     };
     const fault = faults.take(record.endpoint);
     if (fault === undefined) {
-      const response = await handle();
-      sent(response.status);
-      return response;
+      const answered = await reply();
+      sent(answered.status);
+      return answered;
     }
     page?.spoiled(record, fault);
-    const refuseFor = (ms: number) => {
-      const end = monotonic() + ms;
-      listening.pause(() => monotonic() >= end);
+    const refuse = (ms: number) => {
+      const end = clock.monotonic() + ms;
+      listening.pause(() => clock.monotonic() >= end);
     };
-    const parts = { target: exchange.target, reused, now: () => state.clock.now(), refuse: refuseFor };
-    await playFault(fault, createWire(outgoing, { ...parts, handle, sent }));
-    return RESPONSE_ALREADY_SENT;
+    const wire = { target: exchange.target, reused, now: () => clock.now(), reply, refuse, sent };
+    await playFault(fault, createWire(outgoing, wire));
+    return undefined;
   }
 
   async function onRequest(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    outgoing.setHeader('date', new Date(state.clock.now()).toUTCString());
+    outgoing.setHeader('date', new Date(clock.now()).toUTCString());
     outgoing.setHeader('x-request-id', state.nextId('req'));
     const reused = used.has(incoming.socket);
     used.add(incoming.socket);
     const exchange = await readExchange(incoming);
-    // Hono takes a name in lower case alone.
-    if (incoming.headers.host !== undefined) incoming.headers.host = incoming.headers.host.toLowerCase();
-    const listener = getRequestListener((request) => respond(request, exchange, outgoing, reused), {
-      // The process is not ours alone: its Request and Response stay what they are.
-      overrideGlobalObjects: false,
-      autoCleanupIncoming: false,
-      errorHandler: refuse,
-    });
-    await listener(incoming, outgoing);
+    const reply = await respond(exchange, outgoing, reused).catch(errorReply);
+    if (reply === undefined) return;
+    const { status, headers, body } = reply;
+    const length = status === 204 ? {} : { 'content-length': body.length };
+    outgoing.writeHead(status, { ...headers, ...length }).end(body);
   }
 
   const listening = await listen(
@@ -205,12 +178,19 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     host,
     port,
   );
-  const ownNames = [...allowHosts, new URL(listening.url).hostname];
   if (page !== undefined && options.appUrlBase === undefined) state.plan.appUrlBase = listening.url;
-  const close = () => {
-    stop();
-    return listening.close();
+  return {
+    url: listening.url,
+    port: listening.port,
+    apiKey,
+    token,
+    state,
+    requests,
+    faults,
+    deliveriesSent: sender.idle,
+    close() {
+      stop();
+      return listening.close();
+    },
   };
-  const { url, port: bound } = listening;
-  return { url, port: bound, close, apiKey, token, state, requests, faults, deliveriesSent: sender.idle };
 }

@@ -4,6 +4,7 @@ import { type Account, createAccount, type DataSizes, usualSizes } from './data/
 import type { Delivery, Webhook } from './data/webhooks.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import { seededText } from './random.ts';
+import type { Reply } from './reply.ts';
 
 /** Who is calling. Everything in the state belongs to a tenant; another tenant's things are 404. */
 export interface Credential {
@@ -41,12 +42,10 @@ export interface Run {
   announced?: boolean;
 }
 
-/** The first reply to a keyed request, kept to be sent again. */
+/** The first reply to a keyed request, kept to be sent again to a request with the same bytes. */
 export interface KeyedReply {
   readonly bytes: Uint8Array;
-  readonly status: number;
-  /** JSON text, or nothing. */
-  readonly text: string | undefined;
+  readonly reply: Reply;
 }
 
 /** How runs are made. May be changed while the mock runs; it holds for runs created from then on. */
@@ -60,10 +59,7 @@ export interface RunPlan {
   appUrlBase: string;
 }
 
-/**
- * Sends a recorded delivery to its webhook, and writes into the record how that went, at once or later.
- * The mock's own sends nothing.
- */
+/** Sends a recorded delivery to its webhook, and writes into the record how that went, at once or later. */
 export type Deliver = (webhook: Webhook, delivery: Delivery) => void;
 
 export interface State {
@@ -87,20 +83,15 @@ export interface State {
   nextSecret(prefix: string, length: number): string;
 }
 
-/** What a state may be made of besides its plan. */
-export interface StateOptions {
+/** What a state is made of. */
+export interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun'> {
+  seed: number;
   data?: Partial<DataSizes> | undefined;
-  deliver?: Deliver | undefined;
-  watchRun?: ((run: Run) => void) | undefined;
 }
-
-const notSent: Deliver = (_webhook, delivery) => {
-  delivery.status = 'not_sent';
-};
 
 const dayMs = 86_400_000;
 
-export function createState(seed: number, clock: Clock, plan: RunPlan, options: StateOptions = {}): State {
+export function createState({ seed, data, ...parts }: StateParts): State {
   const streams = new Map<string, ReturnType<typeof seededText>>();
   const stream = (name: string) => {
     const found = streams.get(name) ?? seededText(seed, name);
@@ -108,18 +99,15 @@ export function createState(seed: number, clock: Clock, plan: RunPlan, options: 
     return found;
   };
   const accounts = new Map<string, Account>();
-  const sizes = { ...usualSizes, ...options.data };
+  const sizes = { ...usualSizes, ...data };
   // The data set ends where the day began: on one day, the same seed gives the same dates.
-  const until = Math.floor(clock.now() / dayMs) * dayMs;
+  const until = Math.floor(parts.clock.now() / dayMs) * dayMs;
   return {
-    clock,
-    plan,
+    ...parts,
     credentials: new Map(),
     keys: new Map(),
     runs: new Map(),
     keyedReplies: new Map(),
-    deliver: options.deliver ?? notSent,
-    watchRun: options.watchRun ?? (() => {}),
     account(tenant) {
       const account = accounts.get(tenant) ?? createAccount(tenant, seed, sizes, until);
       accounts.set(tenant, account);

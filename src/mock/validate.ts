@@ -1,36 +1,28 @@
-import type * as z from 'zod/mini';
+import * as z from 'zod/mini';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
+import type { RawQuery } from './exchange.ts';
 import { MockError } from './reply.ts';
 
 type Issue = z.core.$ZodIssue;
-
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>(
-    (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
-    value,
-  );
-}
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-function sized(issue: { origin: string; minimum: number | bigint }): string {
-  if (issue.origin === 'string') return 'must not be empty';
-  if (issue.origin === 'array')
-    return `expected at least ${issue.minimum} item${issue.minimum === 1 ? '' : 's'}`;
-  return `expected at least ${issue.minimum}`;
-}
-
-function what(issue: Issue, value: unknown): string {
+function problemOf(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type': {
-      const received = at(value, issue.path);
+      const received = issue.path.reduce<unknown>(
+        (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
+        value,
+      );
       return received === undefined ? 'required' : `expected ${issue.expected}, got ${typeOf(received)}`;
     }
     case 'too_small':
-      return sized(issue);
+      if (issue.origin === 'string') return 'must not be empty';
+      if (issue.origin !== 'array') return `expected at least ${issue.minimum}`;
+      return `expected at least ${issue.minimum} item${issue.minimum === 1 ? '' : 's'}`;
     case 'unrecognized_keys':
       return 'unknown field';
     case 'invalid_format':
@@ -40,11 +32,8 @@ function what(issue: Issue, value: unknown): string {
   }
 }
 
-/**
- * What is wrong with a request, each field by its name: `body.tags[0]: must not be empty; body.shop: unknown field`.
- * `where` is the part of the request, `body` or `query`.
- */
-export function describeProblems(where: string, value: unknown, issues: readonly Issue[]): string {
+/** Each field that is wrong by its name: `body.tags[0]: must not be empty; body.shop: unknown field`. */
+function describeProblems(where: string, value: unknown, issues: readonly Issue[]): string {
   const name = (path: readonly PropertyKey[]) =>
     path.reduce<string>(
       (text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${String(key)}`),
@@ -54,9 +43,24 @@ export function describeProblems(where: string, value: unknown, issues: readonly
     .flatMap((issue) => {
       const paths =
         issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-      return paths.map((path) => `${name(path)}: ${what(issue, value)}`);
+      return paths.map((path) => `${name(path)}: ${problemOf(issue, value)}`);
     })
     .join('; ');
+}
+
+/**
+ * Returns the value as the schema reads it; throws what `refuse` makes of its problems.
+ * @param where the part of the request, `body` or `query`
+ */
+export function check<Out>(
+  schema: Schema<Out, unknown>,
+  value: unknown,
+  where: string,
+  refuse: (problems: string) => Error,
+): Out {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw refuse(describeProblems(where, value, result.error.issues));
 }
 
 export function invalidBody(details: string): MockError {
@@ -65,9 +69,7 @@ export function invalidBody(details: string): MockError {
 
 /** Checks a body against a schema of the contract's, or against one of the mock's own where the contract shows none. */
 export function checkBody<Out>(schema: Schema<Out, unknown>, value: unknown): Out {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw invalidBody(describeProblems('body', value, result.error.issues));
+  return check(schema, value, 'body', invalidBody);
 }
 
 /** Fields by name taken out: what is left of a body are fields that the mock does not know. */
@@ -121,4 +123,26 @@ export async function readBody(endpoint: Endpoint, contentType: string, bytes: U
     throw invalidBody(`Content-Type: expected application/json, got ${contentType || 'none'}`);
   }
   return checkBody(endpoint.body, parseJson(bytes));
+}
+
+/** In a query everything is text: what the contract types as a number or a boolean is read as one. */
+function typed(schema: unknown, value: string | string[]): unknown {
+  const type = schema instanceof z.ZodMiniOptional ? schema.def.innerType : schema;
+  if (type instanceof z.ZodMiniNumber && typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)) {
+    return Number(value);
+  }
+  if (type instanceof z.ZodMiniBoolean && (value === 'true' || value === 'false')) return value === 'true';
+  return value;
+}
+
+const noQuery: Schema<Record<string, unknown>> = z.strictObject({});
+
+/** The query, typed by the contract; an endpoint that declares none takes none. */
+export function readQuery(endpoint: Endpoint, raw: RawQuery): Record<string, unknown> {
+  const schema = endpoint.query ?? noQuery;
+  const shape: Readonly<Record<string, unknown>> = schema instanceof z.ZodMiniObject ? schema.shape : {};
+  const query = Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => [name, typed(shape[name], value)]),
+  );
+  return check(schema, query, 'query', (problems) => new MockError(422, 'Invalid query', problems));
 }

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { createFaults, type Fault } from '../../src/mock/faults/faults.ts';
+import { type Fault, Faults } from '../../src/mock/faults/faults.ts';
 import type { FaultKind } from '../../src/mock/faults/kinds.ts';
 import { faultKinds } from '../../src/mock/faults/kinds.ts';
 import { parseFault } from '../../src/mock/faults/parse.ts';
@@ -469,11 +469,11 @@ describe('the list of faults', () => {
     expect(codes).toEqual([200, 200, 418, 418, 200]);
   });
 
-  const spoiled = (faults: ReturnType<typeof createFaults>, calls: number) =>
+  const spoiled = (faults: Faults, calls: number) =>
     Array.from({ length: calls }, () => faults.take('run.status')?.kind ?? '-');
 
   it('uses a fault once unless it is asked for more', () => {
-    const faults = createFaults();
+    const faults = new Faults();
     faults.add({ kind: 'reset' });
     faults.add({ kind: 'truncated', times: 2 });
     expect(spoiled(faults, 4)).toEqual(['reset', 'truncated', 'truncated', '-']);
@@ -481,7 +481,7 @@ describe('the list of faults', () => {
   });
 
   it('lets the first calls pass, counted from when the fault was added', () => {
-    const faults = createFaults();
+    const faults = new Faults();
     faults.add({ kind: 'reset', skip: 2 });
     expect(spoiled(faults, 4)).toEqual(['-', '-', 'reset', '-']);
     faults.add({ kind: 'truncated' });
@@ -490,7 +490,7 @@ describe('the list of faults', () => {
   });
 
   it('spoils only the endpoint that is named, and any request where none is', () => {
-    const faults = createFaults();
+    const faults = new Faults();
     faults.add({ kind: 'reset', endpoint: 'run.cancel' });
     expect(faults.take('run.status')).toBeUndefined();
     expect(faults.take(null)).toBeUndefined();
@@ -500,7 +500,7 @@ describe('the list of faults', () => {
   });
 
   it('goes on for ever where it is asked to, and can be cleared', () => {
-    const faults = createFaults();
+    const faults = new Faults();
     faults.add({ kind: 'reset', times: Number.POSITIVE_INFINITY });
     expect(new Set(spoiled(faults, 100))).toEqual(new Set(['reset']));
     faults.clear();

@@ -11,7 +11,7 @@ import {
   SetMatchType,
 } from 'openapi-backend';
 import { createOpenApi } from '../../src/contract/openapi.ts';
-import { parseQuery } from '../../src/mock/query.ts';
+import { parseQuery } from '../../src/mock/exchange.ts';
 
 // Why openapi-backend: it routes, takes parameters apart, weighs the alternatives of `security` and checks
 // requests, replies and headers without a web framework around it, in 42 packages. express-openapi-validator

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import type { Exchange } from '../exchange.ts';
-import { isLoopbackAddress } from '../local.ts';
-import { MockError } from '../reply.ts';
-import { describeProblems } from '../validate.ts';
+import { isLoopbackAddress } from '../listen.ts';
+import { jsonReply, MockError, type Reply } from '../reply.ts';
+import { check } from '../validate.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { FaultKind } from './kinds.ts';
 import { endpointOf, faultNames, parseFault } from './parse.ts';
@@ -12,21 +12,19 @@ import { endpointOf, faultNames, parseFault } from './parse.ts';
 export const controlPath = '/_mock/faults';
 
 const whole = z.int().check(z.nonnegative());
-const times = z.union([whole, z.literal('all')]);
-const headers = z.record(z.string(), z.string());
 
 /** A fault as JSON: what a kind takes beside its name is the same for all of them here. */
 const faultBody = z.strictObject({
   kind: z.enum(['status', 'reply', 'patch', ...(faultNames as FaultKind[])]),
   endpoint: z.optional(z.string()),
-  times: z.optional(times),
+  times: z.optional(z.union([whole, z.literal('all')])),
   skip: z.optional(whole),
   chance: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
   fromMs: z.optional(whole),
   untilMs: z.optional(whole),
   status: z.optional(z.int().check(z.minimum(200), z.maximum(599))),
   body: z.optional(z.unknown()),
-  headers: z.optional(headers),
+  headers: z.optional(z.record(z.string(), z.string())),
   text: z.optional(z.string()),
   contentType: z.optional(z.string()),
   merge: z.optional(z.record(z.string(), z.unknown())),
@@ -42,49 +40,44 @@ const needed: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>> = { status
 
 function faultOf(value: unknown): Fault {
   if (typeof value === 'object' && value !== null && 'fault' in value) return parseFault(String(value.fault));
-  const result = faultBody.safeParse(value);
-  if (!result.success) throw new UsageError(describeProblems('body', value, result.error.issues));
-  const { times: often, endpoint, ...rest } = result.data;
+  const { times, endpoint, ...rest } = check(
+    faultBody,
+    value,
+    'body',
+    (problems) => new UsageError(problems),
+  );
   const missing = needed[rest.kind];
   if (missing !== undefined && rest[missing] === undefined) throw new UsageError(`body.${missing}: required`);
   return {
     ...rest,
     ...(endpoint === undefined ? {} : { endpoint: endpointOf(endpoint) }),
-    ...(often === undefined ? {} : { times: often === 'all' ? Number.POSITIVE_INFINITY : often }),
+    ...(times === undefined ? {} : { times: times === 'all' ? Number.POSITIVE_INFINITY : times }),
   } as Fault;
 }
 
-function shown(faults: Faults): Response {
+/** `GET`: the faults that are pending; `POST`: one more; `DELETE`: none any more. From this machine only. */
+export function controlFaults({ address, headers, method, bytes }: Exchange, faults: Faults): Reply {
+  if (!isLoopbackAddress(address) || headers.origin !== undefined)
+    throw new MockError(403, 'Forbidden', 'faults are set from this machine only');
+  switch (method) {
+    case 'GET':
+      break;
+    case 'DELETE':
+      faults.clear();
+      break;
+    case 'POST':
+      try {
+        faults.add(faultOf(JSON.parse(Buffer.from(bytes).toString('utf8'))));
+      } catch (error) {
+        throw new MockError(422, 'Not a fault', (error as Error).message);
+      }
+      break;
+    default:
+      throw new MockError(405, 'Method not allowed', `${controlPath} takes GET, POST and DELETE`);
+  }
   const list = faults.list.map((fault) => ({
     ...fault,
     times: Number.isFinite(fault.times) ? fault.times : 'all',
   }));
-  return Response.json({ faults: list });
-}
-
-function refused({ status, body }: MockError): Response {
-  return Response.json(body, { status });
-}
-
-/** `GET`: the faults that are pending; `POST`: one more; `DELETE`: none any more. From this machine only. */
-export function controlFaults(exchange: Exchange, faults: Faults): Response {
-  if (!isLoopbackAddress(exchange.address) || exchange.headers.origin !== undefined)
-    return refused(new MockError(403, 'Forbidden', 'faults are set from this machine only'));
-  switch (exchange.method) {
-    case 'GET':
-      return shown(faults);
-    case 'DELETE':
-      faults.clear();
-      return shown(faults);
-    case 'POST':
-      try {
-        faults.add(faultOf(JSON.parse(Buffer.from(exchange.bytes).toString('utf8'))));
-        return shown(faults);
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        return refused(new MockError(422, 'Not a fault', why));
-      }
-    default:
-      return refused(new MockError(405, 'Method not allowed', `${controlPath} takes GET, POST and DELETE`));
-  }
+  return jsonReply(200, { faults: list });
 }

@@ -21,78 +21,76 @@ export interface FaultWhen {
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;
 
 interface Pending {
-  id: number;
-  fault: Fault;
+  readonly id: number;
+  readonly fault: Fault;
+  readonly addedAt: number;
   skip: number;
   left: number;
-  addedAt: number;
 }
 
-export interface Faults {
-  add(fault: Fault): void;
-  /** Forgets all that are not used up. */
-  clear(): void;
-  /** How many are not used up. */
-  readonly pending: number;
-  /** Those that are not used up, with what is left of them. */
-  readonly list: readonly Fault[];
-  /** The same, each with what `remove` knows it by. */
-  readonly entries: readonly { readonly id: number; readonly fault: Fault }[];
+/** The faults that are not used up. */
+export class Faults {
+  #list: Pending[] = [];
+  #added = 0;
+  readonly #now: () => number;
+  readonly #random: () => number;
+
+  /** @param now the mock's clock in milliseconds, @param random draws for faults with a `chance` */
+  constructor(now: () => number = () => 0, random: () => number = () => 0) {
+    this.#now = now;
+    this.#random = random;
+  }
+
+  add(fault: Fault): void {
+    const { skip = 0, times = usualTimes[fault.kind] ?? 1 } = fault;
+    this.#added += 1;
+    this.#list.push({ id: this.#added, fault, skip, left: times, addedAt: this.#now() });
+  }
+
   /** Forgets one; false where there is none of that id, or none any more. */
-  remove(id: number): boolean;
-  /** Counts a call and returns the fault that it gets, if any: the first one added that is due. */
-  take(endpoint: EndpointName | null): Fault | undefined;
-}
+  remove(id: number): boolean {
+    const before = this.#list.length;
+    this.#list = this.#list.filter((one) => one.id !== id);
+    return this.#list.length < before;
+  }
 
-/** @param now the mock's clock in milliseconds, @param random draws for faults with a `chance` */
-export function createFaults(now: () => number = () => 0, random: () => number = () => 0): Faults {
-  let list: Pending[] = [];
-  let added = 0;
-  const remaining = ({ fault, skip, left }: Pending): Fault => ({ ...fault, skip, times: left });
-  const isDue = ({ fault, skip, addedAt }: Pending) => {
+  clear(): void {
+    this.#list = [];
+  }
+
+  get pending(): number {
+    return this.#list.length;
+  }
+
+  /** With what is left of them, each with what `remove` knows it by. */
+  get entries(): { id: number; fault: Fault }[] {
+    return this.#list.map(({ id, fault, skip, left }) => ({ id, fault: { ...fault, skip, times: left } }));
+  }
+
+  get list(): Fault[] {
+    return this.entries.map(({ fault }) => fault);
+  }
+
+  /** Counts a call and returns the fault that it gets, if any: the first one added that is due. */
+  take(endpoint: EndpointName | null): Fault | undefined {
+    const matching = this.#list.filter(({ fault }) => (fault.endpoint ?? endpoint) === endpoint);
+    const due = matching.find((one) => this.#isDue(one));
+    for (const one of matching) one.skip = Math.max(0, one.skip - 1);
+    if (due === undefined) return undefined;
+    due.left -= 1;
+    if (due.left <= 0) this.remove(due.id);
+    return due.fault;
+  }
+
+  #isDue({ fault, skip, addedAt }: Pending): boolean {
     const { fromMs = 0, untilMs = Number.POSITIVE_INFINITY, chance = 1 } = fault;
-    const age = now() - addedAt;
-    return skip === 0 && age >= fromMs && age < untilMs && (chance >= 1 || random() < chance);
-  };
-  return {
-    add(fault) {
-      const left = fault.times ?? usualTimes[fault.kind] ?? 1;
-      added += 1;
-      list.push({ id: added, fault, skip: fault.skip ?? 0, left, addedAt: now() });
-    },
-    clear() {
-      list = [];
-    },
-    get pending() {
-      return list.length;
-    },
-    get list() {
-      return list.map(remaining);
-    },
-    get entries() {
-      return list.map((one) => ({ id: one.id, fault: remaining(one) }));
-    },
-    remove(id) {
-      const before = list.length;
-      list = list.filter((one) => one.id !== id);
-      return list.length < before;
-    },
-    take(endpoint) {
-      const matching = list.filter(
-        ({ fault }) => fault.endpoint === undefined || fault.endpoint === endpoint,
-      );
-      const due = matching.find(isDue);
-      for (const one of matching) one.skip = Math.max(0, one.skip - 1);
-      if (due === undefined) return undefined;
-      due.left -= 1;
-      if (due.left <= 0) list = list.filter((one) => one !== due);
-      return due.fault;
-    },
-  };
+    const age = this.#now() - addedAt;
+    return skip === 0 && age >= fromMs && age < untilMs && (chance >= 1 || this.#random() < chance);
+  }
 }
 
 export async function playFault(fault: Fault, wire: Wire): Promise<void> {
   // The row and the fault are of one kind; the compiler cannot follow that through the union.
-  const play = faultKinds[fault.kind] as (fault: Fault, wire: Wire) => void | Promise<void>;
-  await play(fault, wire);
+  const play = faultKinds[fault.kind] as (wire: Wire, fault: Fault) => unknown;
+  await play(wire, fault);
 }

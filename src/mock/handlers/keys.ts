@@ -2,22 +2,25 @@ import type { keys } from '../../contract/keys.ts';
 import { automationScopes } from '../auth.ts';
 import type { HandlersOf } from '../handler.ts';
 import { known } from '../reply.ts';
-import type { ApiKey } from '../state.ts';
+import type { ApiKey, State } from '../state.ts';
+
+/** Creates a key, which is good from then on. */
+export function addKey(state: State, parts: Pick<ApiKey, 'tenant' | 'name' | 'scopes' | 'apiKey'>): ApiKey {
+  const key = { id: state.nextId('key'), ...parts, createdAt: new Date(state.clock.now()).toISOString() };
+  state.keys.set(key.id, key);
+  state.credentials.set(key.apiKey, { kind: 'key', tenant: key.tenant, scopes: key.scopes });
+  return key;
+}
 
 export const keysHandlers: HandlersOf<typeof keys> = {
-  'keys.create': ({ body, auth, state, clock }) => {
-    const { tenant } = auth;
-    const key: ApiKey = {
-      id: state.nextId('key'),
-      tenant,
-      name: body.name,
-      scopes: [...new Set(body.scopes ?? automationScopes)],
-      apiKey: state.nextSecret('rg', 40),
-      createdAt: new Date(clock.now()).toISOString(),
-    };
-    state.keys.set(key.id, key);
-    state.credentials.set(key.apiKey, { kind: 'key', tenant, scopes: key.scopes });
-    const { tenant: _tenant, ...shown } = key;
+  'keys.create': ({ body: { name, scopes = automationScopes }, auth, state }) => {
+    const apiKey = state.nextSecret('rg', 40);
+    const { tenant, ...shown } = addKey(state, {
+      tenant: auth.tenant,
+      name,
+      scopes: [...new Set(scopes)],
+      apiKey,
+    });
     return { status: 201, body: shown };
   },
 

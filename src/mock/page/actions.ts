@@ -4,7 +4,7 @@ import { parseFault } from '../faults/parse.ts';
 import { sendAgain, sendTest } from '../handlers/webhooks.ts';
 import { known, MockError } from '../reply.ts';
 import { endings, endRun } from '../runs.ts';
-import { describeProblems } from '../validate.ts';
+import { check } from '../validate.ts';
 import { secretsOf, shownUrl } from './mask.ts';
 import type { Scene } from './scene.ts';
 import { findRun, webhooksOf } from './snapshot.ts';
@@ -28,9 +28,7 @@ function readAction(bytes: Uint8Array): Action {
   } catch {
     throw new MockError(400, 'Malformed body', 'body: not JSON');
   }
-  const result = actionBody.safeParse(value);
-  if (result.success) return result.data;
-  throw new MockError(422, 'Not an action', describeProblems('body', value, result.error.issues));
+  return check(actionBody, value, 'body', (problems) => new MockError(422, 'Not an action', problems));
 }
 
 function addFault({ faults }: Scene, text: string): string {

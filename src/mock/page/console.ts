@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Exchange, RecordedRequest } from '../exchange.ts';
 import type { Fault } from '../faults/faults.ts';
-import { isLoopbackAddress } from '../local.ts';
-import { known, MockError } from '../reply.ts';
+import { isLoopbackAddress } from '../listen.ts';
+import { errorReply, jsonReply, known, MockError, type Reply, textReply } from '../reply.ts';
 import { act } from './actions.ts';
 import { secretsOf, shownRequest } from './mask.ts';
 import { createScene, type Scene } from './scene.ts';
@@ -44,9 +44,9 @@ export function guardCalls(exchange: Exchange, token: string): void {
 export interface Console {
   /** Whether a path is the page's; all others are the service's. */
   owns(path: string): boolean;
-  answer(exchange: Exchange): Promise<Response>;
+  answer(exchange: Exchange): Promise<Reply>;
   /** Hears what the service answered to a request. */
-  saw(request: RecordedRequest, reply: Response): Promise<void>;
+  saw(request: RecordedRequest, reply: Reply): void;
   /** Hears which fault a request met. */
   spoiled(request: RecordedRequest, fault: Fault): void;
 }
@@ -62,7 +62,7 @@ const always = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-async function answerPage(exchange: Exchange, token: string): Promise<Response> {
+async function answerPage(exchange: Exchange, token: string): Promise<Reply> {
   guardPage(exchange);
   if (!['GET', 'HEAD'].includes(exchange.method)) {
     throw new MockError(405, 'Method not allowed', 'the page takes GET', { allow: 'GET, HEAD' });
@@ -74,7 +74,7 @@ async function answerPage(exchange: Exchange, token: string): Promise<Response> 
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': policy,
   };
-  return new Response(pageHtml(token), { headers });
+  return textReply(200, pageHtml(token), headers);
 }
 
 function answerCall(scene: Scene, { method, path, query, bytes }: Exchange): unknown {
@@ -102,16 +102,16 @@ export function createConsole(parts: Parameters<typeof createScene>[0]): Console
       try {
         if (!exchange.path.startsWith(calls)) return await answerPage(exchange, token);
         guardCalls(exchange, token);
-        return Response.json(answerCall(scene, exchange), { headers: always });
+        return jsonReply(200, answerCall(scene, exchange), always);
       } catch (error) {
-        if (!(error instanceof MockError)) throw error;
-        return Response.json(error.body, { status: error.status, headers: { ...always, ...error.headers } });
+        const reply = errorReply(error);
+        return { ...reply, headers: { ...always, ...reply.headers } };
       }
     },
-    async saw(request, reply) {
-      if (request.endpoint !== 'run.trigger' || !reply.ok) return;
-      const { runId } = (await reply.clone().json()) as { runId?: unknown };
-      if (typeof runId === 'string') scene.note(request).runId = runId;
+    saw(request, reply) {
+      if (request.endpoint !== 'run.trigger' || reply.status !== 201) return;
+      const { runId } = JSON.parse(Buffer.from(reply.body).toString('utf8')) as { runId: string };
+      scene.note(request).runId = runId;
     },
     spoiled(request, fault) {
       scene.note(request).fault = fault.kind === 'status' ? String(fault.status) : fault.kind;

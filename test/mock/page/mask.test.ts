@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordedRequest } from '../../../src/mock/exchange.ts';
+import { parseQuery } from '../../../src/mock/exchange.ts';
 import { shownLine, shownRequest, shownTarget, shownUrl } from '../../../src/mock/page/mask.ts';
-import { parseQuery } from '../../../src/mock/query.ts';
 
 const requestOf = (parts: Partial<RecordedRequest>): RecordedRequest => ({
   ...{ endpoint: null, method: 'POST', path: '/', query: {}, headers: {}, body: '', at: 0, status: 200 },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createApp } from '../../src/mock/app.ts';
 import type { Exchange } from '../../src/mock/exchange.ts';
 import type { Handlers } from '../../src/mock/handler.ts';
 import { handlers } from '../../src/mock/handlers/index.ts';
 import { route } from '../../src/mock/router.ts';
+import { createService } from '../../src/mock/service.ts';
 import { createState } from '../../src/mock/state.ts';
 import { fakeClock } from '../fake-clock.ts';
 
@@ -17,7 +17,13 @@ async function getSummary(handler: Handlers['orders.summary']) {
     retryAfterSeconds: undefined,
     appUrlBase: '',
   };
-  const state = createState(1, fakeClock(Date.UTC(2026, 0, 1)), plan);
+  const state = createState({
+    seed: 1,
+    clock: fakeClock(Date.UTC(2026, 0, 1)),
+    plan,
+    deliver: () => {},
+    watchRun: () => {},
+  });
   state.credentials.set('k', { kind: 'key', tenant: 't' });
   const path = '/api/orders/summary.json';
   const exchange: Exchange = {
@@ -30,12 +36,11 @@ async function getSummary(handler: Handlers['orders.summary']) {
     route: route('GET', path),
     address: '127.0.0.1',
   };
-  const app = createApp(state, { ...handlers, 'orders.summary': handler });
-  const response = await app.fetch(new Request(`http://mock.test${path}`), { exchange });
-  return [response.status, (await response.json()) as Record<string, unknown>] as const;
+  const { status, body } = await createService(state, { ...handlers, 'orders.summary': handler })(exchange);
+  return [status, JSON.parse(Buffer.from(body).toString('utf8'))] as const;
 }
 
-describe('the app', () => {
+describe('the service', () => {
   it('sends a reply that keeps the contract', async () => {
     expect(await getSummary(() => ({ body: summary }))).toEqual([200, summary]);
   });
