@@ -11,7 +11,7 @@ import { concealer } from './conceal.ts';
 import { ConfigError, concealError, RungateError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './host/io.ts';
-import { proxySecrets } from './transport/proxy-secrets.ts';
+import { proxySecrets } from './transport/proxy.ts';
 
 export { systemIo } from './host/io.ts';
 

@@ -2,7 +2,7 @@ export type { CallOptions, ClientOptions } from './client/caller.ts';
 export { createClient, type ServiceClient } from './client/create-client.ts';
 export type { Credentials } from './client/credentials.ts';
 export type { ExactOptions, ExactOrder } from './client/exact-orders.ts';
-export type { ExchangeEvent } from './client/exchange.ts';
+export type { ExchangeEvent } from './client/options.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Conceal } from './conceal.ts';
 export type { Method } from './contract/endpoint.ts';

@@ -6,7 +6,7 @@ import { exitCodeOf, exitCodes } from '../exit.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput } from '../output/output.ts';
 import { readSecrets } from '../settings/environment.ts';
-import { proxySecrets } from '../transport/proxy-secrets.ts';
+import { proxySecrets } from '../transport/proxy.ts';
 import { formatAtFirstSight, refuseSecrets } from './argv.ts';
 import { createProgram, parse, type Spoken } from './program.ts';
 

@@ -1,11 +1,35 @@
 import pRetry from 'p-retry';
+import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { concealError, HttpError, NetworkError, RungateError } from '../errors.ts';
 import { span } from '../transport/network-error.ts';
-import type { PreparedRequest, RawReply } from '../transport/transport.ts';
-import type { CallContext, Exchange } from './exchange.ts';
+import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
+import type { Exchange, ExchangeEvent } from './options.ts';
 import { readReply } from './response.ts';
 import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
+
+/** The limits of one call; all durations in milliseconds. */
+interface CallLimits {
+  /** The whole call, sleeps included; what a rate limit makes us wait is on `limitTimeoutMs`. */
+  timeoutMs: number;
+  /** One try. */
+  requestTimeoutMs: number;
+  /** Tries, those that a rate limit refused not counted; with 1 a rate limit is not waited out either. */
+  attempts: number;
+  /** How long rate limits are waited out. */
+  limitTimeoutMs: number;
+}
+
+export interface CallContext {
+  limits: CallLimits;
+  transport: Transport;
+  clock: Clock;
+  random: () => number;
+  check: boolean;
+  signal: AbortSignal;
+  onExchange?: ((event: ExchangeEvent) => void) | undefined;
+  onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
+}
 
 /** One call: the same request sent until it succeeds, or until sending it again is of no use. */
 class Call {

@@ -5,10 +5,9 @@ import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
 import { concealError, RungateError, UsageError } from '../errors.ts';
 import { ownOptions } from '../own-options.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
-import { eitherSignal } from '../transport/either-signal.ts';
-import { proxyFor } from '../transport/proxy.ts';
-import { proxySecrets } from '../transport/proxy-secrets.ts';
+import { proxyFor, proxySecrets } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
+import { eitherSignal } from '../transport/stop.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { call } from './call.ts';
 import {
@@ -20,11 +19,10 @@ import {
   clientOptionNames,
 } from './options.ts';
 import { withVendorField } from './provider-model-field.ts';
-import { paced } from './rate-limited-transport.ts';
+import { paced } from './rate-limit.ts';
 import { prepareRequest } from './request.ts';
 
-export type { Exchange, ExchangeEvent } from './exchange.ts';
-export type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
+export type { Caller, CallerInput, CallOptions, ClientOptions, Exchange, ExchangeEvent } from './options.ts';
 
 function checkDuration(name: string, ms: number): number {
   if (ms > 0) return ms;

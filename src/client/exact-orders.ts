@@ -1,7 +1,6 @@
 import { orders } from '../contract/orders.ts';
 import { ContractError } from '../errors.ts';
-import type { Exchange } from './exchange.ts';
-import type { Caller, CallOptions } from './options.ts';
+import type { Caller, CallOptions, Exchange } from './options.ts';
 
 /** An order of the list, its total as the decimal text that came over the wire; the rest as `orders.list` has it. */
 export interface ExactOrder {

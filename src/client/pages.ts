@@ -3,10 +3,9 @@ import type { Conceal } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError, RungateError } from '../errors.ts';
 import { ownCopy } from '../own-options.ts';
-import { eitherSignal } from '../transport/either-signal.ts';
+import { eitherSignal } from '../transport/stop.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
-import { type Page, readPage } from './page-shape.ts';
-import { PageWatch } from './page-watch.ts';
+import { type Page, PageWatch, readPage } from './page-checks.ts';
 import { received } from './schema-mismatch.ts';
 
 /** Reads one page. It must end soon after the signal is aborted. */

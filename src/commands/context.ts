@@ -5,7 +5,7 @@ import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { sanitize } from '../sanitize.ts';
 import type { Settings, SettingValues } from '../settings/names.ts';
-import { proxySecrets } from '../transport/proxy-secrets.ts';
+import { proxySecrets } from '../transport/proxy.ts';
 import { guardCredentials } from './config/credential-guard.ts';
 import { readRegularFile } from './config/project-file.ts';
 import { loadSettings, type SourceOptions, type Sources } from './config/sources.ts';

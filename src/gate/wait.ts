@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { nextReadAt } from '../client/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
-import { eitherSignal } from '../transport/either-signal.ts';
+import { eitherSignal } from '../transport/stop.ts';
 import { type Slots, slotFrom } from './fleet/slots.ts';
 import {
   afterRead,

@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { ContractError } from '../errors.ts';
-import { networkError } from './network-error.ts';
-import { ProxyFault, proxyError } from './proxy-error.ts';
+import { networkError, ProxyFault, proxyError } from './network-error.ts';
 import type { Stop } from './stop.ts';
 import type { PreparedRequest, RawReply } from './transport.ts';
 

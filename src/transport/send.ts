@@ -1,9 +1,7 @@
-import { UsageError } from '../errors.ts';
+import { HttpError, UsageError } from '../errors.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Hop, sendHop } from './hop.ts';
-import { timeoutError } from './network-error.ts';
-import { proxyTimeout } from './proxy-error.ts';
-import { redirectTarget } from './redirect.ts';
+import { proxyTimeout, timeoutError } from './network-error.ts';
 import { Stop } from './stop.ts';
 import type { RawReply, Transport } from './transport.ts';
 
@@ -18,6 +16,56 @@ export interface TransportOptions {
   caPem?: string | undefined;
   /** The proxy that a request goes through (`proxyFor`), null for none; default none ever. */
   proxy?: ((target: URL) => URL | null) | undefined;
+}
+
+/** More hops than any sane set-up needs. */
+const maxRedirects = 5;
+
+const moved: readonly number[] = [301, 302, 303];
+const kept: readonly number[] = [307, 308];
+
+/**
+ * Where a reply sends us, or undefined when it is no redirect.
+ * Only within the origin, since the credential goes along; a GET follows any redirect, another method only
+ * those that keep method and body.
+ * @param hops redirects already followed
+ * @throws HttpError for a redirect that is not followed
+ */
+function redirectTarget(
+  reply: { status: number; location: string | undefined },
+  method: string,
+  from: URL,
+  hops: number,
+): URL | undefined {
+  const { status, location } = reply;
+  if (location === undefined || !(moved.includes(status) || kept.includes(status))) return undefined;
+  if (!URL.canParse(location, from.href)) {
+    throw new HttpError(`the service redirects (${status}) to something that is not an address`, { status });
+  }
+  const to = new URL(location, from.href);
+  to.username = '';
+  to.password = '';
+  to.hash = '';
+  if (to.origin !== from.origin) {
+    const place = to.origin === 'null' ? `a ${to.protocol} address` : to.origin;
+    throw new HttpError(`the service redirects (${status}) to another origin, ${place}`, {
+      status,
+      hint: `the credential is not sent there; if ${place} is the service, set RUNGATE_API_URL to it`,
+    });
+  }
+  if (method !== 'GET' && moved.includes(status)) {
+    throw new HttpError(`the service redirects (${status}) a ${method}, which would lose its body`, {
+      status,
+      hint: `set RUNGATE_API_URL so that it needs no redirect; this one leads to ${to.pathname}`,
+    });
+  }
+  if (hops >= maxRedirects) {
+    throw new HttpError(`the service redirects in circles: more than ${maxRedirects} times`, {
+      status,
+      hint: 'check the path in RUNGATE_API_URL',
+    });
+  }
+  return to;
 }
 
 /** A timer's largest delay: beyond it Node fires at once. */

@@ -33,3 +33,29 @@ export class Stop {
     this.#callbacks.delete(callback);
   }
 }
+
+/** A signal that follows one or two others, until it is let go. */
+export interface EitherSignal {
+  readonly signal: AbortSignal;
+  /** Leaves no trace of it in them: they may live for a million calls. */
+  release(): void;
+}
+
+/** `AbortSignal.any` without what that leaves behind in a signal that lives long. */
+export function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): EitherSignal {
+  if (one === undefined) return { signal: other, release() {} };
+  const both = new AbortController();
+  const onOne = () => both.abort(one.reason);
+  const onOther = () => both.abort(other.reason);
+  if (one.aborted) onOne();
+  else if (other.aborted) onOther();
+  one.addEventListener('abort', onOne, { once: true });
+  other.addEventListener('abort', onOther, { once: true });
+  return {
+    signal: both.signal,
+    release() {
+      one.removeEventListener('abort', onOne);
+      other.removeEventListener('abort', onOther);
+    },
+  };
+}

@@ -5,7 +5,7 @@ import {
   type ClientOptions,
   createCaller,
 } from '../../src/client/caller.ts';
-import type { ExchangeEvent } from '../../src/client/exchange.ts';
+import type { ExchangeEvent } from '../../src/client/options.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { fakeClock } from '../fake-clock.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
-import { proxyAuthorization, proxyFor } from '../../src/transport/proxy.ts';
-import { proxySecrets, showProxy } from '../../src/transport/proxy-secrets.ts';
+import { proxyAuthorization, proxyFor, proxySecrets, showProxy } from '../../src/transport/proxy.ts';
 import { thrown } from '../client/rejection.ts';
 
 const choose = (target: string, env: Record<string, string | undefined>) =>

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../client/caller.ts';
-import { readPage } from '../../client/page-shape.ts';
+import { readPage } from '../../client/page-checks.ts';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import { api } from '../../contract/index.ts';
 import { itemSchema } from '../../contract/shape.ts';

@@ -17,7 +17,7 @@ import {
 import { exitCodeOf } from '../../exit.ts';
 import { excerpt } from '../../sanitize.ts';
 import type { Settings } from '../../settings/names.ts';
-import { showProxy } from '../../transport/proxy-secrets.ts';
+import { showProxy } from '../../transport/proxy.ts';
 
 /** One thing that was looked at. `skip`: there was nothing to look at, or no way to. */
 export interface Check {

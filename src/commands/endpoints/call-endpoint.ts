@@ -1,5 +1,5 @@
 import type { Exchange } from '../../client/caller.ts';
-import { readPage } from '../../client/page-shape.ts';
+import { readPage } from '../../client/page-checks.ts';
 import { type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import { type Field, fieldsOf, itemSchema } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
