@@ -46,32 +46,21 @@ const managers: readonly Manager[] = [
   { name: 'bun', lockfiles: ['bun.lock', 'bun.lockb'], install: () => null },
 ];
 
-interface Manifest {
-  readonly dependsOnRungate: boolean;
-  /** What `packageManager` says. */
-  readonly manager: string | null;
-  readonly managerVersion: string | null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-/** What package.json says; nothing when it cannot be read: then no lockfile is relied on. */
-function readManifest(text: string | null): Manifest {
-  let json: unknown = null;
+/** Returns what package.json says; nothing if it cannot be read: then no lockfile is relied on. */
+function readManifest(text: string | null) {
+  let json: unknown;
   try {
-    json = text === null ? null : JSON.parse(text.replace(/^\uFEFF/, ''));
+    json = JSON.parse(text?.replace(/^\uFEFF/, '') ?? 'null');
   } catch {}
-  const manifest = isRecord(json) ? json : {};
-  const dependsOnRungate = ['devDependencies', 'dependencies'].some((field) => {
-    const listed = Object.hasOwn(manifest, field) ? manifest[field] : null;
-    return isRecord(listed) && Object.hasOwn(listed, 'rungate');
-  });
-  const said = Object.hasOwn(manifest, 'packageManager') ? String(manifest.packageManager) : '';
-  // It becomes part of a shell command: nothing but an exact version gets there.
-  const [, manager = null, managerVersion = null] =
-    /^([a-z]+)@(\d{1,9}(?:\.\d{1,9}){2}(?:-[0-9A-Za-z.-]{1,40})?)(?:\+[0-9A-Za-z.]+)?$/.exec(said) ?? [];
+  const { dependencies, devDependencies, packageManager } = Object(json);
+  // Only an exact version may become part of a shell command.
+  const [, manager, managerVersion = null] =
+    /^([a-z]+)@(\d{1,9}(?:\.\d{1,9}){2}(?:-[0-9A-Za-z.-]{1,40})?)(?:\+[0-9A-Za-z.]+)?$/.exec(
+      packageManager,
+    ) ?? [];
+  const dependsOnRungate = [dependencies, devDependencies].some((list) =>
+    Object.hasOwn(Object(list), 'rungate'),
+  );
   return { dependsOnRungate, manager, managerVersion };
 }
 

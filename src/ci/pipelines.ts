@@ -1,96 +1,221 @@
 import type { Provider } from './context.ts';
-import { azure } from './pipelines/azure.ts';
-import { bitbucket } from './pipelines/bitbucket.ts';
-import { buildkite } from './pipelines/buildkite.ts';
-import { circleci } from './pipelines/circleci.ts';
-import { github } from './pipelines/github.ts';
-import { gitlab } from './pipelines/gitlab.ts';
-import { jenkins } from './pipelines/jenkins.ts';
-import type { Pipeline } from './pipelines/pipeline.ts';
+import type { Installation } from './installation.ts';
 
-export { type Installation, installationOf, pinned } from './installation.ts';
-export type { Pipeline, Plan } from './pipelines/pipeline.ts';
-export { gateLines } from './pipelines/pipeline.ts';
+/** What a pipeline's step says itself, and what the project file says for it. */
+export interface Plan {
+  /** The flags that say what to run. Empty if `.rungate.json` says it: then the step checks the repository out. */
+  readonly flags: string;
+  /** The project file has the service's address, so no variable is needed. */
+  readonly addressInFile: boolean;
+  readonly installation: Installation;
+}
 
-/** The CIs that a whole pipeline is known of: docs/ci.md shows these texts, and `rungate init` writes them. */
+/** The pipeline of one CI, as the pages show it and `rungate init` writes it. */
+export interface Pipeline {
+  readonly provider: Provider;
+  readonly title: string;
+  /** Where the CI looks for its pipelines, from the repository's root. */
+  readonly file: string;
+  /** The file is one of many, so it can be added. Where one file has all pipelines, the user edits it. */
+  readonly added?: true;
+  /** Where the API key goes, and where the address. */
+  readonly keyPlace: string;
+  readonly addressPlace: string;
+  text(plan: Plan): string;
+}
+
+/**
+ * Returns the gate in two lines, for a folded YAML text. The first line is a strict gate alone: a shell that reads the lines
+ * as two commands, as with `|` instead of `>-`, must not turn the step green. With `exec` and nothing after it, a signal to
+ * the job's shell reaches the gate, and the exit code is the gate's.
+ */
+export function gateLines({ flags, installation }: Plan, reports: string, indent: string): string {
+  const options = [flags, '--timeout 45m', reports].filter((one) => one !== '').join(' ');
+  return `${indent}exec ${installation.start} run trigger --wait --strict\n${indent}${options}`;
+}
+
+/** Returns the command that installs from the lockfile, with what the CI puts around it; empty without one. */
+function installLine({ installation: { install } }: Plan, before: string, after = ''): string {
+  return line(install !== null, `${before}${install}${after}`);
+}
+
+function line(needed: boolean, text: string): string {
+  return needed ? `${text}\n` : '';
+}
+
+/** By its commit: a tag can be moved. The same as in the project's own workflows. */
+const checkout = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1';
+
+/** docs/ci.md shows these texts, and `rungate init` writes them. */
 export const pipelines: readonly Pipeline[] = [
-  github,
-  gitlab,
-  circleci,
-  jenkins,
-  azure,
-  bitbucket,
-  buildkite,
+  {
+    provider: 'github',
+    title: 'GitHub Actions',
+    file: '.github/workflows/rungate.yml',
+    added: true,
+    keyPlace: 'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY',
+    addressPlace: 'there, on the tab Variables: RUNGATE_API_URL',
+    text: (plan) => `name: e2e
+on: [push, pull_request]
+permissions:
+  contents: read
+jobs:
+  e2e:
+    runs-on: ubuntu-latest
+    timeout-minutes: 60
+    # Pull requests from forks have no secrets.
+    if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository
+    steps:
+${line(plan.flags === '', `      - uses: ${checkout}\n        with:\n          persist-credentials: false`)}${installLine(plan, '      - run: ')}      - run: >-
+${gateLines(plan, '--junit rungate.xml', '          ')}
+        env:
+${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_URL }}`)}          RUNGATE_API_KEY: \${{ secrets.RUNGATE_API_KEY }}
+`,
+  },
+  {
+    provider: 'gitlab',
+    title: 'GitLab CI',
+    file: '.gitlab-ci.yml',
+    keyPlace: 'Settings, CI/CD, Variables: RUNGATE_API_KEY, masked',
+    addressPlace: 'there too: RUNGATE_API_URL',
+    // GitLab checks out by itself.
+    text: (plan) => `e2e:
+  image: node:24-slim
+  timeout: 60 minutes
+  interruptible: true
+  script:
+${installLine(plan, '    - ')}    - >-
+${gateLines(plan, '--junit rungate.xml --report rungate.env', '      ')}
+  artifacts:
+    when: always
+    reports:
+      junit: rungate.xml
+      dotenv: rungate.env
+`,
+  },
+  {
+    provider: 'circleci',
+    title: 'CircleCI',
+    file: '.circleci/config.yml',
+    keyPlace: 'Organization Settings, Contexts: a context "rungate" with RUNGATE_API_KEY',
+    addressPlace: 'in that context too: RUNGATE_API_URL',
+    text: (plan) => `version: 2.1
+jobs:
+  e2e:
+    docker:
+      - image: cimg/node:lts
+    resource_class: small
+    steps:
+${line(plan.flags === '', '      - checkout')}${installLine(plan, '      - run: ')}      - run:
+          name: rungate
+          command: >-
+${gateLines(plan, '--junit rungate/junit.xml', '            ')}
+      - store_test_results:
+          path: rungate
+      - store_artifacts:
+          path: rungate
+workflows:
+  gate:
+    jobs:
+      - e2e:
+          context: rungate
+`,
+  },
+  {
+    provider: 'jenkins',
+    title: 'Jenkins',
+    file: 'Jenkinsfile',
+    keyPlace: 'Manage Jenkins, Credentials: a "secret text" with the id rungate-api-key',
+    addressPlace: 'Manage Jenkins, System, Global properties: RUNGATE_API_URL',
+    // Jenkins checks out by itself. A step that says all by itself names the address too.
+    text: (plan) => `pipeline {
+  agent { docker { image 'node:24-slim' } }
+  options { timeout(time: 60, unit: 'MINUTES') }
+  environment {
+${line(plan.flags !== '', "    RUNGATE_API_URL = 'https://service.example.com'")}    RUNGATE_API_KEY = credentials('rungate-api-key')
+  }
+  stages {
+    stage('e2e') {
+      steps {
+${installLine(plan, "        sh '", "'")}        sh '${gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ')}'
+      }
+    }
+  }
+  post {
+    always { junit 'rungate.xml' }
+  }
+}
+`,
+  },
+  {
+    provider: 'azure',
+    title: 'Azure Pipelines',
+    file: 'azure-pipelines.yml',
+    keyPlace: 'Pipelines, Library: a variable group "rungate" with RUNGATE_API_KEY as a secret',
+    addressPlace: 'in that group too: RUNGATE_API_URL',
+    // A variable that is not there stays as it is written, and would be taken for an address.
+    text: (plan) => `variables:
+  - group: rungate
+jobs:
+  - job: e2e
+    pool:
+      vmImage: ubuntu-latest
+    timeoutInMinutes: 60
+    steps:
+      - checkout: ${plan.flags === '' ? 'self' : 'none'}
+${installLine(plan, '      - bash: ')}      - bash: >-
+${gateLines(plan, '--junit rungate.xml', '          ')}
+        displayName: rungate
+        env:
+${line(!plan.addressInFile, '          RUNGATE_API_URL: $(RUNGATE_API_URL)')}          RUNGATE_API_KEY: $(RUNGATE_API_KEY)
+      - task: PublishTestResults@2
+        condition: always()
+        inputs:
+          testResultsFormat: JUnit
+          testResultsFiles: rungate.xml
+`,
+  },
+  {
+    provider: 'bitbucket',
+    title: 'Bitbucket Pipelines',
+    file: 'bitbucket-pipelines.yml',
+    keyPlace: 'Repository settings, Repository variables: RUNGATE_API_KEY, secured',
+    addressPlace: 'there too: RUNGATE_API_URL',
+    text: (plan) => `image: node:24-slim
+pipelines:
+  default:
+    - step:
+        name: e2e
+        max-time: 60
+${line(plan.flags !== '', '        clone:\n          enabled: false')}        script:
+${installLine(plan, '          - ')}          - >-
+${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
+        artifacts:
+          - test-results/**
+`,
+  },
+  {
+    provider: 'buildkite',
+    title: 'Buildkite',
+    file: '.buildkite/pipeline.yml',
+    keyPlace: "the cluster's Secrets: RUNGATE_API_KEY",
+    addressPlace: 'there too: RUNGATE_API_URL',
+    // Buildkite checks out by itself. A secret that is named and not there fails the job.
+    text: (plan) => `steps:
+  - label: e2e
+    key: e2e
+    command:
+${installLine(plan, '      - ')}      - >-
+${gateLines(plan, '--junit rungate.xml', '        ')}
+    timeout_in_minutes: 60
+    secrets:
+${line(!plan.addressInFile, '      - RUNGATE_API_URL')}      - RUNGATE_API_KEY
+    artifact_paths:
+      - rungate.xml
+`,
+  },
 ];
-
-/** The CIs of which only the command is known. */
-type Other =
-  | 'teamcity'
-  | 'travis'
-  | 'drone'
-  | 'woodpecker'
-  | 'codebuild'
-  | 'cloudbuild'
-  | 'semaphore'
-  | 'appveyor';
-
-/** What shows that a repository uses one of the other CIs. */
-const otherSigns: Readonly<Record<Other, string[]>> = {
-  teamcity: ['.teamcity'],
-  travis: ['.travis.yml'],
-  drone: ['.drone.yml'],
-  woodpecker: ['.woodpecker.yml', '.woodpecker.yaml', '.woodpecker'],
-  codebuild: ['buildspec.yml', 'buildspec.yaml'],
-  cloudbuild: ['cloudbuild.yaml', 'cloudbuild.yml'],
-  semaphore: ['.semaphore'],
-  appveyor: ['appveyor.yml', '.appveyor.yml'],
-};
 
 export function pipelineOf(provider: Provider): Pipeline | undefined {
   return pipelines.find((one) => one.provider === provider);
-}
-
-/** What there is to tell by which CI a repository uses. */
-export interface Clues {
-  /** Whether a path below the repository's root is there. */
-  isThere(path: string): boolean;
-  /** URL of the remote `origin`; null without one. */
-  readonly remote: string | null;
-  /** The CI that we run in. */
-  readonly running: Provider | null;
-}
-
-/** The host of a remote: of a URL, or of `user@host:path`. */
-function hostOf(remote: string): string {
-  const [, host = ''] = /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]+)[:/]/i.exec(remote) ?? [];
-  return host.toLowerCase();
-}
-
-/** Folders that are there for other things than the CI too count only where nothing else does. */
-const weakSigns: readonly string[] = ['.github'];
-
-/**
- * The CIs that a repository may use, the likeliest alone where one is: by its files, of several by the remote's host,
- * then by that host alone, then by where we run.
- */
-export function likelyProviders({ isThere, remote, running }: Clues): Provider[] {
-  const signs = [
-    ...pipelines.map((one) => [one.provider, one.signs] as const),
-    ...(Object.entries(otherSigns) as [Provider, string[]][]),
-  ];
-  const by = (counts: (sign: string) => boolean): Provider[] =>
-    signs
-      .filter(([, all]) => all.some((sign) => counts(sign) && isThere(sign)))
-      .map(([provider]) => provider);
-  const host = remote === null ? '' : hostOf(remote);
-  const ofHost = pipelines.filter((one) => one.host?.test(host)).map((one) => one.provider);
-  const strong = by((sign) => !weakSigns.includes(sign));
-  if (strong.length > 1) {
-    const both = strong.filter((provider) => ofHost.includes(provider));
-    return both.length === 1 ? both : strong;
-  }
-  if (strong.length === 1) return strong;
-  if (ofHost.length > 0) return ofHost;
-  if (running !== null) return [running];
-  return by((sign) => weakSigns.includes(sign));
 }
