@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { argvOf } from './action/inputs.ts';
 import { type JournalEvent, parseJournal, runsOf } from './ci/journal.ts';
 import { readOwnFile } from './ci/own-file.ts';
+import { githubAnnotation } from './ci/reports/log-commands.ts';
 import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
 import { cancelLeftBehind } from './commands/run/cancel.ts';
@@ -40,10 +41,8 @@ async function reported(toolkit: Toolkit, io: Io, step: () => Promise<number>): 
     if (!(error instanceof RungateError)) throw error;
     concealError(error, concealer([toolkit.getInput('api-key'), ...proxySecrets(io.env)]));
     const { message, hint } = reportError(error);
-    const escaped = `${message}${hint === null ? '' : `; ${hint}`}`
-      .replaceAll('%', '%25')
-      .replaceAll('\n', '%0A');
-    await io.err.write(`::error title=rungate::${escaped}\n`);
+    const text = hint === null ? message : `${message}; ${hint}`;
+    await io.err.write(`${githubAnnotation('error', 'rungate', text)}\n`);
     return exitCodeOf(error);
   }
 }

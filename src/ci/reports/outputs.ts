@@ -2,17 +2,6 @@ import { type GateReport, type RunReport, shownAs, worst } from '../../gate/repo
 import type { Verdict } from '../../gate/verdict.ts';
 import { sanitize } from '../../sanitize.ts';
 
-/** What a later step asks for, each in one line; empty where it is not known. A count is digits or empty. */
-export interface GateOutputs {
-  runId: string;
-  verdict: string;
-  gate: string;
-  exitCode: string;
-  failed: string;
-  blocked: string;
-  appUrl: string;
-}
-
 const verdictsByCode: Readonly<Record<number, Verdict>> = {
   1: 'failed',
   2: 'blocked',
@@ -23,7 +12,7 @@ const verdictsByCode: Readonly<Record<number, Verdict>> = {
   7: 'unobserved',
 };
 
-/** The run that the gate came out by: of several, the first of the worst, by the gate's exit code and policy. */
+/** Returns the run that decided the gate: the first of the worst, by the gate's exit code and policy. */
 export function decidingRun(report: GateReport): RunReport | undefined {
   const shown = worst(report.runs.map(shownAs));
   const alike = report.runs.filter((run) => shownAs(run) === shown);
@@ -32,17 +21,18 @@ export function decidingRun(report: GateReport): RunReport | undefined {
   return alike.find((run) => run.verdict === verdict) ?? alike.find(isDecisive) ?? alike[0];
 }
 
-/** A count that the service gave, or nothing. */
+/** Returns a count of the service, or nothing. */
 function digits(value: number | null | undefined): string {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : '';
 }
 
-/** A later step will print it, as it is: what could command a CI's log there is no id and no address of a run. */
+/** Later steps print it unchanged. A text that could command a CI's log is not an id or an address of a run. */
 function harmless(text: string | null | undefined): string {
   return typeof text === 'string' && sanitize(text) === text ? text : '';
 }
 
-export function gateOutputs(report: GateReport): GateOutputs {
+/** Returns what a later step reads, each in one line; empty if it is not known. */
+export function gateOutputs(report: GateReport) {
   const run = decidingRun(report);
   return {
     runId: harmless(run?.runId),
@@ -53,4 +43,46 @@ export function gateOutputs(report: GateReport): GateOutputs {
     blocked: digits(run?.blocked),
     appUrl: harmless(run?.appUrl),
   };
+}
+
+/** Returns the name of an output as an environment variable. */
+export function variableOf(output: string): string {
+  return `RUNGATE_${output.replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+}
+
+/**
+ * Returns the lines for the file that `GITHUB_OUTPUT` names: `steps.<id>.outputs.run-id`. `delimiter` must be random: whoever
+ * could guess it could write other outputs into a value.
+ */
+export function githubOutputs(report: GateReport, delimiter: string): string {
+  return Object.entries(gateOutputs(report))
+    .map(([output, value]) => {
+      const name = output.replace(/[A-Z]/g, '-$&').toLowerCase();
+      if (value.includes(delimiter)) throw new Error(`the delimiter is part of the output ${name}`);
+      return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
+    })
+    .join('');
+}
+
+/** GitLab refuses a file of 5 KB or more. */
+const dotenvLimit = 5 * 1024 - 1;
+
+/**
+ * GitLab expands `$` in a value, and a shell that reads the file would interpret spaces, quotes and operators. A value with
+ * any other character is left out, so that it cannot become something else.
+ */
+const plain = /^[\w.:/?#@,+=%~-]+$/;
+
+/** Returns a `dotenv` report artifact: a line for each variable that is known. */
+export function gitlabDotenv(report: GateReport): string {
+  const { gate, exitCode, verdict, failed, blocked, runId, appUrl } = gateOutputs(report);
+  const { state, idempotencyKey } = decidingRun(report) ?? {};
+  const outputs = { gate, exitCode, verdict, failed, blocked, runId, appUrl, state, idempotencyKey };
+  let text = '';
+  for (const [output, value] of Object.entries(outputs)) {
+    const line = `${variableOf(output)}=${value}\n`;
+    // Plain characters are ASCII: as many bytes as characters.
+    if (plain.test(value ?? '') && text.length + line.length <= dotenvLimit) text += line;
+  }
+  return text;
 }

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { azureCommands } from '../../ci/reports/azure.ts';
-import { githubAnnotations, githubOutputs } from '../../ci/reports/github.ts';
-import { gitlabDotenv } from '../../ci/reports/gitlab.ts';
-import { jsonReport } from '../../ci/reports/json.ts';
 import { junitReport } from '../../ci/reports/junit.ts';
+import { azureCommands, githubAnnotations, teamcityMessages } from '../../ci/reports/log-commands.ts';
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
-import { teamcityMessages } from '../../ci/reports/teamcity.ts';
+import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
 import { RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf, exitCodes } from '../../exit.ts';
 import { concealReport, type GateReport, type RunReport } from '../../gate/report.ts';
+import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
 import type { ReportFlags } from './wait-flags.ts';
@@ -29,7 +27,7 @@ const formats: readonly (readonly [ending: string, format: (report: GateReport) 
 
 function formatted(path: string, report: GateReport): string {
   const format = formats.find(([ending]) => path.toLowerCase().endsWith(ending));
-  return (format?.[1] ?? jsonReport)(report);
+  return format === undefined ? renderJson(report, 2) : format[1](report);
 }
 
 /** `shop.checkout`: what a report calls the runs of one process. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { githubAnnotations, githubOutputs } from '../../../src/ci/reports/github.ts';
-import { gateOutputs } from '../../../src/ci/reports/outputs.ts';
+import { githubAnnotations } from '../../../src/ci/reports/log-commands.ts';
+import { gateOutputs, githubOutputs } from '../../../src/ci/reports/outputs.ts';
 import { githubCommand, githubFile, linesOf } from './readers.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 

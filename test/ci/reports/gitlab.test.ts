@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { gitlabDotenv } from '../../../src/ci/reports/gitlab.ts';
-import { decidingRun, gateOutputs } from '../../../src/ci/reports/outputs.ts';
+import { decidingRun, gateOutputs, gitlabDotenv } from '../../../src/ci/reports/outputs.ts';
 import { gitlabVariables } from './readers.ts';
 import { gate, hostileGate, run, samples } from './samples.ts';
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { jsonReport } from '../../../src/ci/reports/json.ts';
 import { decidingRun, gateOutputs } from '../../../src/ci/reports/outputs.ts';
 import { headline } from '../../../src/ci/reports/wording.ts';
-import { renderJson } from '../../../src/output/json.ts';
-import { everything, gate, run, samples } from './samples.ts';
+import { gate, run, samples } from './samples.ts';
 
 describe('of several runs, the outputs are those of the one that decided', () => {
   const { passed, failed, blocked, cancelled, timeout, unobserved, stopped } = samples;
@@ -46,9 +44,4 @@ it.each([
   [gate([samples.stopped], { exitCode: 130, interruptedBy: 'SIGINT' }), 'stopped by SIGINT (exit 130)'],
 ])('the headline says the gate', (report, words) => {
   expect(headline(report)).toBe(words);
-});
-
-it('the JSON is what stdout shows', () => {
-  expect(jsonReport(everything)).toBe(renderJson(everything, 2));
-  expect(JSON.parse(jsonReport(everything))).toEqual(everything);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { teamcityMessages } from '../../../src/ci/reports/teamcity.ts';
+import { teamcityMessages } from '../../../src/ci/reports/log-commands.ts';
 import { linesOf, teamcityMessage } from './readers.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 

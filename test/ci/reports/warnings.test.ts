@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { azureCommands } from '../../../src/ci/reports/azure.ts';
-import { githubAnnotations } from '../../../src/ci/reports/github.ts';
-import { gitlabDotenv } from '../../../src/ci/reports/gitlab.ts';
 import { junitReport } from '../../../src/ci/reports/junit.ts';
+import { azureCommands, githubAnnotations, teamcityMessages } from '../../../src/ci/reports/log-commands.ts';
 import { markdownReport } from '../../../src/ci/reports/markdown.ts';
-import { gateOutputs } from '../../../src/ci/reports/outputs.ts';
-import { teamcityMessages } from '../../../src/ci/reports/teamcity.ts';
+import { gateOutputs, gitlabDotenv } from '../../../src/ci/reports/outputs.ts';
 import { headline } from '../../../src/ci/reports/wording.ts';
 import { shownAs, shownGate } from '../../../src/gate/report.ts';
 import { verdicts } from '../../../src/gate/verdict.ts';
