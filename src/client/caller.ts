@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
 import { type Conceal, concealer } from '../conceal.ts';
-import { type Endpoint, reservedOf } from '../contract/endpoint.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
 import { concealError, RungateError, UsageError } from '../errors.ts';
 import { ownOptions } from '../own-options.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
@@ -78,7 +78,7 @@ export function createCaller(given: ClientOptions, concealMore?: Conceal): Calle
     const { apiUrl, apiKey, token, auth, userAgent } = options;
     const { params, query, body, headers } = input;
     // Named one by one: to copy them all costs more than the request.
-    const target = { apiUrl, base, apiKey, token, auth, userAgent, reserved: reservedOf(endpoint), conceal };
+    const target = { apiUrl, base, apiKey, token, auth, userAgent, conceal };
     return prepareRequest(name, endpoint, { params, query, body, headers, idempotencyKey }, target);
   }
 

@@ -24,8 +24,6 @@ export interface RequestTarget extends Credentials {
   /** Allow `http:` to other machines. */
   insecureHttp?: boolean | undefined;
   userAgent?: string | undefined;
-  /** Values of the last path parameter that belong to another endpoint (`reservedValues`). */
-  reserved?: readonly string[] | undefined;
   /** Takes secrets out of what is shown; default: the credentials alone. */
   conceal?: Conceal | undefined;
 }
@@ -139,8 +137,7 @@ export function prepareRequest(
   const conceal =
     target.conceal ?? concealer([target.apiKey, target.token].filter((secret) => secret !== undefined));
   const base = target.base ?? parseApiUrl(target.apiUrl, target.insecureHttp);
-  const filled =
-    base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params, target.reserved);
+  const filled = base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params);
   const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, conceal));
   const body = checkBody(name, endpoint, input.body, conceal);
   const key = input.idempotencyKey;

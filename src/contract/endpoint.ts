@@ -40,6 +40,8 @@ export interface Endpoint {
   readonly destructive?: true;
   /** Answers with the paged shape and takes `page` and `pageSize`. */
   readonly paged?: true;
+  /** Values of the last path parameter that belong to another endpoint; `defineApi` finds them. */
+  readonly reserved?: readonly string[];
 }
 
 export type Api = Readonly<Record<string, Endpoint>>;
@@ -67,16 +69,9 @@ export type QueryOutput<E extends Endpoint> = E extends {
 export type ReplyInput<E extends Endpoint> = z.input<E['reply']>;
 
 /** The names of a path's parameters, in path order. */
-export function pathParams(path: string): readonly string[] {
-  const known = paramsOf.get(path);
-  if (known !== undefined) return known;
-  const names = [...path.matchAll(/\{([^{}]+)\}/g)].map((match) => String(match[1]));
-  paramsOf.set(path, names);
-  return names;
+export function pathParams(path: string): string[] {
+  return [...path.matchAll(/\{([^{}]+)\}/g)].map((match) => String(match[1]));
 }
-
-/** There are as many as there are endpoints, and each call asks several times. */
-const paramsOf = new Map<string, readonly string[]>();
 
 /** Matches the paths of an endpoint, still percent-encoded; its groups are the parameters. */
 export function pathPattern(path: string): RegExp {
@@ -91,35 +86,33 @@ function shape(path: string): string {
   return path.replace(/\{[^{}]+\}/g, '{}');
 }
 
-/**
- * What `reservedValues` found when an endpoint was declared. Paths that can be taken for one another belong to one
- * resource, so a caller of one endpoint needs none of the other resources to be loaded.
- */
-const reserved = new WeakMap<Endpoint, readonly string[]>();
-
-/** Values of an endpoint's last path parameter that belong to another endpoint. */
-export function reservedOf(endpoint: Endpoint): readonly string[] {
-  return reserved.get(endpoint) ?? [];
-}
+/** The endpoints of a group, each with the group's properties where it has none of its own. */
+type Defined<Group, A> = { readonly [Name in keyof A]: Omit<Group, keyof A[Name]> & A[Name] };
 
 /**
- * Declares endpoints by name and keeps their literal types.
+ * Declares the endpoints of one group by name and keeps their literal types. Paths that can be taken for one another
+ * belong to one group, so a caller of one endpoint needs none of the other groups to be loaded.
  * Throws when two of them share a method and a path: a server could not tell which was meant.
  */
-export function defineApi<const A extends Api>(api: A): A {
+export function defineApi<
+  const Group extends Partial<Endpoint>,
+  const A extends Record<string, Omit<Endpoint, keyof Group> & Partial<Endpoint>>,
+>(group: Group, endpoints: A): Defined<Group, A> {
   const seen = new Map<string, string>();
-  for (const [name, endpoint] of Object.entries(api)) {
+  const defined: Record<string, Endpoint> = {};
+  for (const [name, own] of Object.entries(endpoints)) {
     // A flag that is left out is not looked for in what other code has put into every object.
-    Object.setPrototypeOf(endpoint, null);
+    const endpoint: Endpoint = Object.assign(Object.create(null), group, own);
     const route = `${endpoint.method} ${shape(endpoint.path)}`;
     const other = seen.get(route);
     if (other !== undefined)
       throw new Error(`${name} and ${other} are both ${route}: an endpoint is declared once`);
     seen.set(route, name);
-    const known = reserved.get(endpoint) ?? [];
-    reserved.set(endpoint, [...new Set([...known, ...reservedValues(api, endpoint)])]);
+    defined[name] = endpoint;
   }
-  return api;
+  for (const endpoint of Object.values(defined))
+    Object.assign(endpoint, { reserved: reservedValues(defined, endpoint) });
+  return defined as unknown as Defined<Group, A>;
 }
 
 /**

@@ -1,4 +1,3 @@
-import { defineApi } from './endpoint.ts';
 import { env } from './env.ts';
 import { keys } from './keys.ts';
 import { observations } from './observations.ts';
@@ -7,7 +6,7 @@ import { run } from './run.ts';
 import { webhooks } from './webhooks.ts';
 
 /** The whole interface: 37 endpoints, each under the one name it has everywhere. */
-export const api = defineApi({ ...orders, ...keys, ...run, ...env, ...observations, ...webhooks });
+export const api = { ...orders, ...keys, ...run, ...env, ...observations, ...webhooks };
 
 export type ServiceApi = typeof api;
 export type { EndpointName } from './service-types.ts';

@@ -23,26 +23,24 @@ export const knownScopes = [
 
 const scope = z.string().check(z.minLength(1)).register(shown, knownValues(knownScopes));
 
-export const keys = defineApi({
-  'keys.create': {
-    method: 'POST',
-    path: '/api/settings/api-keys',
-    auth: 'jwt',
-    summary: 'Create an API key; its token is shown this once',
-    section: '4.2',
-    body: z.strictObject({
-      name: z.string().check(z.minLength(1)),
-      scopes: z.optional(z.array(scope)),
-    }),
-    reply: z.looseObject({ apiKey: z.string().check(z.minLength(1)) }),
+export const keys = defineApi(
+  { section: '4.2', auth: 'jwt', reply: anyReply },
+  {
+    'keys.create': {
+      method: 'POST',
+      path: '/api/settings/api-keys',
+      summary: 'Create an API key; its token is shown this once',
+      body: z.strictObject({
+        name: z.string().check(z.minLength(1)),
+        scopes: z.optional(z.array(scope)),
+      }),
+      reply: z.looseObject({ apiKey: z.string().check(z.minLength(1)) }),
+    },
+    'keys.delete': {
+      method: 'DELETE',
+      path: '/api/settings/api-keys/{id}',
+      summary: 'Delete an API key',
+      destructive: true,
+    },
   },
-  'keys.delete': {
-    method: 'DELETE',
-    path: '/api/settings/api-keys/{id}',
-    auth: 'jwt',
-    summary: 'Delete an API key',
-    section: '4.2',
-    destructive: true,
-    reply: anyReply,
-  },
-});
+);

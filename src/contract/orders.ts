@@ -30,29 +30,26 @@ export const orderSummary = z
   })
   .register(shown, { id: 'OrderSummary' });
 
-export const orders = defineApi({
-  'orders.list': {
-    method: 'GET',
-    path: '/api/orders.json',
-    auth: 'either',
-    summary: 'List the orders of the account',
-    section: '4.1',
-    reply: z.looseObject({ orders: z.array(orderListItem) }),
+export const orders = defineApi(
+  { section: '4.1', auth: 'either' },
+  {
+    'orders.list': {
+      method: 'GET',
+      path: '/api/orders.json',
+      summary: 'List the orders of the account',
+      reply: z.looseObject({ orders: z.array(orderListItem) }),
+    },
+    'orders.summary': {
+      method: 'GET',
+      path: '/api/orders/summary.json',
+      summary: 'Show how many orders there are and what they add up to',
+      reply: orderSummary,
+    },
+    'orders.get': {
+      method: 'GET',
+      path: '/api/orders/{id}.json',
+      summary: 'Show one order of the account',
+      reply: order,
+    },
   },
-  'orders.summary': {
-    method: 'GET',
-    path: '/api/orders/summary.json',
-    auth: 'either',
-    summary: 'Show how many orders there are and what they add up to',
-    section: '4.1',
-    reply: orderSummary,
-  },
-  'orders.get': {
-    method: 'GET',
-    path: '/api/orders/{id}.json',
-    auth: 'either',
-    summary: 'Show one order of the account',
-    section: '4.1',
-    reply: order,
-  },
-});
+);

@@ -74,38 +74,30 @@ export const runStatus = z
 /** A run is a few hundred bytes; a gate reads it again and again. */
 const maxReplyBytes = 1024 * 1024;
 
-export const run = defineApi({
-  'run.trigger': {
-    method: 'POST',
-    path: '/api/ci/runs',
-    auth: 'key',
-    summary: 'Start a test run',
-    section: '4.3',
-    body: triggerBody,
-    keyed: true,
-    reply: anyReply,
-    maxReplyBytes,
+export const run = defineApi(
+  { section: '4.3', auth: 'key', reply: anyReply, maxReplyBytes },
+  {
+    'run.trigger': {
+      method: 'POST',
+      path: '/api/ci/runs',
+      summary: 'Start a test run',
+      body: triggerBody,
+      keyed: true,
+    },
+    'run.status': {
+      method: 'GET',
+      path: '/api/ci/runs/{runId}',
+      summary: 'Show the state and the counts of a run',
+      reply: runStatus,
+    },
+    'run.cancel': {
+      method: 'POST',
+      path: '/api/ci/runs/{runId}/cancel',
+      summary: 'Cancel a run',
+      body: z.strictObject({ reason: z.optional(z.string()) }),
+      bodyOptional: true,
+      // Cancelling twice leaves the run as cancelled as cancelling once: a lost reply is no reason to give up.
+      idempotent: true,
+    },
   },
-  'run.status': {
-    method: 'GET',
-    path: '/api/ci/runs/{runId}',
-    auth: 'key',
-    summary: 'Show the state and the counts of a run',
-    section: '4.3',
-    reply: runStatus,
-    maxReplyBytes,
-  },
-  'run.cancel': {
-    method: 'POST',
-    path: '/api/ci/runs/{runId}/cancel',
-    auth: 'key',
-    summary: 'Cancel a run',
-    section: '4.3',
-    body: z.strictObject({ reason: z.optional(z.string()) }),
-    bodyOptional: true,
-    // Cancelling twice leaves the run as cancelled as cancelling once: a lost reply is no reason to give up.
-    idempotent: true,
-    reply: anyReply,
-    maxReplyBytes,
-  },
-});
+);

@@ -66,15 +66,9 @@ export function paramProblem(value: unknown): string | null {
 
 /**
  * The endpoint's path with its parameters filled in, percent-encoded: a value never adds or removes a segment.
- * @param reserved values of the last parameter that belong to another endpoint (`reservedValues`)
  * @throws UsageError before anything is sent
  */
-export function fillPath(
-  name: string,
-  endpoint: Endpoint,
-  params: Readonly<Record<string, string>>,
-  reserved: readonly string[] = [],
-): string {
+export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Record<string, string>>): string {
   const names = pathParams(endpoint.path);
   const extra = Object.keys(params).find((given) => !names.includes(given));
   if (extra !== undefined) {
@@ -90,7 +84,7 @@ export function fillPath(
     }
   }
   const last = names.at(-1);
-  if (last !== undefined && reserved.includes(params[last] ?? '')) {
+  if (last !== undefined && endpoint.reserved?.includes(params[last] ?? '')) {
     throw new UsageError(
       `${name}: ${last} must not be "${params[last]}": that path belongs to another call`,
       {

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { prepareRequest, type RequestInput, type RequestTarget } from '../../src/client/request.ts';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
-import { reservedValues } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { ConfigError, CredentialError, type RungateError, UsageError } from '../../src/errors.ts';
 import { thrown } from './rejection.ts';
@@ -13,8 +12,7 @@ const selected = { projectSlug: 'shop', processSlug: 'checkout' };
 
 function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: Partial<RequestTarget> = {}) {
   const endpoint: Endpoint = api[name];
-  const reserved = reservedValues(api, endpoint);
-  return prepareRequest(name, endpoint, { params: {}, ...input }, { ...both, reserved, ...target });
+  return prepareRequest(name, endpoint, { params: {}, ...input }, { ...both, ...target });
 }
 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>

@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  defineApi,
-  type Endpoint,
-  pathParams,
-  reservedOf,
-  reservedValues,
-} from '../../src/contract/endpoint.ts';
+import { defineApi, type Endpoint, pathParams, reservedValues } from '../../src/contract/endpoint.ts';
 import { anyReply } from '../../src/contract/fields.ts';
 import { api } from '../../src/contract/index.ts';
 
@@ -16,10 +10,13 @@ function endpoint(method: Endpoint['method'], path: Endpoint['path']): Endpoint 
 describe('defineApi', () => {
   test('refuses two endpoints with one method and path, whatever their parameters are called', () => {
     const define = () =>
-      defineApi({
-        'a.get': endpoint('GET', '/api/things/{id}'),
-        'b.get': endpoint('GET', '/api/things/{name}'),
-      });
+      defineApi(
+        {},
+        {
+          'a.get': endpoint('GET', '/api/things/{id}'),
+          'b.get': endpoint('GET', '/api/things/{name}'),
+        },
+      );
     expect(define).toThrow('b.get and a.get are both GET /api/things/{}');
   });
 
@@ -28,7 +25,13 @@ describe('defineApi', () => {
       'a.get': endpoint('GET', '/api/things/{id}'),
       'a.delete': endpoint('DELETE', '/api/things/{id}'),
     };
-    expect(defineApi(things)).toBe(things);
+    expect(defineApi({}, things)).toMatchObject(things);
+  });
+
+  test('gives an endpoint what its group has and it has not', () => {
+    const group = { auth: 'jwt', section: '4.2', reply: anyReply } as const;
+    const own = { method: 'GET', path: '/api/things', summary: 'List things', auth: 'key' } as const;
+    expect(defineApi(group, { 'a.list': own })['a.list']).toMatchObject({ ...group, ...own });
   });
 
   test('holds the 37 endpoints of the interface', () => expect(Object.keys(api)).toHaveLength(37));
@@ -60,8 +63,15 @@ test('pathParams are in path order', () => {
   expect(pathParams('/api/orders.json')).toEqual([]);
 });
 
+test('every endpoint of the interface has a route of its own', () => {
+  const routes = Object.values(api).map(
+    ({ method, path }) => `${method} ${path.replace(/\{[^{}]+\}/g, '{}')}`,
+  );
+  expect(new Set(routes).size).toBe(routes.length);
+});
+
 test('what a resource knows of its reserved values is all that the whole interface knows', () => {
-  for (const endpoint of Object.values(api)) {
-    expect([...reservedOf(endpoint)].sort()).toEqual(reservedValues(api, endpoint).sort());
+  for (const endpoint of Object.values<Endpoint>(api)) {
+    expect(endpoint.reserved).toEqual(reservedValues(api, endpoint));
   }
 });
