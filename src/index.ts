@@ -27,13 +27,13 @@ export {
   UsageError,
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
+export type { GateEvent } from './gate/events.ts';
 export type { Fleet } from './gate/fleet/slots.ts';
 export type { Action } from './gate/policy.ts';
 export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
 export type { DiscardedRun } from './gate/start.ts';
 export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
-export type { GateEvent } from './library/gate-events.ts';
 export type { GateOptions, GateOverrides } from './library/gate-options.ts';
 export type { StartOptions } from './library/gate-start.ts';
 export {

@@ -2,6 +2,7 @@ import type { Exchange } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { HttpError, NetworkError } from '../errors.ts';
+import type { Tell } from './events.ts';
 import { runIdOf } from './run-id.ts';
 import { appUrlOf } from './run-status.ts';
 import type { RunService } from './service.ts';
@@ -9,7 +10,7 @@ import type { RunService } from './service.ts';
 export interface CreateRequest {
   body: TriggerBody;
   idempotencyKey: string;
-  /** The setting `run.idPointer`: where the create reply has the run's id. */
+  /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
 }
 
@@ -22,7 +23,6 @@ export interface CreatedRun {
   /** Requests sent with this key: from the second on, the earlier request may have been our own. */
   attempts: number;
   response: unknown;
-  text: string;
 }
 
 /** `none`: surely no run was created; `unknown`: one may have been, and we were not told. */
@@ -32,13 +32,13 @@ export interface CreateTools {
   service: RunService;
   clock: Clock;
   /** Aborted when a person or the CI stops us. */
-  stop: AbortSignal;
-  onRetry?: ((error: unknown, waitMs: number) => void) | undefined;
+  signal: AbortSignal;
+  tell?: Tell | undefined;
 }
 
-/** Within the 5 s that a stop may take: until when the reply is awaited, and until when it is asked for again. */
+/** Within the 5 s that a stop may take: how long the response is awaited, and how long the second request may take. */
 const graceMs = 2_000;
-const askAgainMs = 1_400;
+const secondRequestMs = 1_400;
 /** A call's own limit; only a 429 is waited out for longer, since it is sure to pass. */
 const callTimeoutMs = 120_000;
 
@@ -48,94 +48,89 @@ function surelyRefused(error: unknown): boolean {
   return error instanceof HttpError && error.status < 500 && error.status !== 408 && error.status !== 409;
 }
 
-/** The header that services of this kind send with a replay; the interface names none. */
-function replayedHeader({ headers }: Exchange): boolean | null {
-  const value = headers['idempotency-replayed']?.trim().toLowerCase();
-  return value === 'true' ? true : value === 'false' ? false : null;
-}
-
-function understand(reply: Exchange, { body, idempotencyKey, idPointer }: CreateRequest): CreatedRun {
-  const { value, headers, conceal } = reply;
-  const shownUrl = appUrlOf(value);
-  const request = { ...body, idempotencyKey };
+function readCreated(response: Exchange, { body, idempotencyKey, idPointer }: CreateRequest): CreatedRun {
+  const { value, headers, conceal, attempts } = response;
+  const appUrl = appUrlOf(value);
+  // The contract does not name this header; services of this kind send it.
+  const replayed = headers['idempotency-replayed']?.trim().toLowerCase() ?? '';
   return {
     kind: 'created',
-    runId: runIdOf(value, headers.location, idPointer, request, conceal),
-    appUrl: shownUrl === null ? null : conceal(shownUrl),
-    replayed: replayedHeader(reply),
-    attempts: reply.attempts,
-    response: reply.value,
-    text: reply.text,
+    runId: runIdOf(value, headers.location, idPointer, { ...body, idempotencyKey }, conceal),
+    appUrl: appUrl === null ? null : conceal(appUrl),
+    replayed: ['true', 'false'].includes(replayed) ? replayed === 'true' : null,
+    attempts,
+    response: value,
   };
 }
 
-function aborted(signal: AbortSignal): Promise<'stopped'> {
+/** Resolves when the signal is aborted. */
+export function untilAborted(signal: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve('stopped');
-    signal.addEventListener('abort', () => resolve('stopped'), { once: true });
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
 }
 
+/** Resolves as the promise does, or with undefined when the time is up. */
+async function within<T>(ms: number, promise: Promise<T>, clock: Clock): Promise<T | undefined> {
+  const done = new AbortController();
+  const timeUp = clock.sleep(ms, done.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    return await Promise.race([promise, timeUp]);
+  } finally {
+    done.abort();
+  }
+}
+
 /**
- * Creates a run. Stopped while the create is under way, it finds out what became of it: waits for the reply a
- * little, then sends the same key and bytes once more, so that no run is left behind unknown.
+ * Creates a run. If we are stopped while the request is under way, it waits a little for the response, then sends the same
+ * key and bytes once more, so that no run is left behind unknown.
  */
 export async function createRun(
-  start: CreateRequest,
+  request: CreateRequest,
   timeoutMs: number,
-  tools: CreateTools,
+  { service, clock, signal, tell }: CreateTools,
 ): Promise<Creation> {
-  const { service, clock, stop } = tools;
-  if (stop.aborted) return { kind: 'none' };
+  if (signal.aborted) return { kind: 'none' };
+  const { body, idempotencyKey } = request;
   const abandon = new AbortController();
   let mayExist = false;
-  let waitingUntil = 0;
-
+  let retryAt = 0;
   const settled = service
-    .trigger(start.body, {
-      idempotencyKey: start.idempotencyKey,
+    .trigger(body, {
+      idempotencyKey,
       timeoutMs: Math.min(callTimeoutMs, timeoutMs),
       limitTimeoutMs: timeoutMs,
       signal: abandon.signal,
       onRetry(error, waitMs) {
         mayExist ||= !surelyRefused(error);
-        waitingUntil = clock.monotonic() + waitMs;
-        tools.onRetry?.(error, waitMs);
+        retryAt = clock.monotonic() + waitMs;
+        tell?.({ type: 'retry', error, waitMs });
       },
     })
     .then(
-      (reply) => ({ reply }),
+      (response) => ({ response }),
       (error: unknown) => ({ error }),
     );
 
-  let first = await Promise.race([settled, aborted(stop)]);
-  if (first === 'stopped') {
-    const sending = clock.monotonic() >= waitingUntil;
-    if (sending) {
-      const grace = new AbortController();
-      const timeUp = clock.sleep(graceMs, grace.signal).then(
-        () => 'stopped' as const,
-        () => 'stopped' as const,
-      );
-      first = await Promise.race([settled, timeUp]);
-      grace.abort();
-    }
-    abandon.abort();
-    if (first !== 'stopped' && 'reply' in first) return understand(first.reply, start);
-    if (first === 'stopped' ? sending : !surelyRefused(first.error)) mayExist = true;
-    return mayExist ? askAgain(start, service) : { kind: 'none' };
+  const result = await Promise.race([settled, untilAborted(signal)]);
+  if (result !== undefined) {
+    if ('error' in result) throw result.error;
+    return readCreated(result.response, request);
   }
-  if ('error' in first) throw first.error;
-  return understand(first.reply, start);
-}
 
-async function askAgain(start: CreateRequest, service: RunService): Promise<Creation> {
+  const underWay = clock.monotonic() >= retryAt;
+  const late = underWay ? await within(graceMs, settled, clock) : undefined;
+  abandon.abort();
+  if (late !== undefined && 'response' in late) return readCreated(late.response, request);
+  mayExist ||= late === undefined ? underWay : !surelyRefused(late.error);
+  if (!mayExist) return { kind: 'none' };
   try {
-    const reply = await service.trigger(start.body, {
-      idempotencyKey: start.idempotencyKey,
-      timeoutMs: askAgainMs,
-    });
-    const created = understand(reply, start);
+    const response = await service.trigger(body, { idempotencyKey, timeoutMs: secondRequestMs });
+    const created = readCreated(response, request);
     return { ...created, attempts: created.attempts + 1 };
   } catch {
     return { kind: 'unknown' };

@@ -1,22 +1,20 @@
 import { ceilings } from '../client/rate-limit.ts';
-import type { Clock } from '../clock.ts';
-import { formatDuration } from '../duration.ts';
-import { HttpError, RungateError, type StopCause, StoppedError, UsageError } from '../errors.ts';
-import type { CreatedRun } from './create.ts';
-import { type Fleet, fleetCreates, fleetSlots, type Slots, slotFrom } from './fleet/slots.ts';
+import { HttpError, RungateError, type StopCause, StoppedError } from '../errors.ts';
+import { untilAborted } from './create.ts';
+import { type Fleet, fleetSlots, waitForCreateSlot } from './fleet/slots.ts';
 import type { Policy } from './policy.ts';
-import { endedAtFirstLook, stretchAfter } from './poll.ts';
+import { endedAtFirstLook, firstProgress, type PollRules, stretchAfter } from './poll.ts';
 import {
   type Cancellation,
   type GateReport,
-  type RunOrigin,
   type RunReport,
   reportGate,
   reportStop,
+  seconds,
+  unknownRun,
 } from './report.ts';
-import type { RunService } from './service.ts';
 import { type DiscardedRun, type RunJournal, type Start, startRun } from './start.ts';
-import { type WaitObserver, type WatchedRun, waitForRuns, watch } from './wait.ts';
+import { type WaitTools, type WatchedRun, waitForRuns, watch } from './wait.ts';
 
 export interface GateOptions {
   /** The run to create and wait for; or else `runIds`. */
@@ -36,24 +34,20 @@ export interface GateOptions {
   cancelReason(why: StopCause | 'timeout'): string | Promise<string>;
 }
 
-export interface GateObserver extends WaitObserver {
-  /** The create waits for its turn in the fleet. */
-  onTurn?(waitMs: number): void;
-  onCreated?(run: CreatedRun, reattached: boolean): void;
-  onCreateRetry?(error: unknown, waitMs: number): void;
-  /** The run had ended before its first status read, and may be another job's: another one is started. */
-  onDiscarded?(run: DiscardedRun): void;
-  onStopping?(signal: StopCause): void;
-  onCancelled?(runId: string, error: RungateError | null): void;
+export interface GateTools extends Omit<WaitTools, 'signal'> {
+  /** Calls back when a person or the CI stops us. Returns a function that ends that. */
+  onStop(listener: (cause: StopCause) => void): () => void;
+  journal?: RunJournal | undefined;
 }
 
-export interface GateTools {
-  service: RunService;
-  clock: Clock;
-  random: () => number;
-  observer?: GateObserver;
-  onStop(stop: (signal: StopCause) => void): () => void;
-  journal?: RunJournal | undefined;
+type StoppableTools = GateTools & WaitTools;
+
+/** What is known when the wait is over. */
+interface Waited {
+  runs: readonly WatchedRun[];
+  discarded: readonly DiscardedRun[];
+  /** A run that may have been created before we were stopped. */
+  lost?: RunReport;
 }
 
 /** A stop takes 5 s at most: the rest is for noticing it (a lost parent shows late) and for the report. */
@@ -62,79 +56,39 @@ const cancelTimeoutMs = 15_000;
 
 /** Creates a run if asked to, waits for all runs, and judges them. Throws when no run could be created. */
 export async function runGate(options: GateOptions, tools: GateTools): Promise<GateReport> {
-  const { clock, observer } = tools;
-  const stop = new AbortController();
-  let stopped: { signal: StopCause; at: number } | null = null;
-  const unsubscribe = tools.onStop((signal) => {
-    stopped = { signal, at: clock.monotonic() };
-    observer?.onStopping?.(signal);
-    stop.abort(new StoppedError(signal));
+  const { clock, journal, tell } = tools;
+  const aborter = new AbortController();
+  const stopped: { by: StopCause | null; at: number } = { by: null, at: 0 };
+  const unsubscribe = tools.onStop((by) => {
+    Object.assign(stopped, { by, at: clock.monotonic() });
+    tell?.({ type: 'stopping', by });
+    aborter.abort(new StoppedError(by));
   });
+  const stoppable: StoppableTools = { ...tools, signal: aborter.signal };
   try {
-    // Places are counted by the wall clock, which the gates of a fleet have in common.
-    const offset = clock.now() - clock.monotonic();
-    const creates = options.fleet && fleetCreates(options.fleet, offset);
-    if (options.start !== undefined && creates !== undefined) {
-      checkTurn(options.fleet, creates, options.timeoutMs);
-      await turn(creates, stop.signal, tools);
-    }
-    const startedAt = clock.monotonic();
-    const deadline = startedAt + options.timeoutMs;
-    const origins = new Map<string, RunOrigin>();
-    const slots = options.fleet && fleetSlots(options.fleet, ceilings.reads, offset);
-    const rules = { ...options, deadline, triggered: options.start !== undefined, slots };
-    let runs: WatchedRun[] = (options.runIds ?? []).map((runId) => watch(runId, startedAt));
-    const wait = () => waitForRuns(runs, rules, { ...tools, signal: stop.signal });
-    let lost: RunReport | null = null;
-    let discarded: DiscardedRun[] = [];
+    const { start, runIds = [] } = options;
+    const waited =
+      start === undefined
+        ? await waitForThese(runIds, options, stoppable)
+        : await createAndWait(start, options, stoppable);
+    const { runs, discarded, lost } = waited;
+    for (const { runId, progress } of runs) if (progress.seen?.kind === 'ended') journal?.settled(runId);
 
-    if (options.start === undefined) {
-      await wait();
-    } else if (!stop.signal.aborted) {
-      let limitedMs = 0;
-      const started = await startRun(options.start, options.timeoutMs, {
-        ...tools,
-        stop: stop.signal,
-        onRetry(error, waitMs) {
-          if (error instanceof HttpError && error.status === 429) limitedMs += waitMs;
-          observer?.onCreateRetry?.(error, waitMs);
-        },
-        onDiscarded: observer?.onDiscarded,
-        async endedAtFirstLook({ step, run: created, reattached, doubtful }) {
-          observer?.onCreated?.(created, reattached);
-          // A gate with moments of its own is spread already.
-          const stretch = slots === undefined ? stretchAfter(limitedMs, options.intervalMs) : 1;
-          const run = { ...watch(created.runId, clock.monotonic(), created.appUrl, stretch), startedAt };
-          runs = [run];
-          origins.set(run.runId, { idempotencyKey: step.key, reattached });
-          await wait();
-          const foreign = doubtful && endedAtFirstLook(run);
-          if (foreign) runs = [];
-          return foreign;
-        },
-      });
-      discarded = started.discarded;
-      if (started.kind === 'unknown') lost = unknownRun(started.step.key, clock.monotonic() - startedAt);
-    }
-    for (const { runId, progress } of runs)
-      if (progress.seen?.kind === 'ended') tools.journal?.settled(runId);
-
-    const report = () => reportGate(runs, origins, options.policy, clock.monotonic(), discarded);
+    const report = () => reportGate(runs, options.policy, clock.monotonic(), discarded);
     const unfinished = runs.filter((run) => run.outcome === null);
-    const by = stopped as { signal: StopCause; at: number } | null;
-    if (by !== null && (unfinished.length > 0 || runs.length === 0)) {
-      const left = by.at + stopBudgetMs - clock.monotonic();
-      const asked = options.cancelOnInterrupt
-        ? await cancelAll(unfinished, await options.cancelReason(by.signal), left, tools)
+    if (stopped.by !== null && (unfinished.length > 0 || runs.length === 0)) {
+      const leftMs = stopped.at + stopBudgetMs - clock.monotonic();
+      const cancellation = options.cancelOnInterrupt
+        ? await cancelAll(unfinished, await options.cancelReason(stopped.by), leftMs, tools)
         : 'none';
       // The service accepted the cancellation: the post step need not repeat it.
-      if (asked === 'requested') for (const { runId } of unfinished) tools.journal?.settled(runId);
-      const stopReport = reportStop(report(), by.signal, lost === null ? asked : 'failed');
-      return lost === null ? stopReport : { ...stopReport, runs: [lost] };
+      if (cancellation === 'requested') for (const { runId } of unfinished) journal?.settled(runId);
+      if (lost === undefined) return reportStop(report(), stopped.by, cancellation);
+      return { ...reportStop(report(), stopped.by, 'failed'), runs: [lost] };
     }
     if (options.cancelOnTimeout) {
-      const late = runs.filter((run) => run.outcome !== null && run.outcome.limit === true);
-      if (late.length > 0) await cancelLate(late, await options.cancelReason('timeout'), stop.signal, tools);
+      const late = runs.filter((run) => run.outcome?.limit === true);
+      if (late.length > 0) await cancelLate(late, await options.cancelReason('timeout'), stoppable);
     }
     return report();
   } finally {
@@ -142,49 +96,86 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
   }
 }
 
-/** Refuses a fleet in which a gate may wait for its turn for longer than `--timeout`: every wait ends at a limit that the user sets. */
-function checkTurn(fleet: Fleet | undefined, { everyMs }: Slots, timeoutMs: number): void {
-  if (everyMs <= timeoutMs) return;
-  const [turnText, timeoutText] = [formatDuration(everyMs), formatDuration(timeoutMs)];
-  throw new UsageError(
-    `a fleet of ${fleet?.size} is too large for the timeout of ${timeoutText}: a gate may wait ${turnText} for its turn`,
-    { hint: 'set a longer --timeout, or a smaller --fleet-size if fewer gates share the service' },
-  );
+/** The rules of a wait that begins now. */
+function pollRules(options: GateOptions, { clock }: GateTools): PollRules {
+  const { start, fleet, timeoutMs } = options;
+  const now = clock.monotonic();
+  return {
+    ...options,
+    deadline: now + timeoutMs,
+    triggered: start !== undefined,
+    // Slots are counted by the wall clock, which the gates of a fleet have in common.
+    slots: fleet && fleetSlots(fleet, ceilings.reads, clock.now() - now),
+  };
 }
 
-/** Waits for the gate's moment to create; the time that a run may take begins after it. */
-async function turn(slots: Slots, stop: AbortSignal, { clock, observer }: GateTools): Promise<void> {
-  const waitMs = slotFrom(clock.monotonic(), slots) - clock.monotonic();
-  observer?.onTurn?.(waitMs);
-  try {
-    await clock.sleep(waitMs, stop);
-  } catch (error) {
-    if (!stop.aborted) throw error;
-  }
+async function waitForThese(
+  runIds: readonly string[],
+  options: GateOptions,
+  tools: StoppableTools,
+): Promise<Waited> {
+  const now = tools.clock.monotonic();
+  const runs = runIds.map((runId) => watch(runId, now));
+  await waitForRuns(runs, pollRules(options, tools), tools);
+  return { runs, discarded: [] };
+}
+
+async function createAndWait(start: Start, options: GateOptions, tools: StoppableTools): Promise<Waited> {
+  const { clock, signal } = tools;
+  if (options.fleet !== undefined) await waitForCreateSlot(options.fleet, options.timeoutMs, tools);
+  if (signal.aborted) return { runs: [], discarded: [] };
+  // The time that a run may take begins after the gate's turn in its fleet.
+  const startedAt = clock.monotonic();
+  const rules = pollRules(options, tools);
+  let runs: WatchedRun[] = [];
+  let limitedMs = 0;
+  const started = await startRun(start, options.timeoutMs, {
+    ...tools,
+    tell(event) {
+      if (event.type === 'retry' && event.error instanceof HttpError && event.error.status === 429)
+        limitedMs += event.waitMs;
+      tools.tell?.(event);
+    },
+    async endedAtFirstLook({ step, run: created, reattached, doubtful }) {
+      const { runId, appUrl } = created;
+      // The reads of a gate with slots of its own are spread already.
+      const stretch = rules.slots === undefined ? stretchAfter(limitedMs, options.intervalMs) : 1;
+      const run = watch(runId, clock.monotonic(), {
+        progress: firstProgress(stretch),
+        startedAt,
+        appUrl,
+        idempotencyKey: step.key,
+        reattached,
+      });
+      runs = [run];
+      await waitForRuns(runs, rules, tools);
+      const foreign = doubtful && endedAtFirstLook(run);
+      if (foreign) runs = [];
+      return foreign;
+    },
+  });
+  const { kind, step, discarded } = started;
+  if (kind !== 'unknown') return { runs, discarded };
+  // Its key is the way to find the run again.
+  const elapsedSeconds = seconds(clock.monotonic() - startedAt);
+  return { runs, discarded, lost: unknownRun({ idempotencyKey: step.key, elapsedSeconds }) };
 }
 
 /** Cancels runs whose time is up. A stop meanwhile leaves it no more time than any stop takes. */
-async function cancelLate(
-  runs: readonly WatchedRun[],
-  reason: string,
-  stop: AbortSignal,
-  tools: GateTools,
-): Promise<void> {
+async function cancelLate(runs: readonly WatchedRun[], reason: string, tools: StoppableTools): Promise<void> {
+  const { clock, signal } = tools;
   const timeUp = new AbortController();
   const done = new AbortController();
-  const onStop = () => {
-    tools.clock.sleep(stopBudgetMs, done.signal).then(
-      () => timeUp.abort(stop.reason),
+  untilAborted(signal)
+    .then(() => clock.sleep(stopBudgetMs, done.signal))
+    .then(
+      () => timeUp.abort(signal.reason),
       () => {},
     );
-  };
-  if (stop.aborted) onStop();
-  stop.addEventListener('abort', onStop, { once: true });
   try {
     await cancelAll(runs, reason, cancelTimeoutMs, tools, timeUp.signal);
   } finally {
     done.abort();
-    stop.removeEventListener('abort', onStop);
   }
 }
 
@@ -192,39 +183,22 @@ async function cancelAll(
   runs: readonly WatchedRun[],
   reason: string,
   timeoutMs: number,
-  tools: GateTools,
+  { service, tell }: GateTools,
   signal?: AbortSignal,
 ): Promise<Cancellation> {
   if (runs.length === 0) return 'none';
   const done = await Promise.all(
     runs.map(async ({ runId }) => {
       try {
-        await tools.service.cancel(runId, reason, { timeoutMs: Math.max(1, timeoutMs), signal });
-        tools.observer?.onCancelled?.(runId, null);
+        await service.cancel(runId, reason, { timeoutMs: Math.max(1, timeoutMs), signal });
+        tell?.({ type: 'cancelled', runId, error: null });
         return true;
       } catch (error) {
         if (!(error instanceof RungateError)) throw error;
-        tools.observer?.onCancelled?.(runId, error);
+        tell?.({ type: 'cancelled', runId, error });
         return false;
       }
     }),
   );
   return done.every(Boolean) ? 'requested' : 'failed';
-}
-
-/** A run that may have been created before we were stopped: its key is the way to find it again. */
-function unknownRun(idempotencyKey: string, elapsedMs: number): RunReport {
-  return {
-    runId: null,
-    state: null,
-    verdict: null,
-    gate: 'fail',
-    failed: null,
-    blocked: null,
-    appUrl: null,
-    attempts: 0,
-    elapsedSeconds: Math.round(elapsedMs) / 1000,
-    idempotencyKey,
-    reattached: false,
-  };
 }

@@ -39,31 +39,45 @@ export interface GateReport {
   cancellation?: Cancellation;
 }
 
-/** How a run came to be watched, beside its id. */
-export interface RunOrigin {
-  idempotencyKey: string | null;
-  reattached: boolean;
+const nothingKnown: RunReport = {
+  runId: null,
+  state: null,
+  verdict: null,
+  gate: 'fail',
+  failed: null,
+  blocked: null,
+  appUrl: null,
+  attempts: 0,
+  elapsedSeconds: 0,
+  idempotencyKey: null,
+  reattached: false,
+};
+
+/** A run that was never read. */
+export function unknownRun(known: Partial<RunReport>): RunReport {
+  return { ...nothingKnown, ...known };
 }
 
 /** Seconds with three decimals: what the clock is good for. */
-function seconds(ms: number): number {
+export function seconds(ms: number): number {
   return Math.round(ms) / 1000;
 }
 
-export function reportRun(run: WatchedRun, origin: RunOrigin, policy: Policy, now: number): RunReport {
-  const { seen, attempts } = run.progress;
-  const { outcome } = run;
+export function reportRun(run: WatchedRun, policy: Policy, now: number): RunReport {
+  const { runId, outcome, appUrl, idempotencyKey, reattached } = run;
+  const { attempts, seen } = run.progress;
   const report: RunReport = {
-    runId: run.runId,
+    runId,
     state: seen?.state ?? null,
     verdict: outcome?.verdict ?? null,
     gate: outcome === null ? 'fail' : policy[outcome.verdict],
     failed: seen?.failed ?? null,
     blocked: seen?.blocked ?? null,
-    appUrl: run.appUrl,
+    appUrl,
     attempts,
     elapsedSeconds: seconds((run.endedAt ?? now) - run.startedAt),
-    ...origin,
+    idempotencyKey,
+    reattached,
   };
   return outcome?.verdict === 'unobserved' ? { ...report, error: reportError(outcome.cause) } : report;
 }
@@ -106,27 +120,20 @@ export function shownGate({ gate, exitCode, runs }: GateReport): Action {
 /** The gate over runs that all have an outcome. */
 export function reportGate(
   runs: readonly WatchedRun[],
-  origins: ReadonlyMap<string, RunOrigin>,
   policy: Policy,
   now: number,
   discarded: readonly DiscardedRun[] = [],
 ): GateReport {
-  const also = discarded.length === 0 ? {} : { discarded: [...discarded] };
-  const reports = runs.map((run) => reportRun(run, originOf(run, origins), policy, now));
+  const reports = runs.map((run) => reportRun(run, policy, now));
   // Callers refuse an empty list. If one did not, nothing is known, so the gate fails.
-  if (reports.length === 0)
-    return { schemaVersion: 1, gate: 'fail', exitCode: exitCodes.bug, runs: [], ...also };
+  const empty = reports.length === 0;
   return {
     schemaVersion: 1,
-    gate: worst(reports.map((run) => run.gate)),
-    exitCode: mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
+    gate: empty ? 'fail' : worst(reports.map((run) => run.gate)),
+    exitCode: empty ? exitCodes.bug : mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
     runs: reports,
-    ...also,
+    ...(discarded.length === 0 ? {} : { discarded: [...discarded] }),
   };
-}
-
-function originOf(run: WatchedRun, origins: ReadonlyMap<string, RunOrigin>): RunOrigin {
-  return origins.get(run.runId) ?? { idempotencyKey: null, reattached: false };
 }
 
 /** The gate of a wait that was stopped: it fails, whatever is known of the runs. */

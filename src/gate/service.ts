@@ -1,4 +1,4 @@
-import type { Caller, Exchange } from '../client/caller.ts';
+import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
 import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
@@ -7,116 +7,67 @@ import { readResponse } from './run-status.ts';
 
 /** What the gate needs of the service; the rest of the client is not its business. */
 export interface RunService {
-  /** Creates a run. Repeated by the HTTP layer with the same key and the same bytes. */
-  trigger(body: unknown, options: CreateOptions): Promise<Exchange>;
-  /** One GET, with no retries under it: the poll loop owns them. Throws what it could not understand. */
-  read(
-    runId: string,
-    options: { signal: AbortSignal; timeoutMs: number },
-  ): Promise<Exclude<ReadResult, { error: unknown }>>;
+  /** Creates a run. The client retries it with the same key and the same bytes. */
+  trigger(body: unknown, options: CallOptions): Promise<Exchange>;
+  /** Reads the status once, without retries: those are the wait's. Throws where the response cannot be trusted. */
+  read(runId: string, options: CallOptions): Promise<Exclude<ReadResult, { error: unknown }>>;
   /**
-   * Whether a run has ended, whatever its counts; with the HTTP layer's retries. A run that is not visible yet has not, nor
-   * has one whose state stays unknown.
+   * Whether a run has ended, whatever its counts; with the client's retries. A run that is not visible yet has not, nor has
+   * one whose state stays unknown.
    * @throws ContractError if no response can be trusted
    */
-  hasEnded(runId: string, options: LookOptions): Promise<boolean>;
-  cancel(
-    runId: string,
-    reason: string,
-    options: { timeoutMs: number; signal?: AbortSignal | undefined },
-  ): Promise<Exchange>;
+  hasEnded(runId: string, options: CallOptions): Promise<boolean>;
+  cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
 }
 
-export interface CreateOptions {
-  idempotencyKey: string;
-  /** For the whole call; a 429 is waited out until `limitTimeoutMs`. */
-  timeoutMs?: number;
-  limitTimeoutMs?: number;
-  signal?: AbortSignal;
-  onRetry?: (error: unknown, waitMs: number) => void;
-}
-
-export interface LookOptions {
-  signal: AbortSignal;
-  /** For each read of it; a 429 is waited out until `limitTimeoutMs`, by default as long. */
-  timeoutMs: number;
-  limitTimeoutMs?: number;
-}
-
-/** How often a run that was found is looked at until its state is clear. */
+/** How often a run is read until its state is clear. */
 const looks = 3;
 
 export function runService(caller: Caller, now: () => number): RunService {
-  /** `hidden`: the service knows no such run, or not yet. */
-  async function stateOf(
-    runId: string,
-    options: LookOptions,
-  ): Promise<'ended' | 'running' | 'hidden' | 'unknown' | 'broken'> {
-    try {
-      const input = { params: { runId } };
-      const reply = await caller.exchange('run.status', run['run.status'], input, {
-        ...options,
-        check: false,
-      });
-      const reading = readResponse(reply, runId);
-      if (reading.kind === 'running') return reading.known ? 'running' : 'unknown';
-      return reading.kind === 'ended' || reading.ended ? 'ended' : 'broken';
-    } catch (error) {
-      if (error instanceof HttpError && error.status === 404) return 'hidden';
-      throw error;
-    }
-  }
+  // `readResponse` is stricter than the schema: it knows what the status of an ended run must have.
+  const status = (runId: string, options: CallOptions) =>
+    caller.exchange('run.status', run['run.status'], { params: { runId } }, { ...options, check: false });
 
   return {
     trigger: (body, options) =>
       caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }, options),
 
-    async read(runId, { signal, timeoutMs }) {
-      const reply = await caller.exchange(
-        'run.status',
-        run['run.status'],
-        { params: { runId } },
-        {
-          signal,
-          timeoutMs,
-          attempts: 1,
-          // The gate has a stricter reading of its own, which knows what an ended run must say.
-          check: false,
-        },
-      );
-      const reading = readResponse(reply, runId);
+    async read(runId, options) {
+      const response = await status(runId, { ...options, attempts: 1 });
+      const { headers, conceal } = response;
+      const reading = readResponse(response, runId);
       if (reading.kind !== 'broken') {
-        return {
-          reading,
-          retryAfterMs: parseRetryAfter(reply.headers['retry-after'], clockOf(reply.headers, now())),
-        };
+        return { reading, retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now())) };
       }
       const { field, expected, received } = reading.violation;
-      const shownId = reply.conceal(runId);
       const end = reading.ended ? `, though its state is ${reading.state}` : '';
       const what = field === '' ? 'the response' : `"${field}"`;
       throw new ContractError(
-        `the status of run ${shownId} cannot be trusted${end}: ${what} should be ${expected}, and is ${received}`,
+        `the status of run ${conceal(runId)} cannot be trusted${end}: ${what} should be ${expected}, and is ${received}`,
         {
-          field,
-          expected,
-          received,
-          status: reply.status,
+          ...reading.violation,
+          status: response.status,
           hint: 'see what the service answers: rungate run status --json',
         },
       );
     },
 
     async hasEnded(runId, options) {
-      let open = false;
-      // One reply that cannot be understood, or one 404 of a run that is there, says nothing: so it is asked again.
+      let trusted = false;
+      // One response that cannot be trusted, or one 404 of a run that exists, says nothing: so the run is read again.
       for (let look = 0; look < looks; look += 1) {
-        const state = await stateOf(runId, options);
-        if (state === 'ended') return true;
-        if (state === 'running') return false;
-        open = state !== 'broken';
+        try {
+          const reading = readResponse(await status(runId, options), runId);
+          if (reading.kind === 'ended') return true;
+          if (reading.kind === 'broken' && reading.ended) return true;
+          if (reading.kind === 'running' && reading.known) return false;
+          trusted = reading.kind === 'running';
+        } catch (error) {
+          if (!(error instanceof HttpError) || error.status !== 404) throw error;
+          trusted = true;
+        }
       }
-      if (open) return false;
+      if (trusted) return false;
       throw new ContractError(`the service does not say whether run ${runId} has ended`, {
         field: 'state',
         expected: 'in_progress, completed or cancelled',

@@ -1,6 +1,6 @@
 import type { TriggerBody } from '../contract/run.ts';
 import { ContractError } from '../errors.ts';
-import { type CreatedRun, type CreateTools, type Creation, createRun } from './create.ts';
+import { type CreatedRun, type CreateTools, createRun } from './create.ts';
 
 /**
  * Who may have used a key before: `user`, the user's own key, whose run is what was asked for, ended or not; `random`, nobody;
@@ -56,10 +56,10 @@ export interface StartTools extends CreateTools {
   journal?: RunJournal | undefined;
   /**
    * Reads the run, or waits for it. Returns whether it is in doubt and had ended before its first clear status read.
+   * By default one read of a run that is in doubt.
    * @param leftMs until the start may wait no longer for a rate limit
    */
-  endedAtFirstLook(candidate: Candidate, leftMs: number): Promise<boolean>;
-  onDiscarded?: ((run: DiscardedRun) => void) | undefined;
+  endedAtFirstLook?(candidate: Candidate, leftMs: number): Promise<boolean>;
 }
 
 export type Started =
@@ -69,18 +69,16 @@ export type Started =
 /** How long the look at a run that is not waited for may take, retries included, in milliseconds. */
 const lookTimeoutMs = 60_000;
 
-/** The first look at a run that is not waited for: one status read, if the run is in doubt at all. */
-export function lookOnce({ service, stop }: Pick<CreateTools, 'service' | 'stop'>) {
-  return async ({ run, doubtful }: Candidate, leftMs: number): Promise<boolean> => {
-    if (!doubtful || stop.aborted) return false;
-    try {
-      const limitTimeoutMs = Math.max(lookTimeoutMs, leftMs);
-      return await service.hasEnded(run.runId, { signal: stop, timeoutMs: lookTimeoutMs, limitTimeoutMs });
-    } catch (error) {
-      if (!stop.aborted) throw error;
-      return false;
-    }
-  };
+async function lookOnce({ run, doubtful }: Candidate, leftMs: number, tools: StartTools): Promise<boolean> {
+  const { service, signal } = tools;
+  if (!doubtful || signal.aborted) return false;
+  try {
+    const limitTimeoutMs = Math.max(lookTimeoutMs, leftMs);
+    return await service.hasEnded(run.runId, { signal, timeoutMs: lookTimeoutMs, limitTimeoutMs });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return false;
+  }
 }
 
 function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
@@ -102,35 +100,34 @@ function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
  */
 export async function startRun(start: Start, timeoutMs: number, tools: StartTools): Promise<Started> {
   const { body, idPointer } = start;
+  const { clock, journal, tell } = tools;
   const discarded: DiscardedRun[] = [];
-  const deadline = tools.clock.monotonic() + timeoutMs;
+  const deadline = clock.monotonic() + timeoutMs;
+  const leftMs = () => deadline - clock.monotonic();
+  const { endedAtFirstLook = (run, ms) => lookOnce(run, ms, tools) } = tools;
   for (const step of start.keys) {
-    const request = { body, idPointer, idempotencyKey: step.key };
-    tools.journal?.triggering(step, body);
-    const leftMs = Math.max(1, deadline - tools.clock.monotonic());
-    const creation: Creation = await createRun(request, leftMs, tools);
+    const idempotencyKey = step.key;
+    journal?.triggering(step, body);
+    const creation = await createRun({ body, idPointer, idempotencyKey }, Math.max(1, leftMs()), tools);
     if (creation.kind !== 'created') return { kind: creation.kind, step, discarded };
     const { runId, appUrl } = creation;
-    tools.journal?.created(step, creation);
+    journal?.created(step, creation);
+    // A service that ignores the keys gives the same run for each. It is not read again: its state may be stale then.
+    if (discarded.some((run) => run.runId === runId)) {
+      journal?.settled(runId);
+      if (tools.signal.aborted) return { kind: 'none', step, discarded };
+      continue;
+    }
     const candidate = candidateOf(step, creation);
-    const left = deadline - tools.clock.monotonic();
-    // A service that ignores the keys gives the same run for each of them. It is not looked at again: its state may be stale then.
-    const again = discarded.some((run) => run.runId === runId);
-    if (!again && !(await tools.endedAtFirstLook(candidate, left)))
-      return { kind: 'started', discarded, ...candidate };
-    tools.journal?.settled(runId);
-    if (again && tools.stop.aborted) return { kind: 'none', step, discarded };
-    if (again) continue;
-    const run = { runId, appUrl, idempotencyKey: step.key };
+    tell?.({ type: 'created', runId, appUrl, reattached: candidate.reattached });
+    if (!(await endedAtFirstLook(candidate, leftMs()))) return { kind: 'started', discarded, ...candidate };
+    journal?.settled(runId);
+    const run = { runId, appUrl, idempotencyKey };
     discarded.push(run);
-    tools.onDiscarded?.(run);
+    tell?.({ type: 'discarded', ...run });
   }
   throw new ContractError(
     'the service returns a run that has already ended for every idempotency key, even for a random one',
-    {
-      field: 'runId',
-      expected: 'a new run',
-      received: 'a run that has ended',
-    },
+    { field: 'runId', expected: 'a new run', received: 'a run that has ended' },
   );
 }

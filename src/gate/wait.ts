@@ -3,6 +3,7 @@ import { nextReadAt } from '../client/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
 import { eitherSignal } from '../transport/stop.ts';
+import type { Tell } from './events.ts';
 import { type Slots, slotFrom } from './fleet/slots.ts';
 import {
   afterRead,
@@ -13,6 +14,7 @@ import {
   type Progress,
   type ReadResult,
 } from './poll.ts';
+import type { Reading } from './run-status.ts';
 import type { RunService } from './service.ts';
 
 /** A run that is waited for, and all that is known of it. */
@@ -26,67 +28,37 @@ export interface WatchedRun {
   startedAt: number;
   endedAt: number | null;
   appUrl: string | null;
-}
-
-/** What a wait tells as it goes; each is called in the order in which things happen. */
-export interface WaitObserver {
-  /** The runs that are waited for from now on. What is known of each changes in place. */
-  onWatch?(runs: readonly WatchedRun[]): void;
-  onRead?(run: WatchedRun, runs: readonly WatchedRun[]): void;
-  onTrouble?(run: WatchedRun, error: RungateError, waitMs: number | null): void;
-  onUnknownState?(run: WatchedRun, state: string): void;
+  /** Of a run that this gate has started; null otherwise. */
+  idempotencyKey: string | null;
+  /** An earlier attempt with the same key had started it. */
+  reattached: boolean;
 }
 
 export interface WaitTools {
   service: RunService;
   clock: Clock;
   random: () => number;
-  observer?: WaitObserver;
+  tell?: Tell | undefined;
+  /** Given the runs that are waited for from now on. What is known of each changes in place. */
+  onWatch?: ((runs: readonly WatchedRun[]) => void) | undefined;
   /** Ends the wait at once; what is known by then stays in the runs. */
   signal: AbortSignal;
 }
 
-export function watch(runId: string, now: number, appUrl: string | null = null, stretch = 1): WatchedRun {
+/** A run of which nothing is known yet but `known`. */
+export function watch(runId: string, now: number, known: Partial<WatchedRun> = {}): WatchedRun {
   return {
     runId,
-    progress: firstProgress(stretch),
+    progress: firstProgress(),
     due: now,
     outcome: null,
     startedAt: now,
     endedAt: null,
-    appUrl,
+    appUrl: null,
+    idempotencyKey: null,
+    reattached: false,
+    ...known,
   };
-}
-
-/** One read, whatever comes of it. Errors that say nothing of the run, being found before anything is sent, are thrown. */
-async function read(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<ReadResult> {
-  const timeoutMs = Math.max(1, rules.deadline - tools.clock.monotonic());
-  try {
-    return await tools.service.read(run.runId, { signal: tools.signal, timeoutMs });
-  } catch (error) {
-    const unsent =
-      error instanceof UsageError || error instanceof ConfigError || error instanceof CredentialError;
-    if (unsent || !(error instanceof RungateError) || tools.signal.aborted) throw error;
-    return { error };
-  }
-}
-
-function apply(run: WatchedRun, result: ReadResult, rules: PollRules, tools: WaitTools): void {
-  const now = tools.clock.monotonic();
-  const { progress, decision } = afterRead(run.progress, result, rules, now, tools.random());
-  const knownBefore = run.progress.seen?.kind !== 'running' || run.progress.seen.known;
-  run.progress = progress;
-  run.appUrl = progress.seen?.appUrl ?? run.appUrl;
-  if ('done' in decision) {
-    run.outcome = decision.done;
-    run.endedAt = now;
-  } else {
-    run.due = now + decision.waitMs;
-  }
-  const { seen } = progress;
-  if (!('error' in result) && seen?.kind === 'running' && !seen.known && knownBefore) {
-    tools.observer?.onUnknownState?.(run, String(seen.state));
-  }
 }
 
 /** A run as the schedule sees it. */
@@ -120,6 +92,50 @@ export function nextRead<Run extends Scheduled>(
   return { run, at: runs.length > 1 ? nextReadAt(past, run.due) : run.due };
 }
 
+/** Errors that say nothing of the run, being found before anything is sent, are thrown. */
+async function readStatus(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<ReadResult> {
+  const timeoutMs = Math.max(1, rules.deadline - tools.clock.monotonic());
+  try {
+    return await tools.service.read(run.runId, { signal: tools.signal, timeoutMs });
+  } catch (error) {
+    const unsent =
+      error instanceof UsageError || error instanceof ConfigError || error instanceof CredentialError;
+    if (unsent || !(error instanceof RungateError) || tools.signal.aborted) throw error;
+    return { error };
+  }
+}
+
+function isUnknown(reading: Reading | null): boolean {
+  return reading?.kind === 'running' && !reading.known;
+}
+
+/** Reads the run once, whatever comes of it, and decides what follows. */
+async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<void> {
+  const { clock, random, tell } = tools;
+  const result = await readStatus(run, rules, tools);
+  const now = clock.monotonic();
+  const before = run.progress.seen;
+  const { progress, decision } = afterRead(run.progress, result, rules, now, random());
+  const { seen, attempts } = progress;
+  const nextMs = 'done' in decision ? null : decision.waitMs;
+  run.progress = progress;
+  run.appUrl = seen?.appUrl ?? run.appUrl;
+  if ('done' in decision) {
+    run.outcome = decision.done;
+    run.endedAt = now;
+  } else {
+    run.due = now + decision.waitMs;
+  }
+  const { runId, appUrl } = run;
+  if ('error' in result) {
+    tell?.({ type: 'trouble', runId, error: result.error, attempts, nextMs });
+    return;
+  }
+  const { state, failed, blocked } = result.reading;
+  if (isUnknown(seen) && !isUnknown(before)) tell?.({ type: 'unknown-state', runId, state: String(state) });
+  tell?.({ type: 'read', runId, state, failed, blocked, appUrl, attempts, nextMs });
+}
+
 /** Sleeps until `at`, but no longer than until one of the reads under way has ended: that may change what comes next. */
 async function untilDue(
   at: number,
@@ -149,7 +165,7 @@ export async function waitForRuns(
   rules: PollRules,
   tools: WaitTools,
 ): Promise<void> {
-  const { clock, signal, observer } = tools;
+  const { clock, signal } = tools;
   const past: number[] = [];
   const reading = new Map<WatchedRun, Promise<void>>();
   const ending = new AbortController();
@@ -157,21 +173,7 @@ export async function waitForRuns(
   // Every read under way listens; Node would warn of the eleventh.
   setMaxListeners(0, either.signal);
 
-  async function readOnce(run: WatchedRun): Promise<void> {
-    try {
-      const result = await read(run, rules, { ...tools, signal: either.signal });
-      apply(run, result, rules, tools);
-      if ('error' in result) {
-        observer?.onTrouble?.(run, result.error, run.outcome ? null : run.due - clock.monotonic());
-      } else {
-        observer?.onRead?.(run, runs);
-      }
-    } finally {
-      reading.delete(run);
-    }
-  }
-
-  observer?.onWatch?.(runs);
+  tools.onWatch?.(runs);
   try {
     while (!signal.aborted) {
       const next = nextRead(runs, reading, past, rules.slots);
@@ -182,8 +184,13 @@ export async function waitForRuns(
         next.run.outcome = atTheLimit(next.run.progress);
         next.run.endedAt = clock.monotonic();
       } else if (await untilDue(next.at, reading.values(), tools)) {
+        const { run } = next;
         past.push(clock.monotonic());
-        reading.set(next.run, readOnce(next.run));
+        const read = readOnce(run, rules, { ...tools, signal: either.signal });
+        reading.set(
+          run,
+          read.finally(() => reading.delete(run)),
+        );
       }
     }
   } catch (error) {

@@ -1,11 +1,11 @@
 import type { ClientOptions } from '../client/options.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
+import type { GateEvent } from '../gate/events.ts';
 import type { Fleet } from '../gate/fleet/slots.ts';
 import { type Limits, resolveLimits } from '../gate/limits.ts';
 import { type Action, checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
 import { ownCopy } from '../own-options.ts';
-import type { GateEvent } from './gate-events.ts';
 
 /**
  * What the gate does about a verdict, where it is not the usual: `pass`, `warn` or `fail`. What is not known is never

@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { Conceal } from '../conceal.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
+import type { Tell } from '../gate/events.ts';
 import type { KeyStep, RunJournal, Start } from '../gate/start.ts';
-import type { GateEvent } from './gate-events.ts';
 import type { GateOptions } from './gate-options.ts';
 
 /** What the caller left out, as the CI says it. */
@@ -30,7 +30,7 @@ export async function planStart(
   given: TriggerBody,
   options: StartOptions,
   clock: Clock,
-  tell: (event: GateEvent) => void,
+  tell: Tell,
   conceal: Conceal,
 ): Promise<{ start: Start; journal: RunJournal | undefined }> {
   // The caller's object may change while we wait, and a key must never come with two bodies.

@@ -7,9 +7,9 @@ import { concealReport, type GateReport } from '../gate/report.ts';
 import { checkRunId } from '../gate/run-id.ts';
 import { runService } from '../gate/service.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
-import { gateObserver, watched } from './gate-events.ts';
 import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
 import { planStart } from './gate-start.ts';
+import { observerOf } from './observer.ts';
 
 /**
  * Starts a run or takes some that are there, waits for them, and judges them: `rungate run trigger --wait` and
@@ -28,15 +28,15 @@ export async function gate(given: GateOptions): Promise<GateReport> {
   for (const runId of runIds ?? []) checkRunId(runId);
   const local = isLocal(options.apiUrl);
   const note = intervalNote('intervalMs', rules.intervalMs, local);
-  const observed = watched(options);
+  const observer = observerOf(options);
   const conceal = ownConceal(options);
-  if (note !== null) observed.tell({ type: 'note', message: note });
+  if (note !== null) observer.tell({ type: 'note', message: note });
   const cancelReason = async (why: StopCause | 'timeout') =>
     options.cancelReason ?? (await import('../ci/cancel-reason.ts')).cancelReason(why, env ?? {});
   const started =
     trigger === undefined
       ? { runIds: [...new Set(runIds)], start: undefined, journal: undefined }
-      : { runIds: undefined, ...(await planStart(trigger, options, clock, observed.tell, conceal)) };
+      : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.tell, conceal)) };
   const caller = createCaller(options, conceal);
   try {
     const report = await runGate(
@@ -53,12 +53,12 @@ export async function gate(given: GateOptions): Promise<GateReport> {
         service: runService(caller, clock.now),
         clock,
         random,
-        onStop: observed.onStop,
-        observer: gateObserver(observed.tell, clock.monotonic),
+        onStop: observer.onStop,
+        tell: observer.tell,
         journal: started.journal,
       },
     );
-    observed.throwIfFailed();
+    observer.throwIfFailed();
     return concealReport(report, conceal);
   } finally {
     await caller.close();

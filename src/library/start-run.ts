@@ -6,9 +6,9 @@ import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
 import { parseApiUrl } from '../transport/address.ts';
-import { gateObserver, watched } from './gate-events.ts';
 import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
 import { planStart, type StartOptions } from './gate-start.ts';
+import { observerOf } from './observer.ts';
 
 /** What is started, and how; the rest of it is how to reach the service. */
 export interface StartRunOptions
@@ -53,35 +53,23 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
   checkTrigger(options.trigger);
   checkMs('timeoutMs', timeoutMs);
   parseApiUrl(options.apiUrl, options.insecureHttp);
-  const observed = watched(options);
+  const observer = observerOf(options);
+  const { tell } = observer;
   const conceal = ownConceal(options);
-  const { start, journal } = await planStart(options.trigger, options, clock, observed.tell, conceal);
-  const { onCreated, onCreateRetry, onDiscarded } = gateObserver(observed.tell, clock.monotonic);
+  const { start, journal } = await planStart(options.trigger, options, clock, tell, conceal);
   const caller = createCaller(options, conceal);
   const stop = new AbortController();
-  const unsubscribe = observed.onStop(() => stop.abort());
+  const unsubscribe = observer.onStop(() => stop.abort());
   try {
-    const tools = {
-      service: runService(caller, clock.now),
-      clock,
-      stop: stop.signal,
-      journal,
-      onRetry: onCreateRetry,
-      onDiscarded,
-    };
-    const started = await core.startRun(start, timeoutMs ?? usualLimits.timeoutMs, {
-      ...tools,
-      endedAtFirstLook: core.lookOnce(tools),
-    });
+    const service = runService(caller, clock.now);
+    const tools = { service, clock, signal: stop.signal, journal, tell };
+    const started = await core.startRun(start, timeoutMs ?? usualLimits.timeoutMs, tools);
+    if (started.kind === 'started') journal?.settled(started.run.runId);
+    observer.throwIfFailed();
     const idempotencyKey = started.step.key;
-    if (started.kind !== 'started') {
-      observed.throwIfFailed();
+    if (started.kind !== 'started')
       throw started.kind === 'none' ? options.signal?.reason : mayExist(idempotencyKey);
-    }
     const { run, reattached, discarded } = started;
-    onCreated?.(run, reattached);
-    journal?.settled(run.runId);
-    observed.throwIfFailed();
     const { runId, appUrl, response = null } = run;
     const also = discarded.length === 0 ? {} : { discarded };
     return { schemaVersion: 1, runId, appUrl, idempotencyKey, reattached, response, ...also };

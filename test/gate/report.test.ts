@@ -4,7 +4,7 @@ import { CredentialError, HttpError, NetworkError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
 import { type Action, actions, resolvePolicy } from '../../src/gate/policy.ts';
 import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
-import { exitCodeOfRun, type RunOrigin, reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
+import { exitCodeOfRun, reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
 import type { Verdict } from '../../src/gate/verdict.ts';
 import { type WatchedRun, watch } from '../../src/gate/wait.ts';
 import { readStatus } from '../as-it-is.ts';
@@ -57,13 +57,13 @@ describe('the exit code of one run', () => {
 });
 
 describe('the report of a run', () => {
-  const origin: RunOrigin = { idempotencyKey: 'k', reattached: true };
+  const origin = { idempotencyKey: 'k', reattached: true };
 
   test('has every promised field', () => {
     const seen = readStatus({ state: 'completed', failed: 2, blocked: 0 });
     const progress = { ...firstProgress(), attempts: 4, seen };
     const watched = run('r-1', { verdict: 'failed' }, { progress, appUrl: 'https://app.example/1' });
-    expect(reportRun(watched, origin, strict, 99_999)).toEqual({
+    expect(reportRun({ ...watched, ...origin }, strict, 99_999)).toEqual({
       runId: 'r-1',
       state: 'completed',
       verdict: 'failed',
@@ -79,7 +79,7 @@ describe('the report of a run', () => {
   });
 
   test('has null where nothing is known, and is not green', () => {
-    const report = reportRun(run('r-1', null), origin, strict, 2500);
+    const report = reportRun(run('r-1', null), strict, 2500);
     expect(report).toMatchObject({
       state: null,
       verdict: null,
@@ -94,12 +94,7 @@ describe('the report of a run', () => {
   });
 
   test('says why the run was not observed', () => {
-    const { error, verdict } = reportRun(
-      run('r', { verdict: 'unobserved', cause: unauthorized }),
-      origin,
-      strict,
-      0,
-    );
+    const { error, verdict } = reportRun(run('r', { verdict: 'unobserved', cause: unauthorized }), strict, 0);
     expect(verdict).toBe('unobserved');
     expect(error).toMatchObject({
       code: 'unauthorized',
@@ -112,7 +107,7 @@ describe('the report of a run', () => {
   test('of an unobserved run keeps what was seen before', () => {
     const seen = readStatus({ state: 'in_progress', failed: 1, blocked: 0 });
     const progress = { ...firstProgress(), seen };
-    expect(reportRun(run('r', outcomeFor('unobserved'), { progress }), origin, strict, 0)).toMatchObject({
+    expect(reportRun(run('r', outcomeFor('unobserved'), { progress }), strict, 0)).toMatchObject({
       state: 'in_progress',
       failed: 1,
       blocked: 0,
@@ -122,7 +117,7 @@ describe('the report of a run', () => {
   test('says seconds with three decimals at most', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e8, noNaN: true }), (endedAt) => {
-        const { elapsedSeconds } = reportRun(run('r', null, { startedAt: 0, endedAt }), origin, strict, 0);
+        const { elapsedSeconds } = reportRun(run('r', null, { startedAt: 0, endedAt }), strict, 0);
         expect(String(elapsedSeconds)).toMatch(/^\d+(\.\d{1,3})?$/);
       }),
     );
@@ -150,7 +145,6 @@ describe('the gate', () => {
   ])('over %s', (_name, outcomes, gate, exitCode) => {
     const report = reportGate(
       outcomes.map((outcome, index) => run(`r${index}`, outcome)),
-      new Map(),
       resolvePolicy(),
       0,
     );
@@ -159,13 +153,8 @@ describe('the gate', () => {
   });
 
   test('gives each run its own origin', () => {
-    const origins = new Map([['ok', { idempotencyKey: 'k', reattached: true }]]);
-    const [first, second] = reportGate(
-      [passed, run('other', { verdict: 'passed' })],
-      origins,
-      strict,
-      0,
-    ).runs;
+    const own = { ...passed, idempotencyKey: 'k', reattached: true };
+    const [first, second] = reportGate([own, run('other', { verdict: 'passed' })], strict, 0).runs;
     expect(first).toMatchObject({ idempotencyKey: 'k', reattached: true });
     expect(second).toMatchObject({ idempotencyKey: null, reattached: false });
   });
@@ -188,7 +177,7 @@ describe('the gate', () => {
       fc.property(fc.array(outcome, { minLength: 1 }), on, fc.boolean(), (outcomes, overrides, isStrict) => {
         const policy = resolvePolicy({ strict: isStrict, on: overrides as Partial<Record<Verdict, Action>> });
         const runs = outcomes.map((one, index) => run(`r${index}`, one));
-        const report = reportGate(runs, new Map(), policy, 0);
+        const report = reportGate(runs, policy, 0);
         expect(report.gate === 'fail').toBe(report.exitCode !== 0);
         expect(report.gate === 'pass').toBe(report.runs.every((one) => one.gate === 'pass'));
         if (report.exitCode !== 0)
@@ -205,7 +194,7 @@ describe('the gate', () => {
 });
 
 describe('a wait that was stopped', () => {
-  const report = reportGate([run('ok', { verdict: 'passed' })], new Map(), resolvePolicy(), 0);
+  const report = reportGate([run('ok', { verdict: 'passed' })], resolvePolicy(), 0);
 
   test.each([
     ['SIGHUP', 129, 'requested'],
@@ -222,13 +211,13 @@ describe('a wait that was stopped', () => {
   });
 
   test('keeps the runs, with a verdict of null where there is none', () => {
-    const cut = reportStop(reportGate([run('r', null)], new Map(), strict, 0), 'SIGTERM', 'requested');
+    const cut = reportStop(reportGate([run('r', null)], strict, 0), 'SIGTERM', 'requested');
     expect(cut.runs).toMatchObject([{ runId: 'r', verdict: null, gate: 'fail' }]);
   });
 });
 
 test('a gate over no run at all does not pass', () => {
-  const report = reportGate([], new Map(), resolvePolicy(), 0);
+  const report = reportGate([], resolvePolicy(), 0);
   expect(report.gate).toBe('fail');
   expect(report.exitCode).not.toBe(0);
 });

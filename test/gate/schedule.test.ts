@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { timeline } from '../../bench/fleet-simulation.ts';
 import { NetworkError } from '../../src/errors.ts';
+import type { GateEvent } from '../../src/gate/events.ts';
 import type { ReadResult } from '../../src/gate/poll.ts';
 import type { RunService } from '../../src/gate/service.ts';
 import { nextRead, waitForRuns, watch } from '../../src/gate/wait.ts';
@@ -115,10 +116,10 @@ test('a read that stalls for 30 s does not delay the reads of other runs', async
   };
   const ended: string[] = [];
   const { signal } = new AbortController();
-  const observer = {
-    onRead: (one: { runId: string; outcome: unknown }) => one.outcome && ended.push(one.runId),
+  const tell = (event: GateEvent) => {
+    if (event.type === 'read' && event.nextMs === null) ended.push(event.runId);
   };
-  const waiting = waitForRuns(runs, rules, { service, clock, random: () => 0, signal, observer });
+  const waiting = waitForRuns(runs, rules, { service, clock, random: () => 0, signal, tell });
   await play(waiting);
   await waiting;
   expect(reads.slice(0, 7)).toEqual([

@@ -34,8 +34,8 @@ async function idOf(run: JournalRun, service: RunService, context: Context): Pro
   if (run.body === null) return null;
   const idPointer = context.settings['run.idPointer']?.value;
   const request = { body: run.body as TriggerBody, idempotencyKey: run.key, idPointer };
-  const stop = new AbortController().signal;
-  const creation = await createRun(request, timeoutMs, { service, clock: context.io.clock, stop });
+  const { signal } = new AbortController();
+  const creation = await createRun(request, timeoutMs, { service, clock: context.io.clock, signal });
   return creation.kind === 'created' ? creation.runId : null;
 }
 

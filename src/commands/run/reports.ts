@@ -5,7 +5,7 @@ import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
 import { RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf, exitCodes } from '../../exit.ts';
-import { concealReport, type GateReport, type RunReport } from '../../gate/report.ts';
+import { concealReport, type GateReport, unknownRun } from '../../gate/report.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
@@ -131,25 +131,9 @@ export async function writeUnstarted(
   facts: ReportFacts,
 ): Promise<void> {
   if (!(error instanceof RungateError)) return;
-  const run = (runId: string | null): RunReport => ({
-    runId,
-    state: null,
-    verdict: 'unobserved',
-    gate: 'fail',
-    failed: null,
-    blocked: null,
-    appUrl: null,
-    attempts: 0,
-    elapsedSeconds: 0,
-    idempotencyKey: null,
-    reattached: false,
-    error: reportError(error),
-  });
-  const runs = runIds.length === 0 ? [run(null)] : runIds.map(run);
-  await writeReports(
-    context,
-    { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs },
-    flags,
-    facts,
-  );
+  const known = { verdict: 'unobserved', error: reportError(error) } as const;
+  const runs =
+    runIds.length === 0 ? [unknownRun(known)] : runIds.map((runId) => unknownRun({ runId, ...known }));
+  const report: GateReport = { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
+  await writeReports(context, report, flags, facts);
 }

@@ -1,7 +1,7 @@
 import { StoppedError, type StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { runService } from '../../gate/service.ts';
-import { lookOnce, type RunJournal, type Start, type Started, startRun } from '../../gate/start.ts';
+import { type RunJournal, type Start, type Started, startRun } from '../../gate/start.ts';
 import type { Context } from '../context.ts';
 import { gateProgress } from './progress.ts';
 
@@ -17,18 +17,13 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
   let stoppedBy: StopSignal | null = null;
   const unsubscribe = io.onStop((signal) => {
     stoppedBy = signal;
-    progress.onStopping?.(signal);
+    progress.tell({ type: 'stopping', by: signal });
     stop.abort(new StoppedError(signal));
   });
   try {
     const timeoutMs = context.settings.timeout?.value ?? 3_600_000;
-    const tools = { service, clock: io.clock, stop: stop.signal, journal };
-    const started = await startRun(start, timeoutMs, {
-      ...tools,
-      endedAtFirstLook: lookOnce(tools),
-      onRetry: progress.onCreateRetry,
-      onDiscarded: progress.onDiscarded,
-    });
+    const tools = { service, clock: io.clock, signal: stop.signal, journal, tell: progress.tell };
+    const started = await startRun(start, timeoutMs, tools);
     const signal = stoppedBy as StopSignal | null;
     if (started.kind === 'started') {
       await printStarted(context, started);
@@ -47,7 +42,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
 
 async function printStarted(
   { output }: Context,
-  { run, step, reattached, discarded }: Extract<Started, { kind: 'started' }>,
+  { run, step, discarded }: Extract<Started, { kind: 'started' }>,
 ): Promise<void> {
   const { runId, appUrl, response = null } = run;
   if (output.format === 'json' || output.format === 'ndjson') {
@@ -57,8 +52,4 @@ async function printStarted(
   } else {
     await output.result(`${output.excerpt(runId, 1000)}\n`);
   }
-  const what = reattached ? 'attached to the run that was started before:' : 'created run';
-  await output.note(
-    `${what} ${output.excerpt(runId, 80)}${appUrl === null ? '' : `: ${output.excerpt(appUrl, 500)}`}`,
-  );
 }

@@ -1,4 +1,3 @@
-import { formatDuration } from '../../duration.ts';
 import { ConfigError } from '../../errors.ts';
 import { runGate } from '../../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
@@ -68,12 +67,8 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
         clock: io.clock,
         random: io.random,
         onStop: io.onStop,
-        observer: Object.assign(progress, {
-          onTurn: (waitMs: number) =>
-            void output.note(
-              `waiting ${formatDuration(waitMs)} for this gate's turn in the fleet to start its run`,
-            ),
-        }),
+        tell: progress.tell,
+        onWatch: progress.onWatch,
         journal: 'journal' in watched ? watched.journal : undefined,
       },
     );

@@ -1,4 +1,8 @@
 import { ceilings } from '../../client/rate-limit.ts';
+import type { Clock } from '../../clock.ts';
+import { formatDuration } from '../../duration.ts';
+import { UsageError } from '../../errors.ts';
+import type { Tell } from '../events.ts';
 
 /** A gate among others that share the service's limits. */
 export interface Fleet {
@@ -36,4 +40,34 @@ export function fleetCreates(fleet: Fleet, offset: number): Slots | undefined {
 export function slotFrom(earliest: number, { everyMs, atMs }: Slots): number {
   // Rounding may put the moment that we stand on a hair before us.
   return atMs + Math.ceil((earliest - atMs) / everyMs - 1e-9) * everyMs;
+}
+
+interface SlotTools {
+  clock: Clock;
+  signal: AbortSignal;
+  tell?: Tell | undefined;
+}
+
+/**
+ * Waits for the gate's slot to create its run, or until the signal is aborted.
+ * @throws UsageError if that could take longer than `timeoutMs`: every wait ends at a limit that the user sets
+ */
+export async function waitForCreateSlot(fleet: Fleet, timeoutMs: number, tools: SlotTools): Promise<void> {
+  const { clock, signal, tell } = tools;
+  const slots = fleetCreates(fleet, clock.now() - clock.monotonic());
+  if (slots === undefined) return;
+  if (slots.everyMs > timeoutMs) {
+    const [slotText, timeoutText] = [formatDuration(slots.everyMs), formatDuration(timeoutMs)];
+    throw new UsageError(
+      `a fleet of ${fleet.size} is too large for the timeout of ${timeoutText}: a gate may wait ${slotText} for its turn`,
+      { hint: 'set a longer --timeout, or a smaller --fleet-size if fewer gates share the service' },
+    );
+  }
+  const waitMs = slotFrom(clock.monotonic(), slots) - clock.monotonic();
+  tell?.({ type: 'turn', waitMs });
+  try {
+    await clock.sleep(waitMs, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }

@@ -116,7 +116,7 @@ describe('a run of a derived key', () => {
         },
       } as unknown as RunService;
       const endedAtFirstLook = async () => looks.shift() ?? true;
-      return startRun(start, 1000, { service, clock: fakeClock(), stop: stop.signal, endedAtFirstLook });
+      return startRun(start, 1000, { service, clock: fakeClock(), signal: stop.signal, endedAtFirstLook });
     };
 
     it('is not ours even if a stale status shows it in progress', async () => {
