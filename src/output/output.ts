@@ -6,7 +6,7 @@ import { renderJson, renderReply } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
 import { painter, type Tone, wantsColor } from './paint.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
-import { wrapWords } from './wrap.ts';
+import { wrapWords } from './text.ts';
 
 /** `plain` is what a pipe or a log gets when no format was asked for. */
 export type Format = 'table' | 'json' | 'ndjson' | 'plain';

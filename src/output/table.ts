@@ -1,5 +1,5 @@
 import { sanitize } from '../sanitize.ts';
-import { columnsOf, wrapWords } from './wrap.ts';
+import { columnsOf, wrapWords } from './text.ts';
 
 /** What a table is made of: text as it came; it is made harmless here. */
 export interface Table {

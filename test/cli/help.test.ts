@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, expect, it } from 'vitest';
 import { everyCommand } from '../../src/cli/program.ts';
-import { columnsOf } from '../../src/output/wrap.ts';
+import { columnsOf } from '../../src/output/text.ts';
 import { cli, type Settings, stage } from './harness.ts';
 
 const program = await everyCommand();

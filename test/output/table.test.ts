@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderTable, renderTsv, type Table } from '../../src/output/table.ts';
-import { columnsOf } from '../../src/output/wrap.ts';
+import { columnsOf } from '../../src/output/text.ts';
 import { sanitize } from '../../src/sanitize.ts';
 
 const gateHead = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED', 'URL'];

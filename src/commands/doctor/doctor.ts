@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { HttpError, NetworkError, RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Tone } from '../../output/paint.ts';
-import { wrapWords } from '../../output/wrap.ts';
+import { wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
 import { version } from '../../version.ts';
 import { ciContext } from '../ci-context.ts';

@@ -5,7 +5,7 @@ import { hyperlink, knowsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
 import type { Tone } from '../../output/paint.ts';
 import { drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
-import { columnsOf } from '../../output/wrap.ts';
+import { columnsOf } from '../../output/text.ts';
 import { sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wrapWords } from '../../src/output/wrap.ts';
+import { wrapWords } from '../../src/output/text.ts';
 
 describe('text in lines of a terminal', () => {
   it('is broken between words, and goes on below its first word', () =>
