@@ -1,6 +1,7 @@
 import type { Io } from '../host/io.ts';
 import type { LiveStyle, View } from './live/model.ts';
 import type { Spinner } from './live/spinner.ts';
+import { shorten } from './text.ts';
 
 /** A wait that is over sooner is not shown. */
 const patienceMs = 150;
@@ -73,7 +74,7 @@ export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']):
       const stopWaiting = io.every(patienceMs, () => {
         stopWaiting();
         if (views.length > 0) return;
-        hide = show(({ columns }) => [drawing?.shorten(text, columns - 2) ?? '']);
+        hide = show(({ columns }) => [shorten(text, columns - 2)]);
       });
       try {
         return await work;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
-import { wrapWords } from '../../src/output/text.ts';
+import { columnsOf, wrapWords } from '../../src/output/text.ts';
 
 describe('text in lines of a terminal', () => {
   it('is broken between words, and goes on below its first word', () =>
@@ -33,4 +34,12 @@ describe('text in lines of a terminal', () => {
         },
       ),
     ));
+});
+
+it('no character is wider for ora, which would clear too many lines', () => {
+  const wider = Array.from({ length: 0x40000 }, (_, code) => code)
+    .filter((code) => code >= 0x20 && (code < 0xd800 || code > 0xdfff))
+    .map((code) => String.fromCodePoint(code))
+    .filter((character) => stringWidth(character) > columnsOf(character));
+  expect(wider).toEqual([]);
 });

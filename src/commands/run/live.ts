@@ -1,10 +1,10 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Policy } from '../../gate/policy.ts';
 import { shownAs } from '../../gate/report.ts';
 import type { WatchedRun } from '../../gate/wait.ts';
 import type { Io } from '../../host/io.ts';
 import { hyperlink, knowsLinks } from '../../output/live/hyperlink.ts';
 import type { LiveModel, LiveRun, LiveStyle } from '../../output/live/model.ts';
-import { isAsWide } from '../../output/live/spinner.ts';
 import { liveLines } from '../../output/live/view.ts';
 import { hasSymbols } from '../../output/motion.ts';
 import type { Output } from '../../output/output.ts';
@@ -58,7 +58,7 @@ export function gateLive(io: Io, { motion, paint, conceal }: Output, rules: Live
   // A link that ora takes for text would make it clear lines that are not its own.
   const link: LiveStyle['link'] = (url, text) => {
     const linked = hyperlink(url, text);
-    return isAsWide(linked, text) ? linked : text;
+    return stripVTControlCharacters(linked) === stripVTControlCharacters(text) ? linked : text;
   };
   const style: LiveStyle = { paint, link: knowsLinks(io.env) ? link : null, symbols: hasSymbols(io) };
   const began = io.clock.monotonic();

@@ -1,78 +1,112 @@
-import { columnsOf } from './text.ts';
+import type { Tone } from '../paint.ts';
+import { columnsOf, type shorten, shortenMiddle } from '../text.ts';
+import { type LiveRun, marks } from './model.ts';
 
-/** What a run's row can hold, beside the mark before it. */
-export type ColumnName = 'run' | 'state' | 'failed' | 'blocked' | 'attempt' | 'elapsed' | 'next' | 'url';
+/** A text and how it is painted: painted last, since colours have no width. */
+interface Cell {
+  text: string;
+  tone?: Tone | undefined;
+  url?: string | null;
+}
 
-export interface Column {
-  name: ColumnName;
+interface Column {
+  head: string;
+  cell(run: LiveRun): Cell;
+  /** Its texts stand at the left; numbers stand at the right. */
+  left?: boolean;
+  /** How a text is made shorter; usually at its end. */
+  cut?: typeof shorten;
+  /** Limits of the width, which must not change from one second to the next. */
+  least?: number;
+  most?: number;
+  /** The order in which a terminal that is too narrow goes without these columns. */
+  dropped?: number;
+}
+
+/** A column with the width that it has on this terminal. */
+export interface FittedColumn extends Column {
   width: number;
 }
 
-export const heads: Readonly<Record<ColumnName, string>> = {
-  run: 'RUN',
-  state: 'STATE',
-  failed: 'FAILED',
-  blocked: 'BLOCKED',
-  attempt: 'ATTEMPT',
-  elapsed: 'ELAPSED',
-  next: 'NEXT POLL',
-  url: 'URL',
-};
-
-/** Columns between two columns, and those of the mark with its space. */
-export const gap = 2;
-export const markWidth = 2;
-
-/** What a terminal that is too narrow goes without, first to last; the run and its state stay. */
-const droppable: readonly ColumnName[] = ['url', 'elapsed', 'attempt', 'next', 'blocked', 'failed'];
-const order: readonly ColumnName[] = [
-  'run',
-  'state',
-  'failed',
-  'blocked',
-  'attempt',
-  'elapsed',
-  'next',
-  'url',
-];
-
-/** A run's name is shortened down to this before a column is left out for it. */
-const shortName = 8;
-/** A word of the service in the column of states is cut behind this. */
-const longState = 20;
-
-/** Widths that do not change from one second to the next: only the text of the service makes them larger. */
-const least: Readonly<Partial<Record<ColumnName, number>>> = { state: 'in_progress'.length };
-
-function natural(name: ColumnName, cells: readonly string[]): number {
-  const widest = Math.max(columnsOf(heads[name]), least[name] ?? 0, ...cells.map(columnsOf));
-  return name === 'state' ? Math.min(widest, longState) : widest;
+/** A time as a clock shows it: `0:07`, `12:05`, `1:02:05`. It is as wide a second later, so that nothing jumps. */
+export function clockTime(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const two = (value: number) => String(value).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/**
- * The columns that a terminal of a width has room for. Pure. `cells` gives the texts of a column; a column that is
- * not `wanted` is left out whatever the width.
- */
-export function fitColumns(
-  columns: number,
-  cells: (name: ColumnName) => readonly string[],
-  wanted: (name: ColumnName) => boolean,
-): Column[] {
-  const widths = new Map(order.filter(wanted).map((name) => [name, natural(name, cells(name))]));
-  const names = [...widths.keys()];
-  const width = (name: ColumnName) => widths.get(name) ?? 0;
-  const rest = () =>
-    columns - markWidth - names.reduce((sum, name) => sum + (name === 'run' ? 0 : gap + width(name)), 0);
-  for (const name of droppable) {
-    if (rest() >= Math.min(width('run'), shortName)) break;
-    if (names.includes(name)) names.splice(names.indexOf(name), 1);
+function countCell(count: number | null, tone: Tone): Cell {
+  if (count === null) return { text: '-', tone: 'dim' };
+  return { text: String(count), tone: count > 0 ? tone : undefined };
+}
+
+/** Rounded up: at 0 it is time, not a second before. */
+function nextPoll(ms: number | null): string {
+  if (ms === null) return '';
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds <= 0) return 'now';
+  return seconds < 60 ? `${seconds} s` : clockTime(seconds * 1000);
+}
+
+const name: Column = {
+  head: 'RUN',
+  cell: (run) => ({ text: run.name, url: run.url }),
+  left: true,
+  cut: shortenMiddle,
+};
+const state: Column = {
+  head: 'STATE',
+  cell: (run) => ({ text: run.state, tone: run.phase === 'going' ? undefined : marks[run.phase].tone }),
+  left: true,
+  least: 'in_progress'.length,
+  most: 20,
+};
+/** What a row holds besides these two. */
+const details: readonly Column[] = [
+  { head: 'FAILED', cell: (run) => countCell(run.failed, 'bad'), dropped: 6 },
+  { head: 'BLOCKED', cell: (run) => countCell(run.blocked, 'warn'), dropped: 5 },
+  { head: 'ATTEMPT', cell: (run) => ({ text: run.attempt }), dropped: 3 },
+  { head: 'ELAPSED', cell: (run) => ({ text: clockTime(run.elapsedMs) }), dropped: 2 },
+  { head: 'NEXT POLL', cell: (run) => ({ text: nextPoll(run.nextMs) }), dropped: 4 },
+];
+const url: Column = {
+  head: 'URL',
+  cell: (run) => ({ text: run.url ?? '', tone: 'dim' }),
+  left: true,
+  dropped: 1,
+};
+
+/** Terminal columns between two columns, and those of the mark with its space. */
+export const gap = 2;
+const markWidth = 2;
+/** A run's name is shortened down to this before a column is left out for it. */
+const shortName = 8;
+
+function sized(column: Column, runs: readonly LiveRun[]): FittedColumn {
+  const { head, cell, least = 0, most = Number.POSITIVE_INFINITY } = column;
+  const widths = [head, ...runs.map((run) => cell(run).text)].map(columnsOf);
+  return { ...column, width: Math.min(Math.max(least, ...widths), most) };
+}
+
+/** The columns that a terminal of a width has room for. An address is of no use beside a name that links to it. */
+export function fitColumns(runs: readonly LiveRun[], columns: number, links: boolean): FittedColumn[] {
+  const withUrl = !links && runs.some((run) => run.url);
+  const [fittedName, fittedState] = [sized(name, runs), sized(state, runs)];
+  const others = (withUrl ? [...details, url] : details).map((column) => sized(column, runs));
+  const fitted = [fittedName, fittedState, ...others];
+  const leastName = Math.min(fittedName.width, shortName);
+  const roomForName = () =>
+    fitted.slice(1).reduce((room, { width }) => room - gap - width, columns - markWidth);
+  for (const other of others.toSorted((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0))) {
+    if (roomForName() < leastName) fitted.splice(fitted.indexOf(other), 1);
   }
-  if (rest() < Math.min(width('run'), shortName)) {
-    // Only the run and its state are left: they share what there is, and in the end the run has all.
+  if (roomForName() < leastName) {
+    // Only the name and the state are left: they share what there is, and in the end the name has all.
     const half = Math.floor((columns - markWidth - gap) / 2);
-    if (half < 4) names.splice(names.indexOf('state'), 1);
-    else widths.set('state', Math.min(width('state'), half));
+    if (half < 4) fitted.pop();
+    else fittedState.width = Math.min(fittedState.width, half);
   }
-  widths.set('run', Math.max(0, Math.min(width('run'), rest())));
-  return names.map((name) => ({ name, width: width(name) }));
+  fittedName.width = Math.max(0, Math.min(fittedName.width, roomForName()));
+  return fitted;
 }

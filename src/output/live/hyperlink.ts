@@ -27,12 +27,6 @@ function isAtLeast(version: string, least: readonly number[]): boolean {
   return true;
 }
 
-/** `5202` and `0.52.2` are one version of VTE. Links came with 0.50, and 0.50.0 crashed on them. */
-function vteKnowsLinks(version: string): boolean {
-  const number = version.includes('.') ? isAtLeast(version, [0, 50, 1]) : Number.parseInt(version, 10) > 5000;
-  return number;
-}
-
 /**
  * Whether a terminal shows OSC 8 links, as far as the environment tells. Where it does not, there are none: some
  * terminals print what they do not know. `supports-hyperlinks` knows the same, and asks the process itself, so that
@@ -50,8 +44,8 @@ export function knowsLinks(env: Env): boolean {
   const least = Object.hasOwn(programs, program) ? programs[program] : undefined;
   if (least !== undefined) return isAtLeast(env.TERM_PROGRAM_VERSION ?? '', least);
   if (env.WT_SESSION !== undefined && env.WT_SESSION !== '') return true;
-  if (env.VTE_VERSION !== undefined && env.VTE_VERSION !== '') return vteKnowsLinks(env.VTE_VERSION);
-  // Written as one number, 200400 for 20.04, the first that knows links.
+  // Both are one number: 5202 for VTE 0.52.2 (0.50.0 crashed on links), 200400 for Konsole 20.04.
+  if (Number.parseInt(env.VTE_VERSION ?? '', 10) > 5000) return true;
   if (Number.parseInt(env.KONSOLE_VERSION ?? '', 10) >= 200_400) return true;
   if (env.DOMTERM !== undefined || env.KITTY_WINDOW_ID !== undefined) return true;
   return terms.test(env.TERM ?? '');

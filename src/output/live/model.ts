@@ -41,3 +41,11 @@ export interface LiveStyle {
   /** False where it has letters and little else. */
   symbols: boolean;
 }
+
+/** The mark before a run's row, with symbols and in plain letters. */
+export const marks = {
+  going: { tone: 'busy', symbol: '•', plain: '*' },
+  pass: { tone: 'good', symbol: '✓', plain: '+' },
+  warn: { tone: 'warn', symbol: '!', plain: '!' },
+  fail: { tone: 'bad', symbol: '✗', plain: 'x' },
+} as const satisfies Record<LiveRun['phase'], { tone: Tone; symbol: string; plain: string }>;

@@ -2,10 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import ora, { spinners } from 'ora';
 import type { Io } from '../../host/io.ts';
 import type { Terminal } from '../../host/sink.ts';
+import { columnsOf } from '../text.ts';
 import type { LiveStyle, View } from './model.ts';
-import { columnsOf } from './text.ts';
-
-export { shorten } from './text.ts';
 
 /** How often a view is looked at. */
 const beatMs = 100;
@@ -23,11 +21,6 @@ export interface Spinner {
   draw(): void;
   /** Takes the view away. Nothing of it is left, and the terminal is as it was. */
   close(): void;
-}
-
-/** Whether ora sees that a text is as wide as another: for a link, which it may take for text. */
-export function isAsWide(text: string, plain: string): boolean {
-  return columnsOf(stripVTControlCharacters(text)) === columnsOf(plain);
 }
 
 /** A terminal that does not know its size says 0, which ora would divide by. */
@@ -71,7 +64,7 @@ export function openSpinner(
   };
   let { columns } = sizeOf(terminal);
   const resize = () => {
-    const lines = `  ${spinner.text}`.split('\n').map(columnsOf);
+    const lines = stripVTControlCharacters(`  ${spinner.text}`).split('\n').map(columnsOf);
     const before = columns;
     columns = sizeOf(terminal).columns;
     spinner.text = text();

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
+// As ora measures lines.
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { hyperlink } from '../../../src/output/live/hyperlink.ts';
-import { columnsOf } from '../../../src/output/live/text.ts';
 import { liveLines } from '../../../src/output/live/view.ts';
 import { anyModel, model, plainStyle, run } from './samples.ts';
 
@@ -23,7 +24,7 @@ describe('the view fits the terminal', () => {
         expect(lines.length).toBeLessThanOrEqual(at.rows - 1);
         for (const [index, line] of lines.entries()) {
           // ora puts its spinner and a space before the first line.
-          expect(columnsOf(line) + (index === 0 ? 2 : 0)).toBeLessThanOrEqual(at.columns);
+          expect(stringWidth(line) + (index === 0 ? 2 : 0)).toBeLessThanOrEqual(at.columns);
           expect(line).not.toMatch(/[\r\n]/);
         }
       }),
