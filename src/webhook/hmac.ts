@@ -6,9 +6,10 @@ export function openHmac(key: string | Uint8Array): Hmac {
   return createHmac('sha256', key);
 }
 
-/** Whether two MACs are the same, in a time that depends on their lengths alone. */
-export function equalMacs(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && timingSafeEqual(a, b);
+/** Which of the MACs is the one that was sent, as hex, or -1. All are compared, each in constant time. */
+export function indexOfMac(macs: readonly Uint8Array[], sentHex: string): number {
+  const sent = Buffer.from(sentHex, 'hex');
+  return matching(macs, (mac) => mac.length === sent.length && timingSafeEqual(mac, sent));
 }
 
 /** Hashes a body as it comes, once for each key, and keeps its first bytes where they are wanted. */
@@ -41,10 +42,4 @@ export async function hashBody(
     bytes,
     kept: bytes <= keep ? Buffer.concat(kept) : null,
   };
-}
-
-/** Which of the MACs is the one that a well-formed signature says, or -1. All are compared, in constant time. */
-export function matchOf(signature: string, macs: readonly Uint8Array[]): number {
-  const sent = Buffer.from(signature.slice('sha256='.length), 'hex');
-  return matching(macs, (mac) => equalMacs(mac, sent));
 }

@@ -19,10 +19,10 @@ function curlLines(lines: readonly string[]): readonly string[] {
  * Headers from lines: a request or status line in front is passed over, a folded line belongs to the one before. Of
  * several blocks, as `curl -D` writes them along redirects, the last counts.
  */
-export function parseHeaderLines(text: string, complain: (line: number, text: string) => Error): HeaderPairs {
+export function parseHeaderLines(lines: readonly string[], complain: (line: number) => Error): HeaderPairs {
   let pairs: [string, string][] = [];
   let ended = false;
-  for (const [index, line] of curlLines(text.split(/\r?\n/)).entries()) {
+  for (const [index, line] of curlLines(lines).entries()) {
     if (startLine.test(line)) {
       pairs = [];
       ended = false;
@@ -38,7 +38,7 @@ export function parseHeaderLines(text: string, complain: (line: number, text: st
     const match = headerLine.exec(last === undefined ? line.trimStart() : line);
     if (match !== null) pairs.push([match[1] ?? '', trim(match[2] ?? '')]);
     else if (last !== undefined && /^[ \t]/.test(line)) last[1] += ` ${line.trim()}`;
-    else throw complain(index + 1, line);
+    else throw complain(index + 1);
   }
   return pairs;
 }
@@ -51,71 +51,22 @@ export interface Capture {
 
 /** More than any server takes. */
 const mostHeadBytes = 256 * 1024;
-
-export function wrongCapture(message: string, hint?: string): UsageError {
-  return new UsageError(`--request-file: ${message}`, {
-    hint:
-      hint ?? 'a capture is the request line, the headers, a blank line, and the body exactly as it was sent',
-  });
-}
-
-/** Where the blank line after the headers ends, or -1. */
-function endOfHead(bytes: Buffer): number {
-  const [crlf, lf] = [bytes.indexOf('\r\n\r\n'), bytes.indexOf('\n\n')];
-  if (lf >= 0 && (crlf < 0 || lf < crlf)) return lf + 2;
-  return crlf < 0 ? -1 : crlf + 4;
-}
-
-function valuesOf(headers: HeaderPairs, name: string): string[] {
-  return headers.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value);
-}
-
-function contentLength(headers: HeaderPairs): number | null {
-  const values = [...new Set(valuesOf(headers, 'content-length'))];
-  if (values.length === 0) return null;
-  const [value = ''] = values;
-  if (values.length > 1 || !/^\d{1,15}$/.test(value))
-    throw wrongCapture('its Content-Length is not one number');
-  return Number(value);
-}
-
-/** Exactly as many bytes; what an editor put behind them is not part of the request. */
-async function* exactly(
-  length: number,
-  source: AsyncIterable<Uint8Array>,
-  onRest: () => void,
-): AsyncGenerator<Uint8Array> {
-  let left = length;
-  for await (const chunk of source) {
-    if (chunk.length > left) onRest();
-    const part = chunk.subarray(0, left);
-    left -= part.length;
-    if (part.length > 0) yield part;
-    if (chunk.length > part.length) return;
-  }
-  if (left === 0) return;
-  throw wrongCapture(
-    `it ends ${left} bytes before its Content-Length of ${length}`,
-    'the capture is incomplete, or its line ends were changed: capture the bytes as they are',
-  );
-}
-
-async function* startingWith(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    if (first.length > 0) yield first;
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-  } finally {
-    await rest.return?.();
-  }
-}
-
+/** Of a line that has the size of a chunk. */
+const longestSizeLine = 4096;
 const sizeLine = /^([0-9A-Fa-f]{1,12})[ \t]*(?:;.*)?$/;
-const longestLine = 4096;
 
-function broken(message: string): UsageError {
-  return new UsageError(`--request-file: its body is not in whole chunks: ${message}`, {
-    hint: 'the capture is incomplete, or its line ends were changed; a body that was decoded already needs no Transfer-Encoding',
-  });
+function wrongCapture(
+  message: string,
+  hint = 'a capture is the request line, the headers, a blank line, and the body exactly as it was sent',
+): UsageError {
+  return new UsageError(`--request-file: ${message}`, { hint });
+}
+
+function wrongChunks(message: string): UsageError {
+  return wrongCapture(
+    `its body is not in whole chunks: ${message}`,
+    'the capture is incomplete, or its line ends were changed; a body that was decoded already needs no Transfer-Encoding',
+  );
 }
 
 /** Reads lines and bytes from parts of any size, and copies only what is left of one when the next is asked for. */
@@ -130,36 +81,37 @@ class Reader {
   async #more(): Promise<boolean> {
     const left = Buffer.from(this.#left);
     this.#left = left;
-    const next = await this.#parts.next();
-    if (next.done === true) return false;
-    this.#left =
-      left.length === 0
-        ? Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length)
-        : Buffer.concat([left, next.value]);
+    const { done, value } = await this.#parts.next();
+    if (done === true) return false;
+    const part = Buffer.from(value.buffer, value.byteOffset, value.length);
+    this.#left = left.length === 0 ? part : Buffer.concat([left, part]);
     return true;
   }
 
-  /** The next line without its end, or null when there is none of a sensible length; then nothing is taken. */
-  async line(): Promise<string | null> {
+  /** Takes the next line, without its end, if it fits the pattern. */
+  async line(pattern: RegExp, longest: number): Promise<RegExpExecArray | null> {
     let end = this.#left.indexOf('\n');
-    while (end < 0 && this.#left.length <= longestLine && (await this.#more()))
-      end = this.#left.indexOf('\n');
-    if (end < 0 || end > longestLine) return null;
-    const text = this.#left.toString('latin1', 0, end).replace(/\r$/, '');
-    return text;
+    while (end < 0 && this.#left.length <= longest && (await this.#more())) end = this.#left.indexOf('\n');
+    if (end < 0 || end > longest) return null;
+    const found = pattern.exec(this.#left.toString('latin1', 0, end).replace(/\r$/, ''));
+    if (found !== null) this.#left = this.#left.subarray(end + 1);
+    return found;
   }
 
-  /** Takes the line that `line` gave. */
-  drop(): void {
-    this.#left = this.#left.subarray(this.#left.indexOf('\n') + 1);
+  /** As many bytes, or all that are left; returns how many are missing. */
+  async *bytes(count: number): AsyncGenerator<Uint8Array, number> {
+    let missing = count;
+    while (missing > 0 && (this.#left.length > 0 || (await this.#more()))) {
+      const part = this.#left.subarray(0, missing);
+      this.#left = this.#left.subarray(part.length);
+      missing -= part.length;
+      yield part;
+    }
+    return missing;
   }
 
-  /** Up to `most` of the bytes that are there; null at the end. */
-  async bytes(most: number): Promise<Uint8Array | null> {
-    if (this.#left.length === 0 && !(await this.#more())) return null;
-    const part = this.#left.subarray(0, most);
-    this.#left = this.#left.subarray(part.length);
-    return part;
+  async isAtEnd(): Promise<boolean> {
+    return this.#left.length === 0 && !(await this.#more());
   }
 
   async close(): Promise<void> {
@@ -167,38 +119,71 @@ class Reader {
   }
 }
 
-/**
- * The body of a chunked message. Some tools write down the header and the body decoded: what does not begin with
- * the size of a chunk is taken as it is.
- */
-export async function* decodeChunked(
-  source: AsyncIterable<Uint8Array>,
+async function readHead(reader: Reader): Promise<HeaderPairs> {
+  const lines: string[] = [];
+  let left = mostHeadBytes;
+  for (;;) {
+    const [line] = (await reader.line(/^.*$/s, left)) ?? [];
+    if (line === undefined) throw wrongCapture('no blank line ends its headers');
+    if (line === '' && lines.length > 0) break;
+    lines.push(line);
+    left -= line.length;
+  }
+  return parseHeaderLines(lines, (line) =>
+    wrongCapture(`line ${line} is neither a request line nor a header`),
+  );
+}
+
+function valuesOf(headers: HeaderPairs, name: string): string[] {
+  return headers.filter(([given]) => given.toLowerCase() === name).map(([, value]) => value);
+}
+
+/** The length that its headers give the body; without one, the body is the rest. */
+function lengthOf(headers: HeaderPairs): number | 'chunked' {
+  if (/\bchunked\s*$/i.test(valuesOf(headers, 'transfer-encoding').join(','))) return 'chunked';
+  const [value, ...others] = new Set(valuesOf(headers, 'content-length'));
+  if (value === undefined) return Number.POSITIVE_INFINITY;
+  if (others.length === 0 && /^\d{1,15}$/.test(value)) return Number(value);
+  throw wrongCapture('its Content-Length is not one number');
+}
+
+/** Some tools write down the header and the body decoded: a body that does not begin with a size is taken as it is. */
+async function* chunks(reader: Reader, remark: (line: string) => void): AsyncGenerator<Uint8Array> {
+  let size = await reader.line(sizeLine, longestSizeLine);
+  if (size === null) {
+    remark('its Transfer-Encoding is chunked, but its body has no chunks: it is taken as it is');
+    yield* reader.bytes(Number.POSITIVE_INFINITY);
+    return;
+  }
+  for (;;) {
+    if (size === null) throw wrongChunks('the size of a chunk is missing');
+    const length = Number.parseInt(size[1] ?? '', 16);
+    // What follows the last chunk are trailers, which are not signed.
+    if (length === 0) return;
+    const missing = yield* reader.bytes(length);
+    if (missing > 0) throw wrongChunks(`${missing} bytes of a chunk are missing`);
+    const end = await reader.line(/^$/, longestSizeLine);
+    if (end === null) throw wrongChunks('a chunk is longer than its size');
+    size = await reader.line(sizeLine, longestSizeLine);
+  }
+}
+
+async function* readBody(
+  reader: Reader,
+  length: number | 'chunked',
   remark: (line: string) => void,
 ): AsyncGenerator<Uint8Array> {
-  const reader = new Reader(source);
   try {
-    for (let first = true; ; first = false) {
-      const line = await reader.line();
-      const size = line === null ? null : sizeLine.exec(line);
-      if (size === null && first) {
-        remark('its Transfer-Encoding is chunked, but its body has no chunks: it is taken as it is');
-        for (let part = await reader.bytes(Infinity); part !== null; part = await reader.bytes(Infinity))
-          yield part;
-        return;
-      }
-      if (size === null) throw broken('the size of a chunk is missing');
-      reader.drop();
-      let left = Number.parseInt(size[1] ?? '', 16);
-      // What follows the last chunk are trailers, which are not signed.
-      if (left === 0) return;
-      while (left > 0) {
-        const part = await reader.bytes(left);
-        if (part === null) throw broken(`${left} bytes of a chunk are missing`);
-        left -= part.length;
-        yield part;
-      }
-      if ((await reader.line()) !== '') throw broken('a chunk is longer than its size');
-      reader.drop();
+    if (length === 'chunked') return yield* chunks(reader, remark);
+    const missing = yield* reader.bytes(length);
+    if (missing > 0 && length < Number.POSITIVE_INFINITY) {
+      throw wrongCapture(
+        `it ends ${missing} bytes before its Content-Length of ${length}`,
+        'the capture is incomplete, or its line ends were changed: capture the bytes as they are',
+      );
+    }
+    if (!(await reader.isAtEnd())) {
+      remark(`what stands behind the ${length} bytes of its Content-Length was left out`);
     }
   } finally {
     await reader.close();
@@ -213,53 +198,12 @@ export async function readCapture(
   source: AsyncIterable<Uint8Array>,
   remark: (line: string) => void,
 ): Promise<Capture> {
-  const parts = source[Symbol.asyncIterator]();
-  let head: Buffer = Buffer.alloc(0);
-  let end = -1;
-  for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
-    head = Buffer.concat([head, next.value]);
-    end = endOfHead(head);
-    if (end >= 0) break;
-    if (head.length > mostHeadBytes) break;
+  const reader = new Reader(source);
+  try {
+    const headers = await readHead(reader);
+    return { headers, body: readBody(reader, lengthOf(headers), remark) };
+  } catch (error) {
+    await reader.close();
+    throw error;
   }
-  if (end < 0) {
-    await parts.return?.();
-    throw wrongCapture('no blank line ends its headers');
-  }
-  const headers = parseHeaderLines(head.toString('latin1', 0, end), (line) =>
-    wrongCapture(`line ${line} is neither a request line nor a header`),
-  );
-  const rest = startingWith(head.subarray(end), parts);
-  const codings = valuesOf(headers, 'transfer-encoding').join(',');
-  if (/\bchunked\s*$/i.test(codings)) return { headers, body: decodeChunked(rest, remark) };
-  const length = contentLength(headers);
-  if (length === null) return { headers, body: rest };
-  const onRest = () => remark(`what stands behind the ${length} bytes of its Content-Length was left out`);
-  return { headers, body: exactly(length, rest, onRest) };
-}
-
-/** A request that was received, as the text that it was. */
-export interface Received {
-  method: string;
-  target: string;
-  httpVersion: string;
-  /** Names and values in turn, as they came. */
-  rawHeaders: readonly string[];
-  body: Uint8Array;
-}
-
-/** The request as HTTP text: what `readCapture` reads. A body that came in chunks is written as one. */
-export function writeCapture({ method, target, httpVersion, rawHeaders, body }: Received): Uint8Array {
-  const lines = [`${method} ${target} HTTP/${httpVersion}`];
-  let chunked = false;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
-    chunked ||= name.toLowerCase() === 'transfer-encoding' && /\bchunked\s*$/i.test(value);
-    lines.push(`${name}: ${value}`);
-  }
-  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-  if (!chunked) return Buffer.concat([head, body]);
-  const chunk =
-    body.length === 0 ? [] : [Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')];
-  return Buffer.concat([head, ...chunk, Buffer.from('0\r\n\r\n')]);
 }

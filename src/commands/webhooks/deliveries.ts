@@ -4,25 +4,18 @@ import type { SecureContext } from 'node:tls';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
-import { type Received, writeCapture } from './capture.ts';
 import { eventOf, renderDelivery, type Shown } from './display.ts';
-import { type Forwarded, type ForwardOptions, forward } from './forward.ts';
-import { hasSecret, refusalOf, type Secrets } from './secrets.ts';
-import type { Answer } from './server.ts';
+import { type Answer, type Forwarded, forward, type Received } from './forward.ts';
+import { refusalOf, type Secrets } from './secrets.ts';
 import type { limitsFor } from './verify.ts';
 
-/** The largest body that is taken, from the sender and from the target. */
-export const mostBytes = 10 * 1024 * 1024;
-/** Of all bodies that are read or sent on at once. */
-export const mostOpenBytes = 32 * 1024 * 1024;
-const forwardTimeoutMs = 30_000;
 /** How long a delivery that is under way may keep us when we are stopped. */
 const graceMs = 1000;
 
 /** What holds for every delivery. */
 export interface Rules {
   secrets: Secrets;
-  headerNames: Partial<HeaderNames>;
+  headerNames: HeaderNames;
   limits: ReturnType<typeof limitsFor>;
   target: URL | null;
   forwardUnverified: boolean;
@@ -36,22 +29,37 @@ const unknown = { timestamp: null, ageSeconds: null, secret: null, secretIndex: 
 
 function judgeDelivery({ body, rawHeaders }: Received, rules: Rules, now: number): Verdict {
   const { secrets, headerNames, limits } = rules;
-  if (!hasSecret(secrets)) return { ...unknown, verdict: 'not_verified' };
+  if (secrets.keys.length === 0) return { ...unknown, verdict: 'not_verified' };
   try {
     const { timestamp, ageSeconds, secretIndex } = verifySync({
       body,
       headers: rawHeaders,
       headerNames,
-      secrets: [...secrets.secrets],
-      tenantSecret: secrets.tenantSecret,
+      secrets: secrets.keys,
       ...limits,
       now: new Date(now),
     });
-    const secret = secrets.tenantSecret === undefined ? 'webhook' : 'tenant';
-    return { verdict: 'authentic', timestamp, ageSeconds, secret, secretIndex, event: eventOf(body) };
+    const event = eventOf(body);
+    return { verdict: 'authentic', timestamp, ageSeconds, secret: secrets.kind, secretIndex, event };
   } catch (error) {
     return { ...unknown, verdict: refusalOf(error, 'webhooks listen').code };
   }
+}
+
+/** The request as HTTP text: what `readCapture` reads. A body that came in chunks is written as one. */
+function writeCapture({ method, target, httpVersion, rawHeaders, body }: Received): Uint8Array {
+  const lines = [`${method} ${target} HTTP/${httpVersion}`];
+  let chunked = false;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    chunked ||= name.toLowerCase() === 'transfer-encoding' && /\bchunked\s*$/i.test(value);
+    lines.push(`${name}: ${value}`);
+  }
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  if (!chunked) return Buffer.concat([head, body]);
+  const chunk =
+    body.length === 0 ? [] : [Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')];
+  return Buffer.concat([head, ...chunk, Buffer.from('0\r\n\r\n')]);
 }
 
 /** What anybody may send is kept up to here: it must not fill the disk. */
@@ -124,7 +132,7 @@ export class Deliveries {
   }
 
   /** One line after another, and none of them keeps a sender waiting. */
-  show(shown: Shown): void {
+  #show(shown: Shown): void {
     const { io, output } = this.#context;
     this.#lines = this.#lines.then(async () => {
       await output.result(renderDelivery(shown, output, io));
@@ -141,9 +149,7 @@ export class Deliveries {
       this.#outgoing.add(address);
       socket.once('close', () => this.#outgoing.delete(address));
     };
-    const limits = { timeoutMs: forwardTimeoutMs, mostBytes };
-    const options: ForwardOptions = { target, ...limits, signal, secureContext, onConnection };
-    const answer = forward(received, options);
+    const answer = forward(received, { target, signal, secureContext, onConnection });
     this.#open.add(answer);
     return answer.finally(() => this.#open.delete(answer));
   }
@@ -160,7 +166,7 @@ export class Deliveries {
     const forwarded = await this.#forwarded(received, verdict.verdict);
     const isRefused = verdict.verdict !== 'authentic' && verdict.verdict !== 'not_verified';
     const answer = forwarded?.answer ?? { status: isRefused ? 401 : 204 };
-    this.show({
+    this.#show({
       time: new Date(at).toISOString(),
       ...verdict,
       bytes: received.body.length,
@@ -174,7 +180,19 @@ export class Deliveries {
   /** Shows a delivery that was not read to its end. */
   refused(verdict: 'too_large' | 'too_many', status: number, bytes: number): void {
     const time = new Date(this.#context.io.clock.now()).toISOString();
-    this.show({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
+    this.#show({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
+  }
+
+  /** Tells of a request over a connection to the target. */
+  looped(): void {
+    const { output } = this.#context;
+    void output.alert(`${output.paint('bad', 'not forwarded:')} --forward-to leads back here (508)`);
+  }
+
+  /** Tells of a request that is not a POST. */
+  notPosted(method: string): void {
+    const { output } = this.#context;
+    void output.note(`a ${output.excerpt(method, 20)} was answered with 405: deliveries are POSTs`);
   }
 
   /** Ends what is under way; a reader who does not read cannot keep us. */

@@ -1,7 +1,7 @@
+import { CollectedBytes } from '../../collected-bytes.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import type { Settings } from '../../settings/names.ts';
-import { defaultHeaderNames, type HeaderNames } from '../../webhook/headers.ts';
+import type { HeaderNames } from '../../webhook/headers.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { type HeaderPairs, parseHeaderLines, readCapture } from './capture.ts';
@@ -25,10 +25,6 @@ export interface Delivery {
 const ways =
   'give --timestamp <t> and --signature <s>, or --headers-file <file>, or --request-file <file> with headers and body';
 
-function namesOf(settings: Settings): HeaderNames {
-  return { ...defaultHeaderNames, ...headerNamesOf(settings) };
-}
-
 function exclude(one: string, other: string, hint: string): never {
   throw new UsageError(`${one} and ${other} exclude each other`, { hint });
 }
@@ -37,16 +33,17 @@ function exclude(one: string, other: string, hint: string): never {
 function checkWays(flags: DeliveryFlags): void {
   const { timestamp, signature, headersFile, requestFile, bodyFile } = flags;
   const byFlag = timestamp !== undefined || signature !== undefined;
-  const flag = timestamp === undefined ? '--signature' : '--timestamp';
-  if (headersFile !== undefined && requestFile !== undefined)
-    exclude('--headers-file', '--request-file', ways);
-  if (byFlag && headersFile !== undefined) exclude(flag, '--headers-file', ways);
-  if (byFlag && requestFile !== undefined) exclude(flag, '--request-file', ways);
+  const given: string[] = [];
+  if (byFlag) given.push(timestamp === undefined ? '--signature' : '--timestamp');
+  if (headersFile !== undefined) given.push('--headers-file');
+  if (requestFile !== undefined) given.push('--request-file');
+  const [one, other] = given;
+  if (one === undefined) {
+    throw new UsageError('nothing says what the headers of the delivery were', { hint: ways });
+  }
+  if (other !== undefined) exclude(one, other, ways);
   if (bodyFile !== undefined && requestFile !== undefined) {
     exclude('--body-file', '--request-file', 'a captured request has its body in it');
-  }
-  if (!byFlag && headersFile === undefined && requestFile === undefined) {
-    throw new UsageError('nothing says what the headers of the delivery were', { hint: ways });
   }
   if (byFlag && timestamp === undefined) {
     throw new UsageError('--signature alone is not enough: the timestamp is signed too', {
@@ -91,20 +88,15 @@ export async function* streamInput(io: Io, option: string, path: string): AsyncG
 /** More than any headers have. */
 const mostHeaderBytes = 1024 * 1024;
 
-/** A small file, whole. */
-export async function readInput(io: Io, option: string, path: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of streamInput(io, option, path)) {
-    size += chunk.length;
-    if (size > mostHeaderBytes) {
-      throw new UsageError(`${option}: ${path} is larger than any headers are`, {
-        hint: 'name the file of the headers; the body goes with --body-file',
-      });
-    }
-    chunks.push(new Uint8Array(chunk));
+async function readHeadersFile(io: Io, path: string): Promise<HeaderPairs> {
+  const bytes = new CollectedBytes(mostHeaderBytes);
+  for await (const part of streamInput(io, '--headers-file', path)) {
+    if (bytes.add(new Uint8Array(part))) continue;
+    throw new UsageError(`--headers-file: ${path} is larger than any headers are`, {
+      hint: 'name the file of the headers; the body goes with --body-file',
+    });
   }
-  return Buffer.concat(chunks);
+  return parseHeadersFile(bytes.bytes());
 }
 
 function wrong(message: string): UsageError {
@@ -138,7 +130,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 /** The headers of a file in any of the forms that people keep them in. */
-export function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
+function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
   const text = decode(bytes);
   let pairs: HeaderPairs;
   if (/^\s*[[{]/.test(text)) {
@@ -151,7 +143,7 @@ export function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
     pairs = jsonHeaders(json);
   } else {
     // The line may hold anything, a secret too: only its number is told.
-    pairs = parseHeaderLines(text, (line) => wrong(`line ${line} is not a header`));
+    pairs = parseHeaderLines(text.split(/\r?\n/), (line) => wrong(`line ${line} is not a header`));
   }
   if (pairs.length === 0) throw wrong('there are no headers in it');
   return pairs;
@@ -166,26 +158,20 @@ export async function deliveryOf(
   flags: DeliveryFlags,
   remark: (line: string) => void,
 ): Promise<Delivery> {
-  for (const [option, value] of [
-    ['--body-file', flags.bodyFile],
-    ['--headers-file', flags.headersFile],
-    ['--request-file', flags.requestFile],
-  ] as const) {
-    filled(option, value);
-  }
+  filled('--body-file', flags.bodyFile);
+  filled('--headers-file', flags.headersFile);
+  filled('--request-file', flags.requestFile);
   checkWays(flags);
-  const names = namesOf(settings);
+  const names = headerNamesOf(settings);
   const { timestamp, signature, headersFile, requestFile } = flags;
   if (requestFile !== undefined) {
     return { names, ...(await readCapture(streamInput(io, '--request-file', requestFile), remark)) };
   }
   const body = streamInput(io, '--body-file', flags.bodyFile ?? '-');
-  if (headersFile === undefined) {
-    const headers = [
-      [names.timestamp, timestamp ?? ''],
-      [names.signature, signature ?? ''],
-    ] as const;
-    return { headers, names, body };
-  }
-  return { headers: parseHeadersFile(await readInput(io, '--headers-file', headersFile)), names, body };
+  if (headersFile !== undefined) return { names, body, headers: await readHeadersFile(io, headersFile) };
+  const headers = [
+    [names.timestamp, timestamp ?? ''],
+    [names.signature, signature ?? ''],
+  ] as const;
+  return { names, body, headers };
 }

@@ -5,9 +5,9 @@ import type { WebhookVerificationError } from '../../webhook/error.ts';
 import type { Context } from '../context.ts';
 import type { Secrets } from './secrets.ts';
 
-/** What was found out. `code` is why it is not authentic. */
+/** What was found out. */
 export interface Finding {
-  code: string | null;
+  /** Why it is not authentic. */
   error: WebhookVerificationError | null;
   timestamp: string | null;
   ageSeconds: number | null;
@@ -24,20 +24,15 @@ export interface Diagnosis {
   tried: boolean;
 }
 
-function kindOf(finding: Finding, { tenantSecret }: Secrets): 'webhook' | 'tenant' | null {
-  if (finding.secretIndex === null) return null;
-  return tenantSecret === undefined ? 'webhook' : 'tenant';
-}
-
 export function dataOf(finding: Finding, secrets: Secrets): Record<string, unknown> {
-  const { code, timestamp, ageSeconds, secretIndex, bytes, diagnosis } = finding;
+  const { error, timestamp, ageSeconds, secretIndex, bytes, diagnosis } = finding;
   return {
     schemaVersion: 1,
-    authentic: code === null,
-    code,
+    authentic: error === null,
+    code: error?.code ?? null,
     timestamp,
     ageSeconds,
-    secret: kindOf(finding, secrets),
+    secret: secretIndex === null ? null : secrets.kind,
     secretIndex,
     bytes,
     ...(diagnosis === null ? {} : { diagnosis }),
@@ -87,14 +82,13 @@ export async function tell(context: Context, finding: Finding, secrets: Secrets)
     await output.alert(
       `${output.paint('bad', 'not authentic:')} ${output.excerpt(error.message)} (${error.code})`,
     );
-    const isHintSpent = finding.diagnosis !== null || error.hint === undefined;
-    if (!isHintSpent) await output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(error.hint ?? '')}`);
-    if (finding.diagnosis !== null) await tellDiagnosis(context, finding.diagnosis);
-    return;
+    if (finding.diagnosis !== null) return tellDiagnosis(context, finding.diagnosis);
+    if (error.hint === undefined) return;
+    return output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(error.hint)}`);
   }
-  const count = secrets.tenantSecret === undefined ? secrets.secrets.length : 1;
+  const count = secrets.keys.length;
   const which = count > 1 ? ` (${(secretIndex ?? 0) + 1} of ${count})` : '';
   await output.note(
-    `${output.paint('good', 'authentic:')} signed with the ${kindOf(finding, secrets)} secret${which}${aged(ageSeconds)}`,
+    `${output.paint('good', 'authentic:')} signed with the ${secrets.kind} secret${which}${aged(ageSeconds)}`,
   );
 }

@@ -10,8 +10,27 @@ import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { UsageError } from '../../errors.ts';
-import type { Received } from './capture.ts';
-import type { Answer } from './server.ts';
+
+/** The largest body that is taken, from the sender and from the target. */
+export const mostBytes = 10 * 1024 * 1024;
+const timeoutMs = 30_000;
+
+/** A request that was received, as the text that it was. */
+export interface Received {
+  method: string;
+  target: string;
+  httpVersion: string;
+  /** Names and values in turn, as they came. */
+  rawHeaders: readonly string[];
+  body: Uint8Array;
+}
+
+/** What the sender gets back. Headers are names and values in turn. */
+export interface Answer {
+  status: number;
+  headers?: readonly string[];
+  body?: Uint8Array;
+}
 
 /** Those of one connection, which the next one makes for itself (RFC 9110, 7.6.1). */
 const hopByHop = [
@@ -29,7 +48,7 @@ const hopByHop = [
 ];
 
 /** Raw headers in their order and spelling, without those of the connection and the ones it names. */
-export function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []): string[] {
+function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []): string[] {
   const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, index) =>
     rawHeaders.slice(index * 2, index * 2 + 2),
   );
@@ -71,12 +90,10 @@ export interface Forwarded {
 
 export interface ForwardOptions {
   target: URL;
-  timeoutMs: number;
-  mostBytes: number;
   signal: AbortSignal;
   /** Told of each connection to the target. */
-  onConnection?: ((socket: Socket) => void) | undefined;
-  secureContext?: SecureContext | undefined;
+  onConnection(socket: Socket): void;
+  secureContext: SecureContext | undefined;
 }
 
 const faults: Record<string, string> = {
@@ -114,8 +131,8 @@ function isSendable(status: number, headers: readonly string[]): boolean {
   }
 }
 
-async function readAnswer(response: IncomingMessage, most: number): Promise<Forwarded> {
-  const body = new CollectedBytes(most);
+async function readAnswer(response: IncomingMessage): Promise<Forwarded> {
+  const body = new CollectedBytes(mostBytes);
   for await (const chunk of response) {
     if (!body.add(chunk)) return noAnswer(502, 'its answer is too large');
   }
@@ -131,7 +148,7 @@ async function readAnswer(response: IncomingMessage, most: number): Promise<Forw
  * long.
  */
 export async function forward(received: Received, options: ForwardOptions): Promise<Forwarded> {
-  const { target, timeoutMs, mostBytes, signal, onConnection } = options;
+  const { target, signal, onConnection } = options;
   const late = AbortSignal.timeout(timeoutMs);
   const headers = [
     'Host',
@@ -152,10 +169,10 @@ export async function forward(received: Received, options: ForwardOptions): Prom
       request.on('error', reject);
       // After an unrequested 101 Node reports nothing more.
       request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
-      request.once('socket', (socket) => socket.once('connect', () => onConnection?.(socket)));
+      request.once('socket', (socket) => socket.once('connect', () => onConnection(socket)));
       request.end(received.body);
     });
-    return await readAnswer(response, mostBytes);
+    return await readAnswer(response);
   } catch (error) {
     if (late.aborted && !signal.aborted) return noAnswer(504, 'no answer in time');
     const { code } = error as NodeJS.ErrnoException;

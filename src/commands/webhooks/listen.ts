@@ -5,10 +5,10 @@ import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
-import { Deliveries, mostBytes, mostOpenBytes, type Rules } from './deliveries.ts';
+import { Deliveries, type Rules } from './deliveries.ts';
 import { parseTarget } from './forward.ts';
-import { type HeaderNameFlags, hasSecret, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
-import { type Receiving, receive } from './server.ts';
+import { type HeaderNameFlags, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
+import { receive } from './server.ts';
 import { limitsFor } from './verify.ts';
 
 export interface ListenFlags extends HeaderNameFlags {
@@ -95,7 +95,7 @@ async function rulesOf(context: Context, flags: ListenFlags): Promise<Rules> {
     throw new UsageError('--forward-unverified: nothing is forwarded', { hint: 'add --forward-to <url>' });
   }
   const limits = limitsFor(flags.tolerance ?? '5m');
-  if (target !== null && !hasSecret(secrets) && !forwardUnverified) {
+  if (target !== null && secrets.keys.length === 0 && !forwardUnverified) {
     const error = missingSecret(`webhooks listen --forward-to: only what is authentic is forwarded`);
     error.hint = `${error.hint}; --forward-unverified forwards everything`;
     throw error;
@@ -116,7 +116,7 @@ async function announce({ output }: Context, rules: Rules, host: string, url: st
   if (!isLoopback(host)) {
     await output.alert(`${warn} listening on ${host}: others than this machine can reach it, in plain HTTP`);
   }
-  if (!hasSecret(rules.secrets)) {
+  if (rules.secrets.keys.length === 0) {
     await output.alert(
       `${warn} NOT VERIFIED: no webhook secret is set, so everybody who reaches this port can send anything; set RUNGATE_WEBHOOK_SECRET or RUNGATE_TENANT_SECRET`,
     );
@@ -129,7 +129,7 @@ async function announce({ output }: Context, rules: Rules, host: string, url: st
 
 /** `rungate webhooks listen`: receives, verifies, shows, keeps and forwards until it is stopped. */
 export async function listenCommand(context: Context, flags: ListenFlags): Promise<number> {
-  const { io, output } = context;
+  const { io } = context;
   const port = portOf(flags.port);
   const host = filled('--host', flags.host) ?? '127.0.0.1';
   const rules = await rulesOf(context, flags);
@@ -140,21 +140,7 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
     fail = reject;
   });
   const deliveries = new Deliveries(context, rules, () => end(null));
-  const receiving: Receiving = await receive({
-    host,
-    port,
-    mostBytes,
-    mostOpenBytes,
-    onPost: (received) => deliveries.answer(received),
-    onTooLarge: (bytes) => deliveries.refused('too_large', 413, bytes),
-    onBusy: (bytes) => deliveries.refused('too_many', 503, bytes),
-    isOwn: (socket) => deliveries.isOwn(socket),
-    onLoop: () =>
-      void output.alert(`${output.paint('bad', 'not forwarded:')} --forward-to leads back here (508)`),
-    onOther: (method) =>
-      void output.note(`a ${output.excerpt(method, 20)} was answered with 405: deliveries are POSTs`),
-    onFault: fail,
-  });
+  const receiving = await receive(host, port, deliveries, fail);
   const unsubscribe = io.onStop(end);
   try {
     if (rules.target !== null && isSelf(rules.target, host, receiving.port)) {

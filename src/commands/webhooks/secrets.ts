@@ -1,7 +1,7 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Settings } from '../../settings/names.ts';
 import { WebhookVerificationError } from '../../webhook/error.ts';
-import type { HeaderNames } from '../../webhook/headers.ts';
+import { defaultHeaderNames, type HeaderNames } from '../../webhook/headers.ts';
 import { filled } from '../global-options.ts';
 
 /** The options that the commands about signatures share. */
@@ -10,18 +10,21 @@ export interface HeaderNameFlags {
   signatureHeader?: string;
 }
 
+/** What deliveries are signed with. */
 export interface Secrets {
+  kind: 'webhook' | 'tenant';
+  /** Those that may have signed: the tenant's alone where there is one, else the webhook's. */
+  keys: readonly string[];
   secrets: readonly string[];
   tenantSecret: string | undefined;
 }
 
-/** What deliveries are signed with; a tenant's secret takes the place of the webhook's. */
 export function secretsOf(settings: Settings): Secrets {
-  return { secrets: settings.webhookSecrets?.value ?? [], tenantSecret: settings.tenantSecret?.value };
-}
-
-export function hasSecret({ secrets, tenantSecret }: Secrets): boolean {
-  return secrets.length > 0 || tenantSecret !== undefined;
+  const secrets = settings.webhookSecrets?.value ?? [];
+  const tenantSecret = settings.tenantSecret?.value;
+  return tenantSecret === undefined
+    ? { kind: 'webhook', keys: secrets, secrets, tenantSecret }
+    : { kind: 'tenant', keys: [tenantSecret], secrets, tenantSecret };
 }
 
 export function missingSecret(what: string): ConfigError {
@@ -43,19 +46,16 @@ export function headerNameSettings(flags: HeaderNameFlags): {
   };
 }
 
-export function headerNamesOf(settings: Settings): Partial<HeaderNames> {
-  const timestamp = settings['webhook.timestampHeader']?.value;
-  const signature = settings['webhook.signatureHeader']?.value;
+export function headerNamesOf(settings: Settings): HeaderNames {
   return {
-    ...(timestamp === undefined ? {} : { timestamp }),
-    ...(signature === undefined ? {} : { signature }),
+    timestamp: settings['webhook.timestampHeader']?.value ?? defaultHeaderNames.timestamp,
+    signature: settings['webhook.signatureHeader']?.value ?? defaultHeaderNames.signature,
   };
 }
 
-/** What is wrong with the call and not with the delivery; everything else is handed back. */
+/** Why a delivery is not authentic. What is wrong with the call instead is thrown. */
 export function refusalOf(error: unknown, what: string): WebhookVerificationError {
   if (!(error instanceof WebhookVerificationError)) throw error;
-  if (error.code === 'no_secret') throw missingSecret(what);
   if (error.code === 'bad_option') throw new UsageError(`${what}: ${error.message}`, { hint: error.hint });
   return error;
 }

@@ -1,41 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { ConfigError } from '../../errors.ts';
-import type { Received } from './capture.ts';
+import type { Deliveries } from './deliveries.ts';
+import { type Answer, mostBytes } from './forward.ts';
 
 /** Beyond them Node closes a connection at once; a connection takes some 20 kB. */
 const mostConnections = 256;
 
-/** What the sender gets back. Headers are names and values in turn. */
-export interface Answer {
-  status: number;
-  headers?: readonly string[];
-  body?: Uint8Array;
-}
-
-export interface Receiver {
-  host: string;
-  port: number;
-  /** A larger body is refused before it is read to its end. */
-  mostBytes: number;
-  /** Bytes of all bodies that are read or answered at once; a request beyond them is refused with 503. */
-  mostOpenBytes: number;
-  /** Answers a POST that was read to its end. */
-  onPost(received: Received): Promise<Answer>;
-  /** Told of a POST that was too large, with the bytes that it had or said to have. */
-  onTooLarge(bytes: number): void;
-  /** Told of a POST that came while too many bytes were being read, with those that it had. */
-  onBusy(bytes: number): void;
-  /** Whether a connection was opened by this receiver itself; what comes over it is refused with 508. */
-  isOwn(socket: Socket): boolean;
-  /** Told of a request over such a connection. */
-  onLoop(): void;
-  /** Told of a request that is no POST. */
-  onOther(method: string): void;
-  /** Told of what should never happen. */
-  onFault(error: unknown): void;
-}
+/** Of all bodies that are read or sent on at once. */
+const mostOpenBytes = 32 * 1024 * 1024;
 
 export interface Receiving {
   port: number;
@@ -56,28 +30,23 @@ function refuse(response: ServerResponse, status: number, headers: readonly stri
   reply(response, { status, headers: [...headers, 'Connection', 'close'] });
 }
 
-/** A body, or why there is none: it is too large, there are too many at once, or the sender went away. */
-type Read = { body: Uint8Array } | { refused: 'large' | 'busy'; bytes: number } | null;
+/** Why a body is not read to its end, and the status for it. */
+const refusals = { too_large: 413, too_many: 503 } as const;
 
-/** Bytes that all requests hold. */
-interface Room {
-  left: number;
-}
+/** A body, or why there is none; null when the sender went away. */
+type Read = { body: Uint8Array } | { refused: keyof typeof refusals; bytes: number } | null;
 
-async function readBody(
-  request: IncomingMessage,
-  most: number,
-  take: (bytes: number) => boolean,
-): Promise<Read> {
+/** @param take takes room for so many bytes among those of all requests, or returns false */
+async function readBody(request: IncomingMessage, take: (bytes: number) => boolean): Promise<Read> {
   const stated = Number(request.headers['content-length'] ?? 0);
-  if (stated > most) return { refused: 'large', bytes: stated };
-  const body = new CollectedBytes(most, stated);
+  if (stated > mostBytes) return { refused: 'too_large', bytes: stated };
+  const body = new CollectedBytes(mostBytes, stated);
   try {
     // Left open: the answer goes over the same socket.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       const bytes = body.length + chunk.length;
-      if (!body.add(chunk)) return { refused: 'large', bytes };
-      if (!take(chunk.length)) return { refused: 'busy', bytes };
+      if (!body.add(chunk)) return { refused: 'too_large', bytes };
+      if (!take(chunk.length)) return { refused: 'too_many', bytes };
     }
   } catch {
     return null;
@@ -85,45 +54,42 @@ async function readBody(
   return { body: body.bytes() };
 }
 
-async function handle(
-  receiver: Receiver,
-  room: Room,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
-  if (receiver.isOwn(request.socket)) {
-    receiver.onLoop();
-    return refuse(response, 508);
-  }
-  if (method !== 'POST') {
-    receiver.onOther(method);
-    return refuse(response, 405, ['Allow', 'POST']);
-  }
-  let taken = 0;
-  const take = (bytes: number) => {
-    taken += bytes;
-    room.left -= bytes;
-    return room.left >= 0;
-  };
-  try {
-    const read = await readBody(request, receiver.mostBytes, take);
-    if (read === null) return;
-    if ('body' in read) {
-      return reply(
-        response,
-        await receiver.onPost({ method, target, httpVersion, rawHeaders, body: read.body }),
-      );
+/** Answers each request, and counts the bytes that all of them hold. */
+function handler(deliveries: Deliveries) {
+  let room = mostOpenBytes;
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
+    if (deliveries.isOwn(request.socket)) {
+      deliveries.looped();
+      return refuse(response, 508);
     }
-    if (read.refused === 'busy') receiver.onBusy(read.bytes);
-    else receiver.onTooLarge(read.bytes);
-    refuse(response, read.refused === 'busy' ? 503 : 413);
-  } finally {
-    room.left += taken;
-  }
+    if (method !== 'POST') {
+      deliveries.notPosted(method);
+      return refuse(response, 405, ['Allow', 'POST']);
+    }
+    let taken = 0;
+    const take = (bytes: number) => {
+      taken += bytes;
+      room -= bytes;
+      return room >= 0;
+    };
+    try {
+      const read = await readBody(request, take);
+      if (read === null) return;
+      if ('body' in read) {
+        const received = { method, target, httpVersion, rawHeaders, body: read.body };
+        return reply(response, await deliveries.answer(received));
+      }
+      const status = refusals[read.refused];
+      deliveries.refused(read.refused, status, read.bytes);
+      refuse(response, status);
+    } finally {
+      room += taken;
+    }
+  };
 }
 
-function cannotListen(cause: NodeJS.ErrnoException, { host, port }: Receiver): ConfigError {
+function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): ConfigError {
   const reasons: Record<string, string> = {
     EADDRINUSE: 'it is already taken',
     EACCES: 'it is not allowed',
@@ -137,35 +103,37 @@ function cannotListen(cause: NodeJS.ErrnoException, { host, port }: Receiver): C
   });
 }
 
-/** Listens for POSTs over plain HTTP. */
-export async function receive(receiver: Receiver): Promise<Receiving> {
-  const sockets = new Set<Socket>();
-  const room: Room = { left: receiver.mostOpenBytes };
+/**
+ * Listens for POSTs over plain HTTP.
+ * @param onFault told of what should never happen
+ */
+export async function receive(
+  host: string,
+  port: number,
+  deliveries: Deliveries,
+  onFault: (error: unknown) => void,
+): Promise<Receiving> {
+  const handle = handler(deliveries);
   const server = createServer((request, response) => {
     response.on('error', () => {});
-    handle(receiver, room, request, response).catch((error) => {
+    handle(request, response).catch((error) => {
       response.destroy();
-      receiver.onFault(error);
+      onFault(error);
     });
   });
   server.maxConnections = mostConnections;
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(cannotListen(cause, receiver)));
-    server.listen(receiver.port, receiver.host, resolve);
+    server.once('error', (cause) => reject(cannotListen(cause, host, port)));
+    server.listen(port, host, resolve);
   });
-  const { port } = server.address() as AddressInfo;
-  const { host } = receiver;
+  const { port: bound } = server.address() as AddressInfo;
   return {
-    port,
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port: bound,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        server.closeAllConnections();
       }),
   };
 }

@@ -1,6 +1,5 @@
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { defaultHeaderNames } from '../../webhook/headers.ts';
 import { hashBody } from '../../webhook/hmac.ts';
 import { parseTimestamp } from '../../webhook/timestamp.ts';
 import type { Context } from '../context.ts';
@@ -23,12 +22,11 @@ export async function signCommand(context: Context, flags: SignFlags): Promise<n
       hint: 'write an RFC 3339 time such as 2026-01-15T12:00:00.000Z, or leave it out for now',
     });
   }
-  const { secrets, tenantSecret } = secretsOf(settings);
-  const key = tenantSecret ?? secrets[0];
+  const [key] = secretsOf(settings).keys;
   if (key === undefined) throw missingSecret('webhooks sign');
   const { macs } = await hashBody(timestamp, streamInput(io, '--body-file', bodyFile), [key]);
   const signature = `sha256=${Buffer.from(macs[0] ?? []).toString('hex')}`;
-  const names = { ...defaultHeaderNames, ...headerNamesOf(settings) };
+  const names = headerNamesOf(settings);
   const headers = { [names.timestamp]: timestamp, [names.signature]: signature };
   if (output.format === 'json' || output.format === 'ndjson') {
     await output.data({ schemaVersion: 1, timestamp, signature, headers }, { head: [], rows: [] });

@@ -2,21 +2,14 @@ import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { diagnose, mostDiagnosed } from '../../webhook/diagnose/diagnose.ts';
-import { readHeaders } from '../../webhook/headers.ts';
-import { type Hashed, hashBody, matchOf } from '../../webhook/hmac.ts';
+import { type HeaderNames, readHeaders } from '../../webhook/headers.ts';
+import { type Hashed, hashBody, indexOfMac } from '../../webhook/hmac.ts';
 import { parseTimestamp } from '../../webhook/timestamp.ts';
-import { type Candidate, judge, readCandidate } from '../../webhook/verify.ts';
+import { judge, readCandidate } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
 import { type Delivery, type DeliveryFlags, deliveryOf } from './delivery.ts';
-import { type Diagnosis, dataOf, type Finding, tableOf, tell } from './finding.ts';
-import {
-  type HeaderNameFlags,
-  hasSecret,
-  missingSecret,
-  refusalOf,
-  type Secrets,
-  secretsOf,
-} from './secrets.ts';
+import { dataOf, type Finding, tableOf, tell } from './finding.ts';
+import { type HeaderNameFlags, missingSecret, refusalOf, type Secrets, secretsOf } from './secrets.ts';
 
 export interface VerifyFlags extends DeliveryFlags, HeaderNameFlags {
   tolerance?: string;
@@ -52,11 +45,11 @@ interface Question {
   secrets: Secrets;
   now: number;
   limits: ReturnType<typeof limitsFor>;
-  diagnose: boolean;
+  isDiagnosed: boolean;
 }
 
 /** The headers as they came, where each is there once. */
-function sentHeaders({ headers, names }: Delivery): { timestamp: string; signature: string } | null {
+function sentHeaders({ headers, names }: Delivery): HeaderNames | null {
   try {
     return readHeaders(headers, names);
   } catch {
@@ -64,21 +57,16 @@ function sentHeaders({ headers, names }: Delivery): { timestamp: string; signatu
   }
 }
 
-function explain({ delivery, secrets }: Question, { kept }: Hashed): Diagnosis | null {
-  const sent = sentHeaders(delivery);
-  if (sent === null) return null;
-  if (kept === null) return { causes: [], tried: false };
-  return { causes: diagnose({ body: kept, ...sent, ...secrets }), tried: true };
-}
+/** What a diagnosis may explain. */
+const explainable: readonly string[] = ['mismatch', 'malformed_timestamp', 'malformed_signature'];
 
 /** Checks the headers, then streams the body past every secret that may have signed it. */
-async function find(question: Question): Promise<Finding> {
-  const { delivery, secrets, now, limits } = question;
+async function find({ delivery, secrets, now, limits, isDiagnosed }: Question): Promise<Finding> {
   const { headers, names, body } = delivery;
+  const { keys } = secrets;
   const sent = sentHeaders(delivery);
-  const at = sent === null ? null : parseTimestamp(sent.timestamp);
+  const at = parseTimestamp(sent?.timestamp ?? '');
   const finding: Finding = {
-    code: null,
     error: null,
     timestamp: sent?.timestamp ?? null,
     ageSeconds: at === null ? null : (now - at) / 1000,
@@ -86,37 +74,34 @@ async function find(question: Question): Promise<Finding> {
     bytes: null,
     diagnosis: null,
   };
-  const keep = question.diagnose ? mostDiagnosed : 0;
-  const refuse = (caught: unknown, hashed: Hashed | null) => {
-    const error = refusalOf(caught, command);
-    const unexplained = ['mismatch', 'malformed_timestamp', 'malformed_signature'].includes(error.code);
-    const diagnosis = question.diagnose && hashed !== null && unexplained ? explain(question, hashed) : null;
-    return { ...finding, code: error.code, error, diagnosis, bytes: hashed?.bytes ?? null };
-  };
-  let candidate: Candidate;
+  const keep = isDiagnosed ? mostDiagnosed : 0;
+  let hashed: Hashed | null = null;
   try {
-    candidate = readCandidate({
+    const candidate = readCandidate({
       headers,
       headerNames: names,
-      secrets: [...secrets.secrets],
-      tenantSecret: secrets.tenantSecret,
+      secrets: keys,
       ...limits,
       now: new Date(now),
     });
-  } catch (error) {
-    // Without a diagnosis the body is not even read.
-    return refuse(error, question.diagnose ? await hashBody('', body, [], keep) : null);
-  }
-  const keys = secrets.tenantSecret === undefined ? secrets.secrets : [secrets.tenantSecret];
-  const hashed = await hashBody(candidate.timestamp, body, keys, keep);
-  const index = matchOf(sent?.signature ?? '', hashed.macs);
-  if (index >= 0) finding.secretIndex = index;
-  try {
+    hashed = await hashBody(candidate.timestamp, body, keys, keep);
+    const index = indexOfMac(hashed.macs, candidate.mac);
+    if (index >= 0) finding.secretIndex = index;
     judge(candidate, index);
-  } catch (error) {
-    return refuse(error, hashed);
+  } catch (caught) {
+    finding.error = refusalOf(caught, command);
+    // Without a diagnosis the body of a malformed delivery is not even read.
+    if (isDiagnosed) hashed ??= await hashBody('', body, [], keep);
   }
-  return { ...finding, bytes: hashed.bytes };
+  finding.bytes = hashed?.bytes ?? null;
+  if (isDiagnosed && hashed !== null && sent !== null && explainable.includes(finding.error?.code ?? '')) {
+    const { kept } = hashed;
+    finding.diagnosis = {
+      tried: kept !== null,
+      causes: kept === null ? [] : diagnose({ body: kept, ...sent, ...secrets }),
+    };
+  }
+  return finding;
 }
 
 /** `rungate webhooks verify`: 0 for an authentic delivery, 1 for one that is not. */
@@ -127,10 +112,10 @@ export async function verifyCommand(context: Context, flags: VerifyFlags): Promi
   const remarks: string[] = [];
   const delivery = await deliveryOf(context, flags, (line) => remarks.push(line));
   const secrets = secretsOf(settings);
-  if (!hasSecret(secrets)) throw missingSecret(command);
-  const finding = await find({ delivery, secrets, now, limits, diagnose: flags.diagnose === true });
+  if (secrets.keys.length === 0) throw missingSecret(command);
+  const finding = await find({ delivery, secrets, now, limits, isDiagnosed: flags.diagnose === true });
   for (const remark of remarks) await output.note(`--request-file: ${remark}`);
   await output.data(dataOf(finding, secrets), tableOf(finding, secrets));
   await tell(context, finding, secrets);
-  return finding.code === null ? exitCodes.ok : exitCodes.failed;
+  return finding.error === null ? exitCodes.ok : exitCodes.failed;
 }
