@@ -1,6 +1,5 @@
+import type { Env } from './provider-env.ts';
 import { isSameRepository } from './provider-url.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** The variables by which a CI names the repository that a change comes from, and the one that it goes to. */
 interface Sides {
@@ -55,10 +54,8 @@ function githubFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
     if (event.workflow_run != null) return isOutside(event.workflow_run.head_repository);
     // GitHub knows no branch for a suite of a fork.
     if (suite != null) return suite.head_branch == null;
-    return githubEvents.test(name);
-  } catch {
-    return githubEvents.test(name);
-  }
+  } catch {}
+  return githubEvents.test(name);
 }
 
 /**

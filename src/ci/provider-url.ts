@@ -28,7 +28,7 @@ function scpLike(text: string): Remote | null {
   return host === undefined || path === undefined ? null : { host: host.toLowerCase(), path };
 }
 
-/** The parts of a path, decoded; null when one cannot be part of a name. */
+/** The parts of a path, decoded and without `.git`; null if one cannot be part of a name. */
 function segmentsOf(path: string): string[] | null {
   let segments: string[];
   try {
@@ -52,6 +52,8 @@ function nameOf(segments: readonly string[]): string | null {
   return segments.length >= 2 && name.length <= 500 ? name : null;
 }
 
+const azureHost = /(^|\.)(dev\.azure|visualstudio)\.com$/;
+
 /**
  * Azure DevOps: `org/project/repo` from `dev.azure.com/org/project/_git/repo`, from `org.visualstudio.com/project/…`,
  * and from `v3/org/project/repo` by ssh. A project that has its repository's name may be left out of the address.
@@ -64,11 +66,9 @@ function azureName(host: string, segments: readonly string[]): string | null {
   const mark = parts.indexOf('_git');
   if (mark < 0) return nameOf(parts);
   const [place, repository] = [parts.slice(0, mark), parts.slice(mark + 1)];
-  const isShort = place.length === 1 && /(^|\.)(dev\.azure|visualstudio)\.com$/.test(host);
+  const isShort = place.length === 1 && azureHost.test(host);
   return nameOf([...place, ...(isShort ? repository : []), ...repository]);
 }
-
-const azureHost = /(^|\.)(dev\.azure|visualstudio)\.com$/;
 
 function remoteOf(text: string): Remote | null {
   return text.includes('\\') ? null : (remoteUrl(text) ?? scpLike(text));
@@ -90,26 +90,24 @@ export function repositoryOfRemote(text: string | null): string | null {
 
 /** `owner/name`, from that itself or from a remote's URL. */
 export function repositoryOf(text: string | null): string | null {
-  if (text === null) return null;
   const remote = repositoryOfRemote(text);
-  if (remote !== null) return remote;
-  const segments = /^[/.~]|[:\\]/.test(text) ? null : segmentsOf(text);
+  if (text === null || remote !== null || /^[/.~]|[:\\]/.test(text)) return remote;
+  const segments = segmentsOf(text);
   return segments === null ? null : nameOf(segments);
 }
 
 /** Hosts that serve the repositories of another one over ssh. */
-const sshHosts: Readonly<Record<string, string>> = {
-  'ssh.github.com': 'github.com',
-  'altssh.gitlab.com': 'gitlab.com',
-  'altssh.bitbucket.org': 'bitbucket.org',
-};
+const sshHosts = new Map([
+  ['ssh.github.com', 'github.com'],
+  ['altssh.gitlab.com', 'gitlab.com'],
+  ['altssh.bitbucket.org', 'bitbucket.org'],
+]);
 
-/** The host of a remote by its usual name; null for `owner/name` alone. */
+/** The usual name of a remote's host; null for `owner/name` alone. */
 function hostOf(text: string): string | null {
   const host = remoteOf(text)?.host.replace(/\.$/, '') ?? null;
   if (host === null) return null;
-  if (azureHost.test(host)) return 'dev.azure.com';
-  return Object.hasOwn(sshHosts, host) ? (sshHosts[host] ?? host) : host;
+  return azureHost.test(host) ? 'dev.azure.com' : (sshHosts.get(host) ?? host);
 }
 
 /**
