@@ -59,10 +59,16 @@ export interface CiContext {
   readonly variables: readonly string[];
 }
 
-/** What plain git knows of the working copy; each null where it does not. */
+/** What git says about the working copy; null where it says nothing. */
 export interface GitFacts {
   /** URL of `origin`. */
   readonly remote: string | null;
   readonly branch: string | null;
   readonly commit: string | null;
+}
+
+/** What a create request says of the pipeline that asks for it (interface, section 2.5); null where nothing is known. */
+export function runFacts(ci: CiContext) {
+  const { repository, ref, commitSha } = ci;
+  return { repository, ref, commitSha, event: ci.rawEvent ?? ci.event, externalUrl: ci.buildUrl };
 }

@@ -1,6 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { KeyStep } from '../gate/start.ts';
 import type { CiContext } from './context.ts';
+import type { Journal, JournalRun } from './journal.ts';
 
 /**
  * What makes a run the same run: where in which pipeline it is started, and with what body. Never the attempt: a
@@ -20,14 +23,8 @@ export interface Ingredients {
   body: string;
 }
 
-/** What is remembered of the runs that this job has started from one place with one body. */
-export interface Remembered {
-  key: string;
-  /** How many runs were settled when this one was started; 0 for the first. */
-  round: number;
-  /** This job is done with it: it has seen its end, or wanted no more than to start it. */
-  settled: boolean;
-}
+/** What the journal has of the runs that this job started from one place with one body. */
+export type Remembered = Pick<JournalRun, 'key' | 'round' | 'settled'>;
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -51,7 +48,7 @@ function keyOf(base: string, round: number, generation: string): string {
 }
 
 /** A key that nobody can have used. */
-export function randomStep(how: string): KeyStep {
+function randomStep(how: string): KeyStep {
   return { key: randomUUID(), how, origin: 'random' };
 }
 
@@ -71,20 +68,11 @@ export function keySteps(
   const open = remembered.filter((run) => !run.settled).slice(-1);
   const round = remembered.reduce((next, run) => Math.max(next, run.round + 1), 0);
   const place = round === 0 ? '' : `, run ${round + 1} of this job`;
-  const steps: KeyStep[] = open.map(({ key }) => ({
-    key,
-    how: 'left open by this job',
-    origin: 'earlier',
-  }));
-
+  const steps: KeyStep[] = open.map(({ key }) => ({ key, how: 'left open by this job', origin: 'earlier' }));
   const generations = attempt ?? 1;
   for (let g = 1; g <= generations; g += 1) {
-    const how = `generation ${g}${place}`;
-    steps.push({
-      key: keyOf(base, round, String(g)),
-      how,
-      origin: g === attempt ? 'attempt' : 'earlier',
-    });
+    const origin = g === attempt ? 'attempt' : 'earlier';
+    steps.push({ key: keyOf(base, round, String(g)), how: `generation ${g}${place}`, origin });
   }
   if (attempt === null && jobId !== null) {
     const how = `the generation of job ${jobId}${place}`;
@@ -92,6 +80,50 @@ export function keySteps(
   }
   steps.push(randomStep('random: every run found before it had ended'));
   return steps;
+}
+
+export interface KeyRequest {
+  /** The user's own key, which is used as it is; `auto`, as nothing, has one made. */
+  given: string | undefined;
+  /** How that came, for people. */
+  how: string;
+  /** The user's own ingredient, where the CI does not tell two places apart. */
+  salt: string | null;
+  /** The frozen body. */
+  bodyBytes: string;
+  ci: CiContext;
+  /** Where somebody wants the journal to be (RUNGATE_JOURNAL): the action's post step reads it. */
+  journalPath: string | undefined;
+  /** Opens the journal at this path. */
+  open(path: string): Journal;
+}
+
+export interface PlannedKeys {
+  keys: readonly KeyStep[];
+  journal?: Journal | undefined;
+  /** What the keys were made of, and where the journal is; only where they were made of what a CI says. */
+  made?: { ingredients: Ingredients; path: string };
+}
+
+/**
+ * The idempotency keys of a start: the one that was given; in a CI those that all attempts of a job have in common; else a
+ * random one, which the start's own tries share.
+ */
+export function planKeys(request: KeyRequest): PlannedKeys {
+  const { given, how, salt, ci, journalPath = '', open } = request;
+  // These keys do not need the journal, but RUNGATE_JOURNAL asks for it.
+  const planned = (step: KeyStep): PlannedKeys => ({
+    keys: [step],
+    journal: journalPath === '' ? undefined : open(journalPath),
+  });
+  if (given !== undefined && given !== 'auto') return planned({ key: given, how, origin: 'user' });
+  const ingredients = ingredientsOf(ci, request.bodyBytes, salt);
+  if (ingredients === null)
+    return planned(randomStep('random: outside a CI each command starts a run of its own'));
+  const usual = join(ci.temporaryFolder ?? tmpdir(), `rungate-${baseOf(ingredients).slice(0, 32)}.journal`);
+  const path = journalPath === '' ? usual : journalPath;
+  const journal = open(path);
+  return { keys: keySteps(ingredients, ci, journal.runs), journal, made: { ingredients, path } };
 }
 
 /** The ingredients as lines for a person. */

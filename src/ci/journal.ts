@@ -1,7 +1,6 @@
 import { renameSync } from 'node:fs';
 import type { Conceal } from '../conceal.ts';
 import type { KeyStep, RunJournal } from '../gate/start.ts';
-import type { Remembered } from './idempotency.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
 
 /** One line of a journal. Lines are only ever added, so that processes can write at once and none can tear a file. */
@@ -11,11 +10,16 @@ export type JournalEvent =
   | { event: 'settled'; runId: string };
 
 /** A run that the journal knows of. */
-export interface JournalRun extends Remembered {
-  /** Null while the create was not answered. */
+export interface JournalRun {
+  readonly key: string;
+  /** How many runs were settled when this one was started; 0 for the first. */
+  readonly round: number;
+  /** The job is done with it: it has seen its end, or only had to start it. */
+  settled: boolean;
+  /** Null while the create has no response. */
   runId: string | null;
-  /** What was sent, so that a create without an answer can be sent again; null where the journal does not say. */
-  body: unknown;
+  /** What was sent, so that a create without a response can be sent again; null if the journal does not say. */
+  readonly body: unknown;
 }
 
 function isEvent(value: unknown): value is JournalEvent {
@@ -51,21 +55,13 @@ export function parseJournal(text: string): JournalEvent[] | null {
   return events;
 }
 
-/** What the events come to: the runs in the order in which they were started. */
+/** Returns the runs in the order in which they were started. */
 export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   const byKey = new Map<string, JournalRun>();
   for (const entry of events) {
     if (entry.event === 'triggering') {
-      const known = byKey.get(entry.key);
-      if (known === undefined) {
-        byKey.set(entry.key, {
-          key: entry.key,
-          round: entry.round,
-          runId: null,
-          body: entry.body ?? null,
-          settled: false,
-        });
-      }
+      const { key, round, body = null } = entry;
+      if (!byKey.has(key)) byKey.set(key, { key, round, runId: null, body, settled: false });
     } else if (entry.event === 'created') {
       const run = byKey.get(entry.key);
       if (run !== undefined) run.runId = entry.runId;

@@ -1,3 +1,4 @@
+import type { StopCause } from '../errors.ts';
 import type { CiContext, GitFacts } from './context.ts';
 import { cleanRef, cleanSha, cleanText, type Env, readerOf } from './provider-env.ts';
 import { type Facts, factsOf, type ProviderRow } from './provider-row.ts';
@@ -13,14 +14,9 @@ import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker }
 import { semaphore } from './providers/semaphore.ts';
 
 /*
- * No library stands under this table. Looked at in November 2026, in their sources:
- *
- * - ci-info 4.4 (53 vendors, no dependencies, well kept): says which CI it is and whether it builds a pull request, and
- *   no more. It reads process.env when it is loaded: it can neither be told what to read nor be asked twice.
- * - env-ci 11 (31 services, well kept; brings execa and java-properties): takes the environment as an argument, but runs
- *   git and reads event and properties files by itself. It knows no event, attempt, matrix or parallel position. Of a
- *   pull request it gives the merge commit at GitHub, GitLab, Azure, Travis and AppVeyor, and the branch that it goes to
- *   as `branch`; GitLab's number is the id of the instance; a part of a URL that is missing is the text "undefined".
+ * Not a library, after reading both in November 2026: ci-info 4.4 knows little more than the CI's name, and reads process.env
+ * when it is loaded; env-ci 11 runs git, knows no event, attempt or parallel position, and takes the merge commit of a pull
+ * request for its head at five CIs.
  *
  * The order is that of precedence, for an environment that fits several: what runs inside another comes first.
  * CodeBuild, TeamCity and Jenkins start agents and runners of others, which inherit their variables; Cloud Build is
@@ -74,4 +70,31 @@ export function detectCi(env: Env, git?: GitFacts, eventPayload?: string): CiCon
     return { provider: row.provider, ...facts, variables: read.variables() };
   }
   return { provider: null, ...withGit(factsOf({}, readerOf({}))), variables: [] };
+}
+
+/**
+ * Returns what git says about the working copy. `read` runs git with these arguments and returns its output, or null if it
+ * fails. The remote may contain credentials.
+ */
+export function gitFacts(read: (args: string[]) => string | null): GitFacts {
+  const line = (...args: string[]): string | null => {
+    const [first, ...more] = (read(args) ?? '').split(/\r?\n/).filter((text) => text.trim() !== '');
+    return first === undefined || more.length > 0 ? null : first.trim();
+  };
+  const commit = line('rev-parse', '--verify', '--quiet', 'HEAD^{commit}');
+  const branch = line('symbolic-ref', '--short', '--quiet', 'HEAD');
+  return {
+    // As configured: `remote get-url` would apply `insteadOf`, which may contain a token.
+    remote: line('config', '--get', 'remote.origin.url'),
+    branch: branch === 'HEAD' ? null : branch,
+    commit: commit !== null && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) ? commit : null,
+  };
+}
+
+/** Returns what the service stores as the reason of a cancel: why, and in which job. */
+export function cancelReason(why: StopCause | 'timeout', env: Env): string {
+  const what = why === 'timeout' ? 'rungate: the wait timed out' : `rungate: stopped by ${why}`;
+  const { provider, job, buildUrl } = detectCi(env);
+  if (provider === null) return what;
+  return [what, `in ${provider}${job === null ? '' : ` job ${job}`}`, buildUrl].filter(Boolean).join(' ');
 }

@@ -1,5 +1,5 @@
 import type { CiContext } from '../ci/context.ts';
-import { detectCi } from '../ci/provider.ts';
+import { detectCi, gitFacts } from '../ci/provider.ts';
 import type { Io } from '../host/io.ts';
 
 /** The text of a file that a variable names; undefined where there is none. */
@@ -20,7 +20,6 @@ export async function ciContext(io: Io): Promise<CiContext> {
   const ci = detectCi(io.env, undefined, payload);
   if (ci.provider !== null && ci.repository !== null && ci.commitSha !== null) return ci;
   // Asking git takes time: only where the CI leaves something open.
-  const { gitFacts } = await import('../ci/git.ts');
   return detectCi(
     io.env,
     gitFacts((args) => io.capture(['git', ...args])),

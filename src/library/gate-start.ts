@@ -48,8 +48,8 @@ export async function planStart(
   }
   const [{ detectCi }, { runFacts }, { planKeys }, { openJournal }] = await Promise.all([
     import('../ci/provider.ts'),
-    import('../ci/run-facts.ts'),
-    import('../ci/plan-keys.ts'),
+    import('../ci/context.ts'),
+    import('../ci/idempotency.ts'),
     import('../ci/journal.ts'),
   ]);
   const ci = detectCi(env);

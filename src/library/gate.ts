@@ -32,7 +32,7 @@ export async function gate(given: GateOptions): Promise<GateReport> {
   const conceal = ownConceal(options);
   if (note !== null) observer.tell({ type: 'note', message: note });
   const cancelReason = async (why: StopCause | 'timeout') =>
-    options.cancelReason ?? (await import('../ci/cancel-reason.ts')).cancelReason(why, env ?? {});
+    options.cancelReason ?? (await import('../ci/provider.ts')).cancelReason(why, env ?? {});
   const started =
     trigger === undefined
       ? { runIds: [...new Set(runIds)], start: undefined, journal: undefined }

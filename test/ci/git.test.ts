@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { gitFacts } from '../../src/ci/git.ts';
+import { gitFacts } from '../../src/ci/provider.ts';
 
 const none = { remote: null, branch: null, commit: null };
 const sha = '83a20ec058e2fb00e7fa4558c4c6e81e2dcf253d';

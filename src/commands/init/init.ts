@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import { providers } from '../../ci/context.ts';
-import { gitFacts } from '../../ci/git.ts';
 import { installationOf, type PackageRoot } from '../../ci/installation.ts';
 import { likelyProviders } from '../../ci/likely-provider.ts';
 import { type Plan, pipelineOf } from '../../ci/pipelines.ts';
-import { detectCi } from '../../ci/provider.ts';
+import { detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { findRoot, projectFileName } from '../../settings/locate.ts';

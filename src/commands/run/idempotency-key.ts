@@ -1,7 +1,6 @@
 import type { CiContext } from '../../ci/context.ts';
-import { explainIngredients } from '../../ci/idempotency.ts';
+import { explainIngredients, type PlannedKeys, planKeys } from '../../ci/idempotency.ts';
 import { type Journal, openJournal } from '../../ci/journal.ts';
-import { type PlannedKeys, planKeys } from '../../ci/plan-keys.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,5 @@
 import type { CiContext } from '../../ci/context.ts';
-import { runFacts } from '../../ci/run-facts.ts';
+import { runFacts } from '../../ci/context.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
 import type { Start } from '../../gate/start.ts';

@@ -60,7 +60,7 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
         cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in watched,
         cancelOnTimeout: flags.cancelOnTimeout === true,
         // Found out when it is needed: most runs are never cancelled.
-        cancelReason: async (why) => (await import('../../ci/cancel-reason.ts')).cancelReason(why, io.env),
+        cancelReason: async (why) => (await import('../../ci/provider.ts')).cancelReason(why, io.env),
       },
       {
         service: runService(caller, io.clock.now),
