@@ -6,14 +6,7 @@ import { orders } from '../../contract/orders.ts';
 import { run } from '../../contract/run.ts';
 import { webhooks } from '../../contract/webhooks.ts';
 import { formatDuration } from '../../duration.ts';
-import {
-  ContractError,
-  CredentialError,
-  HttpError,
-  NetworkError,
-  RungateError,
-  reportError,
-} from '../../errors.ts';
+import { CredentialError, HttpError, RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
 import { excerpt } from '../../sanitize.ts';
 import type { Settings } from '../../settings/names.ts';
@@ -30,7 +23,12 @@ export interface Check {
   exitCode: number;
 }
 
-function check(name: string, status: Check['status'], detail: string, remedy: string | null = null): Check {
+export function check(
+  name: string,
+  status: Check['status'],
+  detail: string,
+  remedy: string | null = null,
+): Check {
   return { name, status, detail, remedy, exitCode: 0 };
 }
 
@@ -64,60 +62,39 @@ export function checkProxy(environment: Readonly<Record<string, string | undefin
 /** Beyond this, dates in `Retry-After` and the age of webhooks go wrong. */
 const skewMs = 60_000;
 
-/** How far our clock is from the service's, as its reply's date says; a date has whole seconds. */
+/** How far our clock is from the service's, as the date of its response says; a date has whole seconds. */
 export function checkClock(date: string | undefined, sentAt: number, receivedAt: number): Check {
   const theirs = date === undefined ? Number.NaN : Date.parse(date);
   if (Number.isNaN(theirs)) return check('clock', 'skip', 'the service says no date');
   const off = theirs - (sentAt + receivedAt) / 2;
   const away = formatDuration(Math.abs(off));
   if (Math.abs(off) <= skewMs) return check('clock', 'ok', `within ${away} of the service's`);
-  const direction = off > 0 ? 'behind' : 'ahead of';
-  return check(
-    'clock',
-    'warn',
-    `${away} ${direction} the service's`,
-    'set this machine to the right time (NTP)',
-  );
+  const detail = `${away} ${off > 0 ? 'behind' : 'ahead of'} the service's`;
+  return check('clock', 'warn', detail, 'set this machine to the right time (NTP)');
 }
 
-/** The limits that a reply tells of. */
+/** The rate limits in the headers of the responses; of several, the last. */
 export function checkLimits(replies: readonly Readonly<Record<string, string>>[]): Check {
-  const known = replies.flatMap((headers) =>
-    Object.entries(headers).filter(([name]) => /^(x-)?ratelimit(-|$)/.test(name) || name === 'retry-after'),
-  );
-  if (known.length === 0) {
-    return check(
-      'limits',
-      'skip',
-      'the service tells of none; documented are 100 requests a minute, 60 reads, 20 creates',
-    );
-  }
-  const last = new Map(known);
+  const known = new Map(replies.flatMap((headers) => Object.entries(headers)));
+  const limits = [...known].filter(([name]) => /^(x-)?ratelimit(-|$)/.test(name) || name === 'retry-after');
+  const detail = limits.map(([name, value]) => `${name}: ${value}`).join('; ');
+  if (limits.length > 0) return check('limits', 'ok', excerpt(detail, 300));
   return check(
     'limits',
-    'ok',
-    excerpt([...last].map(([name, value]) => `${name}: ${value}`).join('; '), 300),
+    'skip',
+    'the service tells of none; documented are 100 requests a minute, 60 reads, 20 creates',
   );
 }
 
 /** What was detected of the CI, and from which variables. */
 export function checkCi(ci: CiContext): Check {
-  const facts = Object.entries({
-    repository: ci.repository,
-    ref: ci.ref,
-    commit: ci.commitSha,
-    run: ci.runId,
-    job: ci.job,
-    attempt: ci.attempt,
-  })
+  const { provider, repository, ref, commitSha: commit, runId: run, job, attempt, variables } = ci;
+  const facts = Object.entries({ repository, ref, commit, run, job, attempt })
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name} ${excerpt(String(value), 100)}`);
-  const from = ci.variables.length === 0 ? '' : `; from ${ci.variables.join(', ')}`;
-  return check(
-    'ci',
-    'ok',
-    `${ci.provider ?? 'none'}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}${from}`,
-  );
+  const known = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
+  const from = variables.length === 0 ? '' : `; from ${variables.join(', ')}`;
+  return check('ci', 'ok', `${provider ?? 'none'}${known}${from}`);
 }
 
 /** A read that changes nothing, for each area of the service. */
@@ -166,18 +143,11 @@ const credentials = {
 export function checkArea({ area, endpoint, also }: Probe, result: ProbeResult): Check {
   const name = `access: ${area}`;
   const credential = credentials[endpoint.auth];
-  if ('reply' in result) return check(name, 'ok', `the ${credential} is accepted`);
-  const { error } = result;
-  if (error instanceof HttpError && error.status === also)
+  const error = 'error' in result ? result.error : null;
+  if (error === null || (error instanceof HttpError && error.status === also))
     return check(name, 'ok', `the ${credential} is accepted`);
   if (error instanceof CredentialError)
     return check(name, 'skip', `no ${credential} is set`, error.hint ?? null);
-  if (error instanceof ContractError) return failed(name, error);
   if (error instanceof RungateError) return failed(name, error);
   throw error;
-}
-
-/** True where the service could not be reached at all: then there is nothing more to learn from asking it. */
-export function unreachable(result: ProbeResult): result is { error: NetworkError } {
-  return 'error' in result && result.error instanceof NetworkError;
 }

@@ -9,6 +9,7 @@ import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
 import {
   type Check,
+  check,
   checkArea,
   checkCi,
   checkClock,
@@ -18,13 +19,12 @@ import {
   failed,
   type ProbeResult,
   probes,
-  unreachable,
 } from './checks.ts';
 
 /** Each step goes on from the one before; what cannot be looked at any more is left out. */
 async function* examine(context: Context): AsyncGenerator<Check> {
   const { io, settings } = context;
-  yield { name: 'version', status: 'ok', detail: `rungate ${version}`, remedy: null, exitCode: 0 };
+  yield check('version', 'ok', `rungate ${version}`);
   yield checkSettings(settings);
   yield checkCi(await ciContext(io));
   yield checkProxy(io.env);
@@ -52,7 +52,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     } catch (error) {
       result = { error };
     }
-    if (unreachable(result)) {
+    if ('error' in result && result.error instanceof NetworkError) {
       yield failed(result.error.fault === 'tls' ? 'tls' : 'connection', result.error);
       return;
     }
@@ -72,13 +72,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
 function reached(url: URL, ms: number): Check {
   const how =
     url.protocol === 'https:' ? 'TLS connection and certificate are good' : 'plain HTTP, without TLS';
-  return {
-    name: 'connection',
-    status: 'ok',
-    detail: `${url.origin} answers in ${Math.round(ms)} ms; ${how}`,
-    remedy: null,
-    exitCode: 0,
-  };
+  return check('connection', 'ok', `${url.origin} answers in ${Math.round(ms)} ms; ${how}`);
 }
 
 async function checkDns(hostname: string): Promise<Check> {
@@ -86,22 +80,12 @@ async function checkDns(hostname: string): Promise<Check> {
   try {
     const found = await lookup(host, { all: true });
     const addresses = found.map(({ address }) => address).join(', ');
-    return {
-      name: 'dns',
-      status: 'ok',
-      detail: excerpt(`${host} is ${addresses}`, 200),
-      remedy: null,
-      exitCode: 0,
-    };
+    return check('dns', 'ok', excerpt(`${host} is ${addresses}`, 200));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
-    // Behind a proxy it is the proxy that looks the name up: a warning, and the connection decides.
+    // Behind a proxy, the proxy looks the name up: this is a warning, and the connection decides.
     const hint = 'check the host in RUNGATE_API_URL; behind a proxy this may be as it should';
-    return {
-      ...failed('dns', new NetworkError('dns', `${host} has no address here (${code})`, { hint })),
-      status: 'warn',
-      exitCode: 0,
-    };
+    return check('dns', 'warn', `${host} has no address here (${code})`, hint);
   }
 }
 
