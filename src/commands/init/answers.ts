@@ -7,14 +7,14 @@ import { readValue } from '../../settings/table.ts';
 import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 
-/** What `.rungate.json` is going to say. */
+/** What `.rungate.json` is going to say; it has no undefined settings. */
 export interface Answers {
-  apiUrl?: string;
+  apiUrl: string | undefined;
   project: string;
-  process?: string;
-  tags?: readonly string[];
-  environment?: string;
-  strict?: boolean;
+  process: string | undefined;
+  tags: readonly string[] | undefined;
+  environment: string | undefined;
+  strict: boolean | undefined;
 }
 
 export type CiChoice = Provider | 'none';
@@ -38,29 +38,14 @@ async function askFor<Value>(
   }
 }
 
-const setting =
-  <Name extends PlainName>(name: Name) =>
-  (answer: string) =>
-    readValue(name, answer);
-
-const tagList = (answer: string) =>
-  readValue(
-    'tags',
-    answer.split(',').map((tag) => tag.trim()),
-  );
-
-/** What is the repository's and not a person's own: what a flag says, or the file that is replaced. */
-function shared<Name extends keyof Answers>(settings: Settings, name: Name): Answers[Name] | undefined {
+/** A value of the repository and not of one person: from a flag, or from the file that is replaced. */
+function shared<Name extends 'apiUrl' | 'environment' | 'strict'>(
+  settings: Settings,
+  name: Name,
+): Answers[Name] {
   const found = settings[name];
   const isShared = found?.origin === 'flag' || found?.origin === 'project file';
   return isShared ? (found.value as Answers[Name]) : undefined;
-}
-
-/** Only what is there: a file has no empty settings. */
-function filledOnly(answers: { [Name in keyof Answers]: Answers[Name] | undefined }): Answers {
-  return Object.fromEntries(
-    Object.entries(answers).filter(([, value]) => value !== undefined),
-  ) as unknown as Answers;
 }
 
 function missing(what: readonly string[]): UsageError {
@@ -69,61 +54,55 @@ function missing(what: readonly string[]): UsageError {
   });
 }
 
+function unanswered(what: string): UsageError {
+  return new UsageError(`${what} was not answered: nothing is written`, {
+    hint: 'run rungate init again, or give the flags: see rungate init --help',
+  });
+}
+
 /**
- * What the settings say already, and what a person answers to the rest. Asked is only where something is missing that
- * there must be, and then for the rest as well.
- * @throws UsageError where nobody can be asked, or nothing was answered
+ * Returns the settings, and a person's answers about the others. It asks only if a required one is missing.
+ * @throws UsageError if nobody can be asked, or a required question was not answered
  */
 export async function gatherAnswers(
   context: Context,
   mayAsk: boolean,
 ): Promise<{ answers: Answers; asked: boolean }> {
   const { settings } = context;
+  const project = settings.project?.value;
   const known = {
     apiUrl: shared(settings, 'apiUrl'),
-    project: settings.project?.value,
     process: settings.process?.value,
     tags: settings.tags?.value,
     environment: shared(settings, 'environment'),
     strict: shared(settings, 'strict'),
   };
   const selected = known.process !== undefined || known.tags !== undefined;
-  const { project } = known;
-  if (project !== undefined && selected) return { answers: filledOnly({ ...known, project }), asked: false };
+  if (project !== undefined && selected) return { answers: { ...known, project }, asked: false };
   const wanted = [
     ...(project === undefined ? ['the project (--project <slug>)'] : []),
     ...(selected ? [] : ['what to run (--process <slug>, or --tag <tag>)']),
   ];
   if (!mayAsk) throw missing(wanted);
-  const ask = async <Value>(question: string, read: (answer: string) => Value) => {
+  const ask = async <Name extends PlainName>(name: Name, question: string) => {
+    const read = (text: string) =>
+      readValue(name, name === 'tags' ? text.split(',').map((tag) => tag.trim()) : text);
     const answer = await askFor(context, question, read);
     if (answer === null) throw missing(wanted);
     return answer;
   };
-  const answers = { ...known };
-  answers.project ??= await ask('Project, by its slug', setting('project'));
-  if (answers.project === undefined) throw unanswered('the project');
+  const chosen = project ?? (await ask('project', 'Project, by its slug'));
+  if (chosen === undefined) throw unanswered('the project');
+  const answers: Answers = { ...known, project: chosen };
   if (!selected) {
-    answers.process = await ask('Process to run, by its slug (Enter for tags)', setting('process'));
-    if (answers.process === undefined) answers.tags = await ask('Tags, with commas between them', tagList);
+    answers.process = await ask('process', 'Process to run, by its slug (Enter for tags)');
+    if (answers.process === undefined) answers.tags = await ask('tags', 'Tags, with commas between them');
     if (answers.process === undefined && answers.tags === undefined) throw unanswered('what to run');
   }
-  answers.environment ??= await ask(
-    "Environment, by its key (Enter for the project's own)",
-    setting('environment'),
-  );
+  answers.environment ??= await ask('environment', "Environment, by its key (Enter for the project's own)");
   if (settings.apiUrl === undefined)
-    answers.apiUrl = await ask(
-      "The service's address (Enter to set RUNGATE_API_URL instead)",
-      setting('apiUrl'),
-    );
-  return { answers: filledOnly(answers), asked: true };
-}
-
-function unanswered(what: string): UsageError {
-  return new UsageError(`${what} was not answered: nothing is written`, {
-    hint: 'run rungate init again, or give the flags: see rungate init --help',
-  });
+    answers.apiUrl = await ask('apiUrl', "The service's address (Enter to set RUNGATE_API_URL instead)");
+  return { answers, asked: true };
 }
 
 const choices: readonly CiChoice[] = [...providers, 'none'];
@@ -137,17 +116,14 @@ export async function chooseCi(
   const [only, ...more] = likely;
   const guess = more.length === 0 ? (only ?? 'none') : null;
   if (!asked) return guess;
-  const hint = guess === null ? `${likely.join(' or ')}` : `Enter for ${guess}`;
-  const answer = await askFor(
-    context,
-    `CI: github, gitlab, circleci, jenkins, … or none (${hint})`,
-    (text) => {
-      const found = choices.find((one) => one === text.toLowerCase());
-      if (found !== undefined) return found;
-      const near = nearest(text, choices);
-      throw new UnfitValue(near === null ? `one of ${choices.join(', ')}` : `did you mean ${near}?`);
-    },
-  );
+  const hint = guess === null ? likely.join(' or ') : `Enter for ${guess}`;
+  const question = `CI: github, gitlab, circleci, jenkins, … or none (${hint})`;
+  const answer = await askFor(context, question, (text) => {
+    const found = choices.find((one) => one === text.toLowerCase());
+    if (found !== undefined) return found;
+    const near = nearest(text, choices);
+    throw new UnfitValue(near === null ? `one of ${choices.join(', ')}` : `did you mean ${near}?`);
+  });
   return answer ?? guess;
 }
 

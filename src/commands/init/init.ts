@@ -37,12 +37,8 @@ export interface InitFlags {
 
 const settingFlags = ['apiUrl', 'project', 'process', 'tag', 'environment', 'strict'] as const;
 
-/** The project file that there is going to be, and whether its address is in it. */
-async function plannedProjectFile(
-  context: Context,
-  root: string,
-  flags: InitFlags,
-): Promise<{ file: PlannedFile; asked: boolean; addressInFile: boolean }> {
+/** The project file, and whether the service's address is in it. */
+async function plannedProjectFile(context: Context, root: string, flags: InitFlags) {
   const { settings, sources } = context;
   const path = sources.projectFile ?? join(root, projectFileName);
   // With --config none there may be one that was not read.
@@ -55,15 +51,14 @@ async function plannedProjectFile(
       });
     }
     const addressInFile = settings.apiUrl?.origin === 'project file';
-    return { file: { path, text: '', fate: 'kept' }, asked: false, addressInFile };
+    return { file: { path, text: '', fate: 'kept' } as const, asked: false, addressInFile };
   }
   const { answers, asked } = await gatherAnswers(context, flags.yes !== true);
   const file = { path, text: projectFileText(path, answers), fate: 'written' } as const;
   return { file, asked, addressInFile: answers.apiUrl !== undefined };
 }
 
-async function plannedCi(context: Context, root: string, flags: InitFlags, asked: boolean) {
-  if (flags.ci !== undefined) return oneOf('--ci', [...providers, 'none'] as const, flags.ci);
+async function plannedCi(context: Context, root: string, asked: boolean): Promise<CiChoice> {
   const { io, output } = context;
   const likely = likelyProviders({
     isThere: (path) => io.isThere(join(root, path)),
@@ -75,7 +70,7 @@ async function plannedCi(context: Context, root: string, flags: InitFlags, asked
   await output.alert(
     `this repository seems to use ${likely.join(' and ')}: choose with --ci; no pipeline is written`,
   );
-  return 'none' as const;
+  return 'none';
 }
 
 const verbs = { written: 'wrote', kept: 'kept, it is there already:', shown: 'add this to' } as const;
@@ -93,18 +88,16 @@ function packageRoot({ io }: Context, root: string): PackageRoot {
 /** `rungate init` */
 export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
   const { io, output } = context;
-  // A wrong word is found out before anything is asked.
-  if (flags.ci !== undefined) oneOf('--ci', [...providers, 'none'], flags.ci);
+  // Before any question.
+  const given = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
   const root = findRoot(io.cwd, io.isThere) ?? io.cwd;
   const { file, asked, addressInFile } = await plannedProjectFile(context, root, flags);
-  const ci = await plannedCi(context, root, flags, asked);
+  const ci = given ?? (await plannedCi(context, root, asked));
   const installation = installationOf(packageRoot(context, root), version);
   const plan: Plan = { flags: '', addressInFile, installation };
   const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
-  const files = [
-    file,
-    ...(pipeline === undefined ? [] : [plannedPipeline(root, pipeline, plan, io, flags.force === true)]),
-  ];
+  const files: PlannedFile[] = [file];
+  if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => shownPath(io, path));
   if (asked && flags.dryRun !== true && fresh.length > 0 && !(await agreed(context, fresh))) {
     await output.alert('nothing is written');
