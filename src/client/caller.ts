@@ -3,21 +3,14 @@ import { systemClock } from '../clock.ts';
 import { type Conceal, concealer } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { concealError, RungateError, UsageError } from '../errors.ts';
-import { ownOptions } from '../own-options.ts';
+import { ownCopy } from '../own-options.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { proxyFor, proxySecrets } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { call } from './call.ts';
-import {
-  type Caller,
-  type CallerInput,
-  type CallOptions,
-  type ClientOptions,
-  callOptionNames,
-  clientOptionNames,
-} from './options.ts';
+import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 import { withVendorField } from './provider-model-field.ts';
 import { paced } from './rate-limit.ts';
 import { prepareRequest } from './request.ts';
@@ -43,8 +36,6 @@ function limitsOf(client: ClientOptions, options: CallOptions) {
   };
 }
 
-const inputNames = ['params', 'query', 'body', 'headers'] as const satisfies readonly (keyof CallerInput)[];
-
 /** Takes out every secret that the options have. */
 export function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal {
   const own = [apiKey, token].filter((secret) => secret !== undefined);
@@ -56,7 +47,7 @@ export function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal 
  * @param concealMore takes out more secrets than the options have
  */
 export function createCaller(given: ClientOptions, concealMore?: Conceal): Caller {
-  const options = ownOptions(given, clientOptionNames);
+  const options = ownCopy(given);
   const conceal = concealMore ?? ownConceal(options);
   const { clock = systemClock, random = Math.random } = options;
   const own = options.transport === undefined;
@@ -75,10 +66,10 @@ export function createCaller(given: ClientOptions, concealMore?: Conceal): Calle
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {
     const idempotencyKey = given ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
     base ??= parseApiUrl(options.apiUrl, options.insecureHttp);
-    const { apiUrl, apiKey, token, auth, userAgent } = options;
+    const { apiKey, token, auth, userAgent } = options;
     const { params, query, body, headers } = input;
     // Named one by one: to copy them all costs more than the request.
-    const target = { apiUrl, base, apiKey, token, auth, userAgent, conceal };
+    const target = { base, apiKey, token, auth, userAgent, conceal };
     return prepareRequest(name, endpoint, { params, query, body, headers, idempotencyKey }, target);
   }
 
@@ -94,8 +85,8 @@ export function createCaller(given: ClientOptions, concealMore?: Conceal): Calle
 
   return {
     async exchange(name, endpoint, givenInput, givenOptions = {}) {
-      const callOptions = ownOptions(givenOptions, callOptionNames);
-      const input = ownOptions(givenInput, inputNames);
+      const callOptions = ownCopy(givenOptions);
+      const input = ownCopy(givenInput);
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
       try {

@@ -1,6 +1,7 @@
 import { orders } from '../contract/orders.ts';
 import { ContractError } from '../errors.ts';
 import type { Caller, CallOptions, Exchange } from './options.ts';
+import { mismatchError } from './schema-mismatch.ts';
 
 /** An order of the list, its total as the decimal text that came over the wire; the rest as `orders.list` has it. */
 export interface ExactOrder {
@@ -24,22 +25,30 @@ export type ExactOptions = Omit<CallOptions, 'check'>;
 
 type Sender = Pick<Caller, 'exchange'>;
 
-/** The reply once more, its numbers as text. What JSON.parse reads and this does not is ambiguous. */
-async function withNumberText(name: string, reply: Exchange): Promise<unknown> {
+/**
+ * Sends the call, and reads the numbers of its response as text.
+ * @throws ContractError also for what JSON.parse reads and this does not: it is ambiguous
+ */
+async function readExact(
+  caller: Sender,
+  name: 'orders.list' | 'orders.summary',
+  options: ExactOptions,
+): Promise<{ reply: Exchange; exact: unknown }> {
+  const reply = await caller.exchange(name, orders[name], { params: {} }, { ...options, check: true });
   const { parse } = await import('lossless-json');
+  const { status, attempts, elapsedMs } = reply;
   const refuse = (field: string, expected: string, received: string, cause?: unknown): never => {
-    const message = `${name}: ${field === '' ? 'the reply' : field} is not as the contract says: expected ${expected}, received ${received}`;
-    const error = new ContractError(message, { field, expected, received, status: reply.status, cause });
-    error.facts = { endpoint: name, method: 'GET', attempts: reply.attempts, elapsedMs: reply.elapsedMs };
+    const error = mismatchError(name, { field, expected, received, status, cause });
+    error.facts = { endpoint: name, method: 'GET', attempts, elapsedMs };
     throw error;
   };
-  const options = {
-    parseNumber: (text: string) => text,
-    // An amount that is there twice may be either of the two.
-    onDuplicateKey: ({ key }: { key: string }) => refuse(key, 'each field once', 'two values for it'),
-  };
   try {
-    return parse(reply.text, undefined, options);
+    const exact = parse(reply.text, undefined, {
+      parseNumber: (text: string) => text,
+      // An amount that is there twice may be either of the two.
+      onDuplicateKey: ({ key }: { key: string }) => refuse(key, 'each field once', 'two values for it'),
+    });
+    return { reply, exact };
   } catch (error) {
     if (error instanceof ContractError) throw error;
     return refuse('', 'JSON that can be read exactly', 'JSON that cannot', error);
@@ -51,14 +60,11 @@ export async function listExact(
   caller: Sender,
   options: ExactOptions = {},
 ): Promise<{ orders: ExactOrder[] }> {
-  const endpoint = orders['orders.list'];
-  const reply = await caller.exchange('orders.list', endpoint, { params: {} }, { ...options, check: true });
+  const { reply, exact } = await readExact(caller, 'orders.list', options);
   const checked = reply.value as { orders: Record<string, unknown>[] };
-  const exact = (await withNumberText('orders.list', reply)) as { orders: { total: string }[] };
+  const totals = (exact as { orders: { total: string }[] }).orders;
   return {
-    orders: checked.orders.map(
-      (order, index) => ({ ...order, total: exact.orders[index]?.total }) as ExactOrder,
-    ),
+    orders: checked.orders.map((order, index) => ({ ...order, total: totals[index]?.total }) as ExactOrder),
   };
 }
 
@@ -67,14 +73,7 @@ export async function readExactSummary(
   caller: Sender,
   options: ExactOptions = {},
 ): Promise<{ summary: ExactSummary; reply: Exchange }> {
-  const endpoint = orders['orders.summary'];
-  const reply = await caller.exchange(
-    'orders.summary',
-    endpoint,
-    { params: {} },
-    { ...options, check: true },
-  );
-  const checked = reply.value as { orderCount: number; totalRevenueDisplay: string };
-  const exact = (await withNumberText('orders.summary', reply)) as { totalRevenue: string };
-  return { summary: { ...checked, totalRevenue: exact.totalRevenue }, reply };
+  const { reply, exact } = await readExact(caller, 'orders.summary', options);
+  const { totalRevenue } = exact as { totalRevenue: string };
+  return { summary: { ...(reply.value as ExactSummary), totalRevenue }, reply };
 }

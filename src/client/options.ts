@@ -105,39 +105,3 @@ export interface Caller {
   /** Ends calls under way and every connection. */
   close(): Promise<void>;
 }
-
-/** Every name of an interface: one that is missing or added does not compile. */
-function namesOf<T>(all: { readonly [Name in keyof Required<T>]: true }): readonly (keyof T & string)[] {
-  return Object.keys(all) as (keyof T & string)[];
-}
-
-export const clientOptionNames = namesOf<ClientOptions>({
-  apiKey: true,
-  token: true,
-  auth: true,
-  apiUrl: true,
-  insecureHttp: true,
-  requestTimeoutMs: true,
-  callTimeoutMs: true,
-  clock: true,
-  random: true,
-  transport: true,
-  caPem: true,
-  proxyEnv: true,
-  userAgent: true,
-  pace: true,
-  providerModelField: true,
-  onExchange: true,
-});
-
-export const callOptionNames = namesOf<CallOptions>({
-  signal: true,
-  timeoutMs: true,
-  requestTimeoutMs: true,
-  idempotencyKey: true,
-  attempts: true,
-  limitTimeoutMs: true,
-  check: true,
-  pace: true,
-  onRetry: true,
-});

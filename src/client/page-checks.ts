@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Conceal } from '../conceal.ts';
 import { ContractError } from '../errors.ts';
-import { received } from './schema-mismatch.ts';
+import { mismatchError, received } from './schema-mismatch.ts';
 
 /** One page of a list, whatever shape it came in. What the reply does not say is not there. */
 export interface Page {
@@ -12,18 +12,6 @@ export interface Page {
   readonly totalPages?: number;
   readonly totalCount?: number;
   readonly hasNextPage: boolean;
-}
-
-function notA(
-  name: string,
-  field: string,
-  expected: string,
-  value: unknown,
-  conceal: Conceal,
-): ContractError {
-  const came = received(value, conceal);
-  const text = `${name}: ${field} is not as the contract says: expected ${expected}, received ${came}`;
-  return new ContractError(text, { field, expected, received: came });
 }
 
 const counts = ['page', 'pageSize', 'totalPages', 'totalCount'] as const;
@@ -37,7 +25,7 @@ function more(page: Omit<Page, 'hasNextPage'>): boolean {
 }
 
 /**
- * Reads a list's reply: the paged shape (interface, section 2.9), a bare array or `{ items: [] }`; undefined where
+ * Reads a list's response: the paged shape (interface, section 2.9), a bare array or `{ items: [] }`; undefined where
  * it is none of them.
  * @throws ContractError where a list's own field is of the wrong type
  */
@@ -46,19 +34,19 @@ export function readPage(value: unknown, name: string, conceal: Conceal): Page |
   if (typeof value !== 'object' || value === null) return undefined;
   const reply = value as Readonly<Record<string, unknown>>;
   if (!Array.isArray(reply.items)) return undefined;
+  const check = (field: string, fits: boolean, expected: string) => {
+    if (!fits) throw mismatchError(name, { field, expected, received: received(reply[field], conceal) });
+  };
   const page: { -readonly [Key in keyof Page]: Page[Key] } = { items: reply.items, hasNextPage: false };
   for (const key of counts) {
     const count = reply[key] ?? undefined;
     if (count === undefined) continue;
-    if (typeof count !== 'number' || !Number.isInteger(count) || count < 0) {
-      throw notA(name, key, 'an integer of at least 0', count, conceal);
-    }
-    page[key] = count;
+    check(key, Number.isInteger(count) && Number(count) >= 0, 'an integer of at least 0');
+    page[key] = Number(count);
   }
-  const next = reply.hasNextPage ?? undefined;
-  if (next !== undefined && typeof next !== 'boolean')
-    throw notA(name, 'hasNextPage', 'a boolean', next, conceal);
-  page.hasNextPage = next ?? more(page);
+  const next = reply.hasNextPage ?? more(page);
+  check('hasNextPage', typeof next === 'boolean', 'a boolean');
+  page.hasNextPage = next === true;
   return page;
 }
 

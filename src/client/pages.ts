@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Conceal } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { ContractError, RungateError } from '../errors.ts';
+import { RungateError } from '../errors.ts';
 import { ownCopy } from '../own-options.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
 import { type Page, PageWatch, readPage } from './page-checks.ts';
-import { received } from './schema-mismatch.ts';
+import { mismatchError, received } from './schema-mismatch.ts';
 
 /** Reads one page. It must end soon after the signal is aborted. */
 export type FetchPage<P extends Page> = (page: number, signal: AbortSignal) => Promise<P>;
@@ -74,13 +73,6 @@ export interface TakenPage<T> extends Page {
 /** Makes of a page's text what is wanted of it, once it was checked: the text itself is not kept. */
 export type Take<T> = (text: string, page: Page) => T;
 
-function noList(name: string, value: unknown, conceal: Conceal): ContractError {
-  const expected = 'a page or an array of items';
-  const came = received(value, conceal);
-  const text = `${name}: the reply is not as the contract says: expected ${expected}, received ${came}`;
-  return new ContractError(text, { field: '', expected, received: came });
-}
-
 /** The pages of a paged endpoint's list, from the query's own `page` on. Timeouts and tries are for each page. */
 export async function* readPages<T>(
   caller: Pick<Caller, 'exchange'>,
@@ -102,7 +94,10 @@ export async function* readPages<T>(
         signal: either.signal,
       });
       const page = readPage(value, name, conceal);
-      if (page === undefined) throw noList(name, value, conceal);
+      if (page === undefined) {
+        const expected = 'a page or an array of items';
+        throw mismatchError(name, { field: '', expected, received: received(value, conceal) });
+      }
       return { ...page, taken: take(text, page) };
     } finally {
       either.release();

@@ -1,10 +1,10 @@
-import { type Conceal, concealer } from '../conceal.ts';
+import type { Conceal } from '../conceal.ts';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
-import { fillPath, parseApiUrl, queryString } from '../transport/address.ts';
+import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
-import { fieldNames, mismatches } from './schema-mismatch.ts';
+import { mismatches } from './schema-mismatch.ts';
 
 export interface RequestInput {
   /** Path parameters by name, not encoded. */
@@ -18,14 +18,11 @@ export interface RequestInput {
 }
 
 export interface RequestTarget extends Credentials {
-  apiUrl: string;
-  /** `apiUrl`, where it has been checked already (`parseApiUrl`). */
-  base?: URL | undefined;
-  /** Allow `http:` to other machines. */
-  insecureHttp?: boolean | undefined;
+  /** The service's base URL, checked (`parseApiUrl`). */
+  base: URL;
   userAgent?: string | undefined;
-  /** Takes secrets out of what is shown; default: the credentials alone. */
-  conceal?: Conceal | undefined;
+  /** Takes secrets out of what is shown. */
+  conceal: Conceal;
 }
 
 /** Headers that belong to the connection: a caller who sets one could split the request in two. */
@@ -55,7 +52,8 @@ function refuse(
       : `${word} ${field} must be ${expected}, not ${received}`;
   });
   const unknown = found.some((fault) => fault.expected === 'no such field');
-  const known = fieldNames(schema);
+  const { shape = {} }: { shape?: object } = schema._zod.def as object;
+  const known = Object.keys(shape);
   throw new UsageError(`${name}: ${faults.join('; ')}`, {
     hint: unknown && known.length > 0 ? `known are ${known.join(', ')}` : undefined,
   });
@@ -126,7 +124,7 @@ function checkKey(name: string, endpoint: Endpoint, key: string): void {
 
 /**
  * Builds the request of one call and checks all of it, so that what is wrong is known before anything is sent.
- * @throws UsageError for the call's own parts, ConfigError for the address, CredentialError
+ * @throws UsageError for the call's own parts, CredentialError
  */
 export function prepareRequest(
   name: string,
@@ -134,9 +132,7 @@ export function prepareRequest(
   input: RequestInput,
   target: RequestTarget,
 ): PreparedRequest {
-  const conceal =
-    target.conceal ?? concealer([target.apiKey, target.token].filter((secret) => secret !== undefined));
-  const base = target.base ?? parseApiUrl(target.apiUrl, target.insecureHttp);
+  const { base, conceal } = target;
   const filled = base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params);
   const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, conceal));
   const body = checkBody(name, endpoint, input.body, conceal);

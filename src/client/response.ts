@@ -3,7 +3,7 @@ import { ContractError } from '../errors.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, oneLine, refusal } from './http-error.ts';
 import { jsonLimits, jsonSize } from './json-text.ts';
-import { mismatches } from './schema-mismatch.ts';
+import { mismatchError, mismatches } from './schema-mismatch.ts';
 
 /** A success that cannot be read: more likely a broken transfer than a changed service. */
 function unreadable(request: PreparedRequest, reply: RawReply, received: string): ContractError {
@@ -77,10 +77,7 @@ export function readReply(
   const found = mismatches(endpoint.reply, value, request.conceal);
   const first = found[0];
   if (first === undefined) return value;
-  const where = first.field === '' ? 'the reply' : first.field;
+  const { field, expected, received } = first;
   const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
-  throw new ContractError(
-    `${request.endpoint}: ${where} is not as the contract says: expected ${first.expected}, received ${first.received}${more}`,
-    { field: first.field, expected: first.expected, received: first.received, status: reply.status },
-  );
+  throw mismatchError(request.endpoint, { field, expected, received, status: reply.status }, more);
 }

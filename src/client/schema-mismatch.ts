@@ -1,5 +1,6 @@
 import type { Conceal } from '../conceal.ts';
 import type { Schema } from '../contract/endpoint.ts';
+import { ContractError, type ContractErrorParts } from '../errors.ts';
 
 /** One way in which a value is not what its schema says. */
 export interface Mismatch {
@@ -44,7 +45,7 @@ const formats: Readonly<Record<string, string>> = { datetime: 'an ISO 8601 date 
 
 const secretName = /api.?key|secret|token|password|signature/i;
 
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   return path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
@@ -102,44 +103,28 @@ function expectedOf(issue: Issue): string {
   return 'a valid value';
 }
 
-/** A union's issue as that of the branch that came furthest, or as all branches at once. */
-function ofUnion(issue: Issue, root: unknown, conceal: Conceal): Mismatch[] {
+function describe(issue: Issue, root: unknown, conceal: Conceal): Mismatch[] {
+  const mismatch = (path: Path, expected: string): Mismatch => ({
+    field: conceal(pathText(path)),
+    expected,
+    received: received(valueAt(root, path), conceal, path),
+  });
+  if (issue.code === 'unrecognized_keys') {
+    return (issue.keys ?? []).map((key) => mismatch([...issue.path, key], 'no such field'));
+  }
+  if (issue.code === 'custom')
+    return [{ ...mismatch(issue.path, expectedOf(issue)), sentence: issue.message }];
+  if (issue.code !== 'invalid_union') return [mismatch(issue.path, expectedOf(issue))];
   const branches = (issue.errors ?? []).map((errors) =>
     errors.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })),
   );
+  // The branch that came furthest is the one that was meant; if none did, all of them are named.
   const depth = (branch: readonly Issue[]) => Math.max(...branch.map((inner) => inner.path.length), 0);
   const deepest = branches.toSorted((a, b) => depth(b) - depth(a))[0];
   if (deepest !== undefined && depth(deepest) > issue.path.length) {
     return deepest.flatMap((inner) => describe(inner, root, conceal));
   }
-  const expected = branches.flatMap((branch) => branch.map(expectedOf)).join(' or ');
-  return [
-    {
-      field: conceal(pathText(issue.path)),
-      expected,
-      received: received(valueAt(root, issue.path), conceal, issue.path),
-    },
-  ];
-}
-
-function describe(issue: Issue, root: unknown, conceal: Conceal): Mismatch[] {
-  if (issue.code === 'invalid_union') return ofUnion(issue, root, conceal);
-  if (issue.code === 'unrecognized_keys') {
-    return (issue.keys ?? []).map((key) => {
-      const path = [...issue.path, key];
-      return {
-        field: conceal(pathText(path)),
-        expected: 'no such field',
-        received: received(valueAt(root, path), conceal, path),
-      };
-    });
-  }
-  const mismatch = {
-    field: conceal(pathText(issue.path)),
-    expected: expectedOf(issue),
-    received: received(valueAt(root, issue.path), conceal, issue.path),
-  };
-  return [issue.code === 'custom' ? { ...mismatch, sentence: issue.message } : mismatch];
+  return [mismatch(issue.path, branches.flat().map(expectedOf).join(' or '))];
 }
 
 /** All mismatches of a value, none when it fits. Secrets are taken out before anything is shortened. */
@@ -149,8 +134,10 @@ export function mismatches(schema: Schema, value: unknown, conceal: Conceal): Mi
   return result.error.issues.flatMap((issue) => describe(issue as unknown as Issue, value, conceal));
 }
 
-/** The names of an object schema's fields; none where it is not an object's. */
-export function fieldNames(schema: Schema): string[] {
-  const def: { shape?: object } = schema._zod.def as object;
-  return Object.keys(def.shape ?? {});
+/** The error of a response that is not as the contract says; `more` ends its message. */
+export function mismatchError(name: string, parts: ContractErrorParts, more = ''): ContractError {
+  const { field, expected, received } = parts;
+  const where = field === '' ? 'the reply' : field;
+  const text = `${where} is not as the contract says: expected ${expected}, received ${received}${more}`;
+  return new ContractError(`${name}: ${text}`, parts);
 }

@@ -1,18 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { prepareRequest, type RequestInput, type RequestTarget } from '../../src/client/request.ts';
+import { concealer } from '../../src/conceal.ts';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { ConfigError, CredentialError, type RungateError, UsageError } from '../../src/errors.ts';
+import { parseApiUrl } from '../../src/transport/address.ts';
 import { thrown } from './rejection.ts';
 
 const apiUrl = 'https://service.example.com';
-const both = { apiUrl, apiKey: 'key-123', token: 'token-456' };
+const both = { apiKey: 'key-123', token: 'token-456' };
 const selected = { projectSlug: 'shop', processSlug: 'checkout' };
 
-function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: Partial<RequestTarget> = {}) {
+type Target = Partial<RequestTarget> & { apiUrl?: string; insecureHttp?: boolean };
+
+function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: Target = {}) {
   const endpoint: Endpoint = api[name];
-  return prepareRequest(name, endpoint, { params: {}, ...input }, { ...both, ...target });
+  const base = parseApiUrl(target.apiUrl ?? apiUrl, target.insecureHttp);
+  const conceal = concealer(
+    Object.values({ ...both, ...target }).filter((value) => typeof value === 'string'),
+  );
+  return prepareRequest(name, endpoint, { params: {}, ...input }, { base, conceal, ...both, ...target });
 }
 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>
@@ -251,7 +259,7 @@ describe('credentials', () => {
   const bearer = { authorization: 'Bearer token-456' };
   const key = { 'x-api-key': 'key-123' };
 
-  test.each<[EndpointName, Partial<RequestTarget>, object]>([
+  test.each<[EndpointName, Target, object]>([
     ['env.list', {}, bearer],
     ['keys.delete', {}, bearer],
     ['run.status', {}, key],
@@ -274,7 +282,7 @@ describe('credentials', () => {
     expect(sent).toEqual(expected);
   });
 
-  test.each<[EndpointName, Partial<RequestTarget>, RegExp, string]>([
+  test.each<[EndpointName, Target, RegExp, string]>([
     ['keys.create', { token: undefined }, /an API key cannot manage API keys/, 'RUNGATE_TOKEN'],
     [
       'env.overview',
