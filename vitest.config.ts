@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** In CI the counts are read from the runner's own report. */
@@ -5,8 +6,12 @@ export function reporters(outputFile: string) {
   return process.env.CI ? { reporters: ['default', 'json'], outputFile: { json: outputFile } } : {};
 }
 
+/** One more than there are cores: a test end to end mostly waits. Vitest's own default leaves a core unused. */
+export const maxWorkers = availableParallelism() + 1;
+
 export default defineConfig({
   test: {
+    maxWorkers,
     ...reporters('.test-report.json'),
     projects: [
       {
@@ -15,6 +20,8 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/long/**', 'test/runtimes/**'],
           testTimeout: 15_000,
+          // Loading `src` for each file anew takes longer than most of the files.
+          isolate: false,
           // The page of the mock has a style of its own, which is no file to be left out.
           css: true,
         },
@@ -36,6 +43,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 60_000,
+          isolate: false,
         },
       },
     ],

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { reporters } from './vitest.config.ts';
+import { maxWorkers, reporters } from './vitest.config.ts';
 
 /** What takes too long for `npm test`: run by hand and by `.ci/run`. */
 export default defineConfig({
@@ -7,6 +7,7 @@ export default defineConfig({
     name: 'long',
     include: ['test/long/**/*.test.ts'],
     css: true,
+    maxWorkers,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     ...reporters('.test-report-long.json'),
