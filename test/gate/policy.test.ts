@@ -6,8 +6,11 @@ import {
   actions,
   checkOverride,
   type Overrides,
+  type PolicySource,
   parseOverride,
   resolvePolicy,
+  settableVerdicts,
+  unspoken,
 } from '../../src/gate/policy.ts';
 import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
 
@@ -56,6 +59,21 @@ describe('the policy', () => {
   });
 });
 
+describe('a weaker source', () => {
+  const weaker: Overrides = { failed: 'warn', cancelled: 'pass' };
+  test.each<[string, PolicySource, Overrides]>([
+    ['says all that a silent source leaves open', {}, weaker],
+    ['does not change what a stronger one sets', { on: { failed: 'fail' } }, { cancelled: 'pass' }],
+    ['does not change cancelled when a stronger one is strict', { strict: true }, { failed: 'warn' }],
+    [
+      'does not change cancelled when a stronger one says it is not strict',
+      { strict: false },
+      { failed: 'warn' },
+    ],
+    ['says nothing when all is set', { strict: true, on: { failed: 'pass' } }, {}],
+  ])('%s', (_, stronger, rest) => expect(unspoken(weaker, stronger)).toEqual(rest));
+});
+
 describe('--on', () => {
   test.each<[string, Verdict, Action]>([
     ['cancelled=fail', 'cancelled', 'fail'],
@@ -86,6 +104,23 @@ describe('--on', () => {
     '__proto__=fail',
     'constructor=warn',
   ])('refuses %j as a usage error', (text) => expect(() => parseOverride(text)).toThrow(UsageError));
+
+  test('takes every verdict but passed', () => {
+    expect(settableVerdicts).toEqual(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved']);
+  });
+
+  test.each([
+    ['canceled=fail', /did you mean cancelled\?/],
+    ['cancelled=ignore', /pass, warn, fail/],
+    ['cancelled', /--on cancelled=fail/],
+    ['cancelled=fail=warn', /--on cancelled=fail/],
+  ])('says what to write instead of %j', (text, hint) => {
+    expect(() => parseOverride(text)).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) }));
+  });
+
+  test('an empty verdict is named as empty', () => {
+    expect(() => parseOverride('=fail')).toThrow('there is no verdict ""');
+  });
 
   test.each(['timeout', 'unobserved'])('says how %s can be let through', (verdict) => {
     expect(() => checkOverride(verdict, 'pass')).toThrow(

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { signSync } from '../../../src/webhook/node.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 
@@ -86,7 +86,6 @@ export async function started(start: Start, options: ReceiveOptions = {}): Promi
 export function promises(name: string, start: Start): void {
   describe(`a receiver on ${name}`, () => {
     afterEach(async () => {
-      vi.restoreAllMocks();
       for (const close of closers.splice(0)) await close();
     });
 
@@ -131,6 +130,7 @@ export function promises(name: string, start: Start): void {
       ['more bytes than are allowed', 413, headersFor(order), { maxBytes: order.length - 1 }],
     ])('refuses %s with %i, and says nothing else to the sender', async (_what, status, headers, options) => {
       const parse = vi.spyOn(JSON, 'parse');
+      onTestFinished(() => parse.mockRestore());
       const receiver = await started(start, options);
       const answer = await receiver.send(order, headers);
       expect(answer.status).toBe(status);
