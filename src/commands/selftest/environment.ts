@@ -1,8 +1,6 @@
 import { delimiter, join } from 'node:path';
 import type { Io, TemporaryFolder } from '../../host/io.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** Files that the CI reads after the step: what the step writes into them must not reach the real build. */
 const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_STATE', 'GITHUB_PATH'];
 
@@ -25,18 +23,6 @@ export function writeShims(folder: TemporaryFolder, program: readonly string[]):
   return join(folder.path, 'bin');
 }
 
-function pathWith(env: Env, shims: string): Record<string, string> {
-  const name = Object.keys(env).find((key) => key.toUpperCase() === 'PATH') ?? 'PATH';
-  const rest = env[name];
-  return { [name]: rest === undefined || rest === '' ? shims : `${shims}${delimiter}${rest}` };
-}
-
-/** The mock is on this machine: no proxy leads there. */
-function withoutProxy(env: Env): Record<string, string> {
-  const hosts = [env.NO_PROXY, env.no_proxy, '127.0.0.1'].filter((list) => list !== undefined && list !== '');
-  return { NO_PROXY: hosts.join(','), no_proxy: hosts.join(',') };
-}
-
 function readText(io: Pick<Io, 'readFile'>, path: string): string {
   try {
     return new TextDecoder().decode(io.readFile(path));
@@ -52,8 +38,9 @@ export function stepEnvironment(
   settings: Readonly<Record<string, string>>,
   folder: TemporaryFolder,
   shims: string,
-): Env {
+): Io['env'] {
   const { env } = io;
+  const given = (name: string) => env[name] !== undefined && env[name] !== '';
   const own: Record<string, string> = {};
   for (const name of ciFiles) {
     if (env[name] !== undefined) own[name] = folder.write(`${scenario}/${name}`, '');
@@ -62,16 +49,13 @@ export function stepEnvironment(
   io.makeFolder(temporary);
   for (const name of temporaryFolders) if (env[name] !== undefined) own[name] = temporary;
   // CircleCI's: bash reads it before each step, and steps append to it.
-  if (env.BASH_ENV !== undefined && env.BASH_ENV !== '')
-    own.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readText(io, env.BASH_ENV));
-  return {
-    ...env,
-    ...withheld,
-    ...own,
-    TMPDIR: temporary,
-    ...withoutProxy(env),
-    ...pathWith(env, shims),
-    ...settings,
-    RUNGATE_SELFTEST: scenario,
-  };
+  if (given('BASH_ENV'))
+    own.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readText(io, env.BASH_ENV ?? ''));
+  // Windows writes the name as `Path`.
+  const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
+  own[path] = given(path) ? `${shims}${delimiter}${env[path]}` : shims;
+  // The mock is on this machine: no proxy leads there.
+  own.NO_PROXY = [...['NO_PROXY', 'no_proxy'].filter(given).map((name) => env[name]), '127.0.0.1'].join(',');
+  own.no_proxy = own.NO_PROXY;
+  return { ...env, ...withheld, ...own, TMPDIR: temporary, ...settings, RUNGATE_SELFTEST: scenario };
 }

@@ -1,15 +1,7 @@
 import type { StepResult } from './scenarios.ts';
 
-/** How a step goes wrong in a scenario. */
-export type Symptom =
-  /** It ended with 0 although the gate was red. */
-  | 'green for red'
-  | 'red for green'
-  /** No run was created, although the service was there and said yes. */
-  | 'never asked'
-  | 'did not end'
-  /** More than one run was created. */
-  | 'asked again';
+/** How a step goes wrong: `never asked` created no run although the service accepts it, `asked again` created several. */
+export type Symptom = 'green for red' | 'red for green' | 'never asked' | 'did not end' | 'asked again';
 
 /** What is known of a step: its text without comments, and what it did in each scenario. */
 export interface Evidence {
@@ -19,7 +11,8 @@ export interface Evidence {
 }
 
 interface Cause {
-  readonly symptoms: readonly Symptom[];
+  /** Without any, `green for red` alone. */
+  readonly symptoms?: readonly Symptom[];
   /** Seen in the step's text, where it must be. */
   readonly text?: RegExp;
   /** Not the cause where this is in the text. */
@@ -32,7 +25,6 @@ interface Cause {
 /** A call of the gate by any path, on one line: `npx rungate`, `bin/rungate.js`; no variable RUNGATE_…, no file. */
 const gate = String.raw`\brungate(?:\.js)?(?=[\s"')]|$)`;
 const onLine = (before: string, after: string) => new RegExp(`${before}${gate}${after}`, 'm');
-const lost = ['green for red'] as const;
 const lostOrUnasked = ['green for red', 'never asked'] as const;
 
 /** The policies that let a verdict of a scenario pass. */
@@ -73,7 +65,6 @@ const causes: readonly Cause[] = [
     says: 'the step sets RUNGATE_API_URL or a credential by itself: set them outside the step',
   },
   {
-    symptoms: lost,
     when: letBy,
     says: 'an --on option lets this verdict pass: take it out',
   },
@@ -88,7 +79,6 @@ const causes: readonly Cause[] = [
     says: 'the step starts another run after a red one: trigger once, and end with the code of that run',
   },
   {
-    symptoms: lost,
     text: onLine(
       '',
       String.raw`[^\n]*\|\|\s*(?:(?:/bin/)?true\b|:(?=\s|$|["';)])|(?:exit|return)\s+0\b|echo\b|printf\b)`,
@@ -96,12 +86,10 @@ const causes: readonly Cause[] = [
     says: '|| after the gate swallows its exit code: take it out; to clean up afterwards, use trap … EXIT',
   },
   {
-    symptoms: lost,
     text: /continue-on-error|allow_failure|ignore[-_]errors?|failure[-_]ok/i,
     says: 'a wrapper that continues on errors swallows the exit code: run the gate without it',
   },
   {
-    symptoms: lost,
     text: onLine('', String.raw`[^\n|;]*(?:\|\|[^\n|;]*)*(?<!\|)\|&?(?!\|)`),
     unless: /-\w*o\s+pipefail\b|PIPESTATUS|pipestatus/,
     says: 'in a pipe the last command decides, not the gate: set -o pipefail (bash), or write to a file without a pipe',
@@ -123,60 +111,49 @@ const causes: readonly Cause[] = [
     says: 'the step ended without a run: the gate was never asked, so its green means nothing',
   },
   {
-    symptoms: lost,
     text: onLine(String.raw`\bif\s+(?:!\s*)?[^\n;]*`, ''),
     says: 'if takes the exit code of the gate for itself: end the red branch with exit 1, or use no if',
   },
   {
-    symptoms: lost,
     text: /\btrap\s+(['"])[^\n]*\bexit\s+0\b[^\n]*\1\s[^\n]*\bEXIT\b/,
     says: 'the trap ends the step with exit 0: leave exit out of the trap',
   },
   {
-    symptoms: lost,
     text: onLine(String.raw`\b(?:local|export|declare|readonly|typeset)\b[^\n]*(?:\$\(|\x60)[^\n]*`, ''),
     says: 'local, export and the like return 0 whatever $(…) did: assign in a line of its own',
   },
   {
-    symptoms: lost,
     text: onLine(String.raw`\b(?:echo|printf|test)\b[^\n;|&]*(?:\$\(|\x60)[^\n]*`, ''),
     says: 'the exit code of $(…) inside another command is lost: run the gate as a command of its own',
   },
   {
-    symptoms: lost,
     text: onLine('', String.raw`[^\n|;&]*\n[ \t]*--[a-z]`),
     says: 'the options on the next line are not part of the command: join the lines, in YAML with ">-" instead of "|"',
   },
   {
-    symptoms: lost,
     text: /\brun\s+trigger\b/,
     unless: /--wait\b|\brun\s+wait\b/,
     says: 'run trigger without --wait only starts a run, and says nothing of its verdict: add --wait',
   },
   {
-    symptoms: lost,
     text: /\brun\s+status\b/,
     unless: /--wait\b|\brun\s+wait\b/,
     says: 'run status ends with 0 whatever the state: gate with run wait, or run trigger --wait',
   },
   {
-    symptoms: lost,
     when: othersAreRed,
     says: ({ result }) =>
       `the step lets the gate's exit code ${result.scenario.code} pass, and others not: end every branch with exit "$code"`,
   },
   {
-    symptoms: lost,
     text: /\bset\s+\+e\b|\bset\s+\+o\s+errexit\b/,
     says: 'after set +e a red gate does not end the step: keep the code, and end with exit "$code"',
   },
   {
-    symptoms: lost,
     text: onLine('', String.raw`[^\n;]*(?:;|\n)\s*\S`),
     says: 'what comes after the gate decides how the step ends: begin with set -e, or call the gate last, with exec',
   },
   {
-    symptoms: lost,
     says: "the gate's exit code is lost on the way: call it last, with exec, or hand its code on with exit",
   },
   {
@@ -207,14 +184,14 @@ export function plainScript(text: string): string {
     .join('\n');
 }
 
-/** The likely cause of what went wrong in a scenario, with its remedy. */
+/** Returns the likely cause of what went wrong in a scenario, with its remedy. */
 export function hintFor(symptom: Symptom, evidence: Evidence): string {
   const { text } = evidence;
   const found = causes.find(
     (cause) =>
-      cause.symptoms.includes(symptom) &&
+      (cause.symptoms ?? ['green for red']).includes(symptom) &&
       (cause.text?.test(text) ?? true) &&
-      !(cause.unless?.test(text) ?? false) &&
+      !cause.unless?.test(text) &&
       (cause.when?.(evidence) ?? true),
   );
   const says = found?.says ?? 'see the output of the step';

@@ -1,6 +1,6 @@
 import type { Action } from '../../gate/policy.ts';
 import { hintFor, type Symptom } from './hints.ts';
-import type { Expectation, Scenario, StepResult } from './scenarios.ts';
+import type { StepResult } from './scenarios.ts';
 
 /** What is made of one scenario. */
 export interface Judgement {
@@ -19,14 +19,6 @@ export function looksStrict(text: string, bySettings: Action): boolean {
   if (on !== undefined) return on === 'fail';
   if (/--no-strict\b/.test(text)) return false;
   return /--strict\b/.test(text) || bySettings === 'fail';
-}
-
-/** The scenarios with what is expected of this step: of a cancelled run what the user says, or what strictness says. */
-export function expectCancelled<S extends Scenario>(
-  scenarios: readonly S[],
-  expected: Expectation,
-): readonly Scenario[] {
-  return scenarios.map((scenario) => (scenario.name === 'cancelled' ? { ...scenario, expected } : scenario));
 }
 
 function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult): Symptom | null {

@@ -7,50 +7,34 @@ import type { StepResult } from './scenarios.ts';
 /** How many of the last lines of a step are shown where it is wrong. */
 const lastLines = 8;
 
-function word({ ok, hint }: Judgement): string {
-  if (!ok) return 'WRONG';
-  return hint === null ? 'ok' : 'warning';
-}
-
 function got({ exitCode, stopped }: StepResult): string {
   return stopped ? `${exitCode} (stopped)` : String(exitCode);
 }
 
-export function selftestTable(judgements: readonly Judgement[]): Table {
+function selftestTable(judgements: readonly Judgement[]): Table {
   return {
-    // What is told on stderr as well.
+    // The hint is on stderr as well.
     optional: 1,
     head: ['SCENARIO', 'EXPECTED', 'EXIT', 'VERDICT', 'SECONDS', 'RUNS', 'HINT'],
-    rows: judgements.map((judgement) => {
-      const { result, hint } = judgement;
-      const { scenario, seconds, runsCreated } = result;
-      return [
-        scenario.name,
-        scenario.expected,
-        got(result),
-        word(judgement),
-        seconds.toFixed(1),
-        String(runsCreated),
-        hint ?? '',
-      ];
+    rows: judgements.map(({ result, ok, hint }) => {
+      const { name, expected } = result.scenario;
+      const right = hint === null ? 'ok' : 'warning';
+      const runs = String(result.runsCreated);
+      return [name, expected, got(result), ok ? right : 'WRONG', result.seconds.toFixed(1), runs, hint ?? ''];
     }),
   };
 }
 
 /** The shape that `--json` prints: a promise to users. */
-export function selftestReport(judgements: readonly Judgement[]): object {
+function selftestReport(judgements: readonly Judgement[]): object {
   return {
     schemaVersion: 1,
     ok: judgements.every(({ ok }) => ok),
-    scenarios: judgements.map(({ result, ok, hint }) => ({
-      name: result.scenario.name,
-      expected: result.scenario.expected,
-      exitCode: result.exitCode,
-      ok,
-      seconds: result.seconds,
-      runsCreated: result.runsCreated,
-      hint,
-    })),
+    scenarios: judgements.map(({ result, ok, hint }) => {
+      const { scenario, exitCode, seconds, runsCreated } = result;
+      const { name, expected } = scenario;
+      return { name, expected, exitCode, ok, seconds, runsCreated, hint };
+    }),
   };
 }
 

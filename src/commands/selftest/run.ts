@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
 import { writeShims } from './environment.ts';
 import { plainScript } from './hints.ts';
-import { expectCancelled, judge, looksStrict } from './judge.ts';
+import { judge, looksStrict } from './judge.ts';
 import { printJudgements, tellStep } from './report.ts';
 import { expectations, type Scenario, type StepResult, scenarioNames, scenarios } from './scenarios.ts';
 import { runStep, type Stand } from './step.ts';
@@ -61,19 +61,15 @@ async function stepText(io: Io, command: readonly string[]): Promise<string> {
   return plainScript([words.join(' '), ...scripts].join('\n'));
 }
 
-/** The scenarios that were asked for, in their usual order. */
-function chosen(flags: SelftestFlags, text: string, settings: Settings): readonly Scenario[] {
+/** The scenarios that were asked for, in their usual order, with what is expected of this step. */
+function chosen(flags: SelftestFlags, text: string, settings: Settings): Scenario[] {
   const names = flags.scenario?.map((name) => oneOf('--scenario', scenarioNames, name));
+  const usual = looksStrict(text, policyOf(settings).cancelled.value) ? 'red' : 'any';
   const cancelled =
-    flags.cancelled === undefined
-      ? looksStrict(text, policyOf(settings).cancelled.value)
-        ? 'red'
-        : 'any'
-      : oneOf('--cancelled', expectations, flags.cancelled);
-  return expectCancelled(
-    scenarios.filter(({ name }) => names?.includes(name) ?? true),
-    cancelled,
-  );
+    flags.cancelled === undefined ? usual : oneOf('--cancelled', expectations, flags.cancelled);
+  return scenarios
+    .filter(({ name }) => names?.includes(name) ?? true)
+    .map((scenario) => (scenario.name === 'cancelled' ? { ...scenario, expected: cancelled } : scenario));
 }
 
 /** Runs the step in every scenario, so many at a time; the results are in the scenarios' order. */

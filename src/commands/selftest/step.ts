@@ -24,22 +24,10 @@ const nowhere = 'http://127.0.0.1:1';
 /** How much of the output is kept: the end of it. */
 const keptBytes = 64 * 1024;
 
-/** The end of what comes, in bounded memory. */
-function createTail(): { add(bytes: Uint8Array): void; text(): string } {
-  let kept = Buffer.alloc(0);
-  return {
-    add(bytes) {
-      kept = Buffer.concat([kept, bytes]).subarray(-keptBytes);
-    },
-    text: () => new TextDecoder().decode(kept),
-  };
-}
-
-function startScenario(io: Io, { outcome, retryAfterSeconds, service }: Scenario): Promise<Mock> {
-  return startMock({ clock: io.clock, outcome, retryAfterSeconds, duration: runMs }).then((mock) => {
-    if (service === 'refused') mock.state.credentials.clear();
-    return mock;
-  });
+async function startScenario(io: Io, { outcome, retryAfterSeconds, service }: Scenario): Promise<Mock> {
+  const mock = await startMock({ clock: io.clock, outcome, retryAfterSeconds, duration: runMs });
+  if (service === 'refused') mock.state.credentials.clear();
+  return mock;
 }
 
 function codeOf({ code, signal }: ChildResult): number {
@@ -61,14 +49,15 @@ export async function runStep(stand: Stand, scenario: Scenario): Promise<StepRes
   const { io, command, folder, shims, limitMs, signal } = stand;
   const mock = await startScenario(io, scenario);
   try {
-    const settings = {
-      ...mockEnvironment(mock),
-      ...(scenario.service === 'down' ? { RUNGATE_API_URL: nowhere } : {}),
-    };
+    const settings = mockEnvironment(mock);
+    if (scenario.service === 'down') settings.RUNGATE_API_URL = nowhere;
     const env = stepEnvironment(io, scenario.name, settings, folder, shims);
-    const tail = createTail();
+    let printed = Buffer.alloc(0);
+    const onOutput = (bytes: Uint8Array) => {
+      printed = Buffer.concat([printed, bytes]).subarray(-keptBytes);
+    };
     const began = io.clock.monotonic();
-    const ended = await io.runGroup(command, { env, limitMs, signal, onOutput: tail.add });
+    const ended = await io.runGroup(command, { env, limitMs, signal, onOutput });
     return {
       scenario,
       exitCode: codeOf(ended),
@@ -76,7 +65,7 @@ export async function runStep(stand: Stand, scenario: Scenario): Promise<StepRes
       runsCreated: mock.state.runs.size,
       stopped: ended.stopped,
       leftBehind: ended.leftBehind,
-      output: tail.text(),
+      output: new TextDecoder().decode(printed),
     };
   } catch (error) {
     throw notStarted(command, error);
