@@ -88,7 +88,7 @@ function saysEnded(error: RungateError): boolean {
   return error instanceof ContractError && (error.field === 'failed' || error.field === 'blocked');
 }
 
-/** A 4xx that a later read could turn into an answer. */
+/** Whether a later read could succeed. */
 function isPassing(error: RungateError, progress: Progress, rules: PollRules): boolean {
   if (error instanceof NetworkError) return true;
   if (error instanceof ContractError) return !saysEnded(error);
@@ -101,13 +101,8 @@ function isPassing(error: RungateError, progress: Progress, rules: PollRules): b
  * Whether the first clear status of the run was that of a run that has ended. An unknown state or a response that cannot be
  * trusted leaves that open, and the next read decides.
  */
-export function endedAtFirstLook({
-  progress,
-  outcome,
-}: {
-  progress: Progress;
-  outcome: Outcome | null;
-}): boolean {
+export function endedAtFirstLook(run: { progress: Progress; outcome: Outcome | null }): boolean {
+  const { progress, outcome } = run;
   if (outcome === null || progress.inProgress) return false;
   return progress.seen?.kind === 'ended' || (outcome.verdict === 'unobserved' && saysEnded(outcome.cause));
 }
@@ -120,15 +115,9 @@ function isDeadEnd(error: RungateError): boolean {
   return error instanceof NetworkError && ['dns', 'refused', 'tls'].includes(error.fault);
 }
 
-/** The wait until the next of our moments that the service allows; every stretch leaves some of them out. */
-function slotWait(slots: Slots, progress: Progress, askedMs: number, now: number): number {
-  const left = Math.min(slots.everyMs * (progress.stretch - 1), longestIntervalMs);
-  return slotFrom(now + Math.max(askedMs, left), slots) - now;
-}
-
 /**
- * The wait until the next poll: what the service asks for, never less. Jitter only adds; moments of our own, where
- * there are any, need none.
+ * The wait until the next read: what the service asks for, never less. Jitter only adds; slots of our own, where there are
+ * any, need none.
  */
 function nextWait(
   progress: Progress,
@@ -137,34 +126,37 @@ function nextWait(
   now: number,
   random: number,
 ): number {
-  const seconds = progress.seen?.kind === 'running' ? progress.seen.retryAfterSeconds : null;
+  const { seen, stretch } = progress;
+  const { slots } = rules;
+  const seconds = seen?.kind === 'running' ? seen.retryAfterSeconds : null;
   const base = seconds === null ? rules.intervalMs : Math.max(seconds * 1000, rules.shortestMs ?? 1000);
-  if (rules.slots !== undefined) return slotWait(rules.slots, progress, Math.max(base, askedMs), now);
-  const stretched = Math.max(base, Math.min(base * progress.stretch, longestIntervalMs));
-  return (
-    Math.max(stretched, askedMs) * (1 + random * (isLimit(progress.trouble) ? jitter.limited : jitter.usual))
-  );
+  if (slots !== undefined) {
+    // Every stretch leaves some of the slots out.
+    const leftOut = Math.min(slots.everyMs * (stretch - 1), longestIntervalMs);
+    return slotFrom(now + Math.max(base, askedMs, leftOut), slots) - now;
+  }
+  const stretched = Math.max(base, Math.min(base * stretch, longestIntervalMs), askedMs);
+  return stretched * (1 + random * (isLimit(progress.trouble) ? jitter.limited : jitter.usual));
 }
 
-/** What a wait comes to whose time or number of reads is used up. */
+/** Returns the outcome when the deadline or the attempt limit is reached. */
 export function atTheLimit(progress: Progress): Outcome {
   if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
   if (progress.seen !== null) return { verdict: 'timeout', limit: true };
-  const cause = new NetworkError(
-    'deadline',
-    'the time was up before the state of the run was read even once',
-    {
-      hint: 'allow more time with --timeout',
-    },
-  );
+  const text = 'the time was up before the state of the run was read even once';
+  const cause = new NetworkError('deadline', text, { hint: 'allow more time with --timeout' });
   return { verdict: 'unobserved', cause, limit: true };
 }
 
 /** Within the limits, wait; past them, the wait is over: it is never made shorter to fit. */
-function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): Decision {
-  if (progress.attempts >= rules.maxAttempts || now + waitMs >= rules.deadline)
-    return { done: atTheLimit(progress) };
-  return { waitMs };
+function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): AfterRead {
+  const over = progress.attempts >= rules.maxAttempts || now + waitMs >= rules.deadline;
+  return { progress, decision: over ? { done: atTheLimit(progress) } : { waitMs } };
+}
+
+interface AfterRead {
+  progress: Progress;
+  decision: Decision;
 }
 
 /**
@@ -177,7 +169,7 @@ export function afterRead(
   rules: PollRules,
   now: number,
   random: number,
-): { progress: Progress; decision: Decision } {
+): AfterRead {
   if ('error' in result) return afterFailure(before, result.error, rules, now, random);
   const { reading, retryAfterMs = 0 } = result;
   const progress: Progress = {
@@ -191,8 +183,7 @@ export function afterRead(
     trouble: null,
   };
   if (reading.kind === 'ended') return { progress, decision: { done: { verdict: verdictOf(reading) } } };
-  const waitMs = nextWait(progress, rules, retryAfterMs, now, random);
-  return { progress, decision: waitOrEnd(progress, rules, now, waitMs) };
+  return waitOrEnd(progress, rules, now, nextWait(progress, rules, retryAfterMs, now, random));
 }
 
 function afterFailure(
@@ -201,31 +192,27 @@ function afterFailure(
   rules: PollRules,
   now: number,
   random: number,
-): { progress: Progress; decision: Decision } {
+): AfterRead {
   const limited = isLimit(error);
-  const replied = before.replied || !(error instanceof NetworkError) || error.fault === 'broken';
+  const longestStretch = Math.max(1, longestIntervalMs / rules.intervalMs);
   const progress: Progress = {
+    ...before,
     attempts: before.attempts + (limited ? 0 : 1),
     failures: before.failures + 1,
-    deadEnds: isDeadEnd(error) ? before.deadEnds + 1 : before.deadEnds,
-    replied,
-    stretch: limited
-      ? Math.min(before.stretch * 1.5, Math.max(1, longestIntervalMs / rules.intervalMs))
-      : before.stretch,
-    inProgress: before.inProgress,
-    seen: before.seen,
+    deadEnds: before.deadEnds + (isDeadEnd(error) ? 1 : 0),
+    replied: before.replied || !(error instanceof NetworkError) || error.fault === 'broken',
+    stretch: limited ? Math.min(before.stretch * 1.5, longestStretch) : before.stretch,
     trouble: error,
   };
-  const wrongAddress = progress.deadEnds >= deadEndLimit && !replied && !rules.triggered;
-  if (!isPassing(error, progress, rules) || wrongAddress) {
+  const wrongAddress = progress.deadEnds >= deadEndLimit && !progress.replied && !rules.triggered;
+  if (!isPassing(error, progress, rules) || wrongAddress)
     return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
-  }
+
   const askedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;
-  // A read that failed was a read: in a fleet the next one waits for its moment, too.
-  const inTurn = limited || rules.slots !== undefined;
+  // A read that failed was a read: in a fleet the next one waits for its slot, too.
+  if (limited || rules.slots !== undefined)
+    return waitOrEnd(progress, rules, now, nextWait(progress, rules, askedMs, now, random));
   const interval = nextWait(progress, rules, 0, now, random);
-  const waitMs = inTurn
-    ? nextWait(progress, rules, askedMs, now, random)
-    : Math.max(askedMs, random * Math.min(interval, firstBackoffMs * 2 ** (progress.failures - 1)));
-  return { progress, decision: waitOrEnd(progress, rules, now, waitMs) };
+  const backoff = random * Math.min(interval, firstBackoffMs * 2 ** (progress.failures - 1));
+  return waitOrEnd(progress, rules, now, Math.max(askedMs, backoff));
 }

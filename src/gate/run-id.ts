@@ -27,14 +27,10 @@ export function at(value: unknown, path: readonly string[]): unknown {
 /** Longer than any id that a path could carry. */
 const longestId = 500;
 
-/** The text of what may be meant as an id; `isUsable` says whether it is one. */
+/** The text of what may be meant as an id, usable or not. */
 function asId(value: unknown): string | null {
   if (typeof value === 'string' && value !== '') return value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : null;
-}
-
-function isUsable(id: string): boolean {
-  return id.length <= longestId && !/[/\\]/.test(id) && paramProblem(id) === null;
 }
 
 /** RFC 6901: `/data/run~1id` → `['data', 'run/id']`. */
@@ -48,20 +44,28 @@ export function parsePointer(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The id of the run that a path leads to: `/api/ci/runs/r-1`, `/test-runs/r-1/status`; null if it names no run. */
-export function runInPath(path: string): string | null {
-  const segments = path.split('/');
-  const at = segments.findLastIndex((segment, index) => /runs?$/i.test(segment) && segments[index + 1]);
+function decoded(segment: string | undefined): string | null {
   try {
-    return at < 0 ? null : decodeURIComponent(segments[at + 1] ?? '');
+    return segment === undefined ? null : decodeURIComponent(segment);
   } catch {
     return null;
   }
 }
 
-function runInLocation(location: string): string | null {
-  // Without the host, which is not a path segment.
-  return runInPath(location.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '');
+/** The id of the run that a path leads to: `/api/ci/runs/r-1`, `/test-runs/r-1/status`; null if it names no run. */
+export function runInPath(path: string): string | null {
+  const segments = path.split('/');
+  const at = segments.findLastIndex((segment, index) => /runs?$/i.test(segment) && segments[index + 1]);
+  return decoded(at < 0 ? undefined : segments[at + 1]);
+}
+
+export function lastSegment(path: string): string | null {
+  return decoded(path.split('/').findLast((segment) => segment !== ''));
+}
+
+/** Without the host, which is not a path segment. */
+function pathOf(url: string): string {
+  return url.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
@@ -78,21 +82,11 @@ function repeatsRequest(path: readonly string[], id: string, request: object): b
 }
 
 /** Returns what else a create response says about the run, to help find it. */
-function trace(reply: unknown, location: string | undefined, conceal: Conceal): string {
-  const keys = typeof reply === 'object' && reply !== null ? Object.keys(reply).slice(0, 20).join(', ') : '';
+function trace(response: unknown, location: string | undefined, conceal: Conceal): string {
+  const keys =
+    typeof response === 'object' && response !== null ? Object.keys(response).slice(0, 20).join(', ') : '';
   const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500, conceal)}`;
   return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200, conceal)}`;
-}
-
-const shown = (id: string, conceal: Conceal) => `the string ${oneLine(JSON.stringify(id), 60, conceal)}`;
-
-function unusable(field: string, received: string, more: string): ContractError {
-  return new ContractError(`the service created a run whose id cannot be used: "${field}" is ${received}`, {
-    field,
-    expected: `an id of at most ${longestId} characters, without slashes or control characters`,
-    received,
-    hint: `find the run in the service, and cancel it there if it is not wanted; the response has ${more}`,
-  });
 }
 
 /**
@@ -103,57 +97,62 @@ function unusable(field: string, received: string, more: string): ContractError 
  * @throws ContractError if there is no usable id, which says what the response has instead
  */
 export function runIdOf(
-  reply: unknown,
+  response: unknown,
   location: string | undefined,
   pointer: string | undefined,
   request: object,
   conceal: Conceal,
 ): string {
-  const pointed = pointer === undefined ? null : parsePointer(pointer);
-  const found = (path: readonly string[]) => asId(at(reply, path));
-  const own = pointed === null ? null : found(pointed);
-  const place = places.find((path) => found(path) !== null);
-  if (pointed !== null && own !== null && repeatsRequest(pointed, own, request)) {
-    const other = place === undefined ? '' : `; ${place.join('.')} is ${shown(found(place) ?? '', conceal)}`;
+  const found = (path: readonly string[]) => (path.length === 0 ? null : asId(at(response, path)));
+  const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, conceal)}`;
+  const has = () => trace(response, location, conceal);
+
+  const pointed = pointer === undefined ? [] : parsePointer(pointer);
+  const own = found(pointed);
+  const place = places.find((path) => found(path) !== null) ?? [];
+  const placed = found(place);
+  if (own !== null && repeatsRequest(pointed, own, request)) {
+    const other = placed === null ? '' : `; ${place.join('.')} is ${shown(placed)}`;
     throw new ContractError(
       `run.idPointer ${pointer} leads to a field that repeats the request, so it does not say which run was created${other}`,
       {
         field: pointer ?? '',
         expected: 'an id that the service has chosen',
-        received: shown(own, conceal),
-        hint: `set run.idPointer to the field with the id of the run; the response has ${trace(reply, location, conceal)}`,
+        received: shown(own),
+        hint: `set run.idPointer to the field with the id of the run; the response has ${has()}`,
       },
     );
   }
-  const inLocation = location === undefined ? null : runInLocation(location);
-  const candidates: [string, string | null][] = [
+
+  const candidates: [field: string, id: string | null][] = [
     [pointer ?? '', own],
-    [place?.join('.') ?? '', place === undefined ? null : found(place)],
-    ['Location', inLocation],
+    [place.join('.'), placed],
+    ['Location', location === undefined ? null : runInPath(pathOf(location))],
   ];
   const [field, id] = candidates.find(([, text]) => text !== null) ?? ['', null];
   if (id === null) {
-    const received = trace(reply, location, conceal);
-    throw new ContractError(`the create response does not say which run was created: it has ${received}`, {
+    throw new ContractError(`the create response does not say which run was created: it has ${has()}`, {
       field: pointer ?? 'runId',
       expected: 'the id of the run',
-      received,
+      received: has(),
       hint: 'name the place of the id as a JSON pointer in the setting run.idPointer, for example /data/run/key',
     });
   }
-  if (!isUsable(id)) throw unusable(field, shown(id, conceal), trace(reply, location, conceal));
+  if (id.length > longestId || /[/\\]/.test(id) || paramProblem(id) !== null) {
+    const received = shown(id);
+    throw new ContractError(`the service created a run whose id cannot be used: "${field}" is ${received}`, {
+      field,
+      expected: `an id of at most ${longestId} characters, without slashes or control characters`,
+      received,
+      hint: `find the run in the service, and cancel it there if it is not wanted; the response has ${has()}`,
+    });
+  }
   return id;
 }
 
-/** Refuses an id that cannot be a path segment: of several runs, all are looked at before the first is read. */
+/** Refuses an id that cannot be a path segment: of several runs, all are checked before the first is read. */
 export function checkRunId(runId: string): void {
   fillPath('run.status', run['run.status'], { runId });
-}
-
-/** The last part of an address's path: what a run's own page ends in. */
-function lastPart(address: string): string | null {
-  const [path = ''] = address.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/);
-  return path.split('/').findLast((part) => part !== '') ?? null;
 }
 
 /**
@@ -161,8 +160,9 @@ function lastPart(address: string): string | null {
  * @throws UsageError where it cannot be one, or where more was pasted than the id
  */
 export function givenRunId(text: string): string {
-  if (/^https?:\/\//i.test(text.trim())) {
-    const id = lastPart(text.trim());
+  const trimmed = text.trim();
+  if (/^https?:\/\//i.test(trimmed)) {
+    const id = lastSegment(pathOf(trimmed));
     throw new UsageError('<runId> is an address, and the id of a run is wanted', {
       hint:
         id === null
@@ -170,9 +170,9 @@ export function givenRunId(text: string): string {
           : `its last part is likely the id: ${excerpt(id, 80)}`,
     });
   }
-  if (text !== text.trim() && text.trim() !== '') {
+  if (text !== trimmed && trimmed !== '') {
     throw new UsageError(`<runId> has white space around it: ${JSON.stringify(excerpt(text, 80))}`, {
-      hint: `give it without: ${excerpt(text.trim(), 80)}`,
+      hint: `give it without: ${excerpt(trimmed, 80)}`,
     });
   }
   checkRunId(text);

@@ -3,7 +3,7 @@ import { oneLine } from '../client/http-error.ts';
 import { membersOf } from '../client/json-text.ts';
 import type { Conceal } from '../conceal.ts';
 import { ownCopy } from '../own-options.ts';
-import { at, runInPath } from './run-id.ts';
+import { at, lastSegment, runInPath } from './run-id.ts';
 import type { EndedRun } from './verdict.ts';
 
 /** What is wrong with a status reply, in the terms of the contract. */
@@ -62,7 +62,7 @@ function count(value: unknown, text: string | undefined): number | null {
  */
 export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, conceal: Conceal): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
-  const body: Record<string, unknown> = ownCopy(isObject ? json : {}) as Record<string, unknown>;
+  const body = ownCopy(isObject ? json : {}) as Record<string, unknown>;
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
   const state = named ? (body.state as string) : null;
   const failed = count(body.failed, texts.get('failed'));
@@ -100,14 +100,6 @@ export function appUrlOf(reply: unknown): string | null {
 /** Success codes of a response that is only a part or a change of the whole. */
 const partial: readonly number[] = [206, 226];
 
-function lastSegment(path: string): string | null {
-  try {
-    return decodeURIComponent(path.split('/').findLast((part) => part !== '') ?? '');
-  } catch {
-    return null;
-  }
-}
-
 function isOf(runId: string, text: string): boolean {
   // A number keeps its digits; JSON.parse would round it.
   return text === 'null' || text === runId || JSON.parse(text) === runId;
@@ -119,35 +111,25 @@ function distrust(
   members: readonly (readonly [string, string])[],
   runId: string,
 ): Violation | null {
-  if (partial.includes(status)) {
-    return { field: '', expected: 'complete', received: `partial content (HTTP ${status})` };
-  }
+  const not = (expected: string, received: string): Violation => ({ field: '', expected, received });
+  if (partial.includes(status)) return not('complete', `partial content (HTTP ${status})`);
   if (finalUrl !== undefined) {
     const { pathname } = new URL(finalUrl);
-    const received = `the one at ${oneLine(pathname, 200, conceal)}, after a redirect`;
-    if ((runInPath(pathname) ?? lastSegment(pathname)) !== runId)
-      return { field: '', expected: 'the status of this run', received };
+    if ((runInPath(pathname) ?? lastSegment(pathname)) !== runId) {
+      const received = `the one at ${oneLine(pathname, 200, conceal)}, after a redirect`;
+      return not('the status of this run', received);
+    }
   }
   const names = new Set<string>();
   const twice = members.find(([name]) => names.size === names.add(name).size)?.[0];
-  if (twice !== undefined) {
-    return {
-      field: '',
-      expected: 'an object with each field once',
-      received: `one with "${oneLine(twice, 60, conceal)}" twice`,
-    };
-  }
+  if (twice !== undefined)
+    return not('an object with each field once', `one with "${oneLine(twice, 60, conceal)}" twice`);
   const other = members.find(([name, text]) => name === 'runId' && !isOf(runId, text))?.[1];
-  return other === undefined
-    ? null
-    : {
-        field: '',
-        expected: 'the status of this run',
-        received: `that of the runId ${oneLine(other, 80, conceal)}`,
-      };
+  if (other === undefined) return null;
+  return not('the status of this run', `that of the runId ${oneLine(other, 80, conceal)}`);
 }
 
-/** Understands a status response: as broken if it cannot be trusted to be the whole status of this run. */
+/** Reads a status response: as broken if it cannot be trusted to be the whole status of this run. */
 export function readResponse(response: Exchange, runId: string): Reading {
   const members = membersOf(response.text);
   const violation = distrust(response, members, runId);

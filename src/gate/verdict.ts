@@ -1,9 +1,9 @@
+export const verdicts = ['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'] as const;
+
 /**
  * What a run came to. `timeout` and `unobserved` say what we know of it, not what it did: the one, that it was
  * still going when our time was up; the other, that we could not learn its state.
  */
-export const verdicts = ['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'] as const;
-/** What a run came to: see `verdicts`. `timeout` and `unobserved` say what we know of it, not what it did. */
 export type Verdict = (typeof verdicts)[number];
 
 export interface EndedRun {

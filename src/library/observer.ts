@@ -16,36 +16,31 @@ export function observerOf(options: {
 }) {
   let failure: { error: unknown } | undefined;
   const broken = new AbortController();
-  const tell = (event: GateEvent) => {
-    if (failure !== undefined) return;
-    try {
-      options.onProgress?.(event);
-    } catch (error) {
-      failure = { error };
-      broken.abort();
-    }
-  };
   return {
-    tell,
-    throwIfFailed() {
+    tell(event: GateEvent): void {
+      if (failure !== undefined) return;
+      try {
+        options.onProgress?.(event);
+      } catch (error) {
+        failure = { error };
+        broken.abort();
+      }
+    },
+    throwIfFailed(): void {
       if (failure !== undefined) throw failure.error;
     },
-    onStop(stop: (cause: StopCause) => void): () => void {
-      const sources = [options.signal, broken.signal].filter((signal) => signal !== undefined);
-      let stopped = false;
-      const listeners = sources.map((signal) => {
-        const listener = () => {
-          if (stopped) return;
-          stopped = true;
-          stop(causeOf(signal.reason));
+    onStop(listener: (cause: StopCause) => void): () => void {
+      const done = new AbortController();
+      for (const signal of [options.signal, broken.signal]) {
+        const onAbort = () => {
+          if (done.signal.aborted) return;
+          done.abort();
+          listener(causeOf(signal?.reason));
         };
-        if (signal.aborted) listener();
-        else signal.addEventListener('abort', listener, { once: true });
-        return () => signal.removeEventListener('abort', listener);
-      });
-      return () => {
-        for (const remove of listeners) remove();
-      };
+        if (signal?.aborted === true) onAbort();
+        else signal?.addEventListener('abort', onAbort, { once: true, signal: done.signal });
+      }
+      return () => done.abort();
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { CiContext } from '../../ci/context.ts';
 import { explainIngredients, type PlannedKeys, planKeys } from '../../ci/idempotency.ts';
-import { type Journal, openJournal } from '../../ci/journal.ts';
+import { openJournal } from '../../ci/journal.ts';
 import type { TriggerBody } from '../../contract/run.ts';
 import { UsageError } from '../../errors.ts';
 import type { Context } from '../context.ts';
@@ -10,17 +10,6 @@ export interface KeyFlags {
   idempotencyKey?: string;
   idempotencySalt?: string;
   explainKey?: boolean;
-}
-
-async function explain(context: Context, flags: KeyFlags, lines: readonly string[]): Promise<void> {
-  if (flags.explainKey !== true) return;
-  for (const line of lines) await context.output.alert(context.output.excerpt(line, 300));
-}
-
-function open(context: Context, path: string): Journal {
-  const now = new Date(context.io.clock.now());
-  const { alert, conceal, excerpt } = context.output;
-  return openJournal(path, now, (problem) => void alert(excerpt(problem, 400)), conceal);
 }
 
 /** The keys of `run trigger`, explained where that is asked for. */
@@ -37,30 +26,31 @@ export async function commandKeys(
       hint: 'a salt goes into the key that is made for you',
     });
   }
+  const { io, output } = context;
   const plan = planKeys({
     given,
     how: 'given with --idempotency-key',
     salt,
     bodyBytes: JSON.stringify(body),
     ci,
-    journalPath: context.io.env.RUNGATE_JOURNAL,
-    open: (path) => open(context, path),
+    journalPath: io.env.RUNGATE_JOURNAL,
+    open(path) {
+      const alert = (problem: string) => void output.alert(output.excerpt(problem, 400));
+      return openJournal(path, new Date(io.clock.now()), alert, output.conceal);
+    },
   });
-  const { keys, made } = plan;
-  if (made === undefined) {
-    await explain(
-      context,
-      flags,
-      keys.map(({ key, how }) => `idempotency key ${key} (${how})`),
-    );
-    return plan;
-  }
-  await explain(context, flags, [
+  if (flags.explainKey === true)
+    for (const line of explanation(plan, ci)) await output.alert(output.excerpt(line, 300));
+  return plan;
+}
+
+function explanation({ keys, made }: PlannedKeys, ci: CiContext): string[] {
+  if (made === undefined) return keys.map(({ key, how }) => `idempotency key ${key} (${how})`);
+  return [
     `idempotency keys of ${ci.provider}, attempt ${ci.attempt ?? '(not counted)'}:`,
-    ...keys.slice(0, 5).map((step) => `  ${step.key} (${step.how})`),
+    ...keys.slice(0, 5).map(({ key, how }) => `  ${key} (${how})`),
     'made of:',
     ...explainIngredients(made.ingredients).map((line) => `  ${line}`),
     `journal: ${made.path}`,
-  ]);
-  return plan;
+  ];
 }

@@ -104,14 +104,13 @@ async function tellCi(context: Context, report: GateReport): Promise<void> {
   }
 }
 
-/** Writes what was asked for and what the CI reads of itself. Returns the exit code of it all. */
+/** Writes what was asked for and what the CI reads of itself, of a report without secrets. Returns the exit code of it all. */
 export async function writeReports(
   context: Context,
-  known: GateReport,
+  report: GateReport,
   flags: ReportFlags,
   facts: ReportFacts,
 ): Promise<number> {
-  const report = concealReport(known, context.output.conceal);
   const complete = await writeFiles(context, report, flags, facts);
   // A report that somebody waits for and that is not there is no success; a red stays the red that it is.
   const exitCode = complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;
@@ -135,5 +134,5 @@ export async function writeUnstarted(
   const runs =
     runIds.length === 0 ? [unknownRun(known)] : runIds.map((runId) => unknownRun({ runId, ...known }));
   const report: GateReport = { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
-  await writeReports(context, report, flags, facts);
+  await writeReports(context, concealReport(report, context.output.conceal), flags, facts);
 }

@@ -4,7 +4,7 @@ import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import type { Fleet } from '../../gate/fleet/slots.ts';
 import { resolveLimits } from '../../gate/limits.ts';
-import { type Overrides, type Policy, parseOverride } from '../../gate/policy.ts';
+import { type Policy, parseOverride } from '../../gate/policy.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
 import { completes } from '../completion/completes.ts';
@@ -79,18 +79,10 @@ export function checkReportFlags(flags: ReportFlags): void {
   }
 }
 
-function parseAttempts(text: string): number {
-  const attempts = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
-  if (attempts >= 1) return attempts;
-  throw new UsageError(`--max-attempts: "${text}" is not a number of reads`, {
-    hint: 'write a whole number from 1 up',
-  });
-}
-
-function parseCount(option: string, text: string, least: number): number {
-  const count = /^\d{1,6}$/.test(text.trim()) ? Number(text) : -1;
+function parseCount(option: string, what: string, text: string, least: number): number {
+  const count = /^\d{1,9}$/.test(text.trim()) ? Number(text) : -1;
   if (count >= least) return count;
-  throw new UsageError(`${option}: "${text}" is not a number of gates`, {
+  throw new UsageError(`${option}: "${text}" is not a number of ${what}`, {
     hint: `write a whole number from ${least} up`,
   });
 }
@@ -101,7 +93,8 @@ function parseCount(option: string, text: string, least: number): number {
  */
 export function fleetOf(settings: Settings, flags: WaitFlags, random: () => number): Fleet | undefined {
   const size = settings.fleetSize?.value;
-  const index = flags.fleetIndex === undefined ? undefined : parseCount('--fleet-index', flags.fleetIndex, 0);
+  const index =
+    flags.fleetIndex === undefined ? undefined : parseCount('--fleet-index', 'gates', flags.fleetIndex, 0);
   if (size === undefined) {
     if (index === undefined) return undefined;
     throw new UsageError('--fleet-index says nothing without the size of the fleet', {
@@ -119,36 +112,38 @@ export function fleetOf(settings: Settings, flags: WaitFlags, random: () => numb
 /** The settings that the wait options give. */
 export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
   checkReportFlags(flags);
-  const on: Overrides | undefined = flags.on && Object.fromEntries(flags.on.map(parseOverride));
+  const { interval, timeout, maxAttempts, fleetSize, strict, on } = flags;
   return {
-    ...(flags.interval === undefined ? {} : { interval: parseDuration('--interval', flags.interval) }),
-    ...(flags.timeout === undefined ? {} : { timeout: parseDuration('--timeout', flags.timeout) }),
-    ...(flags.maxAttempts === undefined ? {} : { maxAttempts: parseAttempts(flags.maxAttempts) }),
-    ...(flags.fleetSize === undefined ? {} : { fleetSize: parseCount('--fleet-size', flags.fleetSize, 1) }),
-    ...(flags.strict === undefined ? {} : { strict: flags.strict }),
-    ...(on === undefined ? {} : { on }),
+    ...(interval === undefined ? {} : { interval: parseDuration('--interval', interval) }),
+    ...(timeout === undefined ? {} : { timeout: parseDuration('--timeout', timeout) }),
+    ...(maxAttempts === undefined
+      ? {}
+      : { maxAttempts: parseCount('--max-attempts', 'reads', maxAttempts, 1) }),
+    ...(fleetSize === undefined ? {} : { fleetSize: parseCount('--fleet-size', 'gates', fleetSize, 1) }),
+    ...(strict === undefined ? {} : { strict }),
+    ...(on === undefined ? {} : { on: Object.fromEntries(on.map(parseOverride)) }),
   };
 }
 
+const waitFlagNames: Record<keyof WaitFlags, string> = {
+  interval: '--interval',
+  maxAttempts: '--max-attempts',
+  timeout: '--timeout',
+  fleetSize: '--fleet-size',
+  fleetIndex: '--fleet-index',
+  strict: '--strict',
+  on: '--on',
+  cancelOnTimeout: '--cancel-on-timeout',
+  cancelOnInterrupt: '--cancel-on-interrupt',
+  junit: '--junit',
+  report: '--report',
+  ciReport: '--no-ci-report',
+};
+
 /** The wait options that were given, by name: they mean nothing where nothing is waited for. */
 export function givenWaitFlags(flags: WaitFlags): string[] {
-  const names: Record<keyof WaitFlags, string> = {
-    interval: '--interval',
-    maxAttempts: '--max-attempts',
-    timeout: '--timeout',
-    fleetSize: '--fleet-size',
-    fleetIndex: '--fleet-index',
-    strict: '--strict',
-    on: '--on',
-    cancelOnTimeout: '--cancel-on-timeout',
-    cancelOnInterrupt: '--cancel-on-interrupt',
-    junit: '--junit',
-    report: '--report',
-    ciReport: '--no-ci-report',
-  };
-  return Object.entries(names)
-    .filter(([key]) => flags[key as keyof WaitFlags] !== undefined)
-    .map(([, name]) => name);
+  const given = Object.entries(waitFlagNames).filter(([key]) => flags[key as keyof WaitFlags] !== undefined);
+  return given.map(([, name]) => name);
 }
 
 /** What the settings make of a wait. */
