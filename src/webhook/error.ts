@@ -43,6 +43,11 @@ export class WebhookVerificationError extends Error {
   }
 }
 
+/** @throws what is said of a call that is wrong itself */
+export function badOption(message: string, hint?: string): never {
+  throw new WebhookVerificationError('bad_option', message, hint);
+}
+
 /**
  * What a catch has in hand, as the one class. Anything else was thrown by the caller's own objects (a getter, a proxy)
  * or by the runtime's crypto.

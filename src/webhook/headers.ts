@@ -1,5 +1,5 @@
 import { ownOptions } from '../own-options.ts';
-import { WebhookVerificationError } from './error.ts';
+import { badOption, WebhookVerificationError } from './error.ts';
 
 /** Header names of a delivery; the interface writes them with a neutral word for the vendor's (section 6). */
 export interface HeaderNames {
@@ -23,14 +23,6 @@ export type HeadersInput =
   | readonly (readonly [string, string])[]
   | readonly string[];
 
-function fail(
-  code: 'missing_header' | 'duplicate_header' | 'bad_option',
-  message: string,
-  hint?: string,
-): never {
-  throw new WebhookVerificationError(code, message, hint);
-}
-
 /** Adds what a header holds: one value, a list of them (Node's record), or none. */
 function collect(values: unknown[], held: unknown): void {
   if (Array.isArray(held)) values.push(...held.slice(0, 2));
@@ -49,7 +41,7 @@ function fromList(list: readonly unknown[], wanted: string): unknown[] {
   for (let index = 0; index < list.length; index += flat ? 2 : 1) {
     const entry = flat ? [list[index], list[index + 1]] : list[index];
     if (!Array.isArray(entry) || typeof entry[0] !== 'string' || entry[1] === undefined) {
-      fail('bad_option', 'headers as a list must be names and values in turn, or pairs of them');
+      badOption('headers as a list must be names and values in turn, or pairs of them');
     }
     if (isSame(entry[0], wanted)) collect(values, entry[1]);
   }
@@ -67,13 +59,13 @@ function fromRecord(record: object, wanted: string): unknown[] {
 /** Every value that a name has, in any of the forms that headers come in. */
 function valuesOf(headers: unknown, name: string): unknown[] {
   if (typeof headers !== 'object' || headers === null) {
-    fail('bad_option', 'headers must be Headers, a record or a list', 'pass request.headers');
+    badOption('headers must be Headers, a record or a list', 'pass request.headers');
   }
   const wanted = name.toLowerCase();
   if (Array.isArray(headers)) return fromList(headers, wanted);
   const { get, then } = headers as { get?: unknown; then?: unknown };
   if (typeof then === 'function' && then !== Reflect.get(Object.prototype, 'then'))
-    fail('bad_option', 'headers is a promise', 'await it');
+    badOption('headers is a promise', 'await it');
   // A plain record may have a header of the name "get"; only Headers and Map have it as a function.
   if (typeof get !== 'function' || get === Reflect.get(Object.prototype, 'get'))
     return fromRecord(headers, wanted);
@@ -98,7 +90,7 @@ export function trim(value: string): string {
 function single(headers: unknown, name: string): string {
   const values = valuesOf(headers, name);
   if (values.length === 0) {
-    fail(
+    throw new WebhookVerificationError(
       'missing_header',
       `the header ${name} is missing`,
       'if the service names it otherwise, set headerNames',
@@ -107,9 +99,9 @@ function single(headers: unknown, name: string): string {
   const [value] = values;
   // Two headers of one name arrive joined by a comma, which neither value can hold.
   if (values.length > 1 || (typeof value === 'string' && value.includes(','))) {
-    fail('duplicate_header', `the header ${name} came more than once`);
+    throw new WebhookVerificationError('duplicate_header', `the header ${name} came more than once`);
   }
-  if (typeof value !== 'string') fail('bad_option', `the header ${name} is not text`);
+  if (typeof value !== 'string') badOption(`the header ${name} is not text`);
   return trim(value);
 }
 
@@ -117,7 +109,7 @@ function headerName(names: Partial<HeaderNames>, which: keyof HeaderNames): stri
   const name: unknown = names[which];
   if (name === undefined) return defaultHeaderNames[which];
   if (typeof name === 'string' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return name;
-  fail('bad_option', `headerNames.${which} is not a header's name`);
+  badOption(`headerNames.${which} is not a header's name`);
 }
 
 function headerNamesOf(names: Partial<HeaderNames>): HeaderNames {
@@ -127,7 +119,7 @@ function headerNamesOf(names: Partial<HeaderNames>): HeaderNames {
 /** The timestamp and the signature of a delivery, as text. */
 export function readHeaders(headers: HeadersInput, names?: Partial<HeaderNames>): HeaderNames {
   if (names !== undefined && (typeof names !== 'object' || names === null)) {
-    fail('bad_option', 'headerNames must be an object: { timestamp, signature }');
+    badOption('headerNames must be an object: { timestamp, signature }');
   }
   const { timestamp, signature } =
     names === undefined ? defaultHeaderNames : headerNamesOf(ownOptions(names, ['timestamp', 'signature']));

@@ -1,4 +1,4 @@
-import { WebhookVerificationError } from './error.ts';
+import { badOption, WebhookVerificationError } from './error.ts';
 import type { HeaderNames, HeadersInput } from './headers.ts';
 
 /** A secret as text, or as the bytes of the key. */
@@ -48,10 +48,6 @@ export interface Signed {
   timestamp: string;
   /** `sha256=<hex>` */
   signature: string;
-}
-
-function bad(message: string, hint?: string): never {
-  throw new WebhookVerificationError('bad_option', message, hint);
 }
 
 const { prototype: typedArray } = Object.getPrototypeOf(Uint8Array) as { prototype: object };
@@ -132,7 +128,7 @@ export type Key = string | Uint8Array<ArrayBuffer>;
 export function keyOf(secret: unknown): Key {
   if (secret === undefined || secret === '') noSecret('a secret is empty');
   if (typeof secret === 'string') return secret;
-  if (!isBytes(secret)) bad('a secret must be text or bytes');
+  if (!isBytes(secret)) badOption('a secret must be text or bytes');
   const key = new Uint8Array(secret);
   if (key.length === 0) noSecret('a secret is empty');
   return key;
@@ -157,7 +153,7 @@ function limit(name: 'maxAge' | 'maxFuture', value: unknown, usual: number): num
   if (value === undefined) return usual;
   if (value === null) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number' && value > 0) return value;
-  bad(`${name} must be a number of seconds above 0`, 'null turns the check off');
+  badOption(`${name} must be a number of seconds above 0`, 'null turns the check off');
 }
 
 const getTime = Date.prototype.getTime;
@@ -170,7 +166,7 @@ function timeOf(now: unknown): number {
   } catch {
     // Not a Date, of whatever realm.
   }
-  if (Number.isNaN(time)) bad('now must be a valid Date');
+  if (Number.isNaN(time)) badOption('now must be a valid Date');
   return time;
 }
 

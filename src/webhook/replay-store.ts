@@ -1,5 +1,5 @@
 import { ownOptions } from '../own-options.ts';
-import { WebhookVerificationError } from './error.ts';
+import { badOption, WebhookVerificationError } from './error.ts';
 
 /** Where it is kept which deliveries were seen. */
 export interface ReplayStore {
@@ -23,7 +23,7 @@ export interface MemoryStoreOptions {
 export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
   const { maxEntries = 100_000, now = () => performance.now() } = ownOptions(options, ['maxEntries', 'now']);
   if (!(Number.isInteger(maxEntries) && maxEntries > 0)) {
-    throw new WebhookVerificationError('bad_option', 'maxEntries must be a whole number above 0');
+    badOption('maxEntries must be a whole number above 0');
   }
   const expiries = new Map<string, number>();
 
@@ -43,8 +43,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
       if (expiry !== undefined && expiry > time) return false;
       if (expiries.size >= maxEntries) dropExpired(time, true);
       if (expiries.size >= maxEntries) {
-        throw new WebhookVerificationError(
-          'bad_option',
+        badOption(
           `the replay store is full: ${maxEntries} deliveries have not expired yet`,
           'raise maxEntries, or keep them in Redis',
         );
@@ -98,8 +97,7 @@ function setter(client: Client): SetIfAbsent {
         });
     }
   }
-  throw new WebhookVerificationError(
-    'bad_option',
+  badOption(
     'the Redis client is neither node-redis nor ioredis',
     'write a store of your own: { setIfAbsent, delete }',
   );

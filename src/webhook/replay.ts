@@ -1,5 +1,5 @@
 import { ownOptions } from '../own-options.ts';
-import { WebhookVerificationError } from './error.ts';
+import { badOption, WebhookVerificationError } from './error.ts';
 import type { Verified } from './options.ts';
 import { limited, memoryStore, type ReplayStore } from './replay-store.ts';
 import { parseSignature, toHex } from './verify.ts';
@@ -58,25 +58,21 @@ const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(valu
 /** Between `verify` and `check` time passes, and the clocks of two receivers differ. */
 const marginSeconds = 60;
 
-function bad(message: string, hint?: string): never {
-  throw new WebhookVerificationError('bad_option', message, hint);
-}
-
 function seconds(name: string, value: unknown, usual: number): number {
   if (value === undefined) return usual;
   if (value === null) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number' && value > 0) return value;
-  bad(`${name} must be a number of seconds above 0`);
+  badOption(`${name} must be a number of seconds above 0`);
 }
 
 function ttlOf(given: unknown, window: number): number {
   if (given === undefined) {
     if (window < Number.POSITIVE_INFINITY) return window + marginSeconds;
-    bad('without a maxAge and a maxFuture there is no end to remembering', 'set ttlSeconds');
+    badOption('without a maxAge and a maxFuture there is no end to remembering', 'set ttlSeconds');
   }
   const ttl = seconds('ttlSeconds', given ?? 0, 0);
   if (ttl < Number.POSITIVE_INFINITY && (ttl >= window || window === Number.POSITIVE_INFINITY)) return ttl;
-  bad(
+  badOption(
     `ttlSeconds must be ${window} at the least: so long could verify accept a delivery again`,
     'leave it out, or lower maxAge',
   );
@@ -87,7 +83,7 @@ const longestTimer = 2 ** 31 - 1;
 
 function timeLimit(value: unknown = 2000): number {
   if (typeof value === 'number' && value > 0 && value <= longestTimer) return value;
-  bad('timeoutMs must be a number of milliseconds above 0');
+  badOption('timeoutMs must be a number of milliseconds above 0');
 }
 
 /** What is hashed: the MAC, whatever case its digits came in, or the message that was signed. */
@@ -95,7 +91,7 @@ function identity({ timestamp }: Verified, proof: Proof): Uint8Array<ArrayBuffer
   const start = encoder.encode(`${timestamp}.`);
   const mac = typeof proof === 'string' ? parseSignature(proof) : null;
   const rest: unknown = mac === null ? proof : encoder.encode(mac);
-  if (!isBytes(rest)) bad('a delivery is told by its signature, sha256=<hex>, or by its bytes');
+  if (!isBytes(rest)) badOption('a delivery is told by its signature, sha256=<hex>, or by its bytes');
   const bytes = new Uint8Array(start.length + rest.length);
   bytes.set(start);
   bytes.set(rest, start.length);
@@ -119,7 +115,7 @@ export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
   const keyOf = async (verified: Verified, proof: Proof): Promise<string> => {
     const { ageSeconds } = verified;
     if (!(ageSeconds <= maxAge && -ageSeconds <= maxFuture)) {
-      bad(
+      badOption(
         'verify accepts what the replay guard may have forgotten: their maxAge or maxFuture differ',
         'give createReplayGuard the maxAge and maxFuture of verify',
       );

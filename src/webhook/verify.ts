@@ -1,5 +1,5 @@
 import { ownOptions } from '../own-options.ts';
-import { WebhookVerificationError } from './error.ts';
+import { badOption, WebhookVerificationError } from './error.ts';
 import { readHeaders } from './headers.ts';
 import {
   bodyOf,
@@ -50,10 +50,15 @@ export interface Candidate {
   limits: Limits;
 }
 
+function malformedTimestamp(hint?: string): WebhookVerificationError {
+  const message = 'the timestamp is not an RFC 3339 date-time with a zone';
+  return new WebhookVerificationError('malformed_timestamp', message, hint);
+}
+
 /** Everything that is known without the body. Nothing of the body is looked at, let alone decoded. */
 export function readCandidate(given: Omit<VerifyOptions, 'body'>): Candidate {
   if (typeof given !== 'object' || given === null) {
-    throw new WebhookVerificationError('bad_option', 'verify takes one object: { body, headers, secrets }');
+    badOption('verify takes one object: { body, headers, secrets }');
   }
   const options = ownOptions(given, verifyNames);
   const limits = limitsOf(options);
@@ -61,11 +66,7 @@ export function readCandidate(given: Omit<VerifyOptions, 'body'>): Candidate {
   const { timestamp, signature } = readHeaders(options.headers, options.headerNames);
   const at = parseTimestamp(timestamp);
   if (at === null) {
-    throw new WebhookVerificationError(
-      'malformed_timestamp',
-      'the timestamp is not an RFC 3339 date-time with a zone',
-      "give the header's value as it came, such as 2026-11-20T12:00:00Z",
-    );
+    throw malformedTimestamp("give the header's value as it came, such as 2026-11-20T12:00:00Z");
   }
   const mac = parseSignature(signature);
   if (mac === null) {
@@ -122,7 +123,7 @@ export function readSignOptions(given: SignOptions): {
   body: string | Uint8Array;
 } {
   if (typeof given !== 'object' || given === null) {
-    throw new WebhookVerificationError('bad_option', 'sign takes one object: { body, secret }');
+    badOption('sign takes one object: { body, secret }');
   }
   const {
     timestamp = new Date().toISOString(),
@@ -130,10 +131,7 @@ export function readSignOptions(given: SignOptions): {
     body,
   } = ownOptions(given, ['timestamp', 'secret', 'body']);
   if (typeof timestamp !== 'string' || parseTimestamp(timestamp) === null) {
-    throw new WebhookVerificationError(
-      'malformed_timestamp',
-      'the timestamp is not an RFC 3339 date-time with a zone',
-    );
+    throw malformedTimestamp();
   }
   return { timestamp, key: keyOf(secret), body: bodyOf(body) };
 }

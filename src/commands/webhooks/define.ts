@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { webhooks } from '../../contract/webhooks.ts';
 import { type Bind, examples } from '../binding.ts';
+import type { Context } from '../context.ts';
 import { deriveCommands } from '../endpoints/derive.ts';
 import type { ListenFlags } from './listen.ts';
-import { headerNameSettings } from './secrets.ts';
+import { type HeaderNameFlags, headerNameSettings } from './secrets.ts';
 import type { SignFlags } from './sign.ts';
 import type { VerifyFlags } from './verify.ts';
 
@@ -13,11 +14,22 @@ a line), or RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE where the tenant
 signs. Never on the command line.
 `;
 
-function addHeaderNames(command: Command): Command {
-  return command
+/** Adds what the commands about signatures share, and says what they run. */
+function bindSigned<Flags extends HeaderNameFlags>(
+  command: Command,
+  bind: Bind,
+  example: string,
+  run: (context: Context, flags: Flags) => Promise<number>,
+): void {
+  command
     .option('--timestamp-header <name>', "the vendor's name for X-Service-Timestamp")
     .option('--signature-header <name>', "the vendor's name for X-Service-Signature")
     .addHelpText('after', secrets);
+  examples(command, example);
+  bind(command, {
+    settings: async (flags: Flags) => headerNameSettings(flags),
+    run: async (context, _args, flags: Flags) => run(context, flags),
+  });
 }
 
 function defineVerify(group: Command, bind: Bind): void {
@@ -36,13 +48,10 @@ function defineVerify(group: Command, bind: Bind): void {
     .option('--tolerance <duration>', 'refuse what is older (default: any age)')
     .option('--at <time>', 'the time to compare with (default now)')
     .option('--diagnose', 'on a mismatch try the usual mistakes, and name the one it is');
-  addHeaderNames(command);
-  examples(command, 'rungate webhooks verify --request-file capture.http --diagnose');
-  bind(command, {
-    settings: async (flags: VerifyFlags) => headerNameSettings(flags),
-    run: async (context, _args, flags: VerifyFlags) =>
-      (await import('./verify.ts')).verifyCommand(context, flags),
-  });
+  const example = 'rungate webhooks verify --request-file capture.http --diagnose';
+  bindSigned(command, bind, example, async (context, flags: VerifyFlags) =>
+    (await import('./verify.ts')).verifyCommand(context, flags),
+  );
 }
 
 function defineSign(group: Command, bind: Bind): void {
@@ -55,12 +64,12 @@ function defineSign(group: Command, bind: Bind): void {
     .optionsGroup('Options:')
     .option('--body-file <file>', 'the raw body; - for standard input (default)')
     .option('--timestamp <t>', 'an RFC 3339 time with a zone (default now)');
-  addHeaderNames(command);
-  examples(command, 'rungate webhooks sign --body-file event.json');
-  bind(command, {
-    settings: async (flags: SignFlags) => headerNameSettings(flags),
-    run: async (context, _args, flags: SignFlags) => (await import('./sign.ts')).signCommand(context, flags),
-  });
+  bindSigned(
+    command,
+    bind,
+    'rungate webhooks sign --body-file event.json',
+    async (context, flags: SignFlags) => (await import('./sign.ts')).signCommand(context, flags),
+  );
 }
 
 function defineListen(group: Command, bind: Bind): void {
@@ -77,13 +86,10 @@ function defineListen(group: Command, bind: Bind): void {
     .option('--forward-unverified', 'send on what is not authentic too')
     .option('--save <folder>', 'keep each as a file for webhooks verify --request-file')
     .option('--tolerance <duration>', 'refuse what is older (default 5m)');
-  addHeaderNames(command);
-  examples(command, 'rungate webhooks listen --save deliveries  # until Ctrl-C');
-  bind(command, {
-    settings: async (flags: ListenFlags) => headerNameSettings(flags),
-    run: async (context, _args, flags: ListenFlags) =>
-      (await import('./listen.ts')).listenCommand(context, flags),
-  });
+  const example = 'rungate webhooks listen --save deliveries  # until Ctrl-C';
+  bindSigned(command, bind, example, async (context, flags: ListenFlags) =>
+    (await import('./listen.ts')).listenCommand(context, flags),
+  );
 }
 
 /** `rungate webhooks …` */

@@ -5,7 +5,7 @@ import type { HeaderNames } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
 import { eventOf, renderDelivery, type Shown } from './display.ts';
-import { type Answer, type Forwarded, forward, type Received } from './forward.ts';
+import { type Answer, type Forwarded, forward, pairsOf, type Received } from './forward.ts';
 import { refusalOf, type Secrets } from './secrets.ts';
 import type { limitsFor } from './verify.ts';
 
@@ -48,15 +48,13 @@ function judgeDelivery({ body, rawHeaders }: Received, rules: Rules, now: number
 
 /** The request as HTTP text: what `readCapture` reads. A body that came in chunks is written as one. */
 function writeCapture({ method, target, httpVersion, rawHeaders, body }: Received): Uint8Array {
-  const lines = [`${method} ${target} HTTP/${httpVersion}`];
-  let chunked = false;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
-    chunked ||= name.toLowerCase() === 'transfer-encoding' && /\bchunked\s*$/i.test(value);
-    lines.push(`${name}: ${value}`);
-  }
-  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-  if (!chunked) return Buffer.concat([head, body]);
+  const headers = pairsOf(rawHeaders);
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = Buffer.from(`${method} ${target} HTTP/${httpVersion}\r\n${lines.join('')}\r\n`, 'latin1');
+  const isChunked = headers.some(
+    ([name, value]) => name.toLowerCase() === 'transfer-encoding' && /\bchunked\s*$/i.test(value),
+  );
+  if (!isChunked) return Buffer.concat([head, body]);
   const chunk =
     body.length === 0 ? [] : [Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')];
   return Buffer.concat([head, ...chunk, Buffer.from('0\r\n\r\n')]);

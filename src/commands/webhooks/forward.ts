@@ -47,30 +47,31 @@ const hopByHop = [
   'content-length',
 ];
 
+/** Names with their values, from a list that has them in turn. */
+export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
+  return Array.from({ length: rawHeaders.length / 2 }, (_, index) => [
+    rawHeaders[index * 2] ?? '',
+    rawHeaders[index * 2 + 1] ?? '',
+  ]);
+}
+
 /** Raw headers in their order and spelling, without those of the connection and the ones it names. */
 function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []): string[] {
-  const pairs = Array.from({ length: rawHeaders.length / 2 }, (_, index) =>
-    rawHeaders.slice(index * 2, index * 2 + 2),
-  );
+  const pairs = pairsOf(rawHeaders);
   const named = pairs
-    .filter(([name]) => name?.toLowerCase() === 'connection')
-    .flatMap(([, value = '']) => value.split(',').map((one) => one.trim().toLowerCase()));
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) => value.split(',').map((one) => one.trim().toLowerCase()));
   const left = new Set([...hopByHop, ...named, ...without]);
-  return pairs.filter(([name = '']) => !left.has(name.toLowerCase())).flat();
+  return pairs.filter(([name]) => !left.has(name.toLowerCase())).flat();
 }
 
 /** Where deliveries are sent on to. */
 export function parseTarget(text: string): URL {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new UsageError('--forward-to is not a URL', { hint: 'write it whole: http://localhost:3000/hook' });
-  }
+  const hint = 'write it whole: http://localhost:3000/hook';
+  if (!URL.canParse(text)) throw new UsageError('--forward-to is not a URL', { hint });
+  const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new UsageError(`--forward-to: ${url.protocol} is not http: or https:`, {
-      hint: 'write it whole: http://localhost:3000/hook',
-    });
+    throw new UsageError(`--forward-to: ${url.protocol} is not http: or https:`, { hint });
   }
   if (url.username !== '' || url.password !== '') {
     throw new UsageError('--forward-to has a password in it, which every process can read', {
@@ -121,10 +122,10 @@ async function open(
 function isSendable(status: number, headers: readonly string[]): boolean {
   if (status < 200 || status > 999) return false;
   try {
-    headers.forEach((text, at) => {
-      if (at % 2 === 0) validateHeaderName(text);
-      else validateHeaderValue(headers[at - 1] ?? '', text);
-    });
+    for (const [name, value] of pairsOf(headers)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
     return true;
   } catch {
     return false;

@@ -1,8 +1,8 @@
-import { BlockList, isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { ConfigError, type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
+import { isLoopback } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { Deliveries, type Rules } from './deliveries.ts';
@@ -27,31 +27,6 @@ function portOf(text: string | undefined): number {
   if (text === undefined) return usualPort;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError(`--port: ${echoed(text)} is not a whole number from 0 to 65535`);
-}
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
-/** As an address to listen on every one of this machine; as a target, this machine. */
-const any = new BlockList();
-any.addAddress('0.0.0.0');
-any.addAddress('::', 'ipv6');
-
-/** Whether a host is an address of a list, an IPv4 address written as IPv6 too. */
-function isIn(list: BlockList, host: string): boolean {
-  const address = host.replace(/^\[|\]$/g, '');
-  const version = isIP(address);
-  return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
-}
-
-const isLoopback = (host: string) => /^localhost\.?$/i.test(host) || isIn(loopback, host);
-
-/** Whether the target is this listener by its address. A name that leads here is found out by the first delivery. */
-function isSelf(target: URL, host: string, port: number): boolean {
-  const targetPort = Number(target.port || (target.protocol === 'https:' ? 443 : 80));
-  const isHere = (name: string) => isLoopback(name) || isIn(any, name);
-  const sameHost = target.hostname === host || (isHere(target.hostname) && isHere(host));
-  return target.protocol === 'http:' && targetPort === port && sameHost;
 }
 
 /** Those of NODE_EXTRA_CA_CERTS too: Node before 22.15 does not tell which they are. */
@@ -113,7 +88,7 @@ async function rulesOf(context: Context, flags: ListenFlags): Promise<Rules> {
 
 async function announce({ output }: Context, rules: Rules, host: string, url: string): Promise<void> {
   const warn = output.paint('warn', 'warning:');
-  if (!isLoopback(host)) {
+  if (!isLoopback(host.includes(':') ? `[${host}]` : host.toLowerCase())) {
     await output.alert(`${warn} listening on ${host}: others than this machine can reach it, in plain HTTP`);
   }
   if (rules.secrets.keys.length === 0) {
@@ -143,11 +118,6 @@ export async function listenCommand(context: Context, flags: ListenFlags): Promi
   const receiving = await receive(host, port, deliveries, fail);
   const unsubscribe = io.onStop(end);
   try {
-    if (rules.target !== null && isSelf(rules.target, host, receiving.port)) {
-      throw new UsageError('--forward-to is this very port: deliveries would go round for ever', {
-        hint: 'give the address of the receiver, or another --port',
-      });
-    }
     await announce(context, rules, host, receiving.url);
     const signal = await ended;
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);

@@ -1,5 +1,5 @@
 import { ownOptions } from '../../own-options.ts';
-import { WebhookVerificationError } from '../error.ts';
+import { badOption, WebhookVerificationError } from '../error.ts';
 import { type HeadersInput, readHeaders } from '../headers.ts';
 import type { Verified, VerifyOptions } from '../options.ts';
 import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
@@ -10,11 +10,11 @@ const usualMaxBytes = 1024 * 1024;
 export function maxBytesOf(options: ReceiveOptions): number {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
-    throw new WebhookVerificationError('bad_option', 'a receiver takes options: { secrets }');
+    badOption('a receiver takes options: { secrets }');
   }
   const { maxBytes = usualMaxBytes } = ownOptions(options, ['maxBytes']);
   if (typeof maxBytes === 'number' && maxBytes > 0) return maxBytes;
-  throw new WebhookVerificationError('bad_option', 'maxBytes must be a number of bytes above 0');
+  badOption('maxBytes must be a number of bytes above 0');
 }
 
 export function tooLarge(maxBytes: number): WebhookReceiveError {
@@ -71,5 +71,5 @@ export async function deliver(
 export function deliveryOf(request: object): Delivery {
   const { webhook } = ownOptions(request as { webhook?: unknown }, ['webhook']);
   if (typeof webhook === 'object' && webhook !== null) return webhook as Delivery;
-  throw new WebhookVerificationError('bad_option', 'no delivery was verified on this route: mount webhook()');
+  badOption('no delivery was verified on this route: mount webhook()');
 }

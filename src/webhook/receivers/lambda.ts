@@ -1,4 +1,4 @@
-import { WebhookVerificationError } from '../error.ts';
+import { badOption } from '../error.ts';
 import { verify } from '../node.ts';
 import { deliver, notRaw } from './delivery.ts';
 import type { Delivery, ReceiveOptions } from './public.ts';
@@ -37,7 +37,7 @@ function bytesOf({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
 export async function receive(event: LambdaEvent, options: ReceiveOptions): Promise<Delivery> {
   const given: unknown = event;
   if (typeof given !== 'object' || given === null) {
-    throw new WebhookVerificationError('bad_option', 'receive takes the event that the handler got');
+    badOption('receive takes the event that the handler got');
   }
   return deliver(verify, headersOf(event), bytesOf(event), options);
 }
