@@ -11,7 +11,7 @@ const mayImport = {
   'money/': [leaves],
   'transport/': [leaves, 'contract/'],
   'client/': [leaves, 'contract/', 'transport/'],
-  'mock/': [leaves, 'contract/', 'webhook/'],
+  'mock/': [leaves, 'contract/', 'webhook/', 'money/'],
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'ci/': [leaves, 'gate/'],
   'settings/': [leaves, 'transport/address[.]ts', 'gate/(policy|verdict)[.]ts'],

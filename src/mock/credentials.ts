@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { seededText } from './random.ts';
+import { seededDraw } from './random.ts';
 
 /** A key and a token that look like real ones, so that what hides secrets is tried on the real shapes. */
 export interface Credentials {
@@ -16,9 +16,9 @@ function tokenOf(tenant: string, user: string, signature: string): string {
 }
 
 export function seededCredentials(seed: number, tenant: string): Credentials {
-  const text = seededText(seed, 'token');
+  const text = seededDraw(seed, 'token');
   return {
-    apiKey: `rg_${seededText(seed, 'api key').token(40)}`,
+    apiKey: `rg_${seededDraw(seed, 'api key').token(40)}`,
     token: tokenOf(tenant, text.id(12), text.token(43)),
   };
 }

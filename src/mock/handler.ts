@@ -1,4 +1,3 @@
-import type { Clock } from '../clock.ts';
 import type {
   Api,
   BodyOutput,
@@ -8,7 +7,8 @@ import type {
   ReplyInput,
 } from '../contract/endpoint.ts';
 import type { ServiceApi } from '../contract/index.ts';
-import type { Credential, State } from './state.ts';
+import type { Account } from './data/account.ts';
+import type { State } from './state.ts';
 
 /** A request that was routed, authenticated and validated. */
 export interface MockRequest<E extends Endpoint> {
@@ -16,11 +16,12 @@ export interface MockRequest<E extends Endpoint> {
   readonly params: ParamRecord<E['path']>;
   readonly query: QueryOutput<E>;
   readonly body: BodyOutput<E>;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly auth: Credential;
+  /** The caller's tenant, and what it has. */
+  readonly tenant: string;
+  readonly account: Account;
   readonly state: State;
-  readonly clock: Clock;
+  /** When the request came, as text. */
+  readonly now: string;
 }
 
 interface ReplyParts {

@@ -34,7 +34,7 @@ export function itemSeed(seed: number, index: number): number {
 }
 
 /** A whole number below 32^length as `length` characters. */
-export function writeBase32(value: number, length: number): string {
+function writeBase32(value: number, length: number): string {
   let text = '';
   for (let rest = value; text.length < length; rest = Math.floor(rest / 32))
     text = base32.charAt(rest % 32) + text;
@@ -42,7 +42,7 @@ export function writeBase32(value: number, length: number): string {
 }
 
 /** The number that was written, or undefined for other text. */
-export function readBase32(text: string): number | undefined {
+function readBase32(text: string): number | undefined {
   let value = 0;
   for (const character of text) {
     const digit = base32.indexOf(character);
@@ -52,28 +52,10 @@ export function readBase32(text: string): number | undefined {
   return value;
 }
 
-export interface SeededText {
-  /** `length` characters of base32, for ids. */
-  id(length: number): string;
-  /** `length` characters of base62, for keys and signatures. */
-  token(length: number): string;
-}
-
-/**
- * Ids and tokens by seed. Each stream is independent, so that drawing one more request id does not change
- * the ids of the runs.
- */
-export function seededText(seed: number, stream: string): SeededText {
-  const random = seededRandom(streamSeed(seed, stream));
-  const draw = (alphabet: string, length: number) =>
-    Array.from({ length }, () => alphabet.charAt(Math.floor(random() * alphabet.length))).join('');
-  return { id: (length) => draw(base32, length), token: (length) => draw(base62, length) };
-}
-
 /** A list to draw from has something in it. */
 export type Choices<T> = readonly [T, ...T[]];
 
-/** What one item of a data set is made of: the same draws in the same order for the same seed and index. */
+/** Draws from a stream: the same in the same order for the same seed. */
 export interface Draw {
   /** From 0 up to 1. */
   fraction(): number;
@@ -83,23 +65,28 @@ export interface Draw {
   pick<T>(choices: Choices<T>): T;
   /** `length` characters of base32, for ids and passwords. */
   id(length: number): string;
+  /** `length` characters of base62, for keys and signatures. */
+  token(length: number): string;
 }
 
 function drawFrom(seed: number): Draw {
   const fraction = seededRandom(seed);
   const whole = (least: number, most: number) => least + Math.floor(fraction() * (most - least + 1));
+  const text = (alphabet: string, length: number) =>
+    Array.from({ length }, () => alphabet.charAt(whole(0, alphabet.length - 1))).join('');
   return {
     fraction,
     whole,
     chance: (probability) => fraction() < probability,
     pick: (choices) => choices[whole(0, choices.length - 1)] ?? choices[0],
-    id(length) {
-      let text = '';
-      // Six characters are 30 of the 32 bits that a draw has.
-      while (text.length < length) text += writeBase32(whole(0, 32 ** 6 - 1), 6);
-      return text.slice(0, length);
-    },
+    id: (length) => text(base32, length),
+    token: (length) => text(base62, length),
   };
+}
+
+/** Each stream is independent, so that drawing one more request id does not change the ids of the runs. */
+export function seededDraw(seed: number, stream: string): Draw {
+  return drawFrom(streamSeed(seed, stream));
 }
 
 /** Draws by index: item 900,000 can be made without the 900,000 before it. */

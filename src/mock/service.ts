@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import type { Handlers, MockReply, MockRequest } from './handler.ts';
 import { type RateLimiter, unlimited } from './rate-limit.ts';
 import { errorReply, jsonReply, MockError, type Reply, textReply } from './reply.ts';
-import type { Credential, State } from './state.ts';
+import type { State } from './state.ts';
 import { check, readBody, readQuery } from './validate.ts';
 
 /** A handler of whichever endpoint: its types are proven where it is written, and here it is any of 37. */
@@ -49,7 +49,7 @@ function checkedReply(name: EndpointName, endpoint: Endpoint, reply: MockReply<E
 function once(
   { keyedReplies }: State,
   name: EndpointName,
-  { tenant }: Credential,
+  tenant: string,
   key: string,
   bytes: Uint8Array,
   handle: () => Reply,
@@ -80,10 +80,12 @@ async function answer(exchange: Exchange, state: State, handlers: Handlers): Pro
   const body = await readBody(endpoint, headers['content-type'] ?? '', bytes);
 
   const handler = handlers[name] as unknown as AnyHandler;
-  const request = { params, query, body, headers, auth, state, clock: state.clock };
+  const { tenant } = auth;
+  const now = new Date(state.clock.now()).toISOString();
+  const request = { params, query, body, tenant, account: state.account(tenant), state, now };
   const handle = () => checkedReply(name, endpoint, handler(request));
   const key = headers['idempotency-key'];
-  return endpoint.keyed && key ? once(state, name, auth, key, bytes, handle) : handle();
+  return endpoint.keyed && key ? once(state, name, tenant, key, bytes, handle) : handle();
 }
 
 async function openApiReply({ headers: { host } }: Exchange): Promise<Reply> {

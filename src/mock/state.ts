@@ -3,7 +3,7 @@ import type { TriggerBody } from '../contract/run.ts';
 import { type Account, createAccount, type DataSizes, usualSizes } from './data/account.ts';
 import type { Delivery, Webhook } from './data/webhooks.ts';
 import type { Counts, Outcome } from './outcomes.ts';
-import { seededText } from './random.ts';
+import { type Draw, seededDraw } from './random.ts';
 import type { Reply } from './reply.ts';
 
 /** Who is calling. Everything in the state belongs to a tenant; another tenant's things are 404. */
@@ -92,9 +92,9 @@ export interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | '
 const dayMs = 86_400_000;
 
 export function createState({ seed, data, ...parts }: StateParts): State {
-  const streams = new Map<string, ReturnType<typeof seededText>>();
+  const streams = new Map<string, Draw>();
   const stream = (name: string) => {
-    const found = streams.get(name) ?? seededText(seed, name);
+    const found = streams.get(name) ?? seededDraw(seed, name);
     streams.set(name, found);
     return found;
   };

@@ -99,7 +99,7 @@ async function readUpload(contentType: string, bytes: Uint8Array): Promise<{ fil
   return { file: { name: file.name, type: file.type, bytes: new Uint8Array(await file.arrayBuffer()) } };
 }
 
-function parseJson(bytes: Uint8Array): unknown {
+export function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {

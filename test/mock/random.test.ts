@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom, seededText } from '../../src/mock/random.ts';
+import { seededDraw, seededRandom } from '../../src/mock/random.ts';
 
 describe('numbers by seed', () => {
   it('repeat for the same seed, differ for another, and spread evenly from 0 up to 1', () => {
@@ -21,13 +21,13 @@ describe('numbers by seed', () => {
 
 describe('text by seed', () => {
   it('is another one in each stream, so ids of one kind do not depend on those of another', () => {
-    expect(seededText(1, 'run').id(12)).toBe(seededText(1, 'run').id(12));
-    expect(seededText(1, 'run').id(12)).not.toBe(seededText(1, 'req').id(12));
-    expect(seededText(1, 'run').id(12)).not.toBe(seededText(2, 'run').id(12));
+    expect(seededDraw(1, 'run').id(12)).toBe(seededDraw(1, 'run').id(12));
+    expect(seededDraw(1, 'run').id(12)).not.toBe(seededDraw(1, 'req').id(12));
+    expect(seededDraw(1, 'run').id(12)).not.toBe(seededDraw(2, 'run').id(12));
   });
 
   it('does not repeat itself', () => {
-    const text = seededText(1, 'run');
+    const text = seededDraw(1, 'run');
     expect(new Set(Array.from({ length: 10_000 }, () => text.id(12))).size).toBe(10_000);
   });
 });

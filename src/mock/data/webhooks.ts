@@ -1,4 +1,4 @@
-import { type Choices, type Draw, drawer, seededIds, seededText } from '../random.ts';
+import { type Choices, type Draw, drawer, seededDraw, seededIds } from '../random.ts';
 
 /** What webhooks can be told about. The contract names none. */
 export const eventTypes = [
@@ -101,7 +101,7 @@ export function makeWebhooks(
       events,
       createdAt: new Date(until - (count - index) * 240 * hourMs).toISOString(),
       secretRotatedAt: null,
-      secret: `whsec_${seededText(seed, `webhook ${index}`).token(32)}`,
+      secret: `whsec_${seededDraw(seed, `webhook ${index}`).token(32)}`,
       others: {},
     };
     const made = Array.from({ length: deliveries }, (_, nth) => {

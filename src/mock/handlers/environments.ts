@@ -6,7 +6,7 @@ import { announce } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
 import { listed, pageOf } from '../paging.ts';
 import { known } from '../reply.ts';
-import type { Credential, State } from '../state.ts';
+import type { State } from '../state.ts';
 import { checkBody, invalidBody, without } from '../validate.ts';
 
 const filled = z.optional(z.string().check(z.minLength(1)));
@@ -38,38 +38,29 @@ function refuseTaken(environments: Iterable<Environment>, key: string, id?: stri
   }
 }
 
-type EnvironmentApi = Pick<
-  typeof env,
-  'env.overview' | 'env.list' | 'env.create' | 'env.update' | 'env.delete'
->;
+type EnvironmentApi = Omit<typeof env, `env.vars.${string}`>;
 
 /** An environment belongs to no project here: only global webhooks are told. */
-function tell(state: State, auth: Credential, type: EventType, { id, key }: Environment): void {
-  announce(state, auth.tenant, { type, projectId: null, data: { id, key } });
+function tell(state: State, tenant: string, type: EventType, { id, key }: Environment): void {
+  announce(state, tenant, { type, projectId: null, data: { id, key } });
 }
 
 export const environmentHandlers: HandlersOf<EnvironmentApi> = {
-  'env.overview': ({ auth, state }) => {
-    const all = [...state.account(auth.tenant).environments.values()];
-    return {
-      body: all.map(({ id, name, key, baseUrl, version, variables }) => ({
-        ...{ id, name, key, baseUrl, version },
-        variableCount: variables.size,
-      })),
-    };
-  },
+  'env.overview': ({ account }) => ({
+    body: [...account.environments.values()].map(({ id, name, key, baseUrl, version, variables }) => ({
+      ...{ id, name, key, baseUrl, version },
+      variableCount: variables.size,
+    })),
+  }),
 
-  'env.list': ({ query, auth, state }) => {
-    const all = [...state.account(auth.tenant).environments.values()];
-    return { body: pageOf(listed(all), query, sent) };
-  },
+  'env.list': ({ query, account }) => ({
+    body: pageOf(listed([...account.environments.values()]), query, sent),
+  }),
 
-  'env.create': ({ body, auth, state, clock }) => {
-    const { environments } = state.account(auth.tenant);
+  'env.create': ({ body, account: { environments }, tenant, state, now }) => {
     const { name, key = keyFrom(name ?? '') } = checkBody(named, body);
     if (key === '') throw invalidBody('body.key: required where no key can be made from the name');
     refuseTaken(environments.values(), key);
-    const at = new Date(clock.now()).toISOString();
     const environment: Environment = {
       id: state.nextId('env'),
       name: name ?? key,
@@ -78,18 +69,17 @@ export const environmentHandlers: HandlersOf<EnvironmentApi> = {
       providerModel: body.providerModel,
       version: body.version,
       mobileRuntimeOverrides: body.mobileRuntimeOverrides ?? null,
-      createdAt: at,
-      updatedAt: at,
+      createdAt: now,
+      updatedAt: now,
       variables: new Map(),
       others: without(body, [...own, ...shown]),
     };
     environments.set(environment.id, environment);
-    tell(state, auth, 'environment.created', environment);
+    tell(state, tenant, 'environment.created', environment);
     return { status: 201, body: sent(environment) };
   },
 
-  'env.update': ({ params, body, auth, state, clock }) => {
-    const { environments } = state.account(auth.tenant);
+  'env.update': ({ params, body, account: { environments }, tenant, state, now }) => {
     const before = known(environments.get(params.id), 'Environment', params.id);
     checkBody(named, body);
     if (body.key !== undefined) refuseTaken(environments.values(), body.key, before.id);
@@ -97,19 +87,18 @@ export const environmentHandlers: HandlersOf<EnvironmentApi> = {
     const environment: Environment = {
       ...before,
       ...Object.fromEntries(Object.entries(given).filter(([name]) => shown.includes(name))),
-      updatedAt: new Date(clock.now()).toISOString(),
+      updatedAt: now,
       others: { ...before.others, ...without(given, shown) },
     };
     environments.set(environment.id, environment);
-    tell(state, auth, 'environment.updated', environment);
+    tell(state, tenant, 'environment.updated', environment);
     return { body: sent(environment) };
   },
 
-  'env.delete': ({ params, auth, state }) => {
-    const { environments } = state.account(auth.tenant);
+  'env.delete': ({ params, account: { environments }, tenant, state }) => {
     const gone = known(environments.get(params.id), 'Environment', params.id);
     environments.delete(gone.id);
-    tell(state, auth, 'environment.deleted', gone);
+    tell(state, tenant, 'environment.deleted', gone);
     return {};
   },
 };

@@ -13,20 +13,15 @@ export function addKey(state: State, parts: Pick<ApiKey, 'tenant' | 'name' | 'sc
 }
 
 export const keysHandlers: HandlersOf<typeof keys> = {
-  'keys.create': ({ body: { name, scopes = automationScopes }, auth, state }) => {
+  'keys.create': ({ body: { name, scopes = automationScopes }, tenant, state }) => {
     const apiKey = state.nextSecret('rg', 40);
-    const { tenant, ...shown } = addKey(state, {
-      tenant: auth.tenant,
-      name,
-      scopes: [...new Set(scopes)],
-      apiKey,
-    });
+    const { tenant: _, ...shown } = addKey(state, { tenant, name, scopes: [...new Set(scopes)], apiKey });
     return { status: 201, body: shown };
   },
 
-  'keys.delete': ({ params, auth, state }) => {
+  'keys.delete': ({ params, tenant, state }) => {
     const found = state.keys.get(params.id);
-    const { id, apiKey } = known(found?.tenant === auth.tenant ? found : undefined, 'API key', params.id);
+    const { id, apiKey } = known(found?.tenant === tenant ? found : undefined, 'API key', params.id);
     state.keys.delete(id);
     state.credentials.delete(apiKey);
     return {};

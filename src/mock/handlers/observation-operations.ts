@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
 import type { observations } from '../../contract/observations.ts';
+import type { Account } from '../data/account.ts';
 import type { ObservationStore } from '../data/observation-store.ts';
 import type { Observation, ObservationStatus } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
 import type { HandlersOf, MockReply, MockRequest } from '../handler.ts';
 import { known, MockError } from '../reply.ts';
-import type { Credential, State } from '../state.ts';
+import type { State } from '../state.ts';
 import { checkBody, invalidBody } from '../validate.ts';
 
 export type Operation = 'confirm' | 'archive' | 'supersede' | 'promoteToTicket' | 'promoteToWiki';
@@ -31,18 +32,18 @@ export function nextStatus(status: ObservationStatus, operation: Operation): Obs
 type OperationApi = Pick<typeof observations, `observations.${Operation}`>;
 type OperationRequest = MockRequest<OperationApi[keyof OperationApi]>;
 
-export function projectOf(state: State, auth: Credential, id: string): ObservationStore {
-  return known(state.account(auth.tenant).projects.get(id), 'Project', id);
+export function projectOf({ projects }: Account, id: string): ObservationStore {
+  return known(projects.get(id), 'Project', id);
 }
 
-export function observationIn(state: State, auth: Credential, params: OperationRequest['params']) {
-  const store = projectOf(state, auth, params.projectId);
+export function observationIn(account: Account, params: OperationRequest['params']) {
+  const store = projectOf(account, params.projectId);
   return { store, found: known(store.find(params.observationId), 'Observation', params.observationId) };
 }
 
-export function tellOf(state: State, auth: Credential, type: EventType, observation: Observation): void {
+export function tellOf(state: State, tenant: string, type: EventType, observation: Observation): void {
   const { id, projectId, title, status } = observation;
-  announce(state, auth.tenant, { type, projectId, data: { id, projectId, title, status } });
+  announce(state, tenant, { type, projectId, data: { id, projectId, title, status } });
 }
 
 const done: Record<Operation, string> = {
@@ -55,21 +56,20 @@ const done: Record<Operation, string> = {
 
 /** Carries out an operation and answers with the observation as it is then; 409 where it makes no sense. */
 function operate(
-  { params, auth, state, clock }: OperationRequest,
+  { params, account, tenant, state, now }: OperationRequest,
   operation: Operation,
   trace: (found: Observation, store: ObservationStore) => Partial<Observation> = () => ({}),
 ): MockReply<OperationApi[keyof OperationApi]> {
-  const { store, found } = observationIn(state, auth, params);
+  const { store, found } = observationIn(account, params);
   const status = nextStatus(found.status, operation);
   if (status === undefined) {
     const details = `observation ${found.id} is ${found.status}, and cannot be ${done[operation]}`;
     throw new MockError(409, 'Conflict', details);
   }
-  const updatedAt = new Date(clock.now()).toISOString();
-  const observation = { ...found, ...trace(found, store), status, updatedAt };
+  const observation = { ...found, ...trace(found, store), status, updatedAt: now };
   store.replace(observation);
   const promoted = operation === 'promoteToTicket' || operation === 'promoteToWiki';
-  tellOf(state, auth, promoted ? 'observation.promoted' : 'observation.changed', observation);
+  tellOf(state, tenant, promoted ? 'observation.promoted' : 'observation.changed', observation);
   return { body: observation };
 }
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import type { QueryOutput } from '../../contract/endpoint.ts';
 import type { observations } from '../../contract/observations.ts';
 import type { Attachment, Observation, ObservationStatus } from '../data/observations.ts';
 import type { HandlersOf } from '../handler.ts';
 import { pageOf } from '../paging.ts';
 import { checkBody, invalidBody, type Upload, without } from '../validate.ts';
-import { filterOf, searchOf } from './observation-filter.ts';
 import { observationIn, operationHandlers, projectOf, tellOf } from './observation-operations.ts';
 
 function isUpload(file: unknown): file is Upload {
@@ -13,11 +13,7 @@ function isUpload(file: unknown): file is Upload {
 }
 
 /** The record of an attachment. Of a file it has what tells whether it came whole, and not the bytes. */
-export function attachmentFrom(
-  body: Readonly<Record<string, unknown>>,
-  id: string,
-  createdAt: string,
-): Attachment {
+function attachmentFrom(body: Readonly<Record<string, unknown>>, id: string, createdAt: string): Attachment {
   const { file } = body;
   if (!isUpload(file)) return { ...body, id, createdAt };
   const { name, type, bytes } = file;
@@ -44,27 +40,18 @@ const shown = {
   createdByAgentTemplateId: text,
 };
 
-export const newObservation = z.looseObject({ title, ...shown });
-export const observationChanges = z.looseObject({ title: z.optional(title), ...shown });
+const newObservation = z.looseObject({ title, ...shown });
+const observationChanges = z.looseObject({ title: z.optional(title), ...shown });
 
 /** What only the service writes. A reader may send it back as it came. */
-const ownFields = [
-  'id',
-  'projectId',
-  'status',
-  'supersededBy',
-  'ticketId',
-  'wikiPageId',
-  'attachments',
-  'createdAt',
-  'updatedAt',
-];
+const ownFields =
+  'id projectId status supersededBy ticketId wikiPageId attachments createdAt updatedAt'.split(' ');
 
 /**
  * The fields of a body that are written as they came. 422 for one that asks for another status: that is what
  * the operations are for.
  */
-export function writable(
+function writable(
   body: Readonly<Record<string, unknown>>,
   status: ObservationStatus,
 ): Record<string, unknown> {
@@ -72,6 +59,43 @@ export function writable(
   throw invalidBody(
     `body.status: is ${status}, and changes by confirm, archive, supersede and promotion only`,
   );
+}
+
+type ListQuery = QueryOutput<(typeof observations)['observations.list']>;
+
+const exact = [
+  'status',
+  'discoveredInEnvironmentKey',
+  'discoveredInEnvironmentVersion',
+  'processRunId',
+  'createdByAgentTemplateId',
+] as const;
+
+/** A date and time without a zone is UTC, wherever the mock runs. */
+function timeOf(text: string): number {
+  return Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
+}
+
+/** The filter of a list, all its conditions together; undefined where the query has none. */
+function filterOf(query: ListQuery): ((observation: Observation) => boolean) | undefined {
+  const names = exact.filter((name) => query[name] !== undefined);
+  const after = query.createdAfter === undefined ? undefined : timeOf(query.createdAfter);
+  if (names.length === 0 && after === undefined) return undefined;
+  return (observation) =>
+    names.every((name) => observation[name] === query[name]) &&
+    (after === undefined || Date.parse(observation.createdAt) > after);
+}
+
+/** As a search reads text: whatever the case, and however an accented letter is put together. */
+const plain = (text: string) => text.normalize('NFKC').toLowerCase();
+
+/** True for an observation that has each of the words in its title or description. */
+function searchOf(text: string): (observation: Observation) => boolean {
+  const words = plain(text).split(/\s+/).filter(Boolean);
+  return ({ title, description }) => {
+    const searched = plain(`${title}\n${description}`);
+    return words.every((word) => searched.includes(word));
+  };
 }
 
 /** A search answers with the best: here, the newest that match. */
@@ -106,27 +130,26 @@ function firstOf<T>(items: Iterable<T>, wanted: (item: T) => boolean, most: numb
 const asSent = (observation: Observation) => ({ ...observation });
 
 export const observationsHandlers: HandlersOf<typeof observations> = {
-  'observations.list': ({ params, query, auth, state }) => {
-    const store = projectOf(state, auth, params.projectId);
+  'observations.list': ({ params, query, account }) => {
+    const store = projectOf(account, params.projectId);
     const filter = filterOf(query);
     const list = filter === undefined ? store : store.matching(filter);
     return { body: pageOf(list, query, asSent) };
   },
 
-  'observations.get': ({ params, auth, state }) => ({
-    body: asSent(observationIn(state, auth, params).found),
+  'observations.get': ({ params, account }) => ({
+    body: asSent(observationIn(account, params).found),
   }),
 
-  'observations.search': ({ params, query, auth, state }) => {
-    const store = projectOf(state, auth, params.projectId);
+  'observations.search': ({ params, query, account }) => {
+    const store = projectOf(account, params.projectId);
     const text = typeof query.q === 'string' ? query.q : '';
     return { body: { items: firstOf(store, searchOf(text), mostFound).map(asSent) } };
   },
 
-  'observations.create': ({ params, body, auth, state, clock }) => {
-    const store = projectOf(state, auth, params.projectId);
+  'observations.create': ({ params, body, account, tenant, state, now }) => {
+    const store = projectOf(account, params.projectId);
     const { title } = checkBody(newObservation, body);
-    const at = new Date(clock.now()).toISOString();
     const observation: Observation = {
       ...blank,
       ...writable(body, fresh.status),
@@ -134,28 +157,26 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
       id: state.nextId('obs'),
       projectId: params.projectId,
       title,
-      createdAt: at,
-      updatedAt: at,
+      createdAt: now,
+      updatedAt: now,
     };
     store.add(observation);
-    tellOf(state, auth, 'observation.created', observation);
+    tellOf(state, tenant, 'observation.created', observation);
     return { status: 201, body: observation };
   },
 
-  'observations.update': ({ params, body, auth, state, clock }) => {
-    const { store, found } = observationIn(state, auth, params);
+  'observations.update': ({ params, body, account, now }) => {
+    const { store, found } = observationIn(account, params);
     checkBody(observationChanges, body);
-    const updatedAt = new Date(clock.now()).toISOString();
-    const observation: Observation = { ...found, ...writable(body, found.status), updatedAt };
+    const observation: Observation = { ...found, ...writable(body, found.status), updatedAt: now };
     store.replace(observation);
     return { body: observation };
   },
 
-  'observations.attach': ({ params, body, auth, state, clock }) => {
-    const { store, found } = observationIn(state, auth, params);
-    const updatedAt = new Date(clock.now()).toISOString();
-    const attachment = attachmentFrom(body, state.nextId('att'), updatedAt);
-    store.replace({ ...found, attachments: [...found.attachments, attachment], updatedAt });
+  'observations.attach': ({ params, body, account, state, now }) => {
+    const { store, found } = observationIn(account, params);
+    const attachment = attachmentFrom(body, state.nextId('att'), now);
+    store.replace({ ...found, attachments: [...found.attachments, attachment], updatedAt: now });
     return { status: 201, body: attachment };
   },
 

@@ -1,7 +1,7 @@
 import { LosslessNumber, stringify } from 'lossless-json';
 import type { orders } from '../../contract/orders.ts';
+import { add, formatDecimal, parseDecimal, zero } from '../../money/decimal.ts';
 import type { Order } from '../data/orders.ts';
-import { addDecimals } from '../decimal.ts';
 import type { HandlersOf } from '../handler.ts';
 import { MockError } from '../reply.ts';
 
@@ -35,14 +35,12 @@ function exactText(body: unknown): string {
 const rounded = (order: Order) => ({ ...order, total: Number(order.total) });
 
 export const ordersHandlers: HandlersOf<typeof orders> = {
-  'orders.list': ({ auth, state }) => {
-    const { orders } = state.account(auth.tenant);
+  'orders.list': ({ account: { orders } }) => {
     return { body: { orders: orders.map(rounded) }, text: exactText({ orders }) };
   },
 
-  'orders.summary': ({ auth, state }) => {
-    const { orders } = state.account(auth.tenant);
-    const totalRevenue = addDecimals(orders.map(({ total }) => total));
+  'orders.summary': ({ account: { orders } }) => {
+    const totalRevenue = formatDecimal(orders.map(({ total }) => parseDecimal(total)).reduce(add, zero));
     const rest = {
       orderCount: orders.length,
       totalRevenueDisplay: displayMoney(totalRevenue, currencyOf(orders)),
@@ -53,8 +51,8 @@ export const ordersHandlers: HandlersOf<typeof orders> = {
     };
   },
 
-  'orders.get': ({ params, auth, state }) => {
-    const order = state.account(auth.tenant).orders.find(({ id }) => id === params.id);
+  'orders.get': ({ params, account }) => {
+    const order = account.orders.find(({ id }) => id === params.id);
     // Word for word the same for an order of somebody else's as for one that nobody has.
     if (order === undefined) {
       throw new MockError(404, 'Order not found', 'the account has no order with this id');

@@ -24,17 +24,17 @@ function statusOf(state: State, found: Run): Status {
 }
 
 export const runHandlers: HandlersOf<typeof run> = {
-  'run.trigger': ({ body, auth, state, clock }) => {
+  'run.trigger': ({ body, tenant, state }) => {
     const { plan, runs } = state;
     const outcome = plan.outcomes[Math.min(runs.size, plan.outcomes.length - 1)] ?? 'stuck';
     const id = state.nextId('run');
     const appUrl = `${plan.appUrlBase}/projects/${encodeURIComponent(body.projectSlug)}/runs/${id}`;
     const created: Run = {
       id,
-      tenant: auth.tenant,
+      tenant,
       request: body,
       outcome,
-      startedAt: clock.monotonic(),
+      startedAt: state.clock.monotonic(),
       durationMs: plan.durationMs,
       counts: finalCounts(outcome, plan.counts),
       appUrl,
@@ -45,12 +45,12 @@ export const runHandlers: HandlersOf<typeof run> = {
     return { status: 201, body: { runId: id, state: 'in_progress', appUrl } };
   },
 
-  'run.status': ({ params, auth, state }) => ({
-    body: statusOf(state, findRun(state, auth.tenant, params.runId)),
+  'run.status': ({ params, tenant, state }) => ({
+    body: statusOf(state, findRun(state, tenant, params.runId)),
   }),
 
-  'run.cancel': ({ params, body, auth, state }) => {
-    const found = findRun(state, auth.tenant, params.runId);
+  'run.cancel': ({ params, body, tenant, state }) => {
+    const found = findRun(state, tenant, params.runId);
     cancelRun(state, found, body?.reason);
     return { body: { runId: found.id, ...statusOf(state, found) } };
   },

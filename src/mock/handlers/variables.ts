@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import type { env } from '../../contract/env.ts';
-import type { Environment, Variable } from '../data/environments.ts';
+import type { Account } from '../data/account.ts';
+import type { Variable } from '../data/environments.ts';
 import type { HandlersOf } from '../handler.ts';
 import { known } from '../reply.ts';
-import type { Credential, State } from '../state.ts';
 import { checkBody, invalidBody } from '../validate.ts';
 
 /** What is sent in place of a secret value, however long that is. */
@@ -21,8 +21,8 @@ function sent(variable: Variable): Variable {
   return variable.secret ? { ...variable, value: mask } : { ...variable };
 }
 
-function environmentOf(state: State, auth: Credential, id: string): Environment {
-  return known(state.account(auth.tenant).environments.get(id), 'Environment', id);
+function variablesOf({ environments }: Account, id: string): Map<string, Variable> {
+  return known(environments.get(id), 'Environment', id).variables;
 }
 
 function refuseTaken(variables: Iterable<Variable>, name: string | undefined, id?: string): void {
@@ -32,29 +32,24 @@ function refuseTaken(variables: Iterable<Variable>, name: string | undefined, id
   }
 }
 
-type VariableApi = Pick<
-  typeof env,
-  'env.vars.list' | 'env.vars.create' | 'env.vars.update' | 'env.vars.delete'
->;
+type VariableApi = Pick<typeof env, Extract<keyof typeof env, `env.vars.${string}`>>;
 
 export const variableHandlers: HandlersOf<VariableApi> = {
-  'env.vars.list': ({ params, auth, state }) => {
-    const { variables } = environmentOf(state, auth, params.id);
-    return { body: [...variables.values()].map((variable) => ({ ...sent(variable) })) };
-  },
+  'env.vars.list': ({ params, account }) => ({
+    body: [...variablesOf(account, params.id).values()].map((variable) => ({ ...sent(variable) })),
+  }),
 
-  'env.vars.create': ({ params, body, auth, state, clock }) => {
-    const { variables } = environmentOf(state, auth, params.id);
+  'env.vars.create': ({ params, body, account, state, now }) => {
+    const variables = variablesOf(account, params.id);
     const { name, value, secret = false } = checkBody(newVariable, body);
     refuseTaken(variables.values(), name);
-    const at = new Date(clock.now()).toISOString();
-    const variable = { id: state.nextId('var'), name, value, secret, createdAt: at, updatedAt: at };
+    const variable = { id: state.nextId('var'), name, value, secret, createdAt: now, updatedAt: now };
     variables.set(variable.id, variable);
     return { status: 201, body: sent(variable) };
   },
 
-  'env.vars.update': ({ params, body, auth, state, clock }) => {
-    const { variables } = environmentOf(state, auth, params.envId);
+  'env.vars.update': ({ params, body, account, now }) => {
+    const variables = variablesOf(account, params.envId);
     const variable = known(variables.get(params.varId), 'Variable', params.varId);
     const {
       name = variable.name,
@@ -62,12 +57,12 @@ export const variableHandlers: HandlersOf<VariableApi> = {
       secret = variable.secret,
     } = checkBody(changes, body);
     refuseTaken(variables.values(), name, variable.id);
-    Object.assign(variable, { name, value, secret, updatedAt: new Date(clock.now()).toISOString() });
+    Object.assign(variable, { name, value, secret, updatedAt: now });
     return { body: sent(variable) };
   },
 
-  'env.vars.delete': ({ params, auth, state }) => {
-    const { variables } = environmentOf(state, auth, params.envId);
+  'env.vars.delete': ({ params, account }) => {
+    const variables = variablesOf(account, params.envId);
     variables.delete(known(variables.get(params.varId), 'Variable', params.varId).id);
     return {};
   },

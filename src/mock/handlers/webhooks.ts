@@ -1,20 +1,16 @@
 import * as z from 'zod/mini';
 import type { webhooks } from '../../contract/webhooks.ts';
+import type { Account } from '../data/account.ts';
 import { type Delivery, eventTypes, type Webhook } from '../data/webhooks.ts';
 import { deliverTo } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
 import { listed, pageOf } from '../paging.ts';
 import { known } from '../reply.ts';
-import type { Credential, State } from '../state.ts';
+import type { State } from '../state.ts';
 import { checkBody, invalidBody, without } from '../validate.ts';
 
-type DeliveryApi = Pick<
-  typeof webhooks,
-  'webhooks.test' | 'webhooks.deliveries.list' | 'webhooks.deliveries.get' | 'webhooks.deliveries.retry'
->;
-
-export function webhookOf(state: State, auth: Credential, id: string): Webhook {
-  return known(state.account(auth.tenant).webhooks.get(id), 'Webhook', id);
+function webhookOf({ webhooks }: Account, id: string): Webhook {
+  return known(webhooks.get(id), 'Webhook', id);
 }
 
 function deliveryOf(webhook: Webhook, id: string): Delivery {
@@ -26,44 +22,20 @@ function atAGlance({ payload: _payload, ...delivery }: Delivery) {
   return delivery;
 }
 
-/** Goes to the webhook whatever events it is registered for: it is asked for by name. */
-const testEvent = 'webhook.test';
-
-/** A delivery made to try the webhook. */
+/** Makes a delivery to try the webhook, whatever events it is registered for. */
 export function sendTest(state: State, webhook: Webhook): Delivery {
-  return deliverTo(state, webhook, testEvent, { webhookId: webhook.id });
+  return deliverTo(state, webhook, 'webhook.test', { webhookId: webhook.id });
 }
 
 /** Sends a recorded delivery once more. */
-export function sendAgain(state: State, webhook: Webhook, delivery: Delivery): void {
+export function sendAgain(state: State, webhook: Webhook, id: string): Delivery {
+  const delivery = deliveryOf(webhook, id);
   delivery.attempts += 1;
   delivery.lastAttemptAt = new Date(state.clock.now()).toISOString();
   delivery.responseStatus = null;
   state.deliver(webhook, delivery);
+  return delivery;
 }
-
-export const deliveryHandlers: HandlersOf<DeliveryApi> = {
-  'webhooks.test': ({ params, auth, state }) => {
-    const delivery = sendTest(state, webhookOf(state, auth, params.id));
-    return { status: 201, body: { ...delivery } };
-  },
-
-  'webhooks.deliveries.list': ({ params, auth, state }) => {
-    const { deliveries } = webhookOf(state, auth, params.id);
-    return { body: { items: [...deliveries.values()].reverse().map(atAGlance) } };
-  },
-
-  'webhooks.deliveries.get': ({ params, auth, state }) => ({
-    body: { ...deliveryOf(webhookOf(state, auth, params.id), params.deliveryId) },
-  }),
-
-  'webhooks.deliveries.retry': ({ params, auth, state }) => {
-    const webhook = webhookOf(state, auth, params.id);
-    const delivery = deliveryOf(webhook, params.deliveryId);
-    sendAgain(state, webhook, delivery);
-    return { body: { ...delivery } };
-  },
-};
 
 const eventNames: readonly string[] = eventTypes.map(({ type }) => type);
 
@@ -79,16 +51,7 @@ const newWebhook = z.looseObject({
 });
 
 /** Fields that a body has no say in, or that are taken out of it by name. */
-const ownFields = [
-  'id',
-  'url',
-  'projectId',
-  'events',
-  'createdAt',
-  'secretRotatedAt',
-  'secret',
-  'deliveries',
-];
+const ownFields = 'id url projectId events createdAt secretRotatedAt secret deliveries'.split(' ');
 
 /** As it is sent: without the secret, which only the replies that made it show. */
 function sent({ secret: _secret, deliveries: _deliveries, others, ...webhook }: Webhook) {
@@ -98,16 +61,15 @@ function sent({ secret: _secret, deliveries: _deliveries, others, ...webhook }: 
 export const webhooksHandlers: HandlersOf<typeof webhooks> = {
   'webhooks.eventTypes': () => ({ body: eventTypes }),
 
-  'webhooks.list': ({ query, auth, state }) => {
+  'webhooks.list': ({ query, account }) => {
     const { projectId, includeGlobal = true } = query;
-    const all = [...state.account(auth.tenant).webhooks.values()].filter((webhook) =>
+    const all = [...account.webhooks.values()].filter((webhook) =>
       webhook.projectId === null ? includeGlobal : projectId === undefined || webhook.projectId === projectId,
     );
     return { body: pageOf(listed(all), query, sent) };
   },
 
-  'webhooks.create': ({ body, auth, state, clock }) => {
-    const account = state.account(auth.tenant);
+  'webhooks.create': ({ body, account, state, now }) => {
     const { url, events = eventNames } = checkBody(newWebhook, body);
     const { projectId = null } = body;
     if (projectId !== null && !account.projects.has(projectId)) {
@@ -118,7 +80,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
       url,
       projectId,
       events: [...new Set(events)],
-      createdAt: new Date(clock.now()).toISOString(),
+      createdAt: now,
       secretRotatedAt: null,
       secret: state.nextSecret('whsec', 32),
       deliveries: new Map(),
@@ -128,18 +90,32 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
     return { status: 201, body: { ...sent(webhook), secret: webhook.secret } };
   },
 
-  'webhooks.delete': ({ params, auth, state }) => {
-    const { id } = webhookOf(state, auth, params.id);
-    state.account(auth.tenant).webhooks.delete(id);
+  'webhooks.delete': ({ params, account }) => {
+    account.webhooks.delete(webhookOf(account, params.id).id);
     return {};
   },
 
-  'webhooks.rotateSecret': ({ params, auth, state, clock }) => {
-    const webhook = webhookOf(state, auth, params.id);
+  'webhooks.rotateSecret': ({ params, account, state, now }) => {
+    const webhook = webhookOf(account, params.id);
     webhook.secret = state.nextSecret('whsec', 32);
-    webhook.secretRotatedAt = new Date(clock.now()).toISOString();
+    webhook.secretRotatedAt = now;
     return { body: { ...sent(webhook), secret: webhook.secret } };
   },
 
-  ...deliveryHandlers,
+  'webhooks.test': ({ params, account, state }) => ({
+    status: 201,
+    body: { ...sendTest(state, webhookOf(account, params.id)) },
+  }),
+
+  'webhooks.deliveries.list': ({ params, account }) => ({
+    body: { items: [...webhookOf(account, params.id).deliveries.values()].reverse().map(atAGlance) },
+  }),
+
+  'webhooks.deliveries.get': ({ params, account }) => ({
+    body: { ...deliveryOf(webhookOf(account, params.id), params.deliveryId) },
+  }),
+
+  'webhooks.deliveries.retry': ({ params, account, state }) => ({
+    body: { ...sendAgain(state, webhookOf(account, params.id), params.deliveryId) },
+  }),
 };

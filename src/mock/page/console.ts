@@ -5,51 +5,7 @@ import { isLoopbackAddress } from '../listen.ts';
 import { errorReply, jsonReply, known, MockError, type Reply, textReply } from '../reply.ts';
 import { act } from './actions.ts';
 import { secretsOf, shownRequest } from './mask.ts';
-import { createScene, type Scene } from './scene.ts';
-import { oneRun, overview } from './snapshot.ts';
-
-/** The header in which the page shows that it was loaded from here. */
-export const tokenHeader = 'x-mock-page';
-
-/** Anything under this name is for the page alone. */
-function forbid(details: string): never {
-  throw new MockError(403, 'Forbidden', details);
-}
-
-/** Who may load the page: it shows nothing by itself, so a link from anywhere may lead to it, but nobody embeds it. */
-export function guardPage(exchange: Exchange): void {
-  if (!isLoopbackAddress(exchange.address)) forbid('the page is for this machine only');
-  const { 'sec-fetch-dest': destination = 'document' } = exchange.headers;
-  if (destination !== 'document') forbid(`the page is no ${destination}`);
-}
-
-/**
- * Who may read what the page shows, and do what its buttons do: the page itself. Another page in the same browser
- * can send requests here, but it cannot read the token; nor can it take this machine's name, or hide its own.
- */
-export function guardCalls(exchange: Exchange, token: string): void {
-  if (!isLoopbackAddress(exchange.address)) forbid('the page is for this machine only');
-  const {
-    host = '',
-    origin,
-    'sec-fetch-site': site = 'same-origin',
-    [tokenHeader]: shown,
-  } = exchange.headers;
-  if (origin !== undefined && origin !== `http://${host}`) forbid(`not from ${origin}`);
-  if (site !== 'same-origin') forbid('only from the page itself');
-  if (shown !== token) forbid('the mock was started again: load the page anew');
-}
-
-/** The page of a mock, and what it asks for. */
-export interface Console {
-  /** Whether a path is the page's; all others are the service's. */
-  owns(path: string): boolean;
-  answer(exchange: Exchange): Promise<Reply>;
-  /** Hears what the service answered to a request. */
-  saw(request: RecordedRequest, reply: Reply): void;
-  /** Hears which fault a request met. */
-  spoiled(request: RecordedRequest, fault: Fault): void;
-}
+import { type Note, type Scene, Snapshot } from './snapshot.ts';
 
 const calls = '/_mock/page/';
 
@@ -62,25 +18,34 @@ const always = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-async function answerPage(exchange: Exchange, token: string): Promise<Reply> {
-  guardPage(exchange);
-  if (!['GET', 'HEAD'].includes(exchange.method)) {
+/** Anything under this name is for the page alone. */
+function forbid(details: string): never {
+  throw new MockError(403, 'Forbidden', details);
+}
+
+/** Who may load the page: it shows nothing by itself, so a link from anywhere may lead to it, but nobody embeds it. */
+function guardPage({ method, headers }: Exchange): void {
+  const { 'sec-fetch-dest': destination = 'document' } = headers;
+  if (destination !== 'document') forbid(`the page is no ${destination}`);
+  if (method !== 'GET' && method !== 'HEAD')
     throw new MockError(405, 'Method not allowed', 'the page takes GET', { allow: 'GET, HEAD' });
-  }
-  // The largest part, and needed only once somebody looks.
-  const { pageHtml, policy } = await import('./document.ts');
-  const headers = {
-    ...always,
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy,
-  };
-  return textReply(200, pageHtml(token), headers);
+}
+
+/**
+ * Who may read what the page shows, and do what its buttons do: the page itself. Another page in the same browser
+ * can send requests here, but it cannot read the token; nor can it take this machine's name, or hide its own.
+ */
+function guardCalls({ headers }: Exchange, token: string): void {
+  const { host, origin, 'sec-fetch-site': site = 'same-origin', 'x-mock-page': shown } = headers;
+  if (origin !== undefined && origin !== `http://${host}`) forbid(`not from ${origin}`);
+  if (site !== 'same-origin') forbid('only from the page itself');
+  if (shown !== token) forbid('the mock was started again: load the page anew');
 }
 
 function answerCall(scene: Scene, { method, path, query, bytes }: Exchange): unknown {
   switch (`${method} ${path.slice(calls.length)}`) {
     case 'GET state':
-      return typeof query.run === 'string' ? oneRun(scene, query.run) : overview(scene);
+      return new Snapshot(scene).of(query.run);
     case 'GET request': {
       const found = scene.requests.find((one) => scene.note(one).number === Number(query.number));
       const request = known(found, 'Request', String(query.number));
@@ -93,28 +58,53 @@ function answerCall(scene: Scene, { method, path, query, bytes }: Exchange): unk
   }
 }
 
-export function createConsole(parts: Parameters<typeof createScene>[0]): Console {
-  const scene = createScene(parts);
+/** The page of a mock, and what it asks for. */
+export type Console = ReturnType<typeof createConsole>;
+
+export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests' | 'tenantSecret'>) {
   const token = randomUUID();
+  const { clock } = parts.state;
+  const notes = new WeakMap<RecordedRequest, Note>();
+  let noted = 0;
+  const note = (request: RecordedRequest) => {
+    const found = notes.get(request) ?? { number: ++noted };
+    notes.set(request, found);
+    return found;
+  };
+  const scene = { ...parts, note, openedAt: clock.now(), offset: clock.now() - clock.monotonic() };
+
+  async function reply(exchange: Exchange): Promise<Reply> {
+    if (!isLoopbackAddress(exchange.address)) forbid('the page is for this machine only');
+    if (exchange.path.startsWith(calls)) {
+      guardCalls(exchange, token);
+      return jsonReply(200, answerCall(scene, exchange));
+    }
+    guardPage(exchange);
+    // The largest part, and needed only once somebody looks.
+    const { pageHtml, policy } = await import('./document.ts');
+    return textReply(200, pageHtml(token), {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+    });
+  }
+
   return {
-    owns: (path) => path === '/' || path.startsWith(calls) || /^\/projects\/[^/]+\/runs\/[^/]+$/.test(path),
-    async answer(exchange) {
-      try {
-        if (!exchange.path.startsWith(calls)) return await answerPage(exchange, token);
-        guardCalls(exchange, token);
-        return jsonReply(200, answerCall(scene, exchange), always);
-      } catch (error) {
-        const reply = errorReply(error);
-        return { ...reply, headers: { ...always, ...reply.headers } };
-      }
+    /** Whether a path is the page's; all others are the service's. */
+    owns: (path: string) =>
+      path === '/' || path.startsWith(calls) || /^\/projects\/[^/]+\/runs\/[^/]+$/.test(path),
+    async answer(exchange: Exchange): Promise<Reply> {
+      const { headers, ...rest } = await reply(exchange).catch(errorReply);
+      return { ...rest, headers: { ...always, ...headers } };
     },
-    saw(request, reply) {
-      if (request.endpoint !== 'run.trigger' || reply.status !== 201) return;
-      const { runId } = JSON.parse(Buffer.from(reply.body).toString('utf8')) as { runId: string };
-      scene.note(request).runId = runId;
+    /** Hears what the service answered to a request. */
+    saw(request: RecordedRequest, { status, body }: Reply): void {
+      if (request.endpoint !== 'run.trigger' || status !== 201) return;
+      const { runId } = JSON.parse(Buffer.from(body).toString('utf8')) as { runId: string };
+      note(request).runId = runId;
     },
-    spoiled(request, fault) {
-      scene.note(request).fault = fault.kind === 'status' ? String(fault.status) : fault.kind;
+    /** Hears which fault a request met. */
+    spoiled(request: RecordedRequest, fault: Fault): void {
+      note(request).fault = fault.kind === 'status' ? String(fault.status) : fault.kind;
     },
   };
 }
