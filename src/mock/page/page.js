@@ -33,16 +33,17 @@ const tones = {
 const toneOf = (word) => tones[word] ?? { 2: 'good', 4: 'warn', 5: 'bad' }[/^(\d)\d\d$/.exec(word)?.[1]];
 
 function fill(row, item) {
-  for (const node of row.querySelectorAll('[data-f]')) {
+  // A template is filled by its elements' `data-f`; the element itself may be one of them.
+  for (const node of [row, ...row.querySelectorAll('[data-f]')]) {
     const value = item[node.dataset.f];
     if (node.localName === 'time') {
       node.dateTime = value;
       write(node, new Date(value).toLocaleTimeString());
-    } else write(node, String(value));
+    } else if (value !== undefined) write(node, String(value));
     if (node.matches('b.badge')) node.dataset.tone = toneOf(value) ?? '';
   }
   // One of many that say the same: which one, for those who do not see the row.
-  const button = row.querySelector('[data-named]');
+  const button = item.name && row.querySelector('button');
   if (button) button.ariaLabel = `${button.textContent}: ${item.name}`;
 }
 
@@ -51,27 +52,22 @@ function rescueFocus(leaving, heir) {
   if (leaving.contains(document.activeElement)) heir.focus();
 }
 
-const headingOf = (node) => node.closest('section').querySelector('h2');
-
 /** Makes the rows of a list those of the items, by their keys. A row that stays is never moved or made anew. */
-function list(id, items = [], update = fill) {
+function list(id, items, update = fill, template = byId(`${id}-row`)) {
   const parent = byId(id);
-  const isFirst = !parent.dataset.shown;
-  parent.dataset.shown = 'yes';
   const rows = new Map([...parent.children].map((row) => [row.dataset.key, row]));
   const keys = new Set(items.map(({ key }) => String(key)));
   for (const [key, row] of rows) {
     if (keys.has(key)) continue;
-    rescueFocus(row, row.nextElementSibling?.querySelector('button') ?? headingOf(parent));
+    rescueFocus(
+      row,
+      row.nextElementSibling?.querySelector('button') ?? parent.closest('section').querySelector('h2'),
+    );
     row.remove();
   }
   items.forEach((item, index) => {
-    let row = rows.get(String(item.key));
-    if (!row) {
-      row = byId(`${id}-row`).content.firstElementChild.cloneNode(true);
-      row.dataset.key = item.key;
-      if (!isFirst) row.classList.add('new');
-    }
+    const row = rows.get(String(item.key)) ?? template.content.firstElementChild.cloneNode(true);
+    row.dataset.key = item.key;
     update(row, item);
     if (parent.children[index] !== row) parent.insertBefore(row, parent.children[index] ?? null);
   });
@@ -87,26 +83,20 @@ function say(text) {
   saying = setTimeout(() => write(byId('said'), text), 50);
 }
 
-const results = new Map();
-
 function fillRun(row, run) {
-  fill(row, run);
-  row.dataset.key = run.key;
   const goesOn = run.result === 'in progress';
-  const before = results.get(run.key);
-  if (before === 'in progress' && !goesOn) say(`${run.key} ended: ${run.result}`);
-  results.set(run.key, run.result);
+  if (row.dataset.result === 'in progress' && !goesOn) say(`${run.key} ended: ${run.result}`);
+  row.dataset.result = run.result;
+  fill(row, run);
+  const link = row.querySelector('a');
+  link.href = run.path;
   const bar = row.querySelector('progress');
+  bar.ariaLabel = `Time of ${run.key}`;
   bar.value = run.share ?? 0;
   bar.hidden = !goesOn || run.share === null;
-  const link = row.querySelector('a');
-  if (link) {
-    link.href = run.path;
-    bar.ariaLabel = `Time of ${run.key}`;
-  }
-  const ends = row.querySelector('.ends');
-  if (link) ends.ariaLabel = `End ${run.key} as`;
-  if (!goesOn) rescueFocus(ends, link ?? headingOf(row));
+  const ends = row.querySelector('fieldset');
+  ends.ariaLabel = `End ${run.key} as`;
+  if (!goesOn) rescueFocus(ends, link);
   ends.hidden = !goesOn;
 }
 
@@ -127,9 +117,9 @@ function fillRequest(row, request) {
   if (row.querySelector('details').open) void readRequest(row);
 }
 
-function fillWebhook(row, { key, label }) {
-  row.value = key;
-  write(row, label);
+function fillWebhook(row, webhook) {
+  fill(row, webhook);
+  row.value = webhook.key;
 }
 
 function showRun(run) {
@@ -141,21 +131,22 @@ function showRun(run) {
   }
   write(byId('title'), run.key);
   document.title = `${run.result}: ${run.key} - rungate mock`;
-  fillRun(byId('run'), run);
+  list('run', [run], fillRun, byId('runs-row'));
   list('fields', run.fields);
   list('timeline', run.timeline);
 }
 
 /** Deliveries to places that the mock sends nothing to are many, and seldom what somebody looks for. */
-function showDeliveries(deliveries = []) {
-  const unsent = deliveries.filter(({ status }) => status === 'not sent').length;
+function showDeliveries(deliveries) {
+  const sent = deliveries.filter(({ status }) => status !== 'not sent');
+  const unsent = deliveries.length - sent.length;
   write(byId('unsent-count'), String(unsent));
   byId('unsent').closest('p').hidden = unsent === 0;
-  const shown = byId('unsent').checked
-    ? deliveries
-    : deliveries.filter(({ status }) => status !== 'not sent');
-  list('deliveries', shown);
+  list('deliveries', byId('unsent').checked ? deliveries : sent);
 }
+
+/** Until somebody chooses, the newest webhook is the one to try. */
+let chosen = false;
 
 function show(scene) {
   if (runId) showRun(scene.run);
@@ -165,10 +156,11 @@ function show(scene) {
     if (!chosen) byId('webhooks').selectedIndex = 0;
     list('faults', scene.faults);
   }
-  showDeliveries(scene.deliveries);
-  list('requests', scene.requests, fillRequest);
+  showDeliveries(scene.deliveries ?? []);
+  list('requests', scene.requests ?? [], fillRequest);
 }
 
+let paused = false;
 let asked = 0;
 async function refresh() {
   asked += 1;
@@ -180,8 +172,7 @@ async function refresh() {
     show(scene);
     write(byId('link'), paused ? 'Paused' : 'Live');
   } catch (error) {
-    const lost = error.status === 403 ? error.message : 'No answer from the mock; trying again';
-    write(byId('link'), lost);
+    write(byId('link'), error.status === 403 ? error.message : 'No answer from the mock; trying again');
   }
 }
 
@@ -195,6 +186,19 @@ async function act(body) {
   }
 }
 
+function onSubmit(id, bodyOf) {
+  byId(id).addEventListener('submit', (event) => {
+    event.preventDefault();
+    act(bodyOf(Object.fromEntries(new FormData(event.target))));
+  });
+}
+
+onSubmit('test', ({ webhook }) => ({ do: 'test', webhook }));
+onSubmit('fault', ({ kind, endpoint, calls }) => ({
+  do: 'fault',
+  fault: `${kind}${endpoint && `@${endpoint}`}:${calls}`,
+}));
+
 document.addEventListener('click', ({ target }) => {
   const { do: what, as } = target.closest('button')?.dataset ?? {};
   const key = target.closest('[data-key]')?.dataset.key;
@@ -202,38 +206,20 @@ document.addEventListener('click', ({ target }) => {
   if (what === 'retry') act({ do: what, delivery: key });
   if (what === 'off') act({ do: what, fault: Number(key) });
 });
-
-/** Until somebody chooses, the newest webhook is the one to try. */
-let chosen = false;
 byId('webhooks').addEventListener('change', () => {
   chosen = true;
 });
 byId('unsent').addEventListener('change', refresh);
-
-byId('test').addEventListener('submit', (event) => {
-  event.preventDefault();
-  act({ do: 'test', webhook: event.target.webhook.value });
-});
-
-byId('fault').addEventListener('submit', (event) => {
-  event.preventDefault();
-  const { kind, endpoint, calls } = event.target;
-  const at = endpoint.value && `@${endpoint.value}`;
-  act({ do: 'fault', fault: `${kind.value}${at}:${calls.value}` });
-});
-
 // It does not bubble, but it can be caught on its way down.
 document.addEventListener('toggle', ({ target }) => target.open && readRequest(target.closest('li')), true);
-
-let paused = false;
 byId('pause').addEventListener('click', ({ target }) => {
   paused = !paused;
   target.ariaPressed = String(paused);
   write(byId('link'), paused ? 'Paused' : 'Live');
 });
+document.addEventListener('visibilitychange', () => document.hidden || paused || refresh());
 
 for (const node of document.querySelectorAll(`[data-for=${runId ? 'all' : 'run'}]`)) node.hidden = true;
-document.addEventListener('visibilitychange', () => document.hidden || paused || refresh());
 for (;;) {
   if (!paused && !document.hidden) await refresh();
   await new Promise((resolve) => setTimeout(resolve, pollMs));

@@ -62,7 +62,7 @@ describe('the page of the mock', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(html).not.toMatch(/(src|href)="(https?:)?\/\//);
     expect(html).not.toContain('{{');
-    expect(html).toMatch(/<style>[^<]*prefers-color-scheme[^<]*<\/style>/);
+    expect(html).toMatch(/<style>[^<]*color-scheme: light dark[^<]*<\/style>/);
   });
 
   it('is where the app URL of a run leads, unless that is to begin otherwise', async () => {
