@@ -1,82 +1,74 @@
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { Bind } from '../commands/binding.ts';
+import type { ProgramFor } from '../commands/completion/complete.ts';
 import { addGlobals } from '../commands/global-options.ts';
 import type { Io } from '../host/io.ts';
 import { version } from '../version.ts';
-import { nameOf } from './command-name.ts';
+import { Misuse, nameOf, OwnCommand } from './command.ts';
 
 interface Group {
   summary: string;
-  define(group: Command, bind: Bind): Promise<void>;
+  /** Loads what gives the group its commands and options. */
+  load(): Promise<(group: Command, bind: Bind, programFor: ProgramFor) => void>;
 }
 
 /** The first word of every command. Only the group that is called is loaded. */
 const groups: Readonly<Record<string, Group>> = {
   run: {
     summary: 'trigger, wait for, show and cancel test runs',
-    define: async (group, bind) => (await import('../commands/run/define.ts')).defineRun(group, bind),
+    load: async () => (await import('../commands/run/define.ts')).defineRun,
   },
   init: {
     summary: 'write .rungate.json and a pipeline',
-    define: async (command, bind) => (await import('../commands/init/define.ts')).defineInit(command, bind),
+    load: async () => (await import('../commands/init/define.ts')).defineInit,
   },
   orders: {
     summary: 'read orders, and add them up exactly',
-    define: async (group, bind) =>
-      (await import('../commands/endpoints/define.ts')).defineOrders(group, bind),
+    load: async () => (await import('../commands/endpoints/define.ts')).defineOrders,
   },
   keys: {
     summary: 'create and delete API keys',
-    define: async (group, bind) => (await import('../commands/endpoints/define.ts')).defineKeys(group, bind),
+    load: async () => (await import('../commands/endpoints/define.ts')).defineKeys,
   },
   env: {
     summary: 'environments and their variables',
-    define: async (group, bind) => (await import('../commands/endpoints/define.ts')).defineEnv(group, bind),
+    load: async () => (await import('../commands/endpoints/define.ts')).defineEnv,
   },
   observations: {
     summary: 'what exploration has found',
-    define: async (group, bind) =>
-      (await import('../commands/endpoints/define.ts')).defineObservations(group, bind),
+    load: async () => (await import('../commands/endpoints/define.ts')).defineObservations,
   },
   webhooks: {
     summary: 'webhooks, their secrets and deliveries',
-    define: async (group, bind) =>
-      (await import('../commands/webhooks/define.ts')).defineWebhooks(group, bind),
+    load: async () => (await import('../commands/webhooks/define.ts')).defineWebhooks,
   },
   config: {
     summary: 'settings, where they come from, your profile',
-    define: async (group, bind) => (await import('../commands/config/define.ts')).defineConfig(group, bind),
+    load: async () => (await import('../commands/config/define.ts')).defineConfig,
   },
   login: {
     summary: 'keep an API key or a token in your profile',
-    define: async (command, bind) =>
-      (await import('../commands/config/define.ts')).defineLogin(command, bind),
+    load: async () => (await import('../commands/config/define.ts')).defineLogin,
   },
   api: {
     summary: 'call any path of the service',
-    define: async (group, bind) =>
-      (await import('../commands/endpoints/define.ts')).defineApiCommand(group, bind),
+    load: async () => (await import('../commands/endpoints/define.ts')).defineApiCommand,
   },
   doctor: {
     summary: 'say what works, and what to do about the rest',
-    define: async (command, bind) =>
-      (await import('../commands/doctor/define.ts')).defineDoctor(command, bind),
+    load: async () => (await import('../commands/doctor/define.ts')).defineDoctor,
   },
   mock: {
     summary: 'a mock of the service, for trying and testing',
-    define: async (group, bind) => (await import('../commands/mock/define.ts')).defineMock(group, bind),
+    load: async () => (await import('../commands/mock/define.ts')).defineMock,
   },
   selftest: {
     summary: 'run a pipeline step against every outcome',
-    define: async (group, bind) =>
-      (await import('../commands/selftest/define.ts')).defineSelftest(group, bind),
+    load: async () => (await import('../commands/selftest/define.ts')).defineSelftest,
   },
   completion: {
     summary: 'print a script that completes in your shell',
-    define: async (command, bind) =>
-      (await import('../commands/completion/define.ts')).defineCompletion(command, bind, (words) =>
-        createProgram(words, addGlobalsOnly, { text: '' }),
-      ),
+    load: async () => (await import('../commands/completion/define.ts')).defineCompletion,
   },
 };
 
@@ -95,7 +87,7 @@ export interface Spoken {
 
 /** Every command, with what `argv` calls loaded. Subcommands are made by `.command()`, so that they inherit. */
 export async function createProgram(argv: readonly string[], bind: Bind, spoken: Spoken): Promise<Command> {
-  const program = new Command('rungate')
+  const program = new OwnCommand('rungate')
     .description(about)
     .enablePositionalOptions()
     .configureHelp({
@@ -107,8 +99,6 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
       visibleCommands: (command) => [...command.commands],
       commandUsage: usageOf,
     })
-    .showHelpAfterError(false)
-    // Suggestions are ours: one idea of what is near, for commands as for settings and words.
     .showSuggestionAfterError(false)
     .addHelpText('after', exitTable)
     .configureOutput({
@@ -121,7 +111,7 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
   addGlobals(program).version(version, '--version', 'show the version');
   const called = firstWord(program, argv);
   const isGroup = Object.hasOwn(groups, called);
-  for (const [name, { summary, define }] of Object.entries(groups)) {
+  for (const [name, { summary, load }] of Object.entries(groups)) {
     // Where one is called, the others would be made for nothing, at the cost of all that it does before its work.
     if (isGroup && name !== called) continue;
     const group = program
@@ -130,7 +120,7 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
       .description(capitalised(summary))
       .enablePositionalOptions();
     if (!argv.includes(name)) continue;
-    await define(group, bind);
+    (await load())(group, bind, unboundProgram);
     addGlobals(group);
   }
   return program;
@@ -168,24 +158,21 @@ export async function parse(
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0 && error.code !== 'commander.help') return;
-    const { calledCommand, explain, unknownTopic } = await import('./spelling.ts');
-    // Not by its exit code, which commander takes from the process: that one is set before anything is understood.
-    if (error.code === 'commander.help' && spoken.text !== '') return;
-    const isAlone = error.code === 'commander.help' && calledCommand(program, argv) === program;
-    if (isAlone && unknownTopic(program, argv) === null) {
+    // Help or the version was shown.
+    if (error instanceof CommanderError) return;
+    if (!(error instanceof Misuse)) throw error;
+    spoken.text = '';
+    if (error.command === program && error.code === 'missingCommand') {
       throw await (await import('../commands/init/first-steps.ts')).nothingAsked(io, program.opts());
     }
-    spoken.text = '';
-    throw await explain(error, program, argv, everyCommand);
+    throw await (await import('./spelling.ts')).explain(error, everyCommand);
   }
 }
 
 /** The program with all of its groups loaded: to look for a command wherever it may be. Nothing of it is run. */
-export async function everyCommand(): Promise<Command> {
-  return createProgram(['help', ...Object.keys(groups)], addGlobalsOnly, { text: '' });
-}
+export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(groups)]);
 
-/** For a program of which nothing is run. */
-export const addGlobalsOnly: Bind = (command) => void addGlobals(command);
+/** A program of which nothing is run. */
+function unboundProgram(argv: readonly string[]): Promise<Command> {
+  return createProgram(argv, (command) => void addGlobals(command), { text: '' });
+}
