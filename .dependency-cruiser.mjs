@@ -14,7 +14,7 @@ const mayImport = {
   'mock/': [leaves, 'contract/', 'webhook/', 'money/'],
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
   'ci/': [leaves, 'gate/'],
-  'settings/': [leaves, 'transport/address[.]ts', 'gate/(policy|verdict)[.]ts'],
+  'settings/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict)[.]ts'],
   'output/': [leaves, 'host/'],
   'library/': [leaves, 'contract/', 'transport/', 'client/', 'mock/', 'gate/', 'ci/'],
   'commands/': [leaves, '(host|contract|webhook|money|transport|client|mock|gate|ci|settings|output)/'],

@@ -1,4 +1,5 @@
 import { ConfigError, UsageError } from '../errors.ts';
+import { usualLimits } from '../gate/limits.ts';
 import { type Action, type Overrides, resolvePolicy, unspoken } from '../gate/policy.ts';
 import { type Verdict, verdicts } from '../gate/verdict.ts';
 import {
@@ -15,7 +16,11 @@ const selectors = ['process', 'tags'] as const;
 
 export const defaultSettings: Source = {
   origin: 'default',
-  values: { interval: 10_000, maxAttempts: 60, timeout: 60 * 60_000 },
+  values: {
+    interval: usualLimits.intervalMs,
+    maxAttempts: usualLimits.maxAttempts,
+    timeout: usualLimits.timeoutMs,
+  },
 };
 
 function refuseBoth(source: Source): void {

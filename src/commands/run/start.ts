@@ -1,5 +1,6 @@
 import { StoppedError, type StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
+import { usualLimits } from '../../gate/limits.ts';
 import { runService } from '../../gate/service.ts';
 import { type RunJournal, type Start, type Started, startRun } from '../../gate/start.ts';
 import type { Context } from '../context.ts';
@@ -21,7 +22,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
     stop.abort(new StoppedError(signal));
   });
   try {
-    const timeoutMs = context.settings.timeout?.value ?? 3_600_000;
+    const timeoutMs = context.settings.timeout?.value ?? usualLimits.timeoutMs;
     const tools = { service, clock: io.clock, signal: stop.signal, journal, tell: progress.tell };
     const started = await startRun(start, timeoutMs, tools);
     const signal = stoppedBy as StopSignal | null;
