@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { Io } from '../host/io.ts';
-import type { SettingValues } from '../settings/names.ts';
+import type { SomeSettings } from '../settings/names.ts';
 import { type Context, createContext } from './context.ts';
 import { addGlobals, type GlobalOptions } from './global-options.ts';
 
 /** What a command does once its words are understood. */
 export interface Action<Flags> {
   /** The settings that its own options give. */
-  settings?(flags: Flags): Promise<Partial<SettingValues>>;
+  settings?(flags: Flags): Promise<SomeSettings>;
   /** The profile that `--profile` names may be one that is not there yet. */
   readonly newProfile?: boolean;
   /** Does the work and returns the exit code. */

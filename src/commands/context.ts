@@ -4,7 +4,7 @@ import { ConfigError, UsageError } from '../errors.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { sanitize } from '../sanitize.ts';
-import type { Settings, SettingValues } from '../settings/names.ts';
+import type { Settings, SomeSettings } from '../settings/names.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { guardCredentials } from './config/credential-guard.ts';
 import { readRegularFile } from './config/project-file.ts';
@@ -64,21 +64,18 @@ function clientOptions(io: Io, settings: Settings, globals: GlobalOptions, outpu
   const { requestTimeout } = globals;
   return {
     apiUrl: apiUrl.value,
-    ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey.value }),
-    ...(settings.token === undefined ? {} : { token: settings.token.value }),
-    ...(settings.auth === undefined ? {} : { auth: settings.auth.value }),
-    ...(settings.caFile === undefined ? {} : { caPem: readCa(io, settings.caFile) }),
-    ...(settings['env.providerModelField'] === undefined
-      ? {}
-      : { providerModelField: settings['env.providerModelField'].value }),
-    ...(globals.insecureHttp === true ? { insecureHttp: true } : {}),
-    ...(requestTimeout === undefined
-      ? {}
-      : { requestTimeoutMs: parseDuration('--request-timeout', requestTimeout) }),
+    apiKey: settings.apiKey?.value,
+    token: settings.token?.value,
+    auth: settings.auth?.value,
+    caPem: settings.caFile === undefined ? undefined : readCa(io, settings.caFile),
+    providerModelField: settings['env.providerModelField']?.value,
+    insecureHttp: globals.insecureHttp,
+    requestTimeoutMs:
+      requestTimeout === undefined ? undefined : parseDuration('--request-timeout', requestTimeout),
     proxyEnv: io.env,
-    ...(output.verbose
-      ? { onExchange: (event) => void output.note(traceExchange(event, output.excerpt)) }
-      : {}),
+    onExchange: output.verbose
+      ? (event) => void output.note(traceExchange(event, output.excerpt))
+      : undefined,
     clock: io.clock,
     random: io.random,
   };
@@ -115,7 +112,7 @@ function shown(caller: Caller, host: string, { motion }: Output): Caller {
 export async function createContext(
   io: Io,
   globals: GlobalOptions,
-  flags: Partial<SettingValues> = {},
+  flags: SomeSettings = {},
   options: SourceOptions = {},
 ): Promise<Context> {
   const { settings, sources } = await loadSettings(io, globals, flags, options);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
-import type { Source } from '../settings/names.ts';
+import type { SomeSettings } from '../settings/names.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { completes } from './completion/completes.ts';
 
@@ -67,16 +67,16 @@ export function filled(option: string, value: string | undefined): string | unde
 }
 
 /** The settings that the global options give. */
-export function globalSettings(options: GlobalOptions): Source['values'] {
+export function globalSettings(options: GlobalOptions): SomeSettings {
   const { apiUrl, auth, format, json, caFile } = options;
   if (json === true && format !== undefined && format !== 'json') {
     throw new UsageError(`--json and --format ${format} exclude each other`, { hint: 'give one of them' });
   }
   const chosen = json === true ? 'json' : format;
   return {
-    ...(apiUrl === undefined ? {} : { apiUrl: filled('--api-url', apiUrl) ?? '' }),
-    ...(auth === undefined ? {} : { auth: oneOf('--auth', kinds, auth) }),
-    ...(chosen === undefined ? {} : { format: oneOf('--format', formats, chosen) }),
-    ...(caFile === undefined ? {} : { caFile: filled('--ca-file', caFile) ?? '' }),
+    apiUrl: filled('--api-url', apiUrl),
+    auth: auth === undefined ? undefined : oneOf('--auth', kinds, auth),
+    format: chosen === undefined ? undefined : oneOf('--format', formats, chosen),
+    caFile: filled('--ca-file', caFile),
   };
 }

@@ -35,9 +35,14 @@ export interface SettingValues {
 
 export type SettingName = keyof SettingValues;
 
+/** Some settings. One that is undefined is not given. */
+export type SomeSettings = { readonly [Name in SettingName]?: SettingValues[Name] | undefined };
+
 /** What is never written to a project file, never taken from the command line and never shown. */
 export const secretNames = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'] as const;
 export type SecretName = (typeof secretNames)[number];
+/** The secrets that are sent, and so are kept for one service only. */
+export const sentNames = ['apiKey', 'token'] as const;
 /** What files and `config set` may give. */
 export type PlainName = Exclude<SettingName, SecretName>;
 export type PlainValues = Pick<SettingValues, PlainName>;
@@ -45,8 +50,14 @@ export type PlainValues = Pick<SettingValues, PlainName>;
 /** Some settings, as one source gives them. `detail` says where exactly: a variable's name, a file's path. */
 export interface Source {
   readonly origin: Origin;
-  readonly values: Readonly<Partial<SettingValues>>;
+  readonly values: SomeSettings;
   readonly details?: Readonly<Partial<Record<SettingName, string>>>;
+}
+
+/** A source of which one place gives every value. */
+export function sourceAt(origin: Origin, values: SomeSettings, detail: string): Source {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return { origin, values, details: Object.fromEntries(given.map(([name]) => [name, detail])) };
 }
 
 /** Where exactly a value came from. */

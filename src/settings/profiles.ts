@@ -1,12 +1,16 @@
 import { ConfigError } from '../errors.ts';
 import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
-import type { PlainName, SecretName, SettingName, SettingValues, Source } from './names.ts';
+import {
+  type PlainName,
+  type SecretName,
+  type SettingName,
+  type SettingValues,
+  type Source,
+  sentNames,
+  sourceAt,
+} from './names.ts';
 import { isPlainName, writeValue } from './table.ts';
-
-/** The secrets that are sent, and so are kept for one service only. */
-export const boundNames = ['apiKey', 'token'] as const;
-export type BoundName = (typeof boundNames)[number];
 
 export interface BoundSecret {
   readonly value: string;
@@ -41,7 +45,7 @@ function readSecretsOf(json: unknown): Profile['secrets'] | null {
   if (json === undefined) return {};
   if (!isObject(json)) return null;
   const { webhookSecrets, tenantSecret } = json;
-  for (const name of boundNames) {
+  for (const name of sentNames) {
     const bound = json[name];
     if (bound === undefined) continue;
     if (!isObject(bound) || !isFilled(bound.value) || !isFilled(bound.origin)) return null;
@@ -99,17 +103,10 @@ export function profileOf(profiles: Profiles, name: string): Profile | undefined
 }
 
 /** What a profile gives. */
-export function profileSource(profile: Profile, detail: string): Source {
-  const { apiKey, token, webhookSecrets, tenantSecret } = profile.secrets;
-  const values: Partial<SettingValues> = {
-    ...profile.settings,
-    ...(apiKey === undefined ? {} : { apiKey: apiKey.value }),
-    ...(token === undefined ? {} : { token: token.value }),
-    ...(webhookSecrets === undefined ? {} : { webhookSecrets }),
-    ...(tenantSecret === undefined ? {} : { tenantSecret }),
-  };
-  const details = Object.fromEntries(Object.keys(values).map((name) => [name, detail]));
-  return { origin: 'profile', values, details };
+export function profileSource({ settings, secrets }: Profile, detail: string): Source {
+  const { apiKey, token, webhookSecrets, tenantSecret } = secrets;
+  const sent = { apiKey: apiKey?.value, token: token?.value };
+  return sourceAt('profile', { ...settings, ...sent, webhookSecrets, tenantSecret }, detail);
 }
 
 /** Every secret of every profile: for taking them out of messages. */

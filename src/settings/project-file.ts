@@ -3,19 +3,17 @@ import { ConfigError } from '../errors.ts';
 import { unspoken } from '../gate/policy.ts';
 import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
-import type { SettingName, SettingValues, Source } from './names.ts';
-
-type Values = Partial<SettingValues>;
+import { type SomeSettings, type Source, sourceAt } from './names.ts';
 
 /** What `.rungate.json` says: for every ref, and for those that a pattern names. */
 export interface ProjectFile {
   readonly path: string;
-  readonly values: Values;
-  readonly branches: ReadonlyMap<string, Values>;
+  readonly values: SomeSettings;
+  readonly branches: ReadonlyMap<string, SomeSettings>;
 }
 
 /** A path in the file starts where the file is, wherever the command is run. */
-function placed(path: string, values: Values): Values {
+function placed(path: string, values: SomeSettings): SomeSettings {
   return values.caFile === undefined ? values : { ...values, caFile: resolve(dirname(path), values.caFile) };
 }
 
@@ -46,25 +44,20 @@ export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
 
 /** What the file says for a ref: the one pattern that is meant for it, over what holds for all. */
 export function projectSource({ path, values, branches }: ProjectFile, ref: string | null): Source {
+  const all = sourceAt('project file', values, path);
   const pattern = matchBranch([...branches.keys()], ref);
-  const own: Values = (pattern === null ? undefined : branches.get(pattern)) ?? {};
-  const details: Partial<Record<SettingName, string>> = {};
-  for (const name of Object.keys(values) as SettingName[]) details[name] = path;
-  for (const name of Object.keys(own) as SettingName[]) details[name] = `${path}, branches ${pattern}`;
-  const { process, tags, ...rest } = values;
+  const own = pattern === null ? undefined : branches.get(pattern);
+  if (own === undefined) return all;
   const selects = own.process !== undefined || own.tags !== undefined;
   return {
-    origin: 'project file',
+    ...all,
     values: {
-      ...rest,
-      ...(process === undefined || selects ? {} : { process }),
-      ...(tags === undefined || selects ? {} : { tags }),
+      ...values,
+      ...(selects ? { process: undefined, tags: undefined } : {}),
       ...own,
-      ...(values.on === undefined && own.on === undefined
-        ? {}
-        : { on: { ...unspoken(values.on ?? {}, own), ...own.on } }),
+      ...(values.on === undefined ? {} : { on: { ...unspoken(values.on, own), ...own.on } }),
     },
-    details,
+    details: { ...all.details, ...sourceAt('project file', own, `${path}, branches ${pattern}`).details },
   };
 }
 

@@ -1,10 +1,10 @@
 import { api } from '../../contract/index.ts';
 import { actions, checkOverride } from '../../gate/policy.ts';
 import { verdicts } from '../../gate/verdict.ts';
-import { profilesPath } from '../../settings/locate.ts';
 import { secretNames } from '../../settings/names.ts';
 import { readProfiles } from '../../settings/profiles.ts';
 import { isPlainName, plainNames, settingsTable } from '../../settings/table.ts';
+import { readStored } from '../config/sources.ts';
 import type { Candidate, Candidates, Line, Source, SourceName } from './completes.ts';
 
 type Named = Exclude<Source, Candidates>;
@@ -18,9 +18,8 @@ const service = () => import('./service.ts');
 
 /** The profiles there are. A file that cannot be read is left as it is, for a command to speak of. */
 function profileNames({ io }: Pick<Line, 'io'>): string[] {
-  const path = profilesPath(io);
-  const stored = path === null ? null : io.stateFile(path).read();
-  return path === null || stored === null ? [] : Object.keys(readProfiles(path, stored.text));
+  const stored = readStored(io);
+  return stored === null ? [] : Object.keys(readProfiles(stored.path, stored.text));
 }
 
 function isAllowed(verdict: string, action: string): boolean {

@@ -5,7 +5,7 @@ import { UnfitValue } from '../../settings/kinds.ts';
 import { changeProfile, type Profile, profileOf, without, withSetting } from '../../settings/profiles.ts';
 import { readValue, settingsTable } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
-import { plainName, profilesFile, settingName } from './names.ts';
+import { plainName, settingName } from './names.ts';
 import { changeStore } from './store.ts';
 
 /** One setting from a word of the command line. @throws UsageError */
@@ -32,7 +32,7 @@ async function speakOfStronger({ settings, output }: Context, given: string): Pr
 export async function setCommand(context: Context, given: string, text: string): Promise<number> {
   const setting = parseSetting(context, given, text);
   const { name } = context.sources.profile;
-  await changeStore(context, profilesFile(context), (profiles) =>
+  await changeStore(context, (profiles) =>
     changeProfile(profiles, name, (profile) => withSetting(profile, setting)),
   );
   await context.output.note(`${given} is kept in profile ${name}`);
@@ -45,7 +45,7 @@ export async function unsetCommand(context: Context, given: string): Promise<num
   const name = settingName(given);
   const { profile } = context.sources;
   let had = false;
-  await changeStore(context, profilesFile(context), (profiles) => {
+  await changeStore(context, (profiles) => {
     const old = profileOf(profiles, profile.name);
     had = old !== undefined && (Object.hasOwn(old.settings, name) || Object.hasOwn(old.secrets, name));
     return had ? changeProfile(profiles, profile.name, (one) => without(one, name)) : profiles;

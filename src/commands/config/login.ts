@@ -4,8 +4,7 @@ import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, withSecret, withSetting } from '../../settings/profiles.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
-import { profilesFile } from './names.ts';
-import { changeStore } from './store.ts';
+import { changeStore, profilesFile } from './store.ts';
 
 export interface LoginFlags {
   apiKey?: boolean;
@@ -79,7 +78,7 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   const url = sent ? service(context, flags) : null;
   const secret = await readSecretText(context, `${what}${url === null ? '' : ` for ${url.origin}`}: `);
   const keep = keeping(kind, secret, url, context.settings.apiUrl?.value);
-  await changeStore(context, path, (profiles) => changeProfile(profiles, profile.name, keep));
+  await changeStore(context, (profiles) => changeProfile(profiles, profile.name, keep));
   const purpose = url === null ? '' : ` for ${url.origin}`;
   await context.output.note(`the ${what}${purpose} is kept in profile ${profile.name}: ${sanitize(path)}`);
   const stronger = context.settings[name];

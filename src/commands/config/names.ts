@@ -1,10 +1,9 @@
-import { ConfigError, UsageError } from '../../errors.ts';
+import { UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
 import { isSecretName } from '../../settings/fields.ts';
 import { type SettingName, secretNames } from '../../settings/names.ts';
 import { isPlainName, plainNames } from '../../settings/table.ts';
 import { echoed, nearest } from '../../suggest.ts';
-import type { Context } from '../context.ts';
 
 export const allNames: readonly SettingName[] = [...plainNames, ...secretNames];
 
@@ -32,12 +31,4 @@ export function plainName(text: string): (typeof plainNames)[number] {
   }
   settingName(text);
   throw new UsageError(`"${excerpt(text, 60)}" cannot be set`);
-}
-
-/** Where profiles are kept. @throws ConfigError where there is no place for them */
-export function profilesFile({ sources }: Context): string {
-  if (sources.profilesFile !== null) return sources.profilesFile;
-  throw new ConfigError('there is no place for profiles: neither a home folder nor RUNGATE_CONFIG_DIR', {
-    hint: 'set RUNGATE_CONFIG_DIR to a folder of yours',
-  });
 }

@@ -69,7 +69,7 @@ export function chooseProjectFile(io: Io, flag: string | undefined): string | nu
 export async function projectFileSource(
   io: Io,
   path: string,
-  refOf: () => Promise<string | null> | string | null,
+  refOf: () => Promise<string | null> | string | null = () => null,
 ): Promise<Source> {
   let bytes: Uint8Array;
   try {

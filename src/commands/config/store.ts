@@ -4,6 +4,21 @@ import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 import { DamagedProfiles, type Profiles, readProfiles, writeProfiles } from '../../settings/profiles.ts';
 
+/** What changing the profiles takes of a command's context. */
+interface Surroundings {
+  readonly io: Io;
+  readonly output: Output;
+  readonly sources: { readonly profilesFile: string | null };
+}
+
+/** Where profiles are kept. @throws ConfigError where there is no place for them */
+export function profilesFile({ sources }: Pick<Surroundings, 'sources'>): string {
+  if (sources.profilesFile !== null) return sources.profilesFile;
+  throw new ConfigError('there is no place for profiles: neither a home folder nor RUNGATE_CONFIG_DIR', {
+    hint: 'set RUNGATE_CONFIG_DIR to a folder of yours',
+  });
+}
+
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
 /** `20261120T235528123Z` */
@@ -27,7 +42,7 @@ async function setAside(io: Io, path: string, text: string, damage: DamagedProfi
 }
 
 /** The profiles of a text. @throws ConfigError; a text that cannot be understood is set aside first */
-export async function understand(io: Io, path: string, text: string): Promise<Profiles> {
+export async function understand(io: Io, { path, text }: { path: string; text: string }): Promise<Profiles> {
   try {
     return readProfiles(path, text);
   } catch (error) {
@@ -37,10 +52,11 @@ export async function understand(io: Io, path: string, text: string): Promise<Pr
 
 /** Changes the profiles as they are when nobody else changes them. */
 export async function changeStore(
-  { io, output }: { io: Io; output: Output },
-  path: string,
+  context: Surroundings,
   change: (profiles: Profiles) => Profiles,
 ): Promise<void> {
+  const { io, output } = context;
+  const path = profilesFile(context);
   let seen = '';
   const format = {
     parse(text: string): Profiles {
