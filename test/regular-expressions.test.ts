@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { renameKey } from '../src/client/provider-model-field.ts';
+import { renameKey } from '../src/client/caller.ts';
 import { rateLimitLeft } from '../src/client/rate-limit.ts';
 import { pathPattern } from '../src/contract/endpoint.ts';
 
@@ -22,7 +22,7 @@ const exceptions: Readonly<Record<string, string>> = {
 const builders: Readonly<Record<string, () => unknown>> = {
   'contract/endpoint.ts': () => pathPattern('/api/a/{id}/b/{key}'),
   'client/rate-limit.ts': () => rateLimitLeft({ ratelimit: 'limit=1, remaining=1, reset=1' }, 0),
-  'client/provider-model-field.ts': () => renameKey('{}', 'some-model', 'other'),
+  'client/caller.ts': () => renameKey('{}', 'some-model', 'other'),
 };
 
 interface Found {

@@ -50,11 +50,8 @@ export function readPage(value: unknown, name: string, conceal: Conceal): Page |
   return page;
 }
 
-/** More pages than this are no list that somebody wants read to its end. */
-const mostOfAny = 1_000_000;
-
-/** The most pages that are read of a list that does not say how many it has. */
-const mostUncounted = 100_000;
+/** The most pages that are read: of any list, and of one that does not say how many it has. */
+const mostPages = { ofAny: 1_000_000, uncounted: 100_000 } as const;
 
 /** What becomes of a page that may be delivered. */
 export interface Judgement {
@@ -67,24 +64,11 @@ export interface Judgement {
 const hint =
   'what came before is not the whole list: read it again; if that fails too, the service pages wrongly';
 
-/** An item's own name, where it has one. */
-function idOf(item: unknown): unknown {
-  const id = typeof item === 'object' && item !== null && 'id' in item ? item.id : undefined;
-  return typeof id === 'string' || typeof id === 'number' ? id : undefined;
-}
-
 /** The same for two pages that end with the same item; where items have no ids, for two of the same items. */
 function fingerprint(items: readonly unknown[]): string {
-  const text = JSON.stringify(idOf(items.at(-1)) ?? items);
+  const id = (items.at(-1) as { id?: unknown } | null | undefined)?.id;
+  const text = JSON.stringify(typeof id === 'string' || typeof id === 'number' ? id : items);
   return createHash('sha1').update(text).digest('base64');
-}
-
-function smaller(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? b : Math.min(a, b);
-}
-
-function larger(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
 /**
@@ -100,7 +84,7 @@ function larger(a: number | undefined, b: number | undefined): number | undefine
  *
  * It keeps no item, so it cannot see pages that overlap in their middle while the counts add up all the same.
  */
-export class PageWatch {
+export class PageSequence {
   /** The pages that came, by fingerprint: all that is kept of them. */
   #seen = new Map<string, number>();
   #read = 0;
@@ -110,13 +94,14 @@ export class PageWatch {
   #firstCount = 0;
   #mostCount: number | undefined;
   #mostPages: number | undefined;
-  #cap = mostUncounted;
-  #last: Page | undefined;
+  #cap = 0;
+  /** What the page before this one said. */
+  #last: { totalCount?: number | undefined; totalPages?: number | undefined } = {};
 
   constructor(
     readonly name: string,
     readonly start: number,
-    readonly maxPages: number = mostOfAny,
+    readonly maxPages: number = mostPages.ofAny,
   ) {}
 
   /**
@@ -129,16 +114,13 @@ export class PageWatch {
     this.#checkNumber(asked, page);
     this.#checkSize(asked, page);
     this.#checkRepeated(asked, page);
-    const known = smaller(this.#last?.totalCount, page.totalCount);
-    const knownPages = smaller(this.#last?.totalPages, page.totalPages);
-    this.#mostCount = larger(this.#mostCount, page.totalCount);
-    this.#mostPages = larger(this.#mostPages, page.totalPages);
+    if (page.totalCount !== undefined) this.#mostCount = Math.max(this.#mostCount ?? 0, page.totalCount);
+    if (page.totalPages !== undefined) this.#mostPages = Math.max(this.#mostPages ?? 0, page.totalPages);
     if (this.#reached !== undefined) this.#reached += page.items.length;
-    // Its items are not kept.
-    this.#last = { ...page, items: [] };
     const problem = page.hasNextPage
       ? this.#endless(asked, page)
-      : (this.#surplus() ?? this.#lost(asked, known, knownPages));
+      : (this.#surplus() ?? this.#lost(asked, page));
+    this.#last = { totalCount: page.totalCount, totalPages: page.totalPages };
     return problem === undefined ? { more: page.hasNextPage } : { more: false, problem };
   }
 
@@ -146,7 +128,7 @@ export class PageWatch {
     this.#pageSize = pageSize;
     this.#firstCount = totalCount;
     if (this.start > 1) this.#reached = pageSize === undefined ? undefined : (this.start - 1) * pageSize;
-    const cap = totalPages === undefined ? mostUncounted : 10 * totalPages + 1000;
+    const cap = totalPages === undefined ? mostPages.uncounted : 10 * totalPages + 1000;
     this.#cap = Math.min(cap, this.maxPages);
   }
 
@@ -207,13 +189,16 @@ export class PageWatch {
   }
 
   /** What is missing at the end of the list. */
-  #lost(asked: number, count: number | undefined, pages: number | undefined): ContractError | undefined {
-    if (count !== undefined) {
+  #lost(asked: number, { totalCount, totalPages }: Page): ContractError | undefined {
+    if (totalCount !== undefined) {
+      const count = Math.min(totalCount, this.#last.totalCount ?? totalCount);
       if (this.#reached === undefined || this.#reached >= count) return undefined;
       const text = `the list ended after ${this.#reached} of ${count} items`;
       return this.#error('hasNextPage', text, `true, or ${count} items`, `false after ${this.#reached}`);
     }
-    if (pages === undefined || asked >= pages) return undefined;
+    if (totalPages === undefined) return undefined;
+    const pages = Math.min(totalPages, this.#last.totalPages ?? totalPages);
+    if (asked >= pages) return undefined;
     const text = `the list ended after page ${asked} of ${pages}`;
     return this.#error('hasNextPage', text, 'true', 'false');
   }

@@ -4,7 +4,7 @@ import { RungateError } from '../errors.ts';
 import { ownCopy } from '../own-options.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
-import { type Page, PageWatch, readPage } from './page-checks.ts';
+import { type Page, PageSequence, readPage } from './page-checks.ts';
 import { mismatchError, received } from './schema-mismatch.ts';
 
 /** Reads one page. It must end soon after the signal is aborted. */
@@ -31,7 +31,7 @@ async function settingOut(): Promise<void> {
 /**
  * The pages of a list, in order. While one is consumed, the next is already read: one and no more. A consumer
  * that stops early ends that too, and nothing is left running.
- * @throws ContractError where the list is not what it says (`PageWatch`), after the pages that came before it;
+ * @throws ContractError where the list is not what it says (`PageSequence`), after the pages that came before it;
  * and whatever `fetchPage` throws
  */
 export async function* iteratePages<P extends Page>(
@@ -39,7 +39,7 @@ export async function* iteratePages<P extends Page>(
   { name, start = 1, maxPages }: PagesOptions,
 ): AsyncGenerator<P, void, undefined> {
   const stop = new AbortController();
-  const watch = new PageWatch(name, start, maxPages);
+  const sequence = new PageSequence(name, start, maxPages);
   const read = (page: number) => {
     const reading = (async () => fetchPage(page, stop.signal))();
     // A page that nobody waits for yet may fail: that is told when its turn comes.
@@ -50,7 +50,7 @@ export async function* iteratePages<P extends Page>(
   try {
     for (let number = start; ; number += 1) {
       const page = await ahead;
-      const { more, problem } = watch.judge(number, page);
+      const { more, problem } = sequence.judge(number, page);
       if (more) {
         ahead = read(number + 1);
         await settingOut();

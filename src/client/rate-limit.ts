@@ -29,11 +29,10 @@ export interface Left {
   resetMs: number;
 }
 
-const digits = /^\s*(\d{1,15}(?:\.\d+)?)\s*(?:[,;]|$)/;
-const numberOf = (text: string | undefined): number | undefined => {
-  const found = digits.exec(text ?? '')?.[1];
+function numberOf(text: string | undefined): number | undefined {
+  const found = /^\s*(\d{1,15}(?:\.\d+)?)\s*(?:[,;]|$)/.exec(text ?? '')?.[1];
   return found === undefined ? undefined : Number(found);
-};
+}
 
 /** Seconds from now; a number as large as a date is one, in seconds or milliseconds since the epoch. */
 function untilReset(reset: number | undefined, now: number): number {
@@ -48,16 +47,11 @@ function structured(text: string): Left | undefined {
     numberOf(new RegExp(`(?:^|[;,\\s])${name}=(\\d+)`).exec(from)?.[1]);
   const older = parameter(text, 'remaining');
   if (older !== undefined) return { remaining: older, resetMs: untilReset(parameter(text, 'reset'), 0) };
-  let least: Left | undefined;
-  for (const item of text.split(',')) {
+  const limits = text.split(',').flatMap((item) => {
     const remaining = parameter(item, 'r');
-    if (remaining === undefined) continue;
-    const resetMs = untilReset(parameter(item, 't'), 0);
-    const tighter = least === undefined || remaining < least.remaining;
-    if (tighter || (remaining === least?.remaining && resetMs > least.resetMs))
-      least = { remaining, resetMs };
-  }
-  return least;
+    return remaining === undefined ? [] : [{ remaining, resetMs: untilReset(parameter(item, 't'), 0) }];
+  });
+  return limits.toSorted((a, b) => a.remaining - b.remaining || b.resetMs - a.resetMs)[0];
 }
 
 /**

@@ -47,18 +47,14 @@ const limitHeaders: Json = {
   'RateLimit-Reset': count('Seconds until the next window'),
 };
 
-const security: Record<Auth, readonly Json[]> = {
-  bearer: [{ bearer: [] }],
-  jwt: [{ session: [] }],
-  key: [{ apiKey: [] }],
-  either: [{ bearer: [] }, { apiKey: [] }],
-};
-
-const credentials: Record<Auth, string> = {
-  bearer: 'Takes a bearer token.',
-  jwt: "Takes a user session's token; an API key will not do.",
-  key: 'Takes an API key.',
-  either: 'Takes a bearer token or an API key: the interface does not say which.',
+const credentials: Record<Auth, { security: readonly Json[]; text: string }> = {
+  bearer: { security: [{ bearer: [] }], text: 'Takes a bearer token.' },
+  jwt: { security: [{ session: [] }], text: "Takes a user session's token; an API key will not do." },
+  key: { security: [{ apiKey: [] }], text: 'Takes an API key.' },
+  either: {
+    security: [{ bearer: [] }, { apiKey: [] }],
+    text: 'Takes a bearer token or an API key: the interface does not say which.',
+  },
 };
 
 const securitySchemes: Json = {
@@ -117,12 +113,9 @@ function queryParameters(endpoint: Endpoint, schemas: Json): Json[] {
     additionalProperties?: unknown;
   };
   const form = { in: 'query', style: 'form', explode: true };
-  const named = Object.entries(properties ?? {}).map(([name, schema]) => ({
-    name,
-    ...form,
-    required: required?.includes(name) ?? false,
-    schema,
-  }));
+  const named = Object.entries(properties ?? {}).map(([name, schema]) => {
+    return { name, ...form, required: required?.includes(name) ?? false, schema };
+  });
   if (additionalProperties === false) return named;
   const others = {
     name: 'others',
@@ -135,12 +128,8 @@ function queryParameters(endpoint: Endpoint, schemas: Json): Json[] {
 }
 
 function parameters(endpoint: Endpoint, schemas: Json): Json[] {
-  const path = pathParams(endpoint.path).map((name) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', minLength: 1 },
-  }));
+  const schema = { type: 'string', minLength: 1 };
+  const path = pathParams(endpoint.path).map((name) => ({ name, in: 'path', required: true, schema }));
   const keyed = endpoint.keyed ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
   return [...path, ...queryParameters(endpoint, schemas), ...keyed];
 }
@@ -179,12 +168,13 @@ function responses(endpoint: Endpoint, schemas: Json): Json {
 }
 
 function describe({ auth, keyed, idempotent, destructive }: Endpoint): string {
-  return [
-    credentials[auth],
-    ...(keyed ? ['Repeating it under the same `Idempotency-Key` does not repeat its effect.'] : []),
-    ...(idempotent ? ['Sending it twice has the effect of once.'] : []),
-    ...(destructive ? ['It cannot be undone.'] : []),
-  ].join(' ');
+  const sentences = [
+    credentials[auth].text,
+    keyed && 'Repeating it under the same `Idempotency-Key` does not repeat its effect.',
+    idempotent && 'Sending it twice has the effect of once.',
+    destructive && 'It cannot be undone.',
+  ];
+  return sentences.filter(Boolean).join(' ');
 }
 
 function operation(name: string, endpoint: Endpoint, schemas: Json): Json {
@@ -196,7 +186,7 @@ function operation(name: string, endpoint: Endpoint, schemas: Json): Json {
     summary: endpoint.summary,
     description: describe(endpoint),
     'x-section': endpoint.section,
-    security: security[endpoint.auth],
+    security: credentials[endpoint.auth].security,
     ...(all.length > 0 ? { parameters: all } : {}),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: responses(endpoint, schemas),

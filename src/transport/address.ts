@@ -1,5 +1,4 @@
-import type { Endpoint } from '../contract/endpoint.ts';
-import { pathParams } from '../contract/endpoint.ts';
+import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 
 /** Characters that have no business in an id: C0, DEL and C1 controls, and halves of surrogate pairs. */
@@ -23,33 +22,20 @@ export function isLocal(apiUrl: string): boolean {
 export function parseApiUrl(apiUrl: string, insecureHttp = false): URL {
   const text = apiUrl.trim();
   const example = 'write it like https://service.example.com, or http://localhost:4010 for this machine';
-  if (text === '') {
-    throw new ConfigError('the address of the service is not set', {
-      hint: `set RUNGATE_API_URL; ${example}`,
-    });
-  }
-  if (!URL.canParse(text))
-    throw new ConfigError('the address of the service is not a URL', { hint: example });
+  const problem = (what: string, hint = example) =>
+    new ConfigError(`the address of the service ${what}`, { hint });
+  if (text === '') throw problem('is not set', `set RUNGATE_API_URL; ${example}`);
+  if (!URL.canParse(text)) throw problem('is not a URL');
   const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ConfigError('the address of the service must begin with https:// or http://', {
-      hint: example,
-    });
-  }
+  if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    throw new ConfigError('the address of the service must not carry a user name or a password', {
-      hint: 'give the credential as RUNGATE_API_KEY or RUNGATE_TOKEN',
-    });
+    const hint = 'give the credential as RUNGATE_API_KEY or RUNGATE_TOKEN';
+    throw problem('must not carry a user name or a password', hint);
   }
-  if (/[?#]/.test(text)) {
-    throw new ConfigError('the address of the service must not have a query or a fragment', {
-      hint: example,
-    });
-  }
+  if (/[?#]/.test(text)) throw problem('must not have a query or a fragment');
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
-    throw new ConfigError(`the address of the service is not encrypted: http to ${url.hostname}`, {
-      hint: 'use https://; --insecure-http sends credentials over it all the same',
-    });
+    const hint = 'use https://; --insecure-http sends credentials over it all the same';
+    throw problem(`is not encrypted: http to ${url.hostname}`, hint);
   }
   return url;
 }
@@ -78,19 +64,12 @@ export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Reco
   }
   for (const param of names) {
     const value: unknown = Object.hasOwn(params, param) ? params[param] : undefined;
-    const problem = value === undefined ? 'is missing' : paramProblem(value);
+    const isReserved = param === names.at(-1) && endpoint.reserved?.includes(String(value));
+    const reserved = isReserved ? `must not be "${value}": that path belongs to another call` : null;
+    const problem = value === undefined ? 'is missing' : (paramProblem(value) ?? reserved);
     if (problem !== null) {
       throw new UsageError(`${name}: ${param} ${problem}`, { hint: `give ${param} as the service shows it` });
     }
-  }
-  const last = names.at(-1);
-  if (last !== undefined && endpoint.reserved?.includes(params[last] ?? '')) {
-    throw new UsageError(
-      `${name}: ${last} must not be "${params[last]}": that path belongs to another call`,
-      {
-        hint: `give ${last} as the service shows it`,
-      },
-    );
   }
   return endpoint.path.replace(/\{([^{}]+)\}/g, (_, param: string) =>
     encodeURIComponent(params[param] ?? ''),

@@ -20,43 +20,33 @@ interface Named {
   value: string;
 }
 
+const envValue = (env: ProxyEnv, name: string) =>
+  ((Object.hasOwn(env, name) ? env[name] : undefined) ?? '').trim();
+
 /** The variable in lower case, as curl has it, else in upper case; one that is empty counts as not set. */
 function variable(env: ProxyEnv, lower: string): Named | null {
-  for (const name of [lower, lower.toUpperCase()]) {
-    const value = ((Object.hasOwn(env, name) ? env[name] : undefined) ?? '').trim();
-    if (value !== '') return { name, value };
-  }
-  return null;
+  const all = [lower, lower.toUpperCase()].map((name) => ({ name, value: envValue(env, name) }));
+  return all.find(({ value }) => value !== '') ?? null;
 }
 
 /** The address of a proxy. The messages name the variable and never its value, which may hold a password. */
 function parseProxy({ name, value }: Named): URL {
-  const hint = `write it like ${name}=http://proxy.example.com:3128`;
+  const example = `write it like ${name}=http://proxy.example.com:3128`;
+  const problem = (what: string, hint = example) => new ConfigError(`${name} ${what}`, { hint });
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  if (!URL.canParse(text)) throw new ConfigError(`${name} is not the address of a proxy`, { hint });
+  if (!URL.canParse(text)) throw problem('is not the address of a proxy');
   const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new ConfigError(
-      `${name} must begin with http:// or https://: other kinds of proxy are not spoken`,
-      {
-        hint,
-      },
-    );
+  if (!/^https?:$/.test(url.protocol)) {
+    throw problem('must begin with http:// or https://: other kinds of proxy are not spoken');
   }
   if (!decodes(url.username) || !decodes(url.password)) {
-    const mend = `${hint}, with a % in its user name or password as %25`;
-    throw new ConfigError(`${name} holds a user name or password that is not percent-encoded`, {
-      hint: mend,
-    });
+    const hint = `${example}, with a % in its user name or password as %25`;
+    throw problem('holds a user name or password that is not percent-encoded', hint);
   }
   return url;
 }
 
-const bare = (hostname: string) =>
-  hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-    .toLowerCase();
+const bare = (hostname: string) => hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase();
 
 /** `10.0.0.0/8` or `fd00::/8`, as the test for an address. */
 function subnet(entry: string): ((address: string) => boolean) | null {
@@ -124,8 +114,7 @@ const proxyNames = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as
 export function proxySecrets(env: ProxyEnv): string[] {
   const secrets = new Set<string>();
   for (const name of proxyNames) {
-    if (!Object.hasOwn(env, name)) continue;
-    const text = (env[name] ?? '').trim().replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
+    const text = envValue(env, name).replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
     const at = text.lastIndexOf('@');
     if (at < 0) continue;
     const user = text.slice(0, at);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
+import { renameKey } from '../../src/client/caller.ts';
 import { createClient } from '../../src/client/create-client.ts';
-import { renameKey } from '../../src/client/provider-model-field.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 
 let mock: Mock;
