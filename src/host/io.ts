@@ -13,16 +13,10 @@ import {
 import { every, onExit, onStop } from './process-events.ts';
 import type { GroupOptions, GroupResult } from './process-group.ts';
 import { ask, askSecret } from './prompt.ts';
-import { fileParts, pipesReadOnce } from './read-file.ts';
+import { pipesReadOnce, readStdin, streamFile, streamStdin } from './read-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
-import { readStdin, streamStdin } from './stdin.ts';
 import { appendToFile, createSecretFile, type SecretFile, writeWholeFile } from './write-file.ts';
-
-export type { ChildResult } from './children.ts';
-export type { TemporaryFolder } from './paths.ts';
-export type { GroupOptions, GroupResult } from './process-group.ts';
-export type { Sink } from './sink.ts';
 
 /** Everything a command may touch of the world. Tests pass their own. */
 export interface Io {
@@ -98,7 +92,7 @@ export const systemIo: Io = {
   isThere,
   uid: process.geteuid?.() ?? null,
   inspect,
-  streamFile: fileParts,
+  streamFile,
   makeFolder: (path) => makeFolders(path, 0o700),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
   writeFile: (path, text) => writeWholeFile(path, text),

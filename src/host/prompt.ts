@@ -1,7 +1,7 @@
 import type { Interface } from 'node:readline';
 import { StoppedError } from '../errors.ts';
 
-/** Whether a person types at standard input. Asking `process.stdin` would make it non-blocking: see `stdin.ts`. */
+/** Whether a person types at standard input. Asking `process.stdin` would make it non-blocking: see `read-file.ts`. */
 const isTerminal = () => process.getBuiltinModule('node:tty').isatty(0);
 
 /** Returns the line that is typed; Ctrl-D is an answer: an empty one. @throws StoppedError on Ctrl-C */

@@ -11,12 +11,15 @@ import {
   statSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
+import { systemClock } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 
 const [openFile, readSome, closeFile] = [promisify(open), promisify(read), promisify(close)];
 
 /** How long the writer of a pipe may give nothing. */
 const usualPatienceMs = 10_000;
+/** How long to leave alone what has nothing yet. */
+const pauseMs = 5;
 const mostBytes = 64 * 1024 * 1024;
 /** Four times Node's own: a large file is read at the rate of its disk, and the memory is still next to nothing. */
 export const partBytes = 256 * 1024;
@@ -47,7 +50,7 @@ function readThrough(file: number, patienceMs: number): Uint8Array {
       throw problem('ETIMEDOUT', `nothing came in ${patienceMs / 1000} s`);
     }
     if (isWaiting) {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
     } else if (part.length === 0) {
       return body.bytes();
     } else {
@@ -94,29 +97,41 @@ export function pipesReadOnce(patienceMs?: number): (path: string) => Uint8Array
 }
 
 /**
- * A file in parts; each holds until the next is asked for. While one is looked at, the next is read into the other of
- * two buffers. Not a stream, which takes a new buffer for each part: the collector lets some 64 MiB of them gather on
- * Node 24 and later, 32 MiB before.
- * @throws what the file system says, when the first part is asked for or at the part that cannot be read
+ * An open file in parts, in one buffer: each holds until the next is asked for. Not a stream: the collector lets some
+ * 64 MiB of a stream's buffers gather, and a stream fails, and drops what it has read ahead, where standard input does not
+ * wait for its writer (EAGAIN). It is so as soon as anybody looks at `process.stdin`, and when the parent process left it
+ * so. Nothing is read ahead, since a read that nobody waits for would keep the process.
  */
-export async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
-  const file = await openFile(path, 'r');
-  const readInto = (buffer: Buffer) => readSome(file, buffer, 0, buffer.length, null);
-  let [current, other] = [Buffer.allocUnsafeSlow(partBytes), Buffer.allocUnsafeSlow(partBytes)];
-  let ahead = readInto(current);
-  try {
-    for (;;) {
-      const { bytesRead } = await ahead;
+async function* partsOf(file: number): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(partBytes);
+  for (;;) {
+    try {
+      const { bytesRead } = await readSome(file, buffer, 0, buffer.length, null);
       if (bytesRead === 0) return;
-      ahead = readInto(other);
-      // Whoever leaves before the end never asks what came of it.
-      ahead.catch(() => {});
-      yield current.subarray(0, bytesRead);
-      [current, other] = [other, current];
+      yield buffer.subarray(0, bytesRead);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      // What Windows says at the end of a pipe.
+      if (code === 'EOF') return;
+      if (code !== 'EAGAIN') throw error;
+      await systemClock.sleep(pauseMs);
     }
-  } finally {
-    // Not waited for: the writer of a named pipe may rest for as long as it likes.
-    const shut = () => closeFile(file);
-    void ahead.then(shut, shut).catch(() => {});
   }
+}
+
+export async function* streamFile(path: string): AsyncGenerator<Uint8Array> {
+  const file = await openFile(path, 'r');
+  try {
+    yield* partsOf(file);
+  } finally {
+    await closeFile(file);
+  }
+}
+
+export const streamStdin = () => partsOf(0);
+
+export async function readStdin(): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of streamStdin()) parts.push(new Uint8Array(part));
+  return Buffer.concat(parts);
 }

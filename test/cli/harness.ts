@@ -1,7 +1,9 @@
 import { main } from '../../src/cli/main.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { StopSignal } from '../../src/errors.ts';
-import { type GroupOptions, type GroupResult, type Io, type Sink, systemIo } from '../../src/host/io.ts';
+import { type Io, systemIo } from '../../src/host/io.ts';
+import type { GroupOptions, GroupResult } from '../../src/host/process-group.ts';
+import type { Sink } from '../../src/host/sink.ts';
 import { openStateFile } from '../../src/host/state-file.ts';
 import { createSecretFile } from '../../src/host/write-file.ts';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';

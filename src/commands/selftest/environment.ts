@@ -1,5 +1,6 @@
 import { delimiter, join } from 'node:path';
-import type { Io, TemporaryFolder } from '../../host/io.ts';
+import type { Io } from '../../host/io.ts';
+import type { TemporaryFolder } from '../../host/paths.ts';
 
 /** Files that the CI reads after the step: what the step writes into them must not reach the real build. */
 const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_STATE', 'GITHUB_PATH'];

@@ -1,6 +1,8 @@
 import { constants } from 'node:os';
 import { UsageError } from '../../errors.ts';
-import type { ChildResult, Io, TemporaryFolder } from '../../host/io.ts';
+import type { ChildResult } from '../../host/children.ts';
+import type { Io } from '../../host/io.ts';
+import type { TemporaryFolder } from '../../host/paths.ts';
 import { type Mock, startMock } from '../../mock/server.ts';
 import { mockEnvironment } from '../mock/serve.ts';
 import { stepEnvironment } from './environment.ts';

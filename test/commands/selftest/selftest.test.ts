@@ -5,7 +5,7 @@ import { stepEnvironment } from '../../../src/commands/selftest/environment.ts';
 import { hintFor, plainScript, type Symptom } from '../../../src/commands/selftest/hints.ts';
 import { judge, looksStrict } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
-import type { GroupOptions, GroupResult } from '../../../src/host/io.ts';
+import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
 import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
 import { turns } from '../../until.ts';
