@@ -206,30 +206,26 @@ export function concealer(secrets: readonly string[]): Conceal {
   };
 
   return (text) => {
-    let shown = '';
-    let kept = 0;
-    /** The secret that was found last, which others may overlap, and the escape that was read last. */
-    let [start, end] = [-1, -1];
+    const found: { start: number; end: number }[] = [];
     let [escapeStart, escapeEnd] = [-1, -1];
     for (let at = 0; at < text.length; at += 1) {
-      const code = text.charCodeAt(at);
-      if (isStart[code] === 0) continue;
-      const escapes = isEscapeMark(code) ? escapesAt(text, at) : none;
+      if (isStart[text.charCodeAt(at)] === 0) continue;
+      const escapes = escapesAt(text, at);
       if (at >= escapeEnd && escapes[0] !== undefined) [escapeStart, escapeEnd] = [at, escapes[0][1]];
-      const found = endAt(text, at, escapes);
-      if (found < 0) continue;
-      if (at < end) {
-        end = Math.max(end, found);
-        continue;
-      }
-      if (start >= 0) {
-        shown += text.slice(kept, start) + mark;
-        kept = end;
-      }
+      const end = endAt(text, at, escapes);
+      if (end < 0) continue;
       // Half of an escape would make what is left another text, or JSON that cannot be read.
-      [start, end] = [at < escapeEnd ? Math.max(kept, escapeStart) : at, found];
+      const start = at < escapeEnd ? escapeStart : at;
+      const last = found.at(-1);
+      if (last !== undefined && start < last.end) last.end = Math.max(last.end, end);
+      else found.push({ start, end });
     }
-    return start < 0 ? text : shown + text.slice(kept, start) + mark + text.slice(end);
+    let [shown, shownTo] = ['', 0];
+    for (const { start, end } of found) {
+      shown += text.slice(shownTo, start) + mark;
+      shownTo = end;
+    }
+    return shown + text.slice(shownTo);
   };
 }
 

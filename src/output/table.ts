@@ -26,11 +26,9 @@ export function renderTsv(table: Table): string {
   return table.rows.map((row) => `${row.map(sanitize).join('\t')}\n`).join('');
 }
 
-const sides = ['top', 'bottom', 'left', 'mid', 'right'];
-const joints = ['top-mid', 'top-left', 'top-right', 'bottom-mid', 'bottom-left', 'bottom-right'];
-const noBorders = Object.fromEntries(
-  [...sides, ...joints, 'left-mid', 'mid-mid', 'right-mid'].map((name) => [name, '']),
-);
+const borders =
+  'top bottom left mid right top-mid top-left top-right bottom-mid bottom-left bottom-right left-mid mid-mid right-mid';
+const noBorders = Object.fromEntries(borders.split(' ').map((name) => [name, '']));
 
 /** Draws rows in columns of known widths. A text with a wider word makes its line longer: nothing is cut off. */
 export async function drawRows(rows: readonly Row[], widths: readonly number[]): Promise<string> {
@@ -62,18 +60,15 @@ export async function drawRows(rows: readonly Row[], widths: readonly number[]):
 
 type Texts = readonly (readonly string[])[];
 
-/** How wide each column is with `width` for the width of a text. */
-function widthsOf(rows: Texts, width: (text: string) => number): number[] {
-  const columns = Array.from({ length: rows[0]?.length ?? 0 }, (_, index) => index);
-  return columns.map((index) => rows.reduce((most, row) => Math.max(most, width(row[index] ?? '')), 0));
+/** How wide columns are in which nothing has to be broken, or by another measure of a text. */
+export function naturalWidths(rows: Texts, widthOf = columnsOf): number[] {
+  return (rows[0] ?? []).map((_, at) =>
+    rows.reduce((most, row) => Math.max(most, widthOf(row[at] ?? '')), 0),
+  );
 }
 
-/** How wide columns are in which nothing has to be broken. */
-export const naturalWidths = (rows: Texts) => widthsOf(rows, columnsOf);
-
-/** How wide columns are at least: as wide as the longest word in them, which may be an id or an address. */
-const leastWidths = (rows: Texts) =>
-  widthsOf(rows, (text) => Math.max(...wrapWords(text, 1, '').map(columnsOf)));
+/** As wide as the longest word, which may be an id or an address. */
+const longestWord = (text: string) => Math.max(...wrapWords(text, 1, '').map(columnsOf));
 
 /** How wide a table is that has columns of these widths. */
 export const tableWidth = (widths: readonly number[]) =>
@@ -85,7 +80,7 @@ const readable = 30;
 /** Column widths for a terminal: the last columns are left out first, then the widest texts are broken. */
 function columnWidths(rows: Texts, columns: number, optional: number): number[] {
   const widths = naturalWidths(rows);
-  const least = leastWidths(rows);
+  const least = naturalWidths(rows, longestWord);
   const narrow = () => widths.map((width, index) => Math.max(least[index] ?? 0, Math.min(width, readable)));
   for (let left = optional; left > 0 && tableWidth(narrow()) > columns; left -= 1) widths.pop();
   for (let over = tableWidth(widths) - columns; over > 0; over -= 1) {
@@ -104,18 +99,17 @@ function columnWidths(rows: Texts, columns: number, optional: number): number[] 
 export function tableStream(columns: number): (part: Table) => Promise<string> {
   let widths: number[] | undefined;
   return (part) => {
-    const rows = part.rows.map((row) => row.map(sanitize));
-    const first = widths === undefined;
-    widths ??= columnWidths([part.head, ...rows], columns, part.optional ?? 0);
+    const harmless = part.rows.map((row) => row.map(sanitize));
+    const rows = widths === undefined ? [part.head, ...harmless] : harmless;
+    widths ??= columnWidths(rows, columns, part.optional ?? 0);
     // Only a longer id in a later part makes a column wider; the last one has what is left of the line.
-    const least = leastWidths(first ? [part.head, ...rows] : rows);
-    const last = widths.length - 1;
-    widths = widths.map((width, index) => Math.max(index === last ? 0 : width, least[index] ?? 0));
-    widths[last] = Math.max(widths[last] ?? 0, columns - tableWidth([...widths.slice(0, last), 0]));
-    const all = first ? [part.head, ...rows] : rows;
+    const least = naturalWidths(rows, longestWord);
+    const others = widths.slice(0, -1).map((width, index) => Math.max(width, least[index] ?? 0));
+    const rest = columns - tableWidth([...others, 0]);
+    widths = [...others, Math.max(rest, least[others.length] ?? 0)];
     const kept = widths.length;
     return drawRows(
-      all.map((row) => ({ cells: row.slice(0, kept) })),
+      rows.map((row) => ({ cells: row.slice(0, kept) })),
       widths,
     );
   };
