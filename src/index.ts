@@ -35,7 +35,6 @@ export type { DiscardedRun } from './gate/start.ts';
 export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
 export type { GateOptions, GateOverrides } from './library/gate-options.ts';
-export type { StartOptions } from './library/gate-start.ts';
 export {
   type Mock,
   type MockDelivery,
@@ -43,7 +42,7 @@ export {
   type MockRun,
   startMock,
 } from './library/mock.ts';
-export { type StartedRun, type StartRunOptions, startRun } from './library/start-run.ts';
+export { type StartedRun, type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';
 export type { DeliveryStatus } from './mock/data/webhooks.ts';

@@ -8,8 +8,8 @@ import { checkRunId } from '../gate/run-id.ts';
 import { runService } from '../gate/service.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
-import { planStart } from './gate-start.ts';
 import { observerOf } from './observer.ts';
+import { planStart } from './start-run.ts';
 
 /**
  * Starts a run or takes some that are there, waits for them, and judges them: `rungate run trigger --wait` and

@@ -117,16 +117,7 @@ export async function startMock(given: MockOptions = {}): Promise<Mock> {
     get deliveries() {
       return deliveriesSince(state, homeTenant, startedAt);
     },
-    faults: {
-      add: (fault) => faults.add(fault),
-      clear: () => faults.clear(),
-      get pending() {
-        return faults.pending;
-      },
-      get list() {
-        return faults.list;
-      },
-    },
+    faults,
     endRun(runId, as) {
       const run = state.runs.get(runId);
       return run !== undefined && endRun(state, run, as, 'ended by the test');

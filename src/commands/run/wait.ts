@@ -12,16 +12,16 @@ import { printGate } from './result.ts';
 import { fleetOf, type WaitFlags, waitRules } from './wait-flags.ts';
 
 /** What is waited for: runs that are there, or one that is created first and then is ours. */
-export type Watched = { runIds: readonly string[] } | { start: Start; journal?: RunJournal | undefined };
+export type GateTarget = { runIds: readonly string[] } | { start: Start; journal?: RunJournal | undefined };
 
 /** Waits, prints the gate and returns its exit code: the one path of `run wait` and `run trigger --wait`. */
-export async function runWait(context: Context, watched: Watched, flags: WaitFlags): Promise<number> {
-  const facts = { startedAt: context.io.clock.now(), created: 'start' in watched };
+export async function runWait(context: Context, target: GateTarget, flags: WaitFlags): Promise<number> {
+  const facts = { startedAt: context.io.clock.now(), created: 'start' in target };
   let report: GateReport;
   try {
-    report = concealReport(await waitForGate(context, watched, flags), context.output.conceal);
+    report = concealReport(await waitForGate(context, target, flags), context.output.conceal);
   } catch (error) {
-    const runIds = 'runIds' in watched ? watched.runIds : [];
+    const runIds = 'runIds' in target ? target.runIds : [];
     if (tellsAnybody(context, flags)) {
       await (await import('./reports.ts')).writeUnstarted(context, error, runIds, flags, facts);
     }
@@ -38,7 +38,7 @@ function tellsAnybody({ io: { env } }: Context, { junit, report }: WaitFlags): b
   return asked || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
 }
 
-async function waitForGate(context: Context, watched: Watched, flags: WaitFlags): Promise<GateReport> {
+async function waitForGate(context: Context, target: GateTarget, flags: WaitFlags): Promise<GateReport> {
   const { io, output, settings } = context;
   const rules = waitRules(settings);
   const fleet = fleetOf(settings, flags, io.random);
@@ -53,11 +53,11 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
   try {
     return await runGate(
       {
-        ...watched,
+        ...target,
         ...rules,
         shortestMs: shortestWaitMs(local),
         fleet,
-        cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in watched,
+        cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in target,
         cancelOnTimeout: flags.cancelOnTimeout === true,
         // Found out when it is needed: most runs are never cancelled.
         cancelReason: async (why) => (await import('../../ci/provider.ts')).cancelReason(why, io.env),
@@ -69,7 +69,7 @@ async function waitForGate(context: Context, watched: Watched, flags: WaitFlags)
         onStop: io.onStop,
         tell: progress.tell,
         onWatch: progress.onWatch,
-        journal: 'journal' in watched ? watched.journal : undefined,
+        journal: 'journal' in target ? target.journal : undefined,
       },
     );
   } finally {
