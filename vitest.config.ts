@@ -43,6 +43,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
           isolate: false,
         },
       },

@@ -9,7 +9,7 @@ export default defineConfig({
       'test/webhook/{core,vectors}.test.ts',
     ],
     // Thousands of drawn cases, which kill nothing that the others leave alive.
-    exclude: ['test/gate/{fleet,fleet-load,trust}.test.ts'],
+    exclude: ['test/gate/fleet-load.test.ts'],
     testTimeout: 60_000,
   },
 });

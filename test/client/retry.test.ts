@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   backoff,
+  clockOf,
   limitWait,
   parseRetryAfter,
   type Refused,
@@ -39,6 +40,7 @@ describe('Retry-After', () => {
     ['2026-01-01T12:00:30Z', undefined],
     ['Thu, 99 Jan 2026 12:00:30 GMT', undefined],
     ['5, 10', undefined],
+    ['x Thu, 01 Jan 2026 12:00:30 GMT', undefined],
   ])('%j is %j ms', (value, ms) => expect(parseRetryAfter(value, now)).toBe(ms));
 
   test('any text is a duration from 0 up or nothing', () => {
@@ -58,6 +60,18 @@ describe('Retry-After', () => {
       }),
     );
   });
+});
+
+describe('the clock of a response', () => {
+  const at = (second: number) => now + second * 1000;
+  test.each<[string, string | undefined, number]>([
+    ['is ours without a date', undefined, now],
+    ['is ours where the date is none', 'soon', now],
+    ['is ours where the date is 2 s later', 'Thu, 01 Jan 2026 12:00:02 GMT', now],
+    ['is that of a date 3 s later', 'Thu, 01 Jan 2026 12:00:03 GMT', at(3)],
+    ['is that of a date 3 s earlier', ' Thu, 01 Jan 2026 11:59:57 GMT ', at(-3)],
+    ['is that of a date in the form of C', 'Thu Jan  1 13:00:00 2026', at(3600)],
+  ])('%s', (_, date, clock) => expect(clockOf(date === undefined ? {} : { date }, now)).toBe(clock));
 });
 
 describe('backoff', () => {
@@ -111,6 +125,7 @@ describe('the wait after a 429', () => {
       30_000,
       4.5 * minute,
     ],
+    ['is spread from 45 s on', { refusals: 2, waitedMs: 45_000 }, 30_000, 510_000],
     ['does not pass the end', { refusals: 9, waitedMs: hour, leftMs: 2 * minute }, 30_000, 2 * minute],
     ['is past the end when no wait fits', { leftMs: 10_000 }, 15_000, 15_000],
     ['is at least what the service asks for', { askedMs: 7000 }, 7000, 14_000],
@@ -193,6 +208,9 @@ describe('what is retried', () => {
       expect(retryKind(error, plainPost)).toBe('no');
       expect(retryKind(error, get)).toBe('no');
     }
+    const keyedPut = { ...keyedPost, method: 'PUT' } as const;
+    expect(retryKind(http(409, 'in progress'), keyedPut)).toBe('no');
+    expect(retryKind(http(422, 'in progress'), keyedPost)).toBe('no');
     expect(retryKind(http(409, 'the key came with another body'), keyedPost)).toBe('no');
   });
 

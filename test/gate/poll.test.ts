@@ -7,12 +7,14 @@ import {
   NetworkError,
   type NetworkFault,
   type RungateError,
+  UsageError,
 } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
 import {
   afterRead,
   atTheLimit,
   type Decision,
+  endedAtFirstLook,
   firstProgress,
   type Outcome,
   type PollRules,
@@ -165,6 +167,53 @@ describe('never shortens a wait to fit the deadline', () => {
   ])('%s', (_name, result, deadline, over) => {
     expect('done' in readAll([result], { deadline }).decision).toBe(over);
   });
+});
+
+describe('whether the run had ended at the first look', () => {
+  const unknown = status({ state: 'paused' });
+  const noCounts = broken('failed');
+  test.each<[string, ReadResult[], boolean]>([
+    ['an ended run had', [ended('completed')], true],
+    ['a run that was in progress had not', [running(), ended('completed')], false],
+    ['a state that nobody knows leaves it open', [unknown, ended('completed')], true],
+    [
+      'a state that nobody knows does not undo what was seen',
+      [running(), unknown, ended('completed')],
+      false,
+    ],
+    ['an end without counts is an end', [noCounts], true],
+    ['an end without counts comes late after progress', [running(), noCounts], false],
+    ['a 401 says nothing of the run', [http(401)], false],
+    ['a run that goes on has not', [running()], false],
+  ])('%s', (_, results, expected) => {
+    const last = play(results, unlimited).at(-1);
+    const progress = last?.progress ?? firstProgress();
+    expect(endedAtFirstLook({ progress, outcome: last ? outcomeOf(last.decision) : null })).toBe(expected);
+  });
+
+  test('a limit before any answer leaves it open', () => {
+    const progress = firstProgress();
+    expect(endedAtFirstLook({ progress, outcome: atTheLimit(progress) })).toBe(false);
+  });
+});
+
+test('the time can be up before anything was read', () => {
+  expect(atTheLimit(firstProgress())).toMatchObject({
+    verdict: 'unobserved',
+    limit: true,
+    cause: { hint: expect.stringContaining('--timeout') },
+  });
+});
+
+test('an error that is not of the network, of HTTP or of the contract ends the wait', () => {
+  const [step] = play([{ error: new UsageError('closed') }], unlimited);
+  expect(step && outcomeOf(step.decision)).toMatchObject({ verdict: 'unobserved' });
+});
+
+test('a connection that broke was one: the address is not wrong', () => {
+  const refused = Array<ReadResult>(6).fill(network('refused'));
+  expect(play([network('broken'), ...refused], unlimited)).toHaveLength(7);
+  expect(play(refused, unlimited)).toHaveLength(4);
 });
 
 describe('no sleep after the last read', () => {

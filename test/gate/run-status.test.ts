@@ -151,6 +151,23 @@ describe('retryAfterSeconds', () => {
   });
 });
 
+describe('what is shown of a reply', () => {
+  test.each([
+    [2000, true],
+    [2001, false],
+  ])('an appUrl of %i characters: %j', (length, isShown) => {
+    const appUrl = 'x'.repeat(length);
+    expect(readStatus({ state: 'in_progress', appUrl }).kind).toBe('running');
+    expect(readStatus({ state: 'in_progress', appUrl })).toMatchObject({ appUrl: isShown ? appUrl : null });
+  });
+
+  test('60 characters of a bad value', () => {
+    expect(describeValue('x'.repeat(58))).toBe(`the string "${'x'.repeat(58)}"`);
+    expect(describeValue('x'.repeat(59))).toBe(`the string "${'x'.repeat(59)}…`);
+    expect(describeValue({ a: 1 })).toBe('an object');
+  });
+});
+
 describe('of any JSON', () => {
   const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
   const loose = fc.oneof(
