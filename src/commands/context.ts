@@ -52,7 +52,7 @@ function readPem(io: Io, path: string, source: string): string {
 }
 
 /** Authorities given for one connection take the place of NODE_EXTRA_CA_CERTS in Node before 22.15: so give both. */
-function readCa(io: Io, { value: path, origin, detail }: NonNullable<Settings['caFile']>): string {
+export function readCa(io: Io, { value: path, origin, detail }: NonNullable<Settings['caFile']>): string {
   const extra = io.env.NODE_EXTRA_CA_CERTS;
   const own = readPem(io, path, origin === 'flag' ? '--ca-file' : `caFile in ${detail}`);
   return extra === undefined || extra === '' ? own : `${own}\n${readPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;

@@ -44,7 +44,7 @@ export function parseHeaderLines(lines: readonly string[], complain: (line: numb
 }
 
 /** A captured HTTP request: its headers, and its body as it comes. */
-export interface Capture {
+interface Capture {
   headers: HeaderPairs;
   body: AsyncIterable<Uint8Array>;
 }

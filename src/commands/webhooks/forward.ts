@@ -89,7 +89,7 @@ export interface Forwarded {
   fault: string | null;
 }
 
-export interface ForwardOptions {
+interface ForwardOptions {
   target: URL;
   signal: AbortSignal;
   /** Told of each connection to the target. */

@@ -1,9 +1,9 @@
 import type { SecureContext } from 'node:tls';
-import { ConfigError, type StopSignal, UsageError } from '../../errors.ts';
+import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
 import { isLoopback } from '../../transport/address.ts';
-import type { Context } from '../context.ts';
+import { type Context, readCa } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { Deliveries, type Rules } from './deliveries.ts';
 import { parseTarget } from './forward.ts';
@@ -29,21 +29,11 @@ function portOf(text: string | undefined): number {
   throw new UsageError(`--port: ${echoed(text)} is not a whole number from 0 to 65535`);
 }
 
-/** Those of NODE_EXTRA_CA_CERTS too: Node before 22.15 does not tell which they are. */
 async function trustOf({ io, settings }: Context, target: URL | null): Promise<SecureContext | undefined> {
-  const own = settings.caFile?.value;
-  if (own === undefined || target?.protocol !== 'https:') return undefined;
+  const { caFile } = settings;
+  if (caFile === undefined || target?.protocol !== 'https:') return undefined;
   const { trustAlso } = await import('../../transport/trust.ts');
-  const paths = [own, io.env.NODE_EXTRA_CA_CERTS ?? ''].filter((path) => path !== '');
-  const read = (path: string) => {
-    try {
-      return new TextDecoder().decode(io.readFile(path));
-    } catch (cause) {
-      const message = `the file of certificate authorities cannot be read: ${path}`;
-      throw new ConfigError(message, { hint: 'check --ca-file and NODE_EXTRA_CA_CERTS', cause });
-    }
-  };
-  return trustAlso(paths.map(read).join('\n'));
+  return trustAlso(readCa(io, caFile));
 }
 
 function prepareFolder({ io }: Context, folder: string): string {

@@ -11,7 +11,7 @@ const mostConnections = 256;
 /** Of all bodies that are read or sent on at once. */
 const mostOpenBytes = 32 * 1024 * 1024;
 
-export interface Receiving {
+interface Receiving {
   port: number;
   url: string;
   /** Stops at once: nobody can keep it open. */
