@@ -8,20 +8,9 @@ import type { Exchange, ExchangeEvent } from './options.ts';
 import { readReply } from './response.ts';
 import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
 
-/** The limits of one call; all durations in milliseconds. */
-interface CallLimits {
-  /** The whole call, sleeps included; what a rate limit makes us wait is on `limitTimeoutMs`. */
-  timeoutMs: number;
-  /** One try. */
-  requestTimeoutMs: number;
-  /** Tries, those that a rate limit refused not counted; with 1 a rate limit is not waited out either. */
-  attempts: number;
-  /** How long rate limits are waited out. */
-  limitTimeoutMs: number;
-}
-
 export interface CallContext {
-  limits: CallLimits;
+  /** Those of `CallOptions`, each with a value. What a rate limit makes the call wait is on `limitTimeoutMs` alone. */
+  limits: Record<'timeoutMs' | 'requestTimeoutMs' | 'attempts' | 'limitTimeoutMs', number>;
   transport: Transport;
   clock: Clock;
   random: () => number;
@@ -146,16 +135,9 @@ class Call {
 
   #report(began: number, outcome: { status?: number; code?: string }): void {
     const { endpoint, method, path } = this.request;
+    const attempt = this.#attempts;
     const elapsedMs = this.context.clock.monotonic() - began;
-    this.context.onExchange?.({
-      type: 'try',
-      endpoint,
-      method,
-      path,
-      attempt: this.#attempts,
-      ...outcome,
-      elapsedMs,
-    });
+    this.context.onExchange?.({ type: 'try', endpoint, method, path, attempt, ...outcome, elapsedMs });
   }
 
   #deadlineError(cause?: NetworkError): NetworkError {
@@ -163,10 +145,8 @@ class Call {
     const text = `${method} ${path} was not answered within ${span(this.context.limits.timeoutMs)}`;
     const hint =
       cause?.hint ?? 'the service is slow or cannot be reached: try again later, or allow more time';
-    return new NetworkError('deadline', cause === undefined ? text : `${text}: ${cause.message}`, {
-      hint,
-      cause,
-    });
+    const message = cause === undefined ? text : `${text}: ${cause.message}`;
+    return new NetworkError('deadline', message, { hint, cause });
   }
 
   /** Sleeps until the next try, or throws the error that the call ends with. */
@@ -204,9 +184,7 @@ class Call {
       return this.#deadlineError(error);
     if (waitMs === undefined) return error;
     const asked = error instanceof HttpError && error.retryAfterMs !== undefined;
-    const why = asked
-      ? `the service asks to wait ${span(waitMs)}`
-      : `the next try would be in ${span(waitMs)}`;
+    const why = `${asked ? 'the service asks to wait' : 'the next try would be in'} ${span(waitMs)}`;
     const given = `${why}, and the call has ${span(leftMs)} left: not waited`;
     error.hint = error.hint === undefined ? given : `${error.hint}; ${given}`;
     return error;

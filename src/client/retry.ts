@@ -23,10 +23,15 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
     const ms = Math.ceil(Number(text) * 1000);
     return Number.isFinite(ms) ? ms : undefined;
   }
-  if (!httpDate.test(text)) return undefined;
-  // The C form of the date carries no zone, and means GMT as the others do.
-  const at = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  const at = parseHttpDate(text);
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+/** Milliseconds since the epoch; NaN where it is no HTTP date. */
+function parseHttpDate(text: string): number {
+  if (!httpDate.test(text)) return Number.NaN;
+  // The C form of the date carries no zone, and means GMT as the others do.
+  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
 }
 
 /** A `Date` comes in whole seconds, and was on its way. */
@@ -37,21 +42,16 @@ const sameTimeMs = 2000;
  * than ours. A service whose clock is off would make us wait by the difference, or not at all.
  */
 export function clockOf(headers: Readonly<Record<string, string>>, now: number): number {
-  const date = headers.date?.trim() ?? '';
-  const at = httpDate.test(date) ? Date.parse(date.endsWith('GMT') ? date : `${date} GMT`) : Number.NaN;
+  const at = parseHttpDate(headers.date?.trim() ?? '');
   return Math.abs(at - now) > sameTimeMs ? at : now;
 }
 
 /**
- * The wait before another try, in milliseconds: full jitter, anything from 0 up to `base · 2^n`, at most `cap`.
+ * The wait before another try, in milliseconds: full jitter, anything from 0 up to 500 ms · 2^n, at most 20 s.
  * @param n failed tries before this wait, less one: 0 for the first wait
  */
-export function backoff(
-  n: number,
-  random: () => number,
-  { base = 500, cap = 20_000 }: { base?: number; cap?: number } = {},
-): number {
-  return random() * Math.min(cap, base * 2 ** n);
+export function backoff(n: number, random: () => number): number {
+  return random() * Math.min(20_000, 500 * 2 ** n);
 }
 
 /** A request that the rate limit has just refused. Times in milliseconds. */

@@ -67,7 +67,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
     let body = new CollectedBytes(0);
     let sending: Dispatcher.DispatchController | undefined;
     const settle = (outcome: () => void) => {
-      hop.stop.off(stop);
+      hop.stop.onCall = undefined;
       outcome();
     };
     const stop = () => {
@@ -77,7 +77,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
     const finish = () => settle(() => resolve({ ...head, text: decoder.decode(body.bytes()) }));
     // undici frees the connection in the next turn of the event loop: a request sent before that opens another one.
     const finishFree = () => queueMicrotask(() => setImmediate(finish));
-    hop.stop.on(stop);
+    hop.stop.onCall = stop;
     dispatcher.dispatch(optionsOf(hop), {
       // Called once, when the first byte is about to be written to a connection that is open and, if it is TLS, trusted.
       onRequestStart(controller) {

@@ -39,31 +39,24 @@ function redirectTarget(
 ): URL | undefined {
   const { status, location } = reply;
   if (location === undefined || !(moved.includes(status) || kept.includes(status))) return undefined;
-  if (!URL.canParse(location, from.href)) {
-    throw new HttpError(`the service redirects (${status}) to something that is not an address`, { status });
-  }
+  const problem = (what: string, hint?: string) =>
+    new HttpError(`the service redirects ${what}`, { status, hint });
+  if (!URL.canParse(location, from.href)) throw problem(`(${status}) to something that is not an address`);
   const to = new URL(location, from.href);
   to.username = '';
   to.password = '';
   to.hash = '';
   if (to.origin !== from.origin) {
     const place = to.origin === 'null' ? `a ${to.protocol} address` : to.origin;
-    throw new HttpError(`the service redirects (${status}) to another origin, ${place}`, {
-      status,
-      hint: `the credential is not sent there; if ${place} is the service, set RUNGATE_API_URL to it`,
-    });
+    const hint = `the credential is not sent there; if ${place} is the service, set RUNGATE_API_URL to it`;
+    throw problem(`(${status}) to another origin, ${place}`, hint);
   }
   if (method !== 'GET' && moved.includes(status)) {
-    throw new HttpError(`the service redirects (${status}) a ${method}, which would lose its body`, {
-      status,
-      hint: `set RUNGATE_API_URL so that it needs no redirect; this one leads to ${to.pathname}`,
-    });
+    const hint = `set RUNGATE_API_URL so that it needs no redirect; this one leads to ${to.pathname}`;
+    throw problem(`(${status}) a ${method}, which would lose its body`, hint);
   }
   if (hops >= maxRedirects) {
-    throw new HttpError(`the service redirects in circles: more than ${maxRedirects} times`, {
-      status,
-      hint: 'check the path in RUNGATE_API_URL',
-    });
+    throw problem(`in circles: more than ${maxRedirects} times`, 'check the path in RUNGATE_API_URL');
   }
   return to;
 }
