@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { readProjectFile } from '../../src/settings/project-file.ts';
-import { createSettingsSchema } from '../../src/settings/schema.ts';
-import { plainNames } from '../../src/settings/table.ts';
+import { createSettingsSchema, plainNames } from '../../src/settings/table.ts';
 import { bytesOf, sampleNames, samples } from './samples.ts';
 
 const ajv = new Ajv({ strict: true, strictRequired: false, formats: { uri: true }, allowUnionTypes: true });

@@ -4,7 +4,7 @@ import { policyOf } from '../../settings/merge.ts';
 import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import { isPlainName, writeValue } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
-import { allNames, isSecret, settingName } from './names.ts';
+import { allNames, isSecret, settingName } from './change.ts';
 import { profilesFile } from './store.ts';
 
 /** A value as a file has it; null when it is not set. Never called for a secret. */

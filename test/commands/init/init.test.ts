@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSettingsSchema } from '../../../src/settings/schema.ts';
+import { createSettingsSchema } from '../../../src/settings/table.ts';
 import { version } from '../../../src/version.ts';
 import { cli, type Settings, type Stage, stage } from '../../cli/harness.ts';
 
