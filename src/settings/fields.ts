@@ -38,22 +38,18 @@ function misplacedSecret(place: string, name: string): ConfigError {
   });
 }
 
-export interface FieldRules {
-  /** Keys that the caller reads himself. */
-  readonly others?: readonly string[];
-}
-
 type Values = Partial<Record<PlainName, unknown>>;
 
 /**
  * The settings of one object in a file, each with its value checked.
+ * @param others keys that the caller reads himself
  * @throws ConfigError that says where
  */
 export function readFields(
   file: JsonFile,
   json: unknown,
   at: Path,
-  { others = [] }: FieldRules = {},
+  others: readonly string[] = [],
 ): Partial<SettingValues> {
   const values: Values = {};
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {

@@ -19,10 +19,10 @@ export class UnfitValue extends Error {
 export interface Kind<Value> {
   /** From JSON as a user writes it. @throws UnfitValue */
   read(json: unknown): Value;
-  /** From one word of the command line to the JSON that a file has. */
-  json(text: string): unknown;
-  /** To JSON that `read` takes. */
-  write(value: Value): unknown;
+  /** From one word of the command line to the JSON that a file has; without it they are the same. */
+  json?(text: string): unknown;
+  /** To JSON that `read` takes; without it the value is such. */
+  write?(value: Value): unknown;
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
@@ -41,13 +41,9 @@ function isText(json: unknown): json is string {
   return typeof json === 'string' && /\S/.test(json) && !/[\u0000-\u001f\u007f-\u009f]/.test(json);
 }
 
-const same = <Value>(value: Value): Value => value;
-
 function textOf(expected: string, pattern: RegExp): Kind<string> {
   return {
     read: (json) => (isText(json) && pattern.test(json) ? json : unfit(expected)),
-    json: same,
-    write: same,
     schema: { type: 'string', pattern: pattern.source },
   };
 }
@@ -74,15 +70,12 @@ export const address: Kind<string> = {
     }
     return json.trim();
   },
-  json: same,
-  write: same,
   schema: { type: 'string', format: 'uri', pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?://[^\\s?#@]+\\s*$' },
 };
 
 export const flag: Kind<boolean> = {
   read: (json) => (typeof json === 'boolean' ? json : unfit('true or false')),
   json: (word) => ({ true: true, false: false })[word.trim()],
-  write: same,
   schema: { type: 'boolean' },
 };
 
@@ -90,8 +83,6 @@ export function wordOf<const Word extends string>(words: readonly Word[]): Kind<
   return {
     read: (json) =>
       words.find((word) => word === json) ?? unfit(`one of ${words.join(', ')}${nearWord(json, words)}`),
-    json: same,
-    write: same,
     schema: { enum: words },
   };
 }
@@ -104,7 +95,6 @@ export const count: Kind<number> = {
       ? json
       : unfit('a whole number from 1 up'),
   json: (word) => (/^\d{1,9}$/.test(word.trim()) ? Number(word) : word),
-  write: same,
   schema: { type: 'integer', minimum: 1, maximum: mostCount },
 };
 
@@ -125,7 +115,6 @@ export const duration: Kind<number> = {
     if (ms !== null && ms > 0 && ms <= mostSeconds * 1000) return ms;
     return unfit('a duration above 0, such as "250ms", "10s", "5m" or "1h", or a number of seconds');
   },
-  json: same,
   write: durationText,
   schema: {
     anyOf: [
@@ -148,7 +137,6 @@ export const texts: Kind<readonly string[]> = {
       .split(/[,\n]/)
       .map((word) => word.trim())
       .filter((word) => word !== ''),
-  write: same,
   schema: { type: 'array', minItems: 1, items: text.schema },
 };
 
@@ -177,7 +165,6 @@ export const overrides: Kind<Overrides> = {
     const all = pairs.map((pair) => pair.split('='));
     return all.every((pair) => pair.length === 2) && all.length > 0 ? Object.fromEntries(all) : words;
   },
-  write: same,
   schema: {
     type: 'object',
     additionalProperties: false,

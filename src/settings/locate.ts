@@ -8,14 +8,12 @@ export const projectFileName = '.rungate.json';
  * only the folder itself counts: above it may be anybody's, as /tmp is.
  */
 export function findProjectFile(cwd: string, isThere: (path: string) => boolean): string | null {
-  let nearest: string | null = null;
+  const root = findRoot(cwd, isThere);
   for (let folder = cwd; ; folder = dirname(folder)) {
     const path = join(folder, projectFileName);
-    if (nearest === null && isThere(path)) nearest = path;
-    if (isThere(join(folder, '.git'))) return nearest;
-    if (dirname(folder) === folder) break;
+    if (isThere(path)) return path;
+    if (root === null || folder === root) return null;
   }
-  return nearest !== null && dirname(nearest) === cwd ? nearest : null;
 }
 
 /** The root of the repository that a folder is in, the nearest with `.git`; null outside of any. */

@@ -23,7 +23,7 @@ function placed(path: string, values: SomeSettings): SomeSettings {
  */
 export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
   const file = readJson(path, bytes);
-  const values = placed(path, readFields(file, file.value, [], { others: ['$schema', 'branches'] }));
+  const values = placed(path, readFields(file, file.value, [], ['$schema', 'branches']));
   const { $schema, branches = {} } = file.value as { $schema?: unknown; branches?: unknown };
   if ($schema !== undefined && typeof $schema !== 'string') {
     throw new ConfigError(`${file.place(['$schema'])}: $schema: expected a text`);

@@ -55,10 +55,16 @@ export function readValue<Name extends PlainName>(name: Name, json: unknown): Pl
   return entry.kind.read(json);
 }
 
+/** What a file would have, from one word of the command line. */
+export function readWord(name: PlainName, text: string): unknown {
+  const { json } = settingsTable[name].kind;
+  return json === undefined ? text : json(text);
+}
+
 /** A value as a file has it. */
 export function writeValue<Name extends PlainName>(name: Name, value: PlainValues[Name]): unknown {
   const entry: Entry<PlainValues[Name]> = settingsTable[name];
-  return entry.kind.write(value);
+  return entry.kind.write === undefined ? value : entry.kind.write(value);
 }
 
 type Schema = Record<string, unknown>;

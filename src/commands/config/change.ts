@@ -6,7 +6,7 @@ import { isSecretName } from '../../settings/fields.ts';
 import { UnfitValue } from '../../settings/kinds.ts';
 import { type SettingName, secretNames } from '../../settings/names.ts';
 import { changeProfile, type Profile, profileOf, without, withSetting } from '../../settings/profiles.ts';
-import { isPlainName, plainNames, readValue, settingsTable } from '../../settings/table.ts';
+import { isPlainName, plainNames, readValue, readWord } from '../../settings/table.ts';
 import { echoed, nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { changeStore } from './store.ts';
@@ -43,7 +43,7 @@ export function plainName(text: string): (typeof plainNames)[number] {
 function parseSetting({ io }: Context, given: string, text: string): Profile['settings'] {
   const name = plainName(given);
   try {
-    const value = readValue(name, settingsTable[name].kind.json(text));
+    const value = readValue(name, readWord(name, text));
     // A profile is used from everywhere, so a path in it must not depend on where we are.
     return { [name]: name === 'caFile' ? resolve(io.cwd, String(value)) : value };
   } catch (error) {

@@ -8,6 +8,7 @@ import { completes } from '../completion/completes.ts';
 import { collect } from '../run/wait-flags.ts';
 import type { ApiFlags } from './api-call.ts';
 import { deriveCommands } from './derive.ts';
+import type { CreateKeyFlags } from './keys-create.ts';
 
 /** `rungate orders …` */
 export function defineOrders(group: Command, bind: Bind): void {
@@ -36,12 +37,6 @@ export function defineObservations(group: Command, bind: Bind): void {
   deriveCommands(group, bind, observations);
 }
 
-interface CreateFlags {
-  name?: string;
-  scope?: string[];
-  outputFile?: string;
-}
-
 /** The known scopes, those of one area in a line. */
 function scopeLines(): string[] {
   const areas = new Map<string, string[]>();
@@ -64,7 +59,7 @@ export function defineKeys(group: Command, bind: Bind): void {
       completes(command, '--scope', knownScopes);
       examples(command, 'rungate keys create --name ci --scope ci:trigger --scope ci:status');
       tie(command, {
-        run: async (context, _args, flags: CreateFlags) =>
+        run: async (context, _args, flags: CreateKeyFlags) =>
           (await import('./keys-create.ts')).createKeyCommand(context, flags),
       });
     },
