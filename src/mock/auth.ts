@@ -1,7 +1,39 @@
+import { randomBytes } from 'node:crypto';
 import type { Auth } from '../contract/endpoint.ts';
 import type { EndpointName } from '../contract/index.ts';
+import { seededDraw } from './random.ts';
 import { MockError } from './reply.ts';
 import type { Credential } from './state.ts';
+
+/** A key and a token that look like real ones, so that what hides secrets is tried on the real shapes. */
+export interface Credentials {
+  apiKey: string;
+  token: string;
+}
+
+const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A user session's token in the shape of a JWT. Its signature is noise: the mock knows its tokens by heart. */
+function tokenOf(tenant: string, user: string, signature: string): string {
+  const claims = { sub: `user_${user}`, tenant, iat: 1_767_225_600, exp: 4_102_444_800 };
+  return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`;
+}
+
+export function seededCredentials(seed: number, tenant: string): Credentials {
+  const text = seededDraw(seed, 'token');
+  return {
+    apiKey: `rg_${seededDraw(seed, 'api key').token(40)}`,
+    token: tokenOf(tenant, text.id(12), text.token(43)),
+  };
+}
+
+/** Returns random ones, which nobody can work out from a seed. */
+export function newCredentials(tenant: string): Credentials {
+  return {
+    apiKey: `rg_${randomBytes(20).toString('hex')}`,
+    token: tokenOf(tenant, randomBytes(6).toString('hex'), randomBytes(32).toString('base64url')),
+  };
+}
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -19,8 +51,13 @@ function unauthorized(auth: Auth, problem: string): MockError {
   });
 }
 
-function bearerToken(headers: Headers): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+function credentialsOf(headers: Headers, credentials: ReadonlyMap<string, Credential>) {
+  const known = (kind: Credential['kind'], secret = '') => {
+    const credential = credentials.get(secret);
+    return credential?.kind === kind ? credential : undefined;
+  };
+  const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  return { token: known('token', token), key: known('key', headers['x-api-key']) };
 }
 
 /** Whom a request belongs to, whatever it asks for: the owner of its token, else of its key; nobody's is undefined. */
@@ -28,10 +65,8 @@ export function knownCaller(
   headers: Headers,
   credentials: ReadonlyMap<string, Credential>,
 ): Credential | undefined {
-  const token = credentials.get(bearerToken(headers) ?? '');
-  if (token?.kind === 'token') return token;
-  const key = credentials.get(headers['x-api-key'] ?? '');
-  return key?.kind === 'key' ? key : undefined;
+  const { token, key } = credentialsOf(headers, credentials);
+  return token ?? key;
 }
 
 /**
@@ -43,14 +78,8 @@ export function authenticate(
   headers: Headers,
   credentials: ReadonlyMap<string, Credential>,
 ): Credential {
-  const known = (kind: Credential['kind'], secret: string | undefined) => {
-    const credential = secret === undefined ? undefined : credentials.get(secret);
-    return credential?.kind === kind ? credential : undefined;
-  };
-  const authorization = headers.authorization;
-  const apiKey = headers['x-api-key'];
-  const token = known('token', bearerToken(headers));
-  const key = known('key', apiKey);
+  const { token, key } = credentialsOf(headers, credentials);
+  const { authorization, 'x-api-key': apiKey } = headers;
 
   const byToken = auth !== 'key' && (authorization !== undefined || auth !== 'either');
   const accepted = byToken ? token : key;

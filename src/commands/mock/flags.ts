@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { parseDuration, readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
-import { newCredentials } from '../../mock/credentials.ts';
+import { newCredentials } from '../../mock/auth.ts';
 import { homeTenant } from '../../mock/data/account.ts';
 import { deliveryScopes } from '../../mock/deliveries.ts';
 import { parseFault } from '../../mock/faults/parse.ts';
@@ -59,29 +59,18 @@ function retryAfterSeconds(text: string): number {
 }
 
 export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): MockOptions {
-  const {
-    port,
-    outcome,
-    duration,
-    retryAfter,
-    seed,
-    rateLimit,
-    fault,
-    allowHost,
-    deliver = 'loopback',
-  } = flags;
-  const list = outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word));
+  const { port, duration, retryAfter, seed, rateLimit, deliver = 'loopback' } = flags;
   return {
     clock: io.clock,
     deliveries: oneOf('--deliver', deliveryScopes, deliver),
     tenantSecret: readSecret(io.env, 'RUNGATE_TENANT_SECRET', io.readFile),
     port: port === undefined ? defaultPort : wholeNumber('--port', port, 65_535),
-    ...(list === undefined ? {} : { outcome: list }),
-    ...(duration === undefined ? {} : { duration: parseDuration('--duration', duration) }),
-    ...(retryAfter === undefined ? {} : { retryAfterSeconds: retryAfterSeconds(retryAfter) }),
-    ...(allowHost === undefined ? {} : { allowHosts: allowHost }),
+    outcome: flags.outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word)),
+    duration: duration === undefined ? undefined : parseDuration('--duration', duration),
+    retryAfterSeconds: retryAfter === undefined ? undefined : retryAfterSeconds(retryAfter),
+    allowHosts: flags.allowHost,
+    faults: flags.fault?.map(parseFault),
+    rateLimit: rateLimit === undefined ? undefined : oneOf('--rate-limit', rateLimits, rateLimit),
     ...(seed === undefined ? newCredentials(homeTenant) : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
-    ...(fault === undefined ? {} : { faults: fault.map(parseFault) }),
-    ...(rateLimit === undefined ? {} : { rateLimit: oneOf('--rate-limit', rateLimits, rateLimit) }),
   };
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { env } from '../../contract/env.ts';
-import type { Environment } from '../data/environments.ts';
+import type { Account } from '../data/account.ts';
+import type { Environment, Variable } from '../data/environments.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
@@ -31,21 +32,45 @@ function keyFrom(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
-function refuseTaken(environments: Iterable<Environment>, key: string, id?: string): void {
-  for (const other of environments) {
-    if (other.key === key && other.id !== id)
-      throw invalidBody(`body.key: another environment has the key ${key}`);
+/** 422 where another one has what must be its own. */
+function refuseTaken<T extends { id: string }>(
+  all: Map<string, T>,
+  what: string,
+  field: string & keyof T,
+  value: T[typeof field],
+  id?: string,
+): void {
+  for (const other of all.values()) {
+    if (other[field] === value && other.id !== id)
+      throw invalidBody(`body.${field}: another ${what} has the ${field} ${value}`);
   }
 }
-
-type EnvironmentApi = Omit<typeof env, `env.vars.${string}`>;
 
 /** An environment belongs to no project here: only global webhooks are told. */
 function tell(state: State, tenant: string, type: EventType, { id, key }: Environment): void {
   announce(state, tenant, { type, projectId: null, data: { id, key } });
 }
 
-export const environmentHandlers: HandlersOf<EnvironmentApi> = {
+/** What is sent in place of a secret value, however long that is. */
+export const mask = '********';
+
+const name = z.string().check(z.minLength(1));
+const newVariable = z.looseObject({ name, value: z.string(), secret: z.optional(z.boolean()) });
+const changes = z.looseObject({
+  name: z.optional(name),
+  value: z.optional(z.string()),
+  secret: z.optional(z.boolean()),
+});
+
+function sentVariable(variable: Variable): Variable {
+  return variable.secret ? { ...variable, value: mask } : { ...variable };
+}
+
+function variablesOf({ environments }: Account, id: string): Map<string, Variable> {
+  return known(environments.get(id), 'Environment', id).variables;
+}
+
+export const envHandlers: HandlersOf<typeof env> = {
   'env.overview': ({ account }) => ({
     body: [...account.environments.values()].map(({ id, name, key, baseUrl, version, variables }) => ({
       ...{ id, name, key, baseUrl, version },
@@ -60,7 +85,7 @@ export const environmentHandlers: HandlersOf<EnvironmentApi> = {
   'env.create': ({ body, account: { environments }, tenant, state, now }) => {
     const { name, key = keyFrom(name ?? '') } = checkBody(named, body);
     if (key === '') throw invalidBody('body.key: required where no key can be made from the name');
-    refuseTaken(environments.values(), key);
+    refuseTaken(environments, 'environment', 'key', key);
     const environment: Environment = {
       id: state.nextId('env'),
       name: name ?? key,
@@ -82,7 +107,7 @@ export const environmentHandlers: HandlersOf<EnvironmentApi> = {
   'env.update': ({ params, body, account: { environments }, tenant, state, now }) => {
     const before = known(environments.get(params.id), 'Environment', params.id);
     checkBody(named, body);
-    if (body.key !== undefined) refuseTaken(environments.values(), body.key, before.id);
+    if (body.key !== undefined) refuseTaken(environments, 'environment', 'key', body.key, before.id);
     const given = without(body, own);
     const environment: Environment = {
       ...before,
@@ -99,6 +124,38 @@ export const environmentHandlers: HandlersOf<EnvironmentApi> = {
     const gone = known(environments.get(params.id), 'Environment', params.id);
     environments.delete(gone.id);
     tell(state, tenant, 'environment.deleted', gone);
+    return {};
+  },
+
+  'env.vars.list': ({ params, account }) => ({
+    body: [...variablesOf(account, params.id).values()].map((variable) => ({ ...sentVariable(variable) })),
+  }),
+
+  'env.vars.create': ({ params, body, account, state, now }) => {
+    const variables = variablesOf(account, params.id);
+    const { name, value, secret = false } = checkBody(newVariable, body);
+    refuseTaken(variables, 'variable of the environment', 'name', name);
+    const variable = { id: state.nextId('var'), name, value, secret, createdAt: now, updatedAt: now };
+    variables.set(variable.id, variable);
+    return { status: 201, body: sentVariable(variable) };
+  },
+
+  'env.vars.update': ({ params, body, account, now }) => {
+    const variables = variablesOf(account, params.envId);
+    const variable = known(variables.get(params.varId), 'Variable', params.varId);
+    const {
+      name = variable.name,
+      value = variable.value,
+      secret = variable.secret,
+    } = checkBody(changes, body);
+    refuseTaken(variables, 'variable of the environment', 'name', name, variable.id);
+    Object.assign(variable, { name, value, secret, updatedAt: now });
+    return { body: sentVariable(variable) };
+  },
+
+  'env.vars.delete': ({ params, account }) => {
+    const variables = variablesOf(account, params.envId);
+    variables.delete(known(variables.get(params.varId), 'Variable', params.varId).id);
     return {};
   },
 };
