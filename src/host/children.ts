@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { stopSignals } from './process-events.ts';
 
 export interface ChildResult {
@@ -19,26 +20,18 @@ export function capture([file = '', ...args]: readonly string[]): string | null 
 }
 
 /** Runs a command with this process's own streams; stop signals are passed on to it. */
-export function run(
-  command: readonly string[],
+export async function run(
+  [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ChildResult> {
   const { spawn } = process.getBuiltinModule('node:child_process');
-  const [file = '', ...args] = command;
-  return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
-    const pass = (signal: NodeJS.Signals) => child.kill(signal);
-    for (const signal of stopSignals) process.on(signal, pass);
-    const done = () => {
-      for (const signal of stopSignals) process.off(signal, pass);
-    };
-    child.once('error', (error) => {
-      done();
-      reject(error);
-    });
-    child.once('close', (code, signal) => {
-      done();
-      resolve({ code, signal });
-    });
-  });
+  const child = spawn(file, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
+  const pass = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of stopSignals) process.on(signal, pass);
+  try {
+    const [code, signal] = await once(child, 'close');
+    return { code, signal };
+  } finally {
+    for (const signal of stopSignals) process.off(signal, pass);
+  }
 }

@@ -44,23 +44,23 @@ export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']):
   const load = async () => {
     if (terminal !== undefined) drawing ??= await import('./live/spinner.ts');
   };
-  const open = () => {
-    if (terminal === undefined || drawing === undefined || views.length === 0) return;
-    const style = { paint, symbols: hasSymbols(io) };
-    spinner ??= drawing.openSpinner(terminal, io, style, (size) => views.at(-1)?.(size) ?? []);
-  };
-  const close = () => {
-    spinner?.close();
-    spinner = undefined;
+  const openOrClose = () => {
+    if (views.length === 0) {
+      spinner?.close();
+      spinner = undefined;
+    } else if (terminal !== undefined && drawing !== undefined) {
+      const style = { paint, symbols: hasSymbols(io) };
+      spinner ??= drawing.openSpinner(terminal, io, style, (size) => views.at(-1)?.(size) ?? []);
+    }
   };
   const show = (view: View) => {
     if (terminal === undefined || ended) return () => {};
     views.push(view);
-    if (drawing === undefined) void load().then(open);
-    else open();
+    if (drawing === undefined) void load().then(openOrClose);
+    else openOrClose();
     return () => {
       views.splice(views.indexOf(view), 1);
-      if (views.length === 0) close();
+      openOrClose();
     };
   };
   return {
@@ -86,7 +86,7 @@ export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']):
     end() {
       ended = true;
       views.length = 0;
-      close();
+      openOrClose();
     },
   };
 }
