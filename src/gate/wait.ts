@@ -61,19 +61,12 @@ export function watch(runId: string, now: number, known: Partial<WatchedRun> = {
   };
 }
 
-/** A run as the schedule sees it. */
-export interface Scheduled {
-  /** When it is read next, on the monotonic clock, in milliseconds. */
-  due: number;
-  outcome: unknown;
-}
-
 /**
  * Returns which run is read next, and when: of those without an outcome that are not being read, the one that has been due
  * for longest. Null when there is none. Reads may overlap, and keep to the limit by when they begin.
  * @param past when earlier reads began, in order
  */
-export function nextRead<Run extends Scheduled>(
+export function nextRead<Run extends { due: number; outcome: unknown }>(
   runs: readonly Run[],
   reading: ReadonlyMap<Run, unknown>,
   past: readonly number[],
