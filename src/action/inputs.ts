@@ -52,36 +52,28 @@ function switchWords(name: FlagInput, text: string): string[] {
   throw new UsageError(`the input ${name} is "${text}"`, { hint: 'write true or false' });
 }
 
-function listOf(text: string): string[] {
-  return text
-    .split(/[\n,]/)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
 function words(name: FlagInput, text: string): string[] {
   const flag = `--${renamed[name] ?? name}`;
   const kind: Kind = flagInputs[name];
   if (kind === 'switch') return switchWords(name, text);
+  const values = kind === 'list' ? text.split(/[\n,]/).map((part) => part.trim()) : [text];
   // With an equals sign, so that a value that begins with a dash is never taken for a flag.
-  return (kind === 'list' ? listOf(text) : [text]).map((value) => `${flag}=${value}`);
+  return values.filter((value) => value !== '').map((value) => `${flag}=${value}`);
 }
 
-/** The cell of a matrix as a salt: `null` where the job has no matrix. */
-function saltOf(salt: string, matrix: string): string {
-  const cell = matrix === '' || matrix === 'null' || matrix === '{}' ? '' : matrix;
-  return [salt, cell].filter((part) => part !== '').join(' ');
+/** The salt with the cell of the matrix: `null` if the job has none. A key that is given is the whole key, without a salt. */
+function saltOf(read: (name: string) => string): string {
+  if (!['', 'auto'].includes(read('idempotency-key'))) return '';
+  const cell = read('matrix');
+  const parts = [read('idempotency-salt'), ['null', '{}'].includes(cell) ? '' : cell];
+  return parts.filter((part) => part !== '').join(' ');
 }
 
-/** The command line that the inputs stand for. `read` gives an input's text, trimmed, and '' where it was left out. */
+/** The command line that the inputs stand for. `read` returns an input's text, trimmed, and '' if it was left out. */
 export function argvOf(read: (name: string) => string): string[] {
-  const given = (name: FlagInput) =>
-    name === 'idempotency-salt' ? saltOf(read(name), read('matrix')) : read(name);
   const flags = (Object.keys(flagInputs) as FlagInput[]).flatMap((name) => {
-    const text = given(name);
-    // A key that is given is the whole key: the cell of the matrix has no say in it.
-    const unused = name === 'idempotency-salt' && !['', 'auto'].includes(read('idempotency-key'));
-    return text === '' || unused ? [] : words(name, text);
+    const text = name === 'idempotency-salt' ? saltOf(read) : read(name);
+    return text === '' ? [] : words(name, text);
   });
   return ['run', 'trigger', '--wait', ...flags];
 }

@@ -32,11 +32,6 @@ function isEvent(value: unknown): value is JournalEvent {
 
 const beginning = '{"event":"';
 
-/** Whether a line that is not JSON is one that was cut off: kill -9 may come at any byte, and leaves the other lines intact. */
-function isTorn(line: string): boolean {
-  return line.startsWith(beginning.slice(0, line.length));
-}
-
 /** The events of a journal's text, or null when it is not one. */
 export function parseJournal(text: string): JournalEvent[] | null {
   const events: JournalEvent[] = [];
@@ -46,7 +41,8 @@ export function parseJournal(text: string): JournalEvent[] | null {
     try {
       event = JSON.parse(line);
     } catch {
-      if (isTorn(line)) continue;
+      // kill -9 may cut a line off at any byte, and leaves the other lines intact.
+      if (beginning.startsWith(line.slice(0, beginning.length))) continue;
       return null;
     }
     if (!isEvent(event)) return null;

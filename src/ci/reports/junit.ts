@@ -76,18 +76,12 @@ function seconds(value: number): string {
 
 function testcase(run: RunReport, className: string): string {
   const result = resultOf(run);
-  const told = paragraph(run).join('\n');
-  const attributes = { type: run.verdict ?? 'stopped', message: story(run) };
-  const outcome = result === 'passed' ? [] : [element(result, attributes, xmlText(told))];
-  return element(
-    'testcase',
-    {
-      name: title(run),
-      classname: className,
-      time: seconds(run.elapsedSeconds),
-    },
-    `\n${[...outcome, element('system-out', {}, xmlText(told))].map((line) => `      ${line}\n`).join('')}    `,
-  );
+  const told = xmlText(paragraph(run).join('\n'));
+  const reason = { type: run.verdict ?? 'stopped', message: story(run) };
+  const children = result === 'passed' ? [] : [element(result, reason, told)];
+  children.push(element('system-out', {}, told));
+  const attributes = { name: title(run), classname: className, time: seconds(run.elapsedSeconds) };
+  return element('testcase', attributes, `\n${children.map((line) => `      ${line}\n`).join('')}    `);
 }
 
 const runFacts = [
@@ -105,16 +99,11 @@ const runFacts = [
 
 /** The schema has no properties below a test case: they stand above, numbered as the cases are. */
 function properties(report: GateReport): string {
-  const gate = {
-    gate: report.gate,
-    exitCode: report.exitCode,
-    interruptedBy: report.interruptedBy,
-    cancellation: report.cancellation,
-  };
+  const { gate, exitCode, interruptedBy, cancellation } = report;
   const runs = report.runs.flatMap((run, index) =>
     runFacts.map((name) => [`run.${index + 1}.${name}`, run[name]] as const),
   );
-  return [...Object.entries(gate), ...runs]
+  return [...Object.entries({ gate, exitCode, interruptedBy, cancellation }), ...runs]
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => `      ${element('property', { name, value: String(value) })}\n`)
     .join('');

@@ -73,19 +73,14 @@ function render(report: GateReport, runs: readonly RunReport[], shown: number): 
   const some = runs.slice(0, shown);
   const notable = some.filter((run) => run.verdict !== 'passed');
   const missing = runs.length - shown;
-  return [
+  const parts = [
     `### ${marks[shownGate(report)]} rungate: ${headline(report)}\n`,
-    ...(some.length === 0 ? [] : [head + some.map(row).join('')]),
-    ...(missing === 0
-      ? []
-      : [`${count(missing, 'run')} more had no room here: the whole result is in the log.\n`]),
-    ...(notable.length === 0 ? [] : [notable.map(note).join('')]),
-    ...(report.cancellation === undefined ? [] : [`${cancellations[report.cancellation]}\n`]),
-  ].join('\n');
-}
-
-function bytes(text: string): number {
-  return new TextEncoder().encode(text).length;
+    some.length === 0 ? '' : head + some.map(row).join(''),
+    missing === 0 ? '' : `${count(missing, 'run')} more had no room here: the whole result is in the log.\n`,
+    notable.map(note).join(''),
+    report.cancellation === undefined ? '' : `${cancellations[report.cancellation]}\n`,
+  ];
+  return parts.filter((part) => part !== '').join('\n');
 }
 
 /** The gate for a job's summary page: the verdict first, what is wrong before what is right, within `limit` bytes. */
@@ -93,10 +88,11 @@ export function markdownReport(report: GateReport, limit = markdownLimit): strin
   const runs = report.runs.toSorted((a, b) => urgency[shownAs(a)] - urgency[shownAs(b)]);
   let shown = runs.length;
   let text = render(report, runs, shown);
-  for (let size = bytes(text); size > limit; size = bytes(text)) {
+  for (;;) {
+    const size = new TextEncoder().encode(text).length;
+    if (size <= limit) return text;
     if (shown === 0) return '';
     shown = Math.max(0, Math.min(shown - 1, Math.floor((shown * limit) / size)));
     text = render(report, runs, shown);
   }
-  return text;
 }

@@ -81,20 +81,25 @@ export function shownPath(io: Io, path: string): string {
 
 /** What is left to do, by a person; `wanted` is false for who has said that there shall be no pipeline. */
 export function nextThings(ci: CiChoice, plan: Plan, self: string, wanted = true): string[] {
-  const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
-  const key = pipeline?.keyPlace ?? "the CI's store of secrets: RUNGATE_API_KEY";
-  const address = pipeline?.addressPlace ?? 'beside it, as a variable: RUNGATE_API_URL';
+  const lines = ['Next:'];
+  if (ci !== 'none') {
+    const pipeline = pipelineOf(ci);
+    const { start, caveat } = plan.installation;
+    lines.push(`  key      ${pipeline?.keyPlace ?? "the CI's store of secrets: RUNGATE_API_KEY"}`);
+    if (!plan.addressInFile)
+      lines.push(`  address  ${pipeline?.addressPlace ?? 'beside it, as a variable: RUNGATE_API_URL'}`);
+    if (caveat !== null) {
+      const pinned = start.split(' ').at(-1);
+      lines.push(
+        `  rungate  the pipeline runs ${pinned}, and not what a lockfile names:`,
+        `           ${caveat}`,
+      );
+    }
+  } else if (wanted) {
+    lines.push(`  pipeline ${self} init --ci github (or gitlab, …) writes it`);
+  }
   return [
-    'Next:',
-    ...(ci === 'none' && wanted ? [`  pipeline ${self} init --ci github (or gitlab, …) writes it`] : []),
-    ...(ci === 'none' ? [] : [`  key      ${key}`]),
-    ...(ci === 'none' || plan.addressInFile ? [] : [`  address  ${address}`]),
-    ...(ci === 'none' || plan.installation.caveat === null
-      ? []
-      : [
-          `  rungate  the pipeline runs ${plan.installation.start.split(' ').at(-1)}, and not what a lockfile names:`,
-          `           ${plan.installation.caveat}`,
-        ]),
+    ...lines,
     `  here     ${self} login --api-url <url>`,
     `           ${self} run trigger --wait`,
     `  offline  ${self} mock exec -- ${self} run trigger --wait`,
