@@ -20,6 +20,7 @@ import {
   type PollRules,
   type Progress,
   type ReadResult,
+  stretchAfter,
 } from '../../src/gate/poll.ts';
 import { defaultSettings, mergeSettings } from '../../src/settings/merge.ts';
 import type { SettingValues } from '../../src/settings/names.ts';
@@ -185,16 +186,31 @@ describe('whether the run had ended at the first look', () => {
     ['an end without counts comes late after progress', [running(), noCounts], false],
     ['a 401 says nothing of the run', [http(401)], false],
     ['a run that goes on has not', [running()], false],
+    ['a state that nobody knows has not', [unknown], false],
   ])('%s', (_, results, expected) => {
     const last = play(results, unlimited).at(-1);
     const progress = last?.progress ?? firstProgress();
     expect(endedAtFirstLook({ progress, outcome: last ? outcomeOf(last.decision) : null })).toBe(expected);
   });
 
+  test('an end is no progress', () => {
+    expect(play([ended('completed')], unlimited).at(-1)?.progress.inProgress).toBe(false);
+  });
+
   test('a limit before any answer leaves it open', () => {
     const progress = firstProgress();
     expect(endedAtFirstLook({ progress, outcome: atTheLimit(progress) })).toBe(false);
   });
+});
+
+test.each([
+  [0, 1],
+  [15_000, 1],
+  [30_000, 2],
+  [225_000, 15],
+  [3_600_000, 15],
+])('a create that a limit held up for %i ms stretches an interval of 10 s by %i', (limitedMs, stretch) => {
+  expect(stretchAfter(limitedMs, 10_000)).toBe(stretch);
 });
 
 test('the time can be up before anything was read', () => {

@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Exchange } from '../../src/client/caller.ts';
+import { asItIs } from '../../src/conceal.ts';
+import { appUrlOf, readStatus as read, readResponse } from '../../src/gate/run-status.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
 import { describeValue, readStatus } from '../as-it-is.ts';
 
@@ -159,6 +162,38 @@ describe('what is shown of a reply', () => {
     const appUrl = 'x'.repeat(length);
     expect(readStatus({ state: 'in_progress', appUrl }).kind).toBe('running');
     expect(readStatus({ state: 'in_progress', appUrl })).toMatchObject({ appUrl: isShown ? appUrl : null });
+  });
+
+  test.each([
+    [200, true],
+    [201, false],
+  ])('a state of %i characters: %j', (length, isState) => {
+    const state = 'x'.repeat(length);
+    expect(readStatus({ state }).kind).toBe(isState ? 'running' : 'broken');
+  });
+
+  test('nothing that is secret, and nothing that is not there', () => {
+    const conceal = (text: string) => text.replace('hunter22', '***');
+    expect(read({ state: 'hunter22', appUrl: 'https://hunter22/' }, new Map(), conceal)).toMatchObject({
+      state: '***',
+      appUrl: 'https://***/',
+    });
+    expect(read({}, new Map(), conceal)).toMatchObject({ kind: 'broken', state: null, appUrl: null });
+  });
+
+  test('that it is only a part, which leaves open whether the run has ended', () => {
+    const text = '{"state":"completed","failed":0,"blocked":0}';
+    const response = { status: 206, text, value: JSON.parse(text), conceal: asItIs } as Exchange;
+    expect(readResponse(response, 'run_1')).toMatchObject({ kind: 'broken', ended: false, state: null });
+  });
+
+  test.each([
+    [{ appUrl: 'a', run: { appUrl: 'b' }, data: { appUrl: 'c' } }, 'a'],
+    [{ run: { appUrl: 'b' }, data: { appUrl: 'c' } }, 'b'],
+    [{ data: { appUrl: 'c' } }, 'c'],
+    [{ url: 'd' }, null],
+  ])('the appUrl of the create response %j: %j', (reply, appUrl) => {
+    expect(appUrlOf(reply)).toBe(appUrl);
   });
 
   test('60 characters of a bad value', () => {
