@@ -17,7 +17,7 @@ const exempt: Readonly<Record<string, readonly [uses: number, reason: string]>> 
   'e2e/live.test.ts': [1, 'a warning while the view moves, from inside the process'],
   'e2e/pty.ts': [1, 'a pseudo-terminal does not announce its last bytes'],
   'e2e/terminal.ts': [1, 'a shell in a terminal has no events'],
-  'host/atomic-file.test.ts': [3, 'slow readers of a pipe while the event loop is blocked'],
+  'host/write-file.test.ts': [3, 'slow readers of a pipe while the event loop is blocked'],
   'host/children.test.ts': [1, 'a child that never ends'],
   'host/read-file.test.ts': [4, 'slow writers of a pipe while the event loop is blocked'],
   'long/reliability.test.ts': [2, 'names the case that hangs; kills at any moment'],
