@@ -19,6 +19,12 @@ export class Misuse extends Error {
 
 /** Throws its mistakes instead of printing them, and says which command they are about. */
 export class OwnCommand extends Command {
+  constructor(name?: string) {
+    super(name);
+    // commander's own `help` knows one word of a command: see `helpTopic`.
+    this.helpCommand(false);
+  }
+
   override createCommand(name?: string): OwnCommand {
     return new OwnCommand(name);
   }
@@ -29,9 +35,6 @@ export class OwnCommand extends Command {
 
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context !== 'object' || context.error !== true) return super.help();
-    // `help wiat` ends here as well.
-    const [, topic] = this.args;
-    if (topic !== undefined) return this.error(`unknown command '${topic}'`);
     throw new Misuse(this, `${nameOf(this)} alone does nothing: a command is missing`, 'missingCommand');
   }
 }

@@ -95,8 +95,6 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
       minWidthToWrap: 30,
       // What a command takes is in its own help: here it would leave no room for what the command does.
       subcommandTerm: (command) => command.name(),
-      // Without `help`, which does what `--help` does: the list of commands fits a screen.
-      visibleCommands: (command) => [...command.commands],
       commandUsage: usageOf,
     })
     .showSuggestionAfterError(false)
@@ -109,7 +107,7 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
     })
     .exitOverride();
   addGlobals(program).version(version, '--version', 'show the version');
-  const called = firstWord(program, argv);
+  const [called = ''] = wordsOf(program, argv);
   const isGroup = Object.hasOwn(groups, called);
   for (const [name, { summary, load }] of Object.entries(groups)) {
     // Where one is called, the others would be made for nothing, at the cost of all that it does before its work.
@@ -126,15 +124,33 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
   return program;
 }
 
-/** The first word that is neither an option nor the value of one. */
-function firstWord(program: Command, argv: readonly string[]): string {
-  for (let at = 0; at < argv.length; at++) {
-    const word = argv[at] ?? '';
-    if (!word.startsWith('-')) return word;
-    const option = program.options.find((one) => one.short === word || one.long === word);
-    if (option?.required) at++;
+/** The words that are neither global options nor their values. */
+function wordsOf(program: Command, argv: readonly string[]): string[] {
+  const isValue = (at: number) =>
+    program.options.some(({ short, long, required }) => required && [short, long].includes(argv[at - 1]));
+  return argv.filter((word, at) => !word.startsWith('-') && (at === 0 || !isValue(at)));
+}
+
+const subcommand = (command: Command, word: string) => command.commands.find((one) => one.name() === word);
+
+/** What `help run trigger` or `run help trigger` asks about: the words of a command. Null if it is no question. */
+function helpTopic(program: Command, argv: readonly string[]): string[] | null {
+  const words = wordsOf(program, argv);
+  let command: Command | undefined = program;
+  for (const [at, word] of words.entries()) {
+    // An argument may be called "help" too.
+    if (command === undefined || command.commands.length === 0) return null;
+    if (word === 'help') return words.toSpliced(at, 1);
+    command = subcommand(command, word);
   }
-  return '';
+  return null;
+}
+
+function showHelp(program: Command, topic: readonly string[]): void {
+  const found = topic.reduce((command, word) => {
+    return subcommand(command, word) ?? command.error(`unknown command '${word}'`);
+  }, program);
+  found.outputHelp();
 }
 
 /** Behind `Usage: `, in 80 columns: where it is too much for a line, the arguments stand in the first. */
@@ -156,6 +172,8 @@ export async function parse(
   io: Io,
 ): Promise<void> {
   try {
+    const topic = helpTopic(program, argv);
+    if (topic !== null) return showHelp(program, topic);
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     // Help or the version was shown.

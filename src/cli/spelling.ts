@@ -29,11 +29,12 @@ async function commandInstead(
   command: Command,
   word: string,
   everyCommand: () => Promise<Command>,
-): Promise<string> {
+): Promise<string | null> {
   const names = subcommands(command);
   const near = nearest(word, names);
   if (near !== null) return `did you mean ${nameOf(command)} ${near}?`;
   const deeper = command.parent === null ? elsewhere(await everyCommand(), word) : null;
+  if (names.length === 0) return null;
   return deeper ?? `the commands are ${names.join(', ')}`;
 }
 

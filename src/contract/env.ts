@@ -1,38 +1,38 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
+import { anyReply, described, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
 
-const text = z.optional(z.string());
+const text = (description: string) => described(z.optional(z.string()), description);
 
 /** Interface, section 2.8: mobile projects only. */
 const mobileRuntimeOverrides = z
   .looseObject({
-    deviceName: text,
-    udid: text,
-    androidAppPackage: text,
-    androidAppActivity: text,
+    deviceName: text('device name'),
+    udid: text('device UDID'),
+    androidAppPackage: text('Android package of the app'),
+    androidAppActivity: text('Android activity of the app'),
   })
   .register(shown, { id: 'MobileRuntimeOverrides' });
+
+const shownFields = {
+  name: text('display name'),
+  key: text('key that other requests name it by'),
+  baseUrl: text('base URL of web and API projects'),
+  providerModel: text('model to use'),
+  version: text('version of the application under test'),
+};
 
 /** Interface, section 2.8; other fields exist and are not shown. */
 export const environment = z
   .looseObject({
-    name: text,
-    key: text,
-    baseUrl: text,
-    providerModel: text,
-    version: text,
+    ...shownFields,
     mobileRuntimeOverrides: z.optional(z.nullable(mobileRuntimeOverrides)),
   })
   .register(shown, { id: 'Environment' });
 
 const environmentBody = z
   .looseObject({
-    name: text,
-    key: text,
-    baseUrl: text,
-    providerModel: text,
-    version: text,
+    ...shownFields,
     mobileRuntimeOverrides: z.optional(mobileRuntimeOverrides),
   })
   .register(shown, { id: 'EnvironmentFields' });

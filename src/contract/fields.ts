@@ -7,6 +7,12 @@ import type { Schema } from './endpoint.ts';
  */
 export const shown = z.registry<{ readonly id?: string; readonly [keyword: string]: unknown }>();
 
+/** A field with its description, for the help of its option and the OpenAPI document. */
+export function described<Field extends Schema>(field: Field, description: string): Field {
+  shown.add(field, { description });
+  return field;
+}
+
 /** The JSON schema of a string with known values and room for others. */
 export const knownValues = (known: readonly string[]) => ({ anyOf: [{ enum: known }, { type: 'string' }] });
 
@@ -33,7 +39,10 @@ export function openEnum<const Known extends string>(
 export const dateTime = z.iso.datetime({ offset: true, local: true });
 
 /** Interface, sections 2.9 and 8: pages are 1-indexed. */
-const page = { page: z.optional(z.int().check(z.gte(1))), pageSize: z.optional(z.int().check(z.gte(1))) };
+const page = {
+  page: described(z.optional(z.int().check(z.gte(1))), 'page number, from 1'),
+  pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page'),
+};
 
 /** The query of a paged list: `page`, `pageSize` and the list's own filters. */
 export function pageQuery<const Shape extends z.core.$ZodShape>(filters: Shape) {

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { defineApi, type Schema } from './endpoint.ts';
-import { anyReply, dateTime, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
+import { anyReply, dateTime, described, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
 
 const text = z.optional(z.string());
+const filter = (description: string) => described(z.optional(z.string()), description);
 
 /** Interface, section 2.10: the filterable attributes are shown, the rest is not. */
 export const observation = z
@@ -26,12 +27,12 @@ export const observations = defineApi(
       path: '/api/projects/{projectId}/observations',
       summary: 'List the observations of a project, page by page',
       query: pageQuery({
-        status: text,
-        discoveredInEnvironmentKey: text,
-        discoveredInEnvironmentVersion: text,
-        processRunId: text,
-        createdByAgentTemplateId: text,
-        createdAfter: z.optional(dateTime),
+        status: filter('only those with this status'),
+        discoveredInEnvironmentKey: filter('only those found in this environment'),
+        discoveredInEnvironmentVersion: filter('only those found in this version'),
+        processRunId: filter('only those found by this process run'),
+        createdByAgentTemplateId: filter('only those created by this agent template'),
+        createdAfter: described(z.optional(dateTime), 'only those created after this time (ISO 8601)'),
       }),
       paged: true,
       reply: paged(observation),

@@ -113,8 +113,9 @@ function queryParameters(endpoint: Endpoint, schemas: Json): Json[] {
     additionalProperties?: unknown;
   };
   const form = { in: 'query', style: 'form', explode: true };
-  const named = Object.entries(properties ?? {}).map(([name, schema]) => {
-    return { name, ...form, required: required?.includes(name) ?? false, schema };
+  const named = Object.entries(properties ?? {}).map(([name, { description, ...schema }]) => {
+    const said = description === undefined ? {} : { description };
+    return { name, ...form, required: required?.includes(name) ?? false, ...said, schema };
   });
   if (additionalProperties === false) return named;
   const others = {

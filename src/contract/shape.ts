@@ -1,4 +1,5 @@
 import type { Schema } from './endpoint.ts';
+import { shown } from './fields.ts';
 
 /** What a field takes, as far as a command line can say it. */
 export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'json';
@@ -9,6 +10,8 @@ export interface Field {
   readonly path: readonly string[];
   readonly type: FieldType;
   readonly required: boolean;
+  /** What it is, in a few words; empty where the contract does not say. */
+  readonly description: string;
 }
 
 /** The parts of zod's own description of a schema that are read here. */
@@ -49,7 +52,8 @@ export function fieldsOf(schema: Schema): Field[] {
     if (inner.type === 'object' && Object.keys(inner.shape ?? {}).length > 0) {
       return fieldsOf(field).map((leaf) => ({ ...leaf, path: [name, ...leaf.path], required: false }));
     }
-    return [{ path: [name], type: fieldType(inner), required }];
+    const { description = '' } = shown.get(field) ?? {};
+    return [{ path: [name], type: fieldType(inner), required, description: String(description) }];
   });
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
+import { anyReply, described, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
 
 /** Interface, section 2.12: no field of a webhook or of a delivery is shown. */
 export const webhook = z.looseObject({}).register(shown, { id: 'Webhook' });
@@ -18,7 +18,10 @@ export const webhooks = defineApi(
       method: 'GET',
       path: '/api/webhooks',
       summary: 'List webhooks, page by page',
-      query: pageQuery({ projectId: z.optional(z.string()), includeGlobal: z.optional(z.boolean()) }),
+      query: pageQuery({
+        projectId: described(z.optional(z.string()), 'only those of this project'),
+        includeGlobal: described(z.optional(z.boolean()), 'include global webhooks'),
+      }),
       paged: true,
       reply: paged(webhook),
     },
@@ -26,7 +29,9 @@ export const webhooks = defineApi(
       method: 'POST',
       path: '/api/webhooks',
       summary: 'Register a webhook',
-      body: z.looseObject({ projectId: z.optional(z.string()) }),
+      body: z.looseObject({
+        projectId: described(z.optional(z.string()), 'project of the webhook (default: all projects)'),
+      }),
     },
     'webhooks.delete': {
       method: 'DELETE',

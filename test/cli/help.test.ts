@@ -45,6 +45,58 @@ it.each(leaves.map((words) => [words.join(' '), words] as const))(
   },
 );
 
+const groups = all(program)
+  .filter((command) => command.commands.length > 0)
+  .map(wordsOf);
+
+it.each(commands.map((words) => [words.join(' '), words] as const))(
+  'rungate help %s shows what --help shows',
+  async (_name, words) => {
+    expect(await cli(['help', ...words])).toEqual({ code: 0, err: '', out: await helpOf(words) });
+  },
+);
+
+it.each(groups.map((words) => [words.join(' '), words] as const))(
+  'rungate %s help shows its own help and that of each command below',
+  async (_name, words) => {
+    expect((await cli([...words, 'help'])).out).toBe(await helpOf(words));
+    for (const below of commands.filter((one) => words.every((word, at) => word === one[at]))) {
+      const topic = below.slice(words.length);
+      expect((await cli([...words, 'help', ...topic])).out, below.join(' ')).toBe(await helpOf(below));
+    }
+  },
+);
+
+it.each([
+  [['help', 'wiat'], /unknown command 'wiat'.*\n.*did you mean rungate run wait/],
+  [['help', 'run', 'wiat'], /unknown command 'wiat'.*\n.*did you mean rungate run wait/],
+  [['run', 'help', 'wiat'], /unknown command 'wiat'.*\n.*did you mean rungate run wait/],
+  [['help', 'doctor', 'wiat'], /unknown command 'wiat'.*\n.*see rungate doctor --help/],
+])('rungate %j names the command that is not there', async (argv, message) => {
+  const { code, out, err } = await cli(argv);
+  expect({ code, out }).toEqual({ code: 64, out: '' });
+  expect(err).toMatch(message);
+});
+
+it('an argument or a value that is "help" asks for nothing', async () => {
+  const on = await stage();
+  try {
+    const { err } = await on.rungate('run', 'status', 'help');
+    expect(err).toContain('/api/ci/runs/help');
+    expect((await on.rungate('--profile', 'help', 'config', 'list')).err).toContain('"help"');
+  } finally {
+    await on.close();
+  }
+});
+
+it.each(all(program).map((command) => [wordsOf(command).join(' '), command] as const))(
+  'every option of rungate %s has a description',
+  (_name, command) => {
+    const silent = command.options.filter(({ hidden, description }) => !hidden && description.trim() === '');
+    expect(silent.map(({ flags }) => flags)).toEqual([]);
+  },
+);
+
 /** The lines below `Examples:`, with those that go on put together, and without their remarks. */
 async function examplesOf(words: readonly string[]): Promise<string[]> {
   const [, text = ''] = (await helpOf(words)).split('\nExamples:\n');

@@ -17,19 +17,15 @@ const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 const optionRow = ({ flags, description }: Option) => [code(flags), plain(description)] as const;
 const argumentRow = (argument: Argument) => [code(argument.name()), plain(argument.description)] as const;
 
-/** Without commander's own `help`, which is a way to say --help. */
-const subcommandsOf = (command: Command) =>
-  command
-    .createHelp()
-    .visibleCommands(command)
-    .filter((one) => one.parent === command);
+const subcommandsOf = (command: Command) => command.createHelp().visibleCommands(command);
 
 function optionTables(command: Command, heading: (name: string) => boolean): string {
   const groups = new Map<string, Option[]>();
   for (const option of command.createHelp().visibleOptions(command)) {
     const name = option.helpGroupHeading ?? 'Options:';
     // It stands before any command, and is said in a sentence.
-    if (option.long !== '--version' && heading(name)) groups.set(name, [...(groups.get(name) ?? []), option]);
+    const isProgramVersion = command.parent === null && option.long === '--version';
+    if (!isProgramVersion && heading(name)) groups.set(name, [...(groups.get(name) ?? []), option]);
   }
   return [...groups]
     .map(([name, options]) => `\n${table([name.replace(/:$/, ''), ''], options.map(optionRow))}`)

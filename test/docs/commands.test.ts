@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { expect, it } from 'vitest';
+import { nameOf } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
 import { commandsPage } from './commands-page.ts';
 
@@ -19,6 +20,11 @@ it('every command and every option is on the page', async () => {
   for (const command of commands) {
     const { name, parent } = { name: command.name(), parent: command.parent?.name() };
     expect(page).toMatch(new RegExp(`^#{2,4} rungate (.* )?(${parent} )?${name}$`, 'm'));
-    for (const { long, hidden } of command.options) if (!hidden) expect(page, name).toContain(long);
+    const sections = page.split(/^#+ /m);
+    const section = sections.find((one) => one.startsWith(`${nameOf(command)}\n`));
+    for (const { flags, hidden, helpGroupHeading } of command.options) {
+      const place = helpGroupHeading === 'Global options:' ? page : section;
+      if (!hidden) expect(place, name).toContain(flags.replaceAll('|', '\\|'));
+    }
   }
 });

@@ -84,7 +84,7 @@ export async function callEndpoint(
     const what = `${endpoint.summary}: ${Object.values(params).join(' ')}`;
     if (!(await confirm(context, what, flags.yes === true))) {
       await context.output.alert('nothing was done');
-      return exitCodes.SIGINT;
+      return exitCodes.failed;
     }
   }
   const headers = attachment === undefined ? {} : { 'content-type': attachment.contentType };

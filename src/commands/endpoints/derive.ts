@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import { type Field, fieldsOf, isOpen } from '../../contract/shape.ts';
 import { type Bind, examples } from '../binding.ts';
@@ -26,14 +26,19 @@ const placeholders: Readonly<Record<Field['type'], string>> = {
 
 function addField(command: Command, field: Field): void {
   const [outer] = field.path;
-  const note = field.path.length > 1 ? `in ${outer}` : '';
+  const notes = [
+    field.description,
+    field.path.length > 1 ? `(in ${outer})` : '',
+    field.type === 'strings' ? '(repeatable)' : '',
+  ];
   const flags = `${flagName(field)}${placeholders[field.type]}`;
-  if (field.type === 'strings') command.option(flags, `${note}(repeatable)`, collect);
-  else command.option(flags, note);
+  const description = notes.filter((note) => note !== '').join(' ');
+  if (field.type === 'strings') command.option(flags, description, collect);
+  else command.option(flags, description);
   if (/environmentKey$/i.test(flagKey(field))) {
     completes(command, flagName(field), { from: 'environment-keys' });
   }
-  if (field.type === 'boolean') command.addOption(new Option(`--no-${kebab(flagKey(field))}`));
+  if (field.type === 'boolean') command.option(`--no-${kebab(flagKey(field))}`, `do not ${description}`);
 }
 
 /** What a derived command says and takes, before its own options: for those written by hand as well. */

@@ -101,7 +101,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => shownPath(io, path));
   if (asked && flags.dryRun !== true && fresh.length > 0 && !(await agreed(context, fresh))) {
     await output.alert('nothing is written');
-    return exitCodes.ok;
+    return exitCodes.failed;
   }
   if (flags.dryRun !== true) writeFiles(io, files);
   await report(context, files, ci, plan, flags);

@@ -150,9 +150,9 @@ describe('what cannot be undone', () => {
     expect(on.mock.requests).toHaveLength(0);
   });
 
-  it('a person who says no is taken at their word', async () => {
-    const { code, err } = await on.with({ answer: 'n' })('env', 'delete', 'e1');
-    expect(code).toBe(130);
+  it.each(['n', 'N', 'no', ''])('answering "%s" does nothing and exits 1', async (answer) => {
+    const { code, err } = await on.with({ answer })('env', 'delete', 'e1');
+    expect(code).toBe(1);
     expect(err).toMatch(/nothing was done/);
     expect(on.mock.requests).toHaveLength(0);
   });

@@ -336,7 +336,7 @@ describe('a person is asked', () => {
   });
 
   it.each([
-    ['says no in the end', ['shop', 'checkout', '', '', '', 'n'], 0, /nothing is written/],
+    ['says no in the end', ['shop', 'checkout', '', '', '', 'n'], 1, /nothing is written/],
     ['does not say which project', [''], 64, /the project was not answered: nothing is written/],
     ['does not say what to run', ['shop', '', ''], 64, /what to run was not answered/],
   ] as const)('who %s gets no file', async (_name, answers, expected, message) => {
