@@ -226,8 +226,8 @@ export function serviceTypes(): { types: string; client: string } {
       `${generated}\n/** The endpoints of the service by the one name that each has everywhere (interface, section 4). */\n` +
       `export type EndpointName = ${names.join(' | ')};\n${generic}\n${[...named.values()].join('\n')}`,
     client:
-      `${generated}${writtenNames.map(({ name, from }) => `import type { ${name} } from './${from.slice(2)}';\n`).join('')}` +
-      `import type { ${usedBy(body, plain).join(', ')} } from './service-types.ts';\n` +
+      `${generated}${writtenNames.map(({ name, from }) => `import type { ${name} } from '../contract/${from.slice(2)}';\n`).join('')}` +
+      `import type { ${usedBy(body, plain).join(', ')} } from '../contract/service-types.ts';\n` +
       `import type { ExactOptions, ExactOrder } from './exact-orders.ts';\nimport type { CallOptions } from './options.ts';\n\n` +
       `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. Arguments are the path's\n` +
       ` * parameters in path order, then the body, then the query, as far as there are any, then options. A call is tried again\n` +
