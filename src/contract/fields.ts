@@ -7,9 +7,9 @@ import type { Schema } from './endpoint.ts';
  */
 export const shown = z.registry<{ readonly id?: string; readonly [keyword: string]: unknown }>();
 
-/** A field with its description, for the help of its option and the OpenAPI document. */
-export function described<Field extends Schema>(field: Field, description: string): Field {
-  shown.add(field, { description });
+/** A field with its description, for the help of its option and the OpenAPI document, which has the keywords too. */
+export function described<Field extends Schema>(field: Field, description: string, keywords = {}): Field {
+  shown.add(field, { description, ...keywords });
   return field;
 }
 
@@ -38,10 +38,10 @@ export function openEnum<const Known extends string>(
 /** ISO 8601 date and time, as text. */
 export const dateTime = z.iso.datetime({ offset: true, local: true });
 
-/** Interface, sections 2.9 and 8: pages are 1-indexed. */
+/** Interface, sections 2.9 and 8: pages are 1-indexed, and have 20 items where nothing else is asked for. */
 const page = {
   page: described(z.optional(z.int().check(z.gte(1))), 'page number, from 1'),
-  pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page'),
+  pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page', { default: 20 }),
 };
 
 /** The query of a paged list: `page`, `pageSize` and the list's own filters. */

@@ -23,6 +23,9 @@ export const knownScopes = [
 
 const scope = z.string().check(z.minLength(1)).register(shown, knownValues(knownScopes));
 
+/** Any text is read; `keys create` refuses one that no header can carry. */
+const token = z.string().check(z.minLength(1)).register(shown, { pattern: '^[!-~]+$' });
+
 export const keys = defineApi(
   { section: '4.2', auth: 'jwt', reply: anyReply },
   {
@@ -34,7 +37,7 @@ export const keys = defineApi(
         name: z.string().check(z.minLength(1)),
         scopes: z.optional(z.array(scope)),
       }),
-      reply: z.looseObject({ apiKey: z.string().check(z.minLength(1)) }),
+      reply: z.looseObject({ apiKey: token }),
     },
     'keys.delete': {
       method: 'DELETE',

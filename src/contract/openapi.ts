@@ -204,6 +204,38 @@ function errorResponses(): Json {
   );
 }
 
+const header = (name: string, description: string, schema: Json): Json => ({
+  ...{ name, in: 'header', required: true, description, schema },
+});
+
+/** What the service sends to each registered receiver (interface, section 6). */
+const delivery: Json = {
+  operationId: 'delivery',
+  tags: ['webhooks'],
+  summary: 'Deliver an event to a registered receiver',
+  description: `Signed with HMAC-SHA256 over \`<timestamp>.<body>\`: the timestamp header, a dot, and the bytes of the body as they are
+sent. The key is the webhook's secret, or the tenant's signing secret where one is configured. The real headers carry a vendor's
+name in place of \`Service\`.`,
+  'x-section': '6',
+  security: [],
+  parameters: [
+    header('X-Service-Timestamp', 'When it was signed', { type: 'string', format: 'date-time' }),
+    header('X-Service-Signature', '`sha256=` and the signature as hexadecimal digits', {
+      type: 'string',
+      pattern: '^sha256=[0-9a-f]{64}$',
+    }),
+  ],
+  requestBody: {
+    required: true,
+    description: 'The event. The interface does not show the types of events and their payloads.',
+    content: { 'application/json': { schema: {} } },
+  },
+  responses: {
+    '2XX': { description: 'The receiver has taken the delivery' },
+    '4XX': { description: 'The receiver has refused it: the signature is wrong, or the delivery too old' },
+  },
+};
+
 /** The interface as an OpenAPI 3.1 document, made from the contract and nothing else. */
 export function createOpenApi(options: { serverUrl?: string } = {}): Record<string, unknown> {
   const schemas: Json = {
@@ -234,6 +266,7 @@ export function createOpenApi(options: { serverUrl?: string } = {}): Record<stri
     servers: [{ url: options.serverUrl ?? '/' }],
     tags: Object.entries(tags).map(([name, text]) => ({ name, description: text })),
     paths,
+    webhooks: { delivery: { post: delivery } },
     components: {
       schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
       parameters: { IdempotencyKey: idempotencyKey },

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import { dateTime, shown } from './fields.ts';
 
-/** ISO 4217: three capital letters. */
-const currency = z.string().check(z.regex(/^[A-Z]{3}$/, 'expected a three-letter ISO 4217 code'));
+/** An ISO 4217 code, by the interface; any other text is read all the same, and orders are grouped by it. */
+const currency = z.string().register(shown, { pattern: '^[A-Z]{3}$', examples: ['EUR'] });
 
 /** Interface, section 2.1. */
 export const orderListItem = z

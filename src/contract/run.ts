@@ -55,19 +55,46 @@ const triggerBody = z
     oneOf: [{ required: ['processSlug'] }, { required: ['tags'] }],
   }) as unknown as Schema<TriggerBody, TriggerBody>;
 
+/** Where a create response may have the id of the run, in order of preference. */
+export const runIdPlaces: readonly (readonly string[])[] = [
+  ['runId'],
+  ['id'],
+  ['run', 'runId'],
+  ['run', 'id'],
+  ['data', 'runId'],
+  ['data', 'id'],
+];
+
+/** The JSON schema of an object with the id of a run at the end of a path. */
+function withRunId([name = '', ...rest]: readonly string[]): Record<string, unknown> {
+  const id = { type: ['string', 'integer'], minLength: 1 };
+  const schema = rest.length === 0 ? id : withRunId(rest);
+  return { type: 'object', properties: { [name]: schema }, required: [name] };
+}
+
+/** The interface does not show the create response: any JSON is read, and the gate looks for the id of the run in it. */
+const created: Schema<unknown, unknown> = z.unknown().register(shown, {
+  description:
+    'Not shown by the interface. rungate needs the id of the run, and looks for it in these places.',
+  anyOf: runIdPlaces.map(withRunId),
+});
+
 /** Interface, section 2.6. A state that is not listed is not terminal. */
 export const runStates = ['in_progress', 'completed', 'cancelled'] as const;
 /** The states of a run (interface, section 2.6); the service may come to know others, which are not ends. */
 export type RunState = (typeof runStates)[number];
 
+/** Any number is read, and the gate refuses what is no count. */
+const count = z.number().register(shown, { type: 'integer', minimum: 0 });
+
 /** Interface, section 2.6. Counts are only there to rely on once the run has ended. */
 export const runStatus = z
   .looseObject({
     state: openEnum(runStates),
-    failed: z.optional(z.number()),
-    blocked: z.optional(z.number()),
+    failed: z.optional(count),
+    blocked: z.optional(count),
     appUrl: z.optional(z.nullable(z.string())),
-    retryAfterSeconds: z.optional(z.number()),
+    retryAfterSeconds: z.optional(z.number().register(shown, { minimum: 0 })),
   })
   .register(shown, { id: 'RunStatus' });
 
@@ -82,6 +109,7 @@ export const run = defineApi(
       path: '/api/ci/runs',
       summary: 'Start a test run',
       body: triggerBody,
+      reply: created,
       keyed: true,
     },
     'run.status': {

@@ -1,19 +1,9 @@
 import { oneLine } from '../client/http-error.ts';
 import type { Conceal } from '../conceal.ts';
-import { run } from '../contract/run.ts';
+import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
 import { fillPath, paramProblem } from '../transport/address.ts';
-
-/** The places where services of this kind put the id of a run they have created, in order of preference. */
-const places: readonly (readonly string[])[] = [
-  ['runId'],
-  ['id'],
-  ['run', 'runId'],
-  ['run', 'id'],
-  ['data', 'runId'],
-  ['data', 'id'],
-];
 
 export function at(value: unknown, path: readonly string[]): unknown {
   let here = value;
@@ -109,7 +99,7 @@ export function runIdOf(
 
   const pointed = pointer === undefined ? [] : parsePointer(pointer);
   const own = found(pointed);
-  const place = places.find((path) => found(path) !== null) ?? [];
+  const place = runIdPlaces.find((path) => found(path) !== null) ?? [];
   const placed = found(place);
   if (own !== null && repeatsRequest(pointed, own, request)) {
     const other = placed === null ? '' : `; ${place.join('.')} is ${shown(placed)}`;

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { api } from '../../src/contract/index.ts';
 import { createOpenApi } from '../../src/contract/openapi.ts';
-import { runStates } from '../../src/contract/run.ts';
+import { runIdPlaces, runStates } from '../../src/contract/run.ts';
+import { defaultHeaderNames } from '../../src/webhook/headers.ts';
+import { signSync } from '../../src/webhook/node.ts';
 
 interface Operation {
   operationId: string;
@@ -17,6 +19,8 @@ interface Operation {
 
 interface Document {
   paths: Record<string, Record<string, Operation>>;
+  info: { version: string };
+  webhooks: Record<string, Record<string, Operation>>;
   servers: unknown;
   components: { schemas: Record<string, Record<string, unknown>> };
 }
@@ -165,6 +169,45 @@ describe('the document', () => {
       properties: { state: { anyOf: [{ enum: runStates }, { type: 'string' }] } },
     });
     expect(RunRequest).toMatchObject({ oneOf: [{ required: ['processSlug'] }, { required: ['tags'] }] });
+  });
+
+  it('has the defaults that the contract states', () => {
+    const defaults = (name: keyof typeof api) =>
+      (at(name).parameters ?? []).flatMap(({ name, schema }) => {
+        const { default: value } = (schema ?? {}) as { default?: unknown };
+        return value === undefined ? [] : [[name, value]];
+      });
+    expect(defaults('webhooks.list')).toEqual([
+      ['includeGlobal', true],
+      ['pageSize', 20],
+    ]);
+    expect(defaults('env.list')).toEqual([['pageSize', 20]]);
+  });
+
+  it('has the version of the order contract', () => expect(document.info.version).toBe('1.0'));
+
+  it('describes a delivery as rungate signs one', () => {
+    const delivery = document.webhooks.delivery?.post;
+    const { timestamp, signature } = signSync({ body: '{}', secret: 'secret' });
+    const headers = { [defaultHeaderNames.timestamp]: timestamp, [defaultHeaderNames.signature]: signature };
+    expect(Object.keys(headers)).toEqual(delivery?.parameters?.map(({ name }) => name));
+    for (const { name = '', schema, required } of delivery?.parameters ?? []) {
+      expect(required).toBe(true);
+      expect(headers[name]).toMatch(new RegExp((schema as { pattern?: string }).pattern ?? 'Z$'));
+    }
+    expect(delivery?.requestBody).toMatchObject({
+      required: true,
+      content: { 'application/json': { schema: {} } },
+    });
+  });
+
+  it('shows the places where rungate looks for the id of a created run', () => {
+    expect(at('run.trigger').responses[201]?.content).toMatchObject({
+      'application/json': {
+        schema: { anyOf: runIdPlaces.map(([outer]) => ({ required: [outer] })) },
+      },
+    });
+    expect(at('run.trigger').responses).not.toHaveProperty('204');
   });
 
   it('names the server it is asked to', () => {

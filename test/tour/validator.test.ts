@@ -62,9 +62,9 @@ describe('a request that the document allows is passed on without a word', () =>
     ['an attachment as JSON', '/api/projects/p/observations/o/attachments', post({ a: 1 }, token)],
     ['an encoded slash', '/api/webhooks/a%2Fb', { method: 'DELETE', headers: token }],
   ])('%s', async (_, path, init) => {
-    const validator = await answering(200, {});
+    const validator = await answering(200, { runId: 'run_1' });
     const reply = await fetch(validator.url + path, init);
-    // keys.create must answer with a key; the rest may answer anything.
+    // keys.create must answer with a key and run.trigger with an id; the rest may answer anything.
     expect(validator.violations.filter((text) => !text.includes("'apiKey'"))).toEqual([]);
     expect(reply.status).toBe(200);
     expect(validator.seen.size).toBe(1);
@@ -172,7 +172,7 @@ describe('a reply that the document does not allow is reported, and passed on al
       /"additionalProperty":"more"/,
     ],
     ['no state', '/api/ci/runs/x', 200, { failed: 0 }, /"missingProperty":"state"/],
-    ['a count that is text', '/api/ci/runs/x', 200, { ...status, failed: '0' }, /\/failed must be number/],
+    ['a count that is text', '/api/ci/runs/x', 200, { ...status, failed: '0' }, /\/failed must be integer/],
     ['nothing, where there is something to say', '/api/ci/runs/x', 200, undefined, /reply 200/],
     ['204, where there is something to say', '/api/ci/runs/x', 204, undefined, /reply 204/],
     ['no JSON', '/api/ci/runs/x', 200, '<html>', /reply 200: .*JSON/],

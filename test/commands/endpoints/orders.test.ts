@@ -182,7 +182,7 @@ describe('a reply that breaks the contract is named by its field', () => {
       'total',
     ],
     ['a missing currency', listText(good, good.replace('"currency":"EUR",', '')), 'orders[1].currency'],
-    ['a currency that is none', listText(orderText('1', '"euro"')), 'orders[0].currency'],
+    ['a currency that is not text', listText(orderText('1', '978')), 'orders[0].currency'],
     ['a list that is none', '{"orders":{}}', 'orders'],
   ])('%s', async (_what, text, field) => {
     summaryIs(summaryText('1', '1'));
