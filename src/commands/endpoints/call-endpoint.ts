@@ -2,7 +2,7 @@ import type { Exchange } from '../../client/caller.ts';
 import { readPage } from '../../client/page-checks.ts';
 import { type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import { type Field, fieldsOf, itemSchema } from '../../contract/shape.ts';
-import { UsageError } from '../../errors.ts';
+import { HttpError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { parseExact } from '../../output/exact.ts';
 import type { Context } from '../context.ts';
@@ -15,6 +15,7 @@ import {
   type OpenFlags,
   splitPair,
 } from './body-input.ts';
+import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
 import { fieldTable, itemTable } from './reply-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
@@ -63,10 +64,6 @@ export async function callEndpoint(
   const names = pathParams(endpoint.path);
   const params = Object.fromEntries(names.map((param, index) => [param, String(args[index])]));
   const query = queryOf(endpoint, args[names.length], flags);
-  if (flags.all === true) {
-    const { listAll } = await import('./list-all.ts');
-    return listAll(context, name, endpoint, query === undefined ? { params } : { params, query });
-  }
   const shown = endpoint.body === undefined ? [] : given(fieldsOf(endpoint.body), flags);
   const json = await bodyOf(context.io, flags, shown);
   const attachment = flags.file === undefined ? undefined : await attachmentOf(context.io, flags.file);
@@ -87,10 +84,22 @@ export async function callEndpoint(
       return exitCodes.failed;
     }
   }
+  const hint = namesEnvironment(endpoint) ? await useEnvironmentId(caller, params) : undefined;
+  if (flags.all === true) {
+    const { listAll } = await import('./list-all.ts');
+    return listAll(context, name, endpoint, query === undefined ? { params } : { params, query });
+  }
   const headers = attachment === undefined ? {} : { 'content-type': attachment.contentType };
-  const reply = await caller.exchange(name, endpoint, { params, query, body, headers });
+  const sent = caller.exchange(name, endpoint, { params, query, body, headers });
+  const reply = await sent.catch((error) => withHint(error, hint));
   await printReply(context, name, endpoint, reply);
   return exitCodes.ok;
+}
+
+/** Throws the error; if the service did not find the environment, with what to do about that. */
+function withHint(error: unknown, hint: string | undefined): never {
+  if (hint !== undefined && error instanceof HttpError && error.status === 404) error.hint = hint;
+  throw error;
 }
 
 /** The items of a list in any of its shapes, orders included. */

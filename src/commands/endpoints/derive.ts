@@ -7,6 +7,7 @@ import { collect } from '../run/wait-flags.ts';
 import { flagKey, flagName, kebab } from './body-input.ts';
 import type { EndpointFlags } from './call-endpoint.ts';
 import { endpointExamples } from './endpoint-examples.ts';
+import { namesEnvironment } from './environment-id.ts';
 
 const credentials: Readonly<Record<Endpoint['auth'], string>> = {
   bearer: 'Credential: a bearer token (RUNGATE_TOKEN).',
@@ -49,7 +50,10 @@ export function describeEndpoint(command: Command, endpoint: Endpoint): Command 
   command
     .summary(endpoint.summary.charAt(0).toLowerCase() + endpoint.summary.slice(1))
     .description(`${endpoint.summary}.${danger}\n${credentials[endpoint.auth]}`);
-  for (const name of pathParams(endpoint.path)) command.argument(`<${name}>`);
+  for (const [index, name] of pathParams(endpoint.path).entries()) {
+    const about = index === 0 && namesEnvironment(endpoint) ? 'the id or the key of the environment' : '';
+    command.argument(`<${name}>`, about);
+  }
   return command;
 }
 

@@ -18,7 +18,7 @@ export const endpointExamples: Readonly<Partial<Record<EndpointName, string>>> =
   'env.overview': '--json',
   'env.list': '--all',
   'env.create': '--name New --key new --base-url https://new.example.com',
-  'env.update': `${environment} --base-url https://new.example.com`,
+  'env.update': 'staging --version 9f2c1ab',
   'env.delete': `${environment} --yes`,
   'env.vars.list': environment,
   'env.vars.create': `${environment} --field name=LOCALE --field value=de`,

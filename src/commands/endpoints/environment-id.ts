@@ -1,0 +1,85 @@
+import type { Caller } from '../../client/caller.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
+import { ContractError, HttpError, UsageError } from '../../errors.ts';
+import { excerpt } from '../../sanitize.ts';
+import { nearest } from '../../suggest.ts';
+
+/** True if the first parameter of the endpoint's path is an environment, which may be given by its key. */
+export const namesEnvironment = ({ path }: Endpoint) => path.startsWith('/api/environments/{');
+
+/** What the list shows of an environment; an id that is a number has the digits it came with. */
+interface Listed {
+  readonly id: string | undefined;
+  readonly key: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** A field's JSON text as plain text: a string or a number; undefined for anything else. */
+function textOf(json: string | undefined): string | undefined {
+  if (json === undefined || !/^["\d-]/.test(json)) return undefined;
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+}
+
+/** Yields the environments of every page of the list. */
+async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
+  const { itemTexts, membersOf } = await import('../../client/json-text.ts');
+  const { readPages } = await import('../../client/pages.ts');
+  const { env } = await import('../../contract/env.ts');
+  const take = (text: string, { items }: { items: readonly unknown[] }) =>
+    itemTexts(text, items).map((item) => new Map(membersOf(item)));
+  // Of each item the id, the key and the name are read, and nothing else has to be right.
+  const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, take, { check: false });
+  for await (const { taken } of pages) {
+    for (const fields of taken) {
+      const [id, key, name] = ['id', 'key', 'name'].map((field) => textOf(fields.get(field)));
+      yield { id, key, name };
+    }
+  }
+}
+
+function ambiguous(given: string, found: readonly Listed[]): UsageError {
+  const some = found.slice(0, 5).map(({ id, name }) => `${id ?? 'no id'} (${name ?? 'no name'})`);
+  const more = found.length > some.length ? ', …' : '';
+  return new UsageError(
+    `${found.length} environments have the key ${JSON.stringify(given)}: ${excerpt(some.join(', '), 400)}${more}`,
+    { hint: 'give the id of the one that you mean' },
+  );
+}
+
+/**
+ * Puts the environment's id in the place of its key, in the first of the path's parameters. An id comes before a key. If the
+ * list has neither, or cannot be read, the parameter stays, and the service decides.
+ * @returns what to do if the service does not know that id; undefined if the list has it
+ * @throws UsageError if several environments have the key
+ */
+export async function useEnvironmentId(
+  caller: Caller,
+  params: Record<string, string>,
+): Promise<string | undefined> {
+  const [name = '', given = ''] = Object.entries(params)[0] ?? [];
+  // Refused by the call itself, before anything is sent.
+  if (given.trim() === '') return;
+  // A list that changes while it is read may show one environment twice.
+  const matches = new Map<string | Listed, Listed>();
+  const keys: string[] = [];
+  try {
+    for await (const environment of listEnvironments(caller)) {
+      const { id, key } = environment;
+      if (id === given) return;
+      if (key !== undefined) keys.push(key);
+      if (key === given) matches.set(id ?? environment, environment);
+    }
+  } catch (error) {
+    if (!(error instanceof HttpError || error instanceof ContractError)) throw error;
+    return `give the id: keys cannot be looked up, since the list cannot be read: ${excerpt(error.message, 300)}`;
+  }
+  const [match, ...others] = matches.values();
+  if (match !== undefined && others.length > 0) throw ambiguous(given, [match, ...others]);
+  if (match === undefined) {
+    const near = nearest(given, keys);
+    const meant = near === null ? 'rungate env list shows them' : `did you mean ${excerpt(near, 60)}?`;
+    return `no environment has that id or that key: ${meant}`;
+  }
+  if (match.id === undefined) return 'the list shows no id for the environment with that key';
+  params[name] = match.id;
+}

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
+import { json, type Scene, serve } from '../../transport/serve.ts';
+
+describe('an environment is named by its key', () => {
+  let on: Stage;
+  let id: string;
+  let before: number;
+  beforeEach(async () => {
+    on = await stage();
+    const { out } = await on.rungate('env', 'list', '--all', '--json');
+    const items = out.trimEnd().split('\n');
+    id = items.map((line) => JSON.parse(line)).find(({ key }) => key === 'staging').id;
+    before = on.mock.requests.length;
+  });
+  afterEach(() => on.close());
+
+  const last = () => on.mock.requests.at(-1);
+
+  it('in env update', async () => {
+    const { code, out } = await on.rungate('env', 'update', 'staging', '--version', '9f2c1ab', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ id, key: 'staging', version: '9f2c1ab' });
+    expect(last()).toMatchObject({ method: 'PUT', path: `/api/environments/${id}` });
+  });
+
+  it('in every command for its variables', async () => {
+    const made = await on.rungate(
+      'env',
+      'vars',
+      'create',
+      'staging',
+      '--field',
+      'name=A',
+      '--field',
+      'value=b',
+      '--json',
+    );
+    const variable = JSON.parse(made.out).id;
+    expect(last()?.path).toBe(`/api/environments/${id}/variables`);
+    expect((await on.rungate('env', 'vars', 'list', 'staging', '--json')).out).toContain(variable);
+    expect((await on.rungate('env', 'vars', 'update', 'staging', variable, '--field', 'value=c')).code).toBe(
+      0,
+    );
+    expect((await on.rungate('env', 'vars', 'delete', 'staging', variable, '--yes')).code).toBe(0);
+    expect(last()).toMatchObject({ method: 'DELETE', path: `/api/environments/${id}/variables/${variable}` });
+  });
+
+  it('in env delete', async () => {
+    expect((await on.rungate('env', 'delete', 'staging', '--yes')).code).toBe(0);
+    expect(last()).toMatchObject({ method: 'DELETE', path: `/api/environments/${id}` });
+  });
+
+  it('and an id is sent as it is', async () => {
+    expect((await on.rungate('env', 'update', id, '--version', '1')).code).toBe(0);
+    expect(last()).toMatchObject({ method: 'PUT', path: `/api/environments/${id}` });
+  });
+
+  it('and a key that no environment has is an error of the service, with the nearest key', async () => {
+    const { code, err } = await on.rungate('env', 'update', 'stagign', '--version', '1');
+    expect(code).toBe(5);
+    expect(err).toContain('no environment has that id or that key: did you mean staging?');
+  });
+
+  it('and a name that is empty is refused before anything is sent', async () => {
+    expect((await on.rungate('env', 'update', '', '--version', '1')).code).toBe(64);
+    expect(asked(on.mock).slice(before)).toEqual([]);
+  });
+
+  it('and a mistake in the body is refused before anything is sent', async () => {
+    expect((await on.rungate('env', 'update', 'staging')).code).toBe(64);
+    expect(asked(on.mock).slice(before)).toEqual([]);
+  });
+});
+
+/** `env update <given> --version 1` against a service with that list. */
+async function update(given: string, list: (scene: Scene) => void, wanted = 200) {
+  const { url, seen } = await serve((scene) => {
+    if (scene.seen.method === 'GET') return list(scene);
+    return json(scene.response, wanted, wanted === 200 ? {} : { error: 'no such environment' });
+  });
+  const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-hunter22' };
+  const result = await cli(['env', 'update', given, '--version', '1'], { env });
+  return { ...result, puts: seen.filter(({ method }) => method === 'PUT').map((one) => one.url), seen };
+}
+
+const text =
+  (body: string) =>
+  ({ response }: Scene) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(body);
+  };
+
+const paged =
+  (...pages: object[][]) =>
+  (scene: Scene) => {
+    const page = Number(new URL(scene.seen.url, 'http://x').searchParams.get('page'));
+    const items = pages[page - 1] ?? [];
+    const totalCount = pages.flat().length;
+    const [hasNextPage, hasPreviousPage] = [page < pages.length, page > 1];
+    json(scene.response, 200, {
+      items,
+      totalCount,
+      page,
+      pageSize: 2,
+      totalPages: pages.length,
+      hasNextPage,
+      hasPreviousPage,
+    });
+  };
+
+const a = { id: 'e1', key: 'a', name: 'A' };
+const b = { id: 'e2', key: 'b' };
+const c = { id: 'e3', key: 'c' };
+
+describe('the key is looked up', () => {
+  it('on every page', async () => {
+    expect((await update('c', paged([a, b], [c]))).puts).toEqual(['/api/environments/e3']);
+  });
+
+  it.each([
+    ['a bare array', '[{"id":"e1","key":"a"}]'],
+    ['an object with items', '{"items":[{"id":"e1","key":"a"}]}'],
+  ])('in a list that is %s', async (_what, body) => {
+    expect((await update('a', text(body))).puts).toEqual(['/api/environments/e1']);
+  });
+
+  it('after the ids of every page', async () => {
+    const named = { id: 'a', key: 'other' };
+    expect((await update('a', paged([a, b], [named]))).puts).toEqual(['/api/environments/a']);
+  });
+
+  it('without rounding an id that is a number', async () => {
+    const { puts } = await update('a', text('[{"id":9007199254740993,"key":"a"}]'));
+    expect(puts).toEqual(['/api/environments/9007199254740993']);
+  });
+
+  it('and belongs to one environment also where the list shows that one twice', async () => {
+    expect((await update('a', paged([a, b], [a, c]))).puts).toEqual(['/api/environments/e1']);
+  });
+
+  it.each([
+    ['on one page', paged([a, { ...b, key: 'a' }])],
+    ['on two pages', paged([a, b], [{ ...c, key: 'a' }])],
+    ['of which one has no id', paged([a, { key: 'a' }])],
+  ])('and nothing is sent where two environments have it, %s', async (_where, list) => {
+    const { code, err, puts } = await update('a', list);
+    expect({ code, puts }).toEqual({ code: 64, puts: [] });
+    expect(err).toMatch(/2 environments have the key "a": e1 \(A\), [\s\S]*give the id/);
+  });
+
+  it.each([
+    [
+      'may not be read',
+      ({ response }: Scene) => json(response, 403, { error: 'no' }),
+      /cannot be read: .*403/,
+    ],
+    ['is not a list', text('{}'), /cannot be read/],
+    ['has no ids', text('[{"key":"a"}]'), /the list shows no id for the environment with that key/],
+  ])('and is sent as an id where the list %s', async (_what, list, hint) => {
+    const found = await update('a', list);
+    expect({ code: found.code, puts: found.puts }).toEqual({ code: 0, puts: ['/api/environments/a'] });
+    const unknown = await update('a', list, 404);
+    expect(unknown.code).toBe(5);
+    expect(unknown.err.replace(/\s+/g, ' ')).toMatch(hint);
+  });
+});
