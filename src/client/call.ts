@@ -2,6 +2,7 @@ import pRetry from 'p-retry';
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { concealError, HttpError, NetworkError, RungateError } from '../errors.ts';
+import type { HintNames } from '../hint-names.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import type { Exchange, ExchangeEvent } from './options.ts';
@@ -15,6 +16,7 @@ export interface CallContext {
   clock: Clock;
   random: () => number;
   check: boolean;
+  names: HintNames;
   signal: AbortSignal;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
   onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
@@ -92,7 +94,7 @@ class Call {
   }
 
   async #try(): Promise<Exchange> {
-    const { transport, clock, signal, limits, check } = this.context;
+    const { transport, clock, signal, limits, check, names } = this.context;
     signal.throwIfAborted();
     const began = clock.monotonic();
     const left = this.#deadline - began;
@@ -105,7 +107,7 @@ class Call {
       // Where one kept connection has gone dead in silence, so may have all: each try would take another of them.
       const fresh = this.#lost || !this.request.repeatable;
       reply = await transport.send(this.request, { signal, timeoutMs, fresh });
-      const value = readReply(this.request, this.endpoint, reply, { now: clock.now(), check });
+      const value = readReply(this.request, this.endpoint, reply, { now: clock.now(), check, names });
       this.#report(began, { status: reply.status });
       return this.#exchange(reply, value);
     } catch (error) {

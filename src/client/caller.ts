@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts';
 import { type Conceal, concealer } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { concealError, RungateError, UsageError } from '../errors.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 import { ownCopy } from '../own-options.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { proxyFor, proxySecrets } from '../transport/proxy.ts';
@@ -68,15 +69,20 @@ export function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal 
 /**
  * A caller of the service. It opens no connection before the first call.
  * @param concealMore takes out more secrets than the options have
+ * @param names what errors call the options
  */
-export function createCaller(given: ClientOptions, concealMore?: Conceal): Caller {
+export function createCaller(
+  given: ClientOptions,
+  concealMore?: Conceal,
+  names: HintNames = commandNames,
+): Caller {
   const options = ownCopy(given);
   const conceal = concealMore ?? ownConceal(options);
   const { clock = systemClock, random = Math.random } = options;
   const own = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
-  const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy });
+  const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy, names });
   const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
   // A service on this machine has the limits that it says it has.
   const documented = !isLocal(options.apiUrl);
@@ -88,11 +94,11 @@ export function createCaller(given: ClientOptions, concealMore?: Conceal): Calle
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {
     const idempotencyKey = given ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
-    base ??= parseApiUrl(options.apiUrl, options.insecureHttp);
+    base ??= parseApiUrl(options.apiUrl, options.insecureHttp, names);
     const { apiKey, token, auth, userAgent } = options;
     const { params, query, body, headers } = input;
     // Named one by one: to copy them all costs more than the request.
-    const target = { base, apiKey, token, auth, userAgent, conceal };
+    const target = { base, apiKey, token, auth, userAgent, conceal, names };
     return prepareRequest(name, endpoint, { params, query, body, headers, idempotencyKey }, target);
   }
 
@@ -125,6 +131,7 @@ export function createCaller(given: ClientOptions, concealMore?: Conceal): Calle
           clock,
           random,
           check,
+          names,
           signal: either.signal,
           onExchange: options.onExchange,
           onRetry,

@@ -1,6 +1,7 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { api } from '../contract/index.ts';
 import { UsageError } from '../errors.ts';
+import { optionNames } from '../hint-names.ts';
 import { ownCopy } from '../own-options.ts';
 import { createCaller } from './caller.ts';
 import { type ExactOptions, listExact } from './exact-orders.ts';
@@ -67,6 +68,6 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
  * at no environment. A wrong address or a missing credential is told by the call that needs it.
  */
 export function createClient(options: ClientOptions): ServiceClient {
-  const caller = createCaller(options);
+  const caller = createCaller(options, undefined, optionNames);
   return { ...bindApi(caller), close: () => caller.close() };
 }

@@ -1,5 +1,6 @@
 import type { Conceal } from '../conceal.ts';
 import { HttpError } from '../errors.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { credentialIn, swapped } from './credentials.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
@@ -67,7 +68,7 @@ function explanation(
 }
 
 /** What may be wrong with an address that the service does not know. */
-function notFoundHint({ endpoint, path }: PreparedRequest): string {
+function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames): string {
   // Every path of the interface begins with /api: one that comes later is behind a prefix of the base URL.
   const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
   const what =
@@ -76,17 +77,22 @@ function notFoundHint({ endpoint, path }: PreparedRequest): string {
       : 'the id';
   const check = `check ${what}; the service also says so of what belongs to another account`;
   if (prefix === '') return check;
-  return `check RUNGATE_API_URL, which ends in ${prefix}: the paths of the service begin with /api by themselves; else ${check}`;
+  return `check ${apiUrl}, which ends in ${prefix}: the paths of the service begin with /api by themselves; else ${check}`;
 }
 
 /** What happened, and what to do about it. */
-function verdictOn(status: number, request: PreparedRequest): { fact: string; hint: string | undefined } {
+function verdictOn(
+  status: number,
+  request: PreparedRequest,
+  names: HintNames,
+): { fact: string; hint: string | undefined } {
   const credential = credentialIn(request.headers);
   const what = credential?.what ?? 'request';
   if (status === 401) {
-    const other = credential === null ? null : swapped(credential.what, credential.value);
+    const other = credential === null ? null : swapped(credential.what, credential.value, names);
     const may = other ?? 'it may be mistyped, expired, deleted or of another service';
-    const hint = `check ${credential?.variable ?? 'the credential'}: ${may}`;
+    const setting = what === 'API key' ? names.apiKey : names.token;
+    const hint = `check ${credential === null ? 'the credential' : setting}: ${may}`;
     return { fact: `the service refused the ${what} (401)`, hint };
   }
   if (status === 403) {
@@ -94,7 +100,7 @@ function verdictOn(status: number, request: PreparedRequest): { fact: string; hi
     return { fact: `the ${what} is not allowed to do this (403)`, hint: `check ${scopes}` };
   }
   if (status === 404) {
-    const hint = notFoundHint(request);
+    const hint = notFoundHint(request, names);
     return { fact: 'the service knows nothing there (404)', hint };
   }
   if (status === 429) {
@@ -102,7 +108,7 @@ function verdictOn(status: number, request: PreparedRequest): { fact: string; hi
   }
   if (status >= 500) return { fact: `the service failed (${status})`, hint: 'try again later' };
   if (status >= 300 && status < 400) {
-    return { fact: `the service answered with a redirect (${status})`, hint: 'check RUNGATE_API_URL' };
+    return { fact: `the service answered with a redirect (${status})`, hint: `check ${names.apiUrl}` };
   }
   return { fact: `the service refused the request (${status})`, hint: undefined };
 }
@@ -111,12 +117,17 @@ function verdictOn(status: number, request: PreparedRequest): { fact: string; hi
  * The error of a reply that is not a success.
  * @param now wall-clock milliseconds since the epoch, for a `Retry-After` that is a date
  */
-export function refusal(request: PreparedRequest, reply: RawReply, now: number): HttpError {
+export function refusal(
+  request: PreparedRequest,
+  reply: RawReply,
+  now: number,
+  names = commandNames,
+): HttpError {
   const { status, headers, text } = reply;
   const { conceal } = request;
   // A service may well echo the key that it refuses.
   const { error, details } = explanation(text, conceal);
-  const { fact, hint } = verdictOn(status, request);
+  const { fact, hint } = verdictOn(status, request, names);
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
   const said = encoded ? '' : [error ?? gist(text, conceal), details].filter((part) => part).join(': ');
   const why = said === '' ? '' : `: ${oneLine(said, 500, conceal)}`;
@@ -128,6 +139,6 @@ export function refusal(request: PreparedRequest, reply: RawReply, now: number):
     details,
     requestId: requestId(headers, conceal),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
-    hint: elsewhere ? 'check RUNGATE_API_URL: what answers there may not be the service' : hint,
+    hint: elsewhere ? `check ${names.apiUrl}: what answers there may not be the service` : hint,
   });
 }

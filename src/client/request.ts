@@ -1,6 +1,7 @@
 import type { Conceal } from '../conceal.ts';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
+import type { HintNames } from '../hint-names.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
@@ -10,7 +11,7 @@ export interface RequestInput {
   /** Path parameters by name, not encoded. */
   params: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, unknown>> | undefined;
-  /** JSON, checked against the endpoint's schema; bytes where the endpoint takes `multipart/form-data`. */
+  /** JSON, checked against the endpoint's schema; an encoded form where the endpoint takes `multipart/form-data`. */
   body?: unknown;
   /** 1 to 255 visible ASCII characters. */
   idempotencyKey?: string | undefined;
@@ -23,6 +24,8 @@ export interface RequestTarget extends Credentials {
   userAgent?: string | undefined;
   /** Takes secrets out of what is shown. */
   conceal: Conceal;
+  /** What errors call the options. */
+  names?: HintNames | undefined;
 }
 
 /** Headers that belong to the connection: a caller who sets one could split the request in two. */
@@ -146,7 +149,7 @@ export function prepareRequest(
   // Replies are small, and what is not compressed cannot be a decompression bomb.
   headers['accept-encoding'] = 'identity';
   if (key !== undefined) headers['idempotency-key'] = key;
-  Object.assign(headers, credentialHeader(name, endpoint.auth, target));
+  Object.assign(headers, credentialHeader(name, endpoint.auth, target, target.names));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
   const path = conceal(url.pathname);
   const { method, maxReplyBytes } = endpoint;

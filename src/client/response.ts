@@ -1,19 +1,25 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { ContractError } from '../errors.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, oneLine, refusal } from './http-error.ts';
 import { jsonLimits, jsonSize } from './json-text.ts';
 import { mismatchError, mismatches } from './schema-mismatch.ts';
 
 /** A success that cannot be read: more likely a broken transfer than a changed service. */
-function unreadable(request: PreparedRequest, reply: RawReply, received: string): ContractError {
+function unreadable(
+  request: PreparedRequest,
+  reply: RawReply,
+  received: string,
+  { apiUrl }: HintNames,
+): ContractError {
   return new ContractError(`${request.endpoint}: the reply (${reply.status}) is not JSON: ${received}`, {
     field: '',
     expected: 'JSON',
     received,
     status: reply.status,
     unreadable: true,
-    hint: isHtml(reply.text) ? 'check RUNGATE_API_URL: what answers there may not be the service' : undefined,
+    hint: isHtml(reply.text) ? `check ${apiUrl}: what answers there may not be the service` : undefined,
   });
 }
 
@@ -42,20 +48,20 @@ function checkSize(request: PreparedRequest, { text, status }: RawReply): void {
   throw new ContractError(`${request.endpoint}: ${problem}: expected ${expected}`, parts);
 }
 
-function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply): unknown {
+function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply, names: HintNames): unknown {
   const { text } = reply;
   if (text.trim() === '') {
     // What was created under a key is asked for again under that key, where not even an address was given.
     const lost = endpoint.keyed === true && reply.headers.location === undefined;
     if (!lost && endpoint.reply.safeParse(undefined).success) return undefined;
-    throw unreadable(request, reply, 'an empty body');
+    throw unreadable(request, reply, 'an empty body', names);
   }
   checkSize(request, reply);
   try {
     return JSON.parse(text);
   } catch {
     // The parser's own message quotes the reply, which may hold a secret.
-    throw unreadable(request, reply, gist(text, request.conceal));
+    throw unreadable(request, reply, gist(text, request.conceal), names);
   }
 }
 
@@ -68,11 +74,11 @@ export function readReply(
   request: PreparedRequest,
   endpoint: Endpoint,
   reply: RawReply,
-  { now, check }: { now: number; check: boolean },
+  { now, check, names = commandNames }: { now: number; check: boolean; names?: HintNames | undefined },
 ): unknown {
-  if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, now);
+  if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, now, names);
   checkEncoding(request, reply);
-  const value = parse(request, endpoint, reply);
+  const value = parse(request, endpoint, reply, names);
   if (!check) return value;
   const found = mismatches(endpoint.reply, value, request.conceal);
   const first = found[0];

@@ -144,7 +144,7 @@ export function atTheLimit(progress: Progress): Outcome {
   if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
   if (progress.seen !== null) return { verdict: 'timeout', limit: true };
   const text = 'the time was up before the state of the run was read even once';
-  const cause = new NetworkError('deadline', text, { hint: 'allow more time with --timeout' });
+  const cause = new NetworkError('deadline', text, { hint: 'set a longer timeout' });
   return { verdict: 'unobserved', cause, limit: true };
 }
 

@@ -6,6 +6,7 @@ import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import { concealReport, type GateReport } from '../gate/report.ts';
 import { checkRunId } from '../gate/run-id.ts';
 import { runService } from '../gate/service.ts';
+import { optionNames } from '../hint-names.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
 import { observerOf } from './observer.ts';
@@ -24,7 +25,7 @@ export async function gate(given: GateOptions): Promise<GateReport> {
   const options = ownGateOptions(given);
   const rules = gateRules(options);
   const { trigger, runIds, env, clock = systemClock, random = Math.random } = options;
-  parseApiUrl(options.apiUrl, options.insecureHttp);
+  parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
   for (const runId of runIds ?? []) checkRunId(runId);
   const local = isLocal(options.apiUrl);
   const note = intervalNote('intervalMs', rules.intervalMs, local);
@@ -37,7 +38,7 @@ export async function gate(given: GateOptions): Promise<GateReport> {
     trigger === undefined
       ? { runIds: [...new Set(runIds)], start: undefined, journal: undefined }
       : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.tell, conceal)) };
-  const caller = createCaller(options, conceal);
+  const caller = createCaller(options, conceal, optionNames);
   try {
     const report = await runGate(
       {

@@ -8,6 +8,7 @@ import type { Tell } from '../gate/events.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
+import { optionNames } from '../hint-names.ts';
 import { parseApiUrl } from '../transport/address.ts';
 import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
 import { observerOf } from './observer.ts';
@@ -115,12 +116,12 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
   const { clock = systemClock, timeoutMs } = options;
   checkTrigger(options.trigger);
   checkMs('timeoutMs', timeoutMs);
-  parseApiUrl(options.apiUrl, options.insecureHttp);
+  parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
   const observer = observerOf(options);
   const { tell } = observer;
   const conceal = ownConceal(options);
   const { start, journal } = await planStart(options.trigger, options, clock, tell, conceal);
-  const caller = createCaller(options, conceal);
+  const caller = createCaller(options, conceal, optionNames);
   const stop = new AbortController();
   const unsubscribe = observer.onStop(() => stop.abort());
   try {

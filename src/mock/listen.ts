@@ -55,7 +55,7 @@ export async function listen(onRequest: RequestListener, host: string, port: num
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const message = `the mock cannot listen on port ${port} of ${host}: ${reasons[cause.code ?? ''] ?? cause.code}`;
-      const hint = 'choose another --port, or --port 0 for any that is free';
+      const hint = 'choose another port, or port 0 for any that is free';
       reject(new ConfigError(message, { hint, cause }));
     });
     server.listen(port, host, resolve);

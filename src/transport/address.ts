@@ -1,5 +1,6 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { ConfigError, UsageError } from '../errors.ts';
+import { commandNames } from '../hint-names.ts';
 
 /** Characters that have no business in an id: C0, DEL and C1 controls, and halves of surrogate pairs. */
 const unsendable = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
@@ -19,22 +20,22 @@ export function isLocal(apiUrl: string): boolean {
  * most. Never echoes the address: one with a password in it would end up in a log.
  * @throws ConfigError
  */
-export function parseApiUrl(apiUrl: string, insecureHttp = false): URL {
+export function parseApiUrl(apiUrl: string, insecureHttp = false, names = commandNames): URL {
   const text = apiUrl.trim();
   const example = 'write it like https://service.example.com, or http://localhost:4010 for this machine';
   const problem = (what: string, hint = example) =>
     new ConfigError(`the address of the service ${what}`, { hint });
-  if (text === '') throw problem('is not set', `set RUNGATE_API_URL; ${example}`);
+  if (text === '') throw problem('is not set', `set ${names.apiUrl}; ${example}`);
   if (!URL.canParse(text)) throw problem('is not a URL');
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    const hint = 'give the credential as RUNGATE_API_KEY or RUNGATE_TOKEN';
+    const hint = `give the credential as ${names.apiKey} or ${names.token}`;
     throw problem('must not carry a user name or a password', hint);
   }
   if (/[?#]/.test(text)) throw problem('must not have a query or a fragment');
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
-    const hint = 'use https://; --insecure-http sends credentials over it all the same';
+    const hint = `use https://; ${names.insecureHttp} sends credentials over it all the same`;
     throw problem(`is not encrypted: http to ${url.hostname}`, hint);
   }
   return url;

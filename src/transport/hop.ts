@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { ContractError } from '../errors.ts';
+import type { HintNames } from '../hint-names.ts';
 import { networkError, ProxyFault, proxyError } from './network-error.ts';
 import type { Stop } from './stop.ts';
 import type { PreparedRequest, RawReply } from './transport.ts';
@@ -14,6 +15,8 @@ export interface Hop {
   maxBodyBytes: number;
   /** What the hop fails with when it is stopped. */
   reason: (started: boolean) => unknown;
+  /** What errors call the settings. */
+  names: HintNames;
 }
 
 const decoder = new TextDecoder();
@@ -104,8 +107,8 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
         if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') settle(() => reject(error));
         const proxied = error instanceof ProxyFault && hop.proxy !== null;
         const fault = proxied
-          ? proxyError(error, url, hop.proxy as URL)
-          : networkError(error, url, sending !== undefined);
+          ? proxyError(error, url, hop.proxy as URL, hop.names)
+          : networkError(error, url, sending !== undefined, hop.names);
         settle(() => reject(fault));
       },
     });

@@ -1,4 +1,5 @@
 import { HttpError, NetworkError } from '../errors.ts';
+import { commandNames } from '../hint-names.ts';
 import { isLoopback } from './address.ts';
 
 const dns: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
@@ -38,7 +39,7 @@ export function span(ms: number): string {
  * A failure of the network layer as one of ours.
  * @param started the request's first byte was handed to the connection: it may have been processed
  */
-export function networkError(cause: unknown, url: URL, started: boolean): NetworkError {
+export function networkError(cause: unknown, url: URL, started: boolean, names = commandNames): NetworkError {
   const code = codeOf(cause);
   const host = url.host;
   const text = undiciTimeout.test(code)
@@ -49,9 +50,9 @@ export function networkError(cause: unknown, url: URL, started: boolean): Networ
   if (tls.test(code)) {
     const hint = handshake.test(code)
       ? /wrong version number|packet length too long|unknown protocol/.test(text)
-        ? `what listens there does not speak TLS: check the port in RUNGATE_API_URL${isLoopback(url.hostname) ? ', or write http:// in place of https://' : ''}`
-        : 'check the address and port in RUNGATE_API_URL: something there does not speak TLS as expected'
-      : 'if a company CA signs its certificate, give it with --ca-file or NODE_EXTRA_CA_CERTS';
+        ? `what listens there does not speak TLS: check the port in ${names.apiUrl}${isLoopback(url.hostname) ? ', or write http:// in place of https://' : ''}`
+        : `check the address and port in ${names.apiUrl}: something there does not speak TLS as expected`
+      : `if a company CA signs its certificate, give it with ${names.ca}`;
     const what = handshake.test(code) ? 'no TLS connection to' : 'the certificate is not trusted of';
     return new NetworkError('tls', `${what} ${host}: ${plainly(text)}`, { hint, cause });
   }
@@ -62,7 +63,7 @@ export function networkError(cause: unknown, url: URL, started: boolean): Networ
     return new NetworkError('broken', `${host} ${what}: ${text}`, { cause });
   }
   if (dns.includes(code)) {
-    const hint = 'check the host in RUNGATE_API_URL, and the network';
+    const hint = `check the host in ${names.apiUrl}, and the network`;
     return new NetworkError('dns', `there is no address for the host ${url.hostname} (${code})`, {
       hint,
       cause,
@@ -70,21 +71,26 @@ export function networkError(cause: unknown, url: URL, started: boolean): Networ
   }
   if (code === 'ECONNREFUSED') {
     const mock = isLoopback(url.hostname) ? '; the mock is started with rungate mock serve' : '';
-    const hint = `check the host and port in RUNGATE_API_URL, and that the service runs${mock}`;
+    const hint = `check the host and port in ${names.apiUrl}, and that the service runs${mock}`;
     return new NetworkError('refused', `nobody listens at ${host} (${code})`, { hint, cause });
   }
-  const hint = 'check RUNGATE_API_URL, the network, and whether a proxy is needed';
+  const hint = `check ${names.apiUrl}, the network, and whether a proxy is needed`;
   return new NetworkError('connect', `no connection to ${host}: ${text}`, { hint, cause });
 }
 
 /** One try took longer than it may: the peer could not be connected, or has gone quiet. */
-export function timeoutError(url: URL, started: boolean, timeoutMs: number): NetworkError {
+export function timeoutError(
+  url: URL,
+  started: boolean,
+  timeoutMs: number,
+  names = commandNames,
+): NetworkError {
   if (started) {
-    const hint = '--request-timeout sets how long one try may take';
+    const hint = `${names.requestTimeout} sets how long one try may take`;
     return new NetworkError('broken', `no reply within ${span(timeoutMs)} from ${url.host}`, { hint });
   }
   return new NetworkError('connect', `no connection to ${url.host} within ${span(timeoutMs)}`, {
-    hint: 'check RUNGATE_API_URL, the network, and whether a proxy is needed',
+    hint: `check ${names.apiUrl}, the network, and whether a proxy is needed`,
   });
 }
 
@@ -101,7 +107,12 @@ export class ProxyFault extends Error {
 const check = 'check HTTPS_PROXY (HTTP_PROXY for http), or name the host in NO_PROXY if it needs no proxy';
 
 /** A tunnel that did not come about, as one of our errors. Nothing was sent to the service. */
-export function proxyError(fault: ProxyFault, target: URL, proxy: URL): HttpError | NetworkError {
+export function proxyError(
+  fault: ProxyFault,
+  target: URL,
+  proxy: URL,
+  names = commandNames,
+): HttpError | NetworkError {
   const { status, cause } = fault;
   if (status === 407) {
     const asked = `the proxy ${proxy.host} does not let us through to ${target.host}`;
@@ -116,7 +127,7 @@ export function proxyError(fault: ProxyFault, target: URL, proxy: URL): HttpErro
     const text = `no connection to ${target.host} through the proxy ${proxy.host}: ${why} (${status})`;
     return new NetworkError('connect', text, { hint: check });
   }
-  const { fault: kind, message, hint } = networkError(cause, proxy, false);
+  const { fault: kind, message, hint } = networkError(cause, proxy, false, names);
   return new NetworkError(kind, `no connection to ${target.host} through the proxy: ${message}`, {
     hint: kind === 'tls' ? `${hint}; ${check}` : check,
     cause,

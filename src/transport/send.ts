@@ -1,4 +1,5 @@
 import { HttpError, UsageError } from '../errors.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Hop, sendHop } from './hop.ts';
 import { proxyTimeout, timeoutError } from './network-error.ts';
@@ -16,6 +17,8 @@ export interface TransportOptions {
   caPem?: string | undefined;
   /** The proxy that a request goes through (`proxyFor`), null for none; default none ever. */
   proxy?: ((target: URL) => URL | null) | undefined;
+  /** What errors call the settings; default the names of the command line. */
+  names?: HintNames | undefined;
 }
 
 /** More hops than any sane set-up needs. */
@@ -36,6 +39,7 @@ function redirectTarget(
   method: string,
   from: URL,
   hops: number,
+  { apiUrl }: HintNames,
 ): URL | undefined {
   const { status, location } = reply;
   if (location === undefined || !(moved.includes(status) || kept.includes(status))) return undefined;
@@ -48,15 +52,15 @@ function redirectTarget(
   to.hash = '';
   if (to.origin !== from.origin) {
     const place = to.origin === 'null' ? `a ${to.protocol} address` : to.origin;
-    const hint = `the credential is not sent there; if ${place} is the service, set RUNGATE_API_URL to it`;
+    const hint = `the credential is not sent there; if ${place} is the service, set ${apiUrl} to it`;
     throw problem(`(${status}) to another origin, ${place}`, hint);
   }
   if (method !== 'GET' && moved.includes(status)) {
-    const hint = `set RUNGATE_API_URL so that it needs no redirect; this one leads to ${to.pathname}`;
+    const hint = `set ${apiUrl} so that it needs no redirect; this one leads to ${to.pathname}`;
     throw problem(`(${status}) a ${method}, which would lose its body`, hint);
   }
   if (hops >= maxRedirects) {
-    throw problem(`in circles: more than ${maxRedirects} times`, 'check the path in RUNGATE_API_URL');
+    throw problem(`in circles: more than ${maxRedirects} times`, `check the path in ${apiUrl}`);
   }
   return to;
 }
@@ -70,6 +74,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   const running = new Set<Stop>();
   let closed: UsageError | null = null;
   const { caPem, maxBodyBytes = 16 * 1024 * 1024, connectTimeoutMs: timeoutMs = 10_000 } = options;
+  const { names = commandNames } = options;
   // Load TLS up front only when custom certificates are configured.
   const trust =
     caPem === undefined ? undefined : import('./trust.ts').then(({ trustAlso }) => trustAlso(caPem));
@@ -96,7 +101,8 @@ export function httpTransport(options: TransportOptions = {}): Transport {
     for (let hops = 0; ; hops += 1) {
       const reply = await sendHop(fresh ? connections.fresh : connections.kept, hop);
       const { status, headers } = reply;
-      const next = redirectTarget({ status, location: headers.location }, hop.request.method, hop.url, hops);
+      const { location } = headers;
+      const next = redirectTarget({ status, location }, hop.request.method, hop.url, hops, names);
       if (next === undefined) return hops === 0 ? reply : { ...reply, finalUrl: hop.url.href };
       hop.url = next;
     }
@@ -117,12 +123,12 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       const reason = (started: boolean) => {
         if (stop.reason !== late) return stop.reason;
         return proxy === null || started
-          ? timeoutError(url, started, timeoutMs)
+          ? timeoutError(url, started, timeoutMs, names)
           : proxyTimeout(url, proxy, timeoutMs);
       };
       try {
         const most = Math.min(maxBodyBytes, request.maxReplyBytes ?? maxBodyBytes);
-        return await attempt({ request, url, proxy, stop, maxBodyBytes: most, reason }, fresh);
+        return await attempt({ request, url, proxy, stop, maxBodyBytes: most, reason, names }, fresh);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);

@@ -146,7 +146,7 @@ describe('--fleet-size and --fleet-index', () => {
     const { code, err } = await on.with({ files })(...trigger, '--wait', '--timeout', '2s');
     expect(code).toBe(64);
     expect(err).toContain('a fleet of 1000000 is too large for the timeout of 2 s');
-    expect(err).toContain('--timeout');
+    expect(err).toContain('longer timeout');
     expect(on.mock.requests).toHaveLength(0);
     expect(on.clock.sleeps).toEqual([]);
   });

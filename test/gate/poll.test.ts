@@ -217,7 +217,7 @@ test('the time can be up before anything was read', () => {
   expect(atTheLimit(firstProgress())).toMatchObject({
     verdict: 'unobserved',
     limit: true,
-    cause: { hint: expect.stringContaining('--timeout') },
+    cause: { hint: expect.stringContaining('longer timeout') },
   });
 });
 

@@ -60,7 +60,7 @@ export async function waitForCreateSlot(fleet: Fleet, timeoutMs: number, tools: 
     const [slotText, timeoutText] = [formatDuration(slots.everyMs), formatDuration(timeoutMs)];
     throw new UsageError(
       `a fleet of ${fleet.size} is too large for the timeout of ${timeoutText}: a gate may wait ${slotText} for its turn`,
-      { hint: 'set a longer --timeout, or a smaller --fleet-size if fewer gates share the service' },
+      { hint: 'set a longer timeout, or a smaller fleet size if fewer gates share the service' },
     );
   }
   const waitMs = slotFrom(clock.monotonic(), slots) - clock.monotonic();

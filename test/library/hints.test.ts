@@ -1,0 +1,123 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type ClientOptions,
+  createClient,
+  gate,
+  RungateError,
+  type ServiceClient,
+  startMock,
+  startRun,
+} from '../../src/index.ts';
+import { rejection } from '../client/rejection.ts';
+
+const closers: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A service that answers everything in one odd way. */
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A port that nobody listens on. */
+async function nowhere(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}
+
+async function mockUrl(): Promise<string> {
+  const mock = await startMock();
+  closers.push(() => mock.close());
+  return mock.url;
+}
+
+const redirect = (to: string) => serve((_, response) => response.writeHead(302, { location: to }).end());
+const page = (status: number) => () =>
+  serve((_, response) => response.writeHead(status).end('<!doctype html><title>Sign in</title>'));
+
+type Call = (client: ServiceClient) => Promise<unknown>;
+const status: Call = (client) => client.run.status('run_1');
+const list: Call = (client) => client.env.list();
+const orders: Call = (client) => client.orders.list();
+const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1In0.c2ln';
+const apiKey = 'key_live_0123456789abcdef';
+
+const cases: [string, Call, () => Promise<string> | string, Partial<ClientOptions>][] = [
+  ['no address', status, () => '', { apiKey }],
+  ['an address with a password', status, () => 'https://u:p@service.example', { apiKey }],
+  ['an address that is not encrypted', status, () => 'http://service.example', { apiKey }],
+  ['no API key', status, mockUrl, {}],
+  ['a token in place of the API key', status, mockUrl, { token }],
+  ['no token', list, mockUrl, {}],
+  ['neither', orders, mockUrl, {}],
+  ['an API key for API keys', (client) => client.keys.delete('k'), mockUrl, { apiKey }],
+  ['a key with a line break in it', status, mockUrl, { apiKey: 'a\nb' }],
+  ['a refused key', status, mockUrl, { apiKey }],
+  ['a token as the API key', status, mockUrl, { apiKey: token }],
+  ['an API key as the token', list, mockUrl, { token: apiKey }],
+  ['an unknown run', status, async () => (await mockUrl()).concat('/api/v1'), { apiKey }],
+  ['nobody there', status, nowhere, { apiKey }],
+  [
+    'plain HTTP where TLS is expected',
+    status,
+    async () => (await nowhere()).replace('http', 'https'),
+    { apiKey },
+  ],
+  ['a page in place of JSON', status, page(200), { apiKey }],
+  ['a page with an error', status, page(404), { apiKey }],
+  ['a redirect elsewhere', status, () => redirect('https://elsewhere.example/'), { apiKey }],
+  ['a redirect in circles', status, () => redirect('/'), { apiKey }],
+  ['a redirect of a POST', (client) => client.env.create({ name: 'n' }), () => redirect('/'), { token }],
+  ['no response in time', status, () => serve(() => {}), { apiKey, requestTimeoutMs: 20 }],
+];
+
+const commandLine = /RUNGATE_|(^|[\s(])--[a-z]/;
+
+/** All that an error says to a person. */
+const said = (error: RungateError) => `${error.message} → ${error.hint}`;
+
+describe('what the library says about an error names options of the library alone', () => {
+  it.each(cases)('%s', async (_what, call, url, options) => {
+    const client = createClient({ apiUrl: await url(), ...options });
+    closers.push(() => client.close());
+    const error = await rejection(call(client), RungateError);
+    expect(error.hint).toBeDefined();
+    expect(said(error)).not.toMatch(commandLine);
+  });
+
+  it('a gate and a started run without an address or a key', async () => {
+    const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+    for (const start of [gate, startRun])
+      for (const apiUrl of ['', await mockUrl()]) {
+        const error = await start({ apiUrl, trigger }).then(String, (caught: RungateError) => said(caught));
+        expect(error).toMatch(/apiUrl|apiKey/);
+        expect(error).not.toMatch(commandLine);
+      }
+  });
+
+  it('a fleet that is too large for the timeout, and a port that is taken', async () => {
+    const apiUrl = await mockUrl();
+    const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+    const fleet = { size: 1000, index: 999 };
+    const error = await gate({ apiUrl, apiKey, trigger, fleet, timeoutMs: 1000 }).catch(
+      (caught: RungateError) => said(caught),
+    );
+    expect(error).toContain('too large');
+    expect(error).not.toMatch(commandLine);
+    const taken = await startMock({ port: Number(new URL(apiUrl).port) }).catch((caught) => said(caught));
+    expect(taken).toContain('taken');
+    expect(taken).not.toMatch(commandLine);
+  });
+});
