@@ -57,6 +57,8 @@ export interface Mock {
   readonly apiKey: string;
   /** A user session's bearer token, of the same account as the key. */
   readonly token: string;
+  /** The credentials of another account, which has orders, environments, observations and webhooks of its own. */
+  readonly otherAccount: { readonly apiKey: string; readonly token: string };
   /** What came over the wire, oldest first; the last 10,000. */
   readonly requests: readonly RecordedRequest[];
   /** The runs that were created, oldest first. */
@@ -91,19 +93,27 @@ export async function startMock(given: MockOptions = {}): Promise<Mock> {
   if (options.counts !== undefined) options.counts = ownCopy(options.counts);
   if (options.data !== undefined) options.data = ownCopy(options.data);
   if (options.faults !== undefined) options.faults = options.faults.map(ownCopy);
-  const [server, { endRun, progressNow }, { homeTenant }] = await Promise.all([
-    import('../mock/server.ts'),
-    import('../mock/runs.ts'),
-    import('../mock/data/account.ts'),
-  ]);
+  const [server, { automationScopes, seededCredentials }, { endRun, progressNow }, account] =
+    await Promise.all([
+      import('../mock/server.ts'),
+      import('../mock/auth.ts'),
+      import('../mock/runs.ts'),
+      import('../mock/data/account.ts'),
+    ]);
   const startedAt = (options.clock ?? systemClock).now();
   const mock = await server.startMock(options);
   const { url, port, apiKey, token, state, requests, faults } = mock;
+  const { homeTenant, otherTenant, otherSeed } = account;
+  const otherAccount = seededCredentials(otherSeed(options.seed ?? 1), otherTenant);
+  const [tenant, scopes] = [otherTenant, automationScopes];
+  state.credentials.set(otherAccount.apiKey, { kind: 'key', tenant, scopes });
+  state.credentials.set(otherAccount.token, { kind: 'token', tenant });
   return {
     url,
     port,
     apiKey,
     token,
+    otherAccount,
     requests,
     get runs() {
       return [...state.runs.values()].map((run) => ({

@@ -38,6 +38,9 @@ export const otherSizes: DataSizes = {
 export const homeTenant = 'tenant_1';
 export const otherTenant = 'tenant_2';
 
+/** The seed of the other tenant: what it has is its own, its credentials included. */
+export const otherSeed = (seed: number) => seed ^ 0x5bd1e995;
+
 /** Everything that one tenant has but runs and keys. What is not in it is not there for its callers. */
 export interface Account {
   readonly orders: readonly Order[];
@@ -77,7 +80,7 @@ export function createAccount(tenant: string, seed: number, sizes: DataSizes, un
     return fill(seed, sizes, [['shop', sizes.observations], ...sideProjects], until);
   }
   if (tenant === otherTenant) {
-    return fill(seed ^ 0x5bd1e995, otherSizes, [['warehouse', otherSizes.observations]], until);
+    return fill(otherSeed(seed), otherSizes, [['warehouse', otherSizes.observations]], until);
   }
   return { orders: [], environments: new Map(), projects: new Map(), webhooks: new Map() };
 }
