@@ -14,6 +14,7 @@ import { call } from './call.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 import { paced } from './rate-limit.ts';
 import { prepareRequest } from './request.ts';
+import { encodeUpload } from './upload.ts';
 
 export type { Caller, CallerInput, CallOptions, ClientOptions, Exchange, ExchangeEvent } from './options.ts';
 
@@ -58,6 +59,17 @@ function limitsOf(client: ClientOptions, options: CallOptions) {
     attempts,
     limitTimeoutMs: options.limitTimeoutMs ?? timeoutMs,
   };
+}
+
+/** Puts a file in its form on the wire. */
+async function encodeFile(
+  name: string,
+  input: { body?: unknown; headers?: CallerInput['headers'] },
+): Promise<void> {
+  const encoded = await encodeUpload(name, input.body);
+  if (encoded === null) return;
+  input.body = encoded.body;
+  input.headers = { ...input.headers, 'content-type': encoded.contentType };
 }
 
 /** Takes out every secret that the options have. */
@@ -115,7 +127,7 @@ export function createCaller(
   return {
     async exchange(name, endpoint, givenInput, givenOptions = {}) {
       const callOptions = ownCopy(givenOptions);
-      const input = ownCopy(givenInput);
+      const input: { -readonly [Part in keyof CallerInput]: CallerInput[Part] } = ownCopy(givenInput);
       callOptions.signal?.throwIfAborted();
       const either = eitherSignal(callOptions.signal, closing.signal);
       try {
@@ -123,6 +135,7 @@ export function createCaller(
         const { check = true, idempotencyKey, onRetry } = callOptions;
         // Not spread below: that makes V8 a new kind of object for every call, at a sixth of its cost.
         const limits = limitsOf(options, callOptions);
+        if (endpoint.multipart) await encodeFile(name, input);
         const request = prepare(name, endpoint, input, idempotencyKey);
         if (callOptions.pace === true && options.pace !== false) await inPace(name, endpoint, either.signal);
         return await call(request, endpoint, {

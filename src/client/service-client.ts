@@ -2,10 +2,13 @@
 import type { TriggerBody } from '../contract/run.ts';
 import type {
   Delivery,
+  EndedRunStatus,
   Environment,
   EnvironmentFields,
   EnvListQuery,
   Fields,
+  FileContent,
+  FileUpload,
   List,
   Observation,
   ObservationsListQuery,
@@ -14,7 +17,7 @@ import type {
   OrderListItem,
   OrderSummary,
   Page,
-  RunStatus,
+  PendingRunStatus,
   Variable,
   Webhook,
   WebhooksListQuery,
@@ -73,7 +76,7 @@ export interface ServiceClient {
     /** Start a test run: `POST /api/ci/runs`, with an API key (interface, section 4.3). */
     trigger(body: TriggerBody, options?: CallOptions): Promise<unknown>;
     /** Show the state and the counts of a run: `GET /api/ci/runs/{runId}`, with an API key (interface, section 4.3). */
-    status(runId: string, options?: CallOptions): Promise<RunStatus>;
+    status(runId: string, options?: CallOptions): Promise<EndedRunStatus | PendingRunStatus>;
     /** Cancel a run: `POST /api/ci/runs/{runId}/cancel`, with an API key (interface, section 4.3). */
     cancel(runId: string, body?: { reason?: string | undefined }, options?: CallOptions): Promise<unknown>;
   };
@@ -127,7 +130,12 @@ export interface ServiceClient {
     /** Change an observation: `PUT /api/projects/{projectId}/observations/{observationId}`, with a bearer token (interface, section 4.5). */
     update(projectId: string, observationId: string, body: Fields, options?: CallOptions): Promise<unknown>;
     /** Add an attachment to an observation: `POST /api/projects/{projectId}/observations/{observationId}/attachments`, with a bearer token (interface, section 4.5). */
-    attach(projectId: string, observationId: string, body: Fields, options?: CallOptions): Promise<unknown>;
+    attach(
+      projectId: string,
+      observationId: string,
+      body: Fields | FileContent | FileUpload,
+      options?: CallOptions,
+    ): Promise<unknown>;
     /** Confirm an observation: `POST /api/projects/{projectId}/observations/{observationId}/confirm`, with a bearer token (interface, section 4.5). */
     confirm(projectId: string, observationId: string, body?: Fields, options?: CallOptions): Promise<unknown>;
     /** Archive an observation: `POST /api/projects/{projectId}/observations/{observationId}/archive`, with a bearer token (interface, section 4.5). */

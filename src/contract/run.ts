@@ -18,12 +18,9 @@ export interface TriggerFields {
   externalUrl?: string | undefined;
 }
 
-/** What to run: one process by its slug, or every process with one of the tags; never both (interface, 2.5). */
+/** What to run: one process by its slug, or the processes with these tags, at least one; never both (interface, 2.5). */
 export type TriggerBody = TriggerFields &
-  (
-    | { processSlug: string; tags?: undefined }
-    | { tags: readonly [string, ...string[]]; processSlug?: undefined }
-  );
+  ({ processSlug: string; tags?: undefined } | { tags: readonly string[]; processSlug?: undefined });
 
 /** Why a create request is not valid, in the interface's own terms, or null. */
 export function selectorProblem(body: { processSlug?: unknown; tags?: unknown }): string | null {
@@ -87,7 +84,7 @@ export type RunState = (typeof runStates)[number];
 /** Any number is read, and the gate refuses what is no count. */
 const count = z.number().register(shown, { type: 'integer', minimum: 0 });
 
-/** Interface, section 2.6. Counts are only there to rely on once the run has ended. */
+/** Interface, section 2.6. Counts are only there to rely on once the run has ended: there, both must be. */
 export const runStatus = z
   .looseObject({
     state: openEnum(runStates),
@@ -95,6 +92,15 @@ export const runStatus = z
     blocked: z.optional(count),
     appUrl: z.optional(z.nullable(z.string())),
     retryAfterSeconds: z.optional(z.number().register(shown, { minimum: 0 })),
+  })
+  .check((ctx) => {
+    const { state, ...counts } = ctx.value;
+    if (state !== 'completed' && state !== 'cancelled') return;
+    for (const name of ['failed', 'blocked'] as const) {
+      if (typeof counts[name] === 'number') continue;
+      const message = 'expected a number, since the run has ended';
+      ctx.issues.push({ code: 'custom', message, input: ctx.value, path: [name] });
+    }
   })
   .register(shown, { id: 'RunStatus' });
 

@@ -60,6 +60,31 @@ export interface Fields {
   [field: string]: unknown;
 }
 
+/** The content of a file. A `Blob` has a media type; a `File` has a name as well. */
+export type FileContent = Uint8Array | ArrayBuffer | Blob;
+
+/** A file with the name and the media type to send it under; default those of the file itself. */
+export interface FileUpload {
+  file: FileContent;
+  name?: string | undefined;
+  type?: string | undefined;
+}
+
+/** The status of a run that has ended: without both counts the client takes no such response (interface, section 2.6). */
+export interface EndedRunStatus extends RunStatus {
+  state: 'completed' | 'cancelled';
+  failed: number;
+  blocked: number;
+}
+
+/**
+ * The status of a run that has not ended. A state that the contract does not list is no end, and comes as such a status;
+ * it has no place in the type, or a comparison with `completed` could not tell the two apart.
+ */
+export interface PendingRunStatus extends RunStatus {
+  state: 'in_progress';
+}
+
 /** An order of the list (interface, section 2.1). `total` is a number of `currency` units: for showing; add up those of `listExact`. */
 export interface OrderListItem {
   id: string;
@@ -86,7 +111,7 @@ export interface Order {
   [field: string]: unknown;
 }
 
-/** State and counts of a run (interface, section 2.6). The counts are only there to rely on once the run has ended; `retryAfterSeconds` is when to ask again. */
+/** State and counts of a run (interface, section 2.6). The counts are only there to rely on once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is when to ask again. */
 export interface RunStatus {
   state: 'in_progress' | 'completed' | 'cancelled' | (string & Record<never, never>);
   failed?: number | undefined;

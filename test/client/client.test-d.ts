@@ -1,5 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/client/create-client.ts';
+import type { EndedRunStatus, PendingRunStatus, RunStatus } from '../../src/contract/service-types.ts';
 
 declare const client: ServiceClient;
 
@@ -18,12 +19,46 @@ test('the client is a tree of the contract', () => {
 test('what a call takes compiles', () => {
   void client.run.trigger({ projectSlug: 'p', processSlug: 'c' }, { idempotencyKey: 'k' });
   void client.run.trigger({ projectSlug: 'p', tags: ['a'] });
+  void client.run.trigger({ projectSlug: 'p', tags: 'a,b'.split(',') });
   void client.run.cancel('r', { reason: 'no' }, { attempts: 1 });
   void client.env.vars.update('e', 'v', { any: 'field' }, { timeoutMs: 1000 });
   void client.env.list({ page: 1, pageSize: 50 });
   void client.env.list(undefined, { attempts: 1 });
   void client.webhooks.deliveries.retry('w', 'd');
   void client.observations.search('p', { q: 'text', vendor: 'x' });
+});
+
+test('a file is attached as bytes, as a Blob, or with a name and a type', () => {
+  const bytes = Uint8Array.of(1);
+  void client.observations.attach('p', 'o', bytes);
+  void client.observations.attach('p', 'o', Buffer.from('text'));
+  void client.observations.attach('p', 'o', bytes.buffer);
+  void client.observations.attach('p', 'o', new Blob([bytes]), { timeoutMs: 1000 });
+  void client.observations.attach('p', 'o', { file: bytes, name: 'a.png', type: 'image/png' });
+  void client.observations.attach('p', 'o', { note: 'fields' });
+  // @ts-expect-error a path is no file
+  void client.observations.attach('p', 'o', 'a.png');
+  // @ts-expect-error only attach takes a file
+  void client.observations.create('p', bytes);
+});
+
+test('a status that has ended has both counts', async () => {
+  const status = await client.run.status('r');
+  expectTypeOf(status).toExtend<RunStatus>();
+  if (status.state === 'completed' || status.state === 'cancelled') {
+    expectTypeOf(status.failed).toEqualTypeOf<number>();
+    expectTypeOf(status.blocked).toEqualTypeOf<number>();
+  } else {
+    expectTypeOf<undefined>().toExtend<typeof status.failed>();
+  }
+  switch (status.state) {
+    case 'cancelled':
+      expectTypeOf(status).toEqualTypeOf<EndedRunStatus>();
+      break;
+    case 'in_progress':
+      expectTypeOf(status).toEqualTypeOf<PendingRunStatus>();
+      break;
+  }
 });
 
 test('a missing path parameter does not compile', () => {
@@ -56,8 +91,6 @@ test('a body that does not fit does not compile', () => {
   void client.run.trigger({ projectSlug: 'p' });
   // @ts-expect-error
   void client.run.trigger({ projectSlug: 'p', processSlug: 'c', tags: ['a'] });
-  // @ts-expect-error
-  void client.run.trigger({ projectSlug: 'p', tags: [] });
   // @ts-expect-error
   void client.run.cancel('r', { because: 'no' });
 });

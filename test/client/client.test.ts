@@ -80,12 +80,12 @@ describe('the tree', () => {
 
 test('the client sends what the interface asks for, and gives back what it answers', async () => {
   const { url, seen } = await serve(({ seen: one, response }) =>
-    json(response, 200, { state: 'completed', at: one.url }),
+    json(response, 200, { state: 'in_progress', at: one.url }),
   );
   const client = createClient({ apiUrl: url, ...secrets, clock: fakeClock() });
   onTestFinished(() => client.close());
   await client.run.trigger({ projectSlug: 'shop', tags: ['smoke'] }, { idempotencyKey: 'k1' });
-  expect(await client.run.status('run 1')).toEqual({ state: 'completed', at: '/api/ci/runs/run%201' });
+  expect(await client.run.status('run 1')).toEqual({ state: 'in_progress', at: '/api/ci/runs/run%201' });
   expect(seen[0]).toMatchObject({
     method: 'POST',
     url: '/api/ci/runs',

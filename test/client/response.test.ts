@@ -40,6 +40,15 @@ describe('a success', () => {
     expect(read('run.status', '{"state":"paused"}')).toEqual({ state: 'paused' });
   });
 
+  test.each([
+    ['{"state":"completed","blocked":0}', 'failed'],
+    ['{"state":"completed","failed":0}', 'blocked'],
+    ['{"state":"cancelled","failed":0,"blocked":null}', 'blocked'],
+  ])('%s: a run that has ended has both counts', (text, field) => {
+    expect(broken('run.status', text)).toMatchObject({ field });
+    expect(read('run.status', text, { check: false })).toEqual(JSON.parse(text));
+  });
+
   test('may be empty, or any JSON, where the interface does not show it', () => {
     expect(read('env.delete', '')).toBeUndefined();
     expect(read('env.delete', ' \n', { status: 204 })).toBeUndefined();
@@ -75,7 +84,7 @@ describe('a success', () => {
     const error = broken('run.status', '\u001f\ufffd', { headers: { 'content-encoding': 'gzip' } });
     expect(error).toMatchObject({ unreadable: false, received: 'content-encoding gzip' });
     expect(
-      read('run.status', '{"state":"completed"}', { headers: { 'content-encoding': 'identity' } }),
+      read('run.status', '{"state":"in_progress"}', { headers: { 'content-encoding': 'identity' } }),
     ).toBeTruthy();
   });
 

@@ -15,7 +15,7 @@ const docs: Record<string, string> = {
   OrderSummary:
     'How many orders there are and what they add up to, whatever their currencies (interface, section 2.3).',
   RunStatus:
-    'State and counts of a run (interface, section 2.6). The counts are only there to rely on once the run has ended; `retryAfterSeconds` is when to ask again.',
+    'State and counts of a run (interface, section 2.6). The counts are only there to rely on once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is when to ask again.',
   Environment:
     'An environment (interface, section 2.8). The service sends other fields, too, which the contract does not show.',
   EnvironmentFields: 'What an environment is created or changed with (interface, section 2.8).',
@@ -33,6 +33,9 @@ const docs: Record<string, string> = {
 const written: Record<string, { name: string; from: string }> = {
   RunRequest: { name: 'TriggerBody', from: './run.ts' },
 };
+
+/** What a caller gets of a type, where that depends on a field. */
+const narrowed: Record<string, string> = { RunStatus: 'EndedRunStatus | PendingRunStatus' };
 
 const generic = `
 /** One page of a list (interface, section 2.9); \`page\` counts from 1. */
@@ -53,6 +56,31 @@ export type List<Item> = Item[] | { items: Item[]; [field: string]: unknown };
 /** A body that the interface does not show: an object of whatever fields the service takes. */
 export interface Fields {
   [field: string]: unknown;
+}
+
+/** The content of a file. A \`Blob\` has a media type; a \`File\` has a name as well. */
+export type FileContent = Uint8Array | ArrayBuffer | Blob;
+
+/** A file with the name and the media type to send it under; default those of the file itself. */
+export interface FileUpload {
+  file: FileContent;
+  name?: string | undefined;
+  type?: string | undefined;
+}
+
+/** The status of a run that has ended: without both counts the client takes no such response (interface, section 2.6). */
+export interface EndedRunStatus extends RunStatus {
+  state: 'completed' | 'cancelled';
+  failed: number;
+  blocked: number;
+}
+
+/**
+ * The status of a run that has not ended. A state that the contract does not list is no end, and comes as such a status;
+ * it has no place in the type, or a comparison with \`completed\` could not tell the two apart.
+ */
+export interface PendingRunStatus extends RunStatus {
+  state: 'in_progress';
 }
 `;
 
@@ -155,9 +183,10 @@ const pascal = (name: string) =>
     .join('');
 
 function method(name: string, endpoint: Endpoint, named: Named): string {
-  const { path, body, bodyOptional, query, reply, summary, section, auth, paged } = endpoint;
+  const { path, body, bodyOptional, multipart, query, reply, summary, section, auth, paged } = endpoint;
   const args = pathParams(path).map((param) => `${param}: string`);
-  if (body !== undefined) args.push(`body${bodyOptional ? '?' : ''}: ${typeText(body, named)}`);
+  const file = multipart ? ' | FileContent | FileUpload' : '';
+  if (body !== undefined) args.push(`body${bodyOptional ? '?' : ''}: ${typeText(body, named)}${file}`);
   if (query !== undefined) {
     const type = `${pascal(name)}Query`;
     const fields = members(query, named).map((line) => `  ${line};\n`);
@@ -169,7 +198,8 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
     args.push(`query?: ${type}`);
   }
   args.push('options?: CallOptions');
-  const text = typeText(reply, named);
+  const plain = typeText(reply, named);
+  const text = narrowed[plain] ?? plain;
   const leaf = name.slice(name.lastIndexOf('.') + 1);
   const doc = comment(
     `${summary}: \`${endpoint.method} ${path}\`, with ${credentials[auth]} (interface, section ${section}).`,
@@ -219,7 +249,10 @@ export function serviceTypes(): { types: string; client: string } {
   const body = groupText(root);
   const usedBy = (text: string, all: readonly string[]) =>
     all.filter((name) => new RegExp(`\\b${name}\\b`).test(text)).toSorted();
-  const plain = [...named.keys(), 'Fields', 'List', 'Page'];
+  const generics = [...generic.matchAll(/^export (?:type|interface) (\w+)/gm)].map((match) =>
+    String(match[1]),
+  );
+  const plain = [...named.keys(), ...generics];
   const writtenNames = Object.values(written).filter(({ name }) => body.includes(name));
   return {
     types:

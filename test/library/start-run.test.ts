@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import {
   CredentialError,
@@ -12,6 +14,7 @@ import {
   UsageError,
 } from '../../src/index.ts';
 import { cli, trigger as command } from '../cli/harness.ts';
+import { root } from '../e2e/built.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
 let mock: Mock;
@@ -44,6 +47,15 @@ it('has the shape that the command line prints, and says whether the run was the
   expect(reattached).toBe(false);
   expect((await run({ idempotencyKey: 'k' })).reattached).toBe(true);
   expect(mock.runs).toHaveLength(1);
+});
+
+it('has the fields that docs/library.md names, and no other', async () => {
+  await play();
+  const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
+  const text = /\*\*`startRun`\*\*[^`]*(?:`[^`{]*`[^`]*)*`\{ ([^}]*) \}`/.exec(page)?.[1] ?? '';
+  const names = text.split(/,\s+/);
+  expect(Object.keys(await run()).toSorted()).toEqual(names.filter((name) => !name.endsWith('?')).toSorted());
+  expect(names).toContain('discarded?');
 });
 
 it('repeats a lost reply with the same key, and tells of it', async () => {

@@ -44,7 +44,7 @@ const server = `
   const server = require('node:http').createServer((request, response) => {
     if (request.url.endsWith('/slow')) return;
     if (request.url.endsWith('/busy')) response.writeHead(503, { 'retry-after': '600' });
-    response.end('{"state":"completed"}');
+    response.end('{"state":"in_progress"}');
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();

@@ -66,11 +66,11 @@ export async function callEndpoint(
   const query = queryOf(endpoint, args[names.length], flags);
   const shown = endpoint.body === undefined ? [] : given(fieldsOf(endpoint.body), flags);
   const json = await bodyOf(context.io, flags, shown);
-  const attachment = flags.file === undefined ? undefined : await attachmentOf(context.io, flags.file);
+  const attachment = flags.file === undefined ? undefined : attachmentOf(context.io, flags.file);
   if (attachment !== undefined && json !== undefined) {
     throw new UsageError('a file and fields exclude each other', { hint: 'give --file, or the fields' });
   }
-  const body = attachment?.body ?? json;
+  const body = attachment ?? json;
   if (body === undefined && endpoint.body !== undefined && endpoint.bodyOptional !== true) {
     throw new UsageError(`${name}: nothing to send`, {
       hint: 'give fields as flags, with --field, or with --input',
@@ -89,8 +89,7 @@ export async function callEndpoint(
     const { listAll } = await import('./list-all.ts');
     return listAll(context, name, endpoint, query === undefined ? { params } : { params, query });
   }
-  const headers = attachment === undefined ? {} : { 'content-type': attachment.contentType };
-  const sent = caller.exchange(name, endpoint, { params, query, body, headers });
+  const sent = caller.exchange(name, endpoint, { params, query, body });
   const reply = await sent.catch((error) => withHint(error, hint));
   await printReply(context, name, endpoint, reply);
   return exitCodes.ok;

@@ -8,7 +8,12 @@ import { fieldTable } from '../endpoints/reply-table.ts';
 export async function statusCommand(context: Context, runId: string): Promise<number> {
   givenRunId(runId);
   const caller = await context.connect();
-  const reply = await caller.exchange('run.status', run['run.status'], { params: { runId } });
+  const reply = await caller.exchange(
+    'run.status',
+    run['run.status'],
+    { params: { runId } },
+    { check: false },
+  );
   await context.output.reply(reply.text, fieldTable(reply.text));
   return exitCodes.ok;
 }

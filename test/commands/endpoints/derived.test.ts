@@ -293,9 +293,10 @@ it('an attachment is read from the real disk as it is', async () => {
   writeFileSync(join(folder, 'raw.bin'), bytes);
   const { attachmentOf } = await import('../../../src/commands/endpoints/body-input.ts');
   const { systemIo } = await import('../../../src/host/io.ts');
-  const { body: encoded } = await attachmentOf(systemIo, join(folder, 'raw.bin'));
+  const { file, name } = attachmentOf(systemIo, join(folder, 'raw.bin'));
   rmSync(folder, { recursive: true });
-  expect(Buffer.from(encoded).includes(Buffer.from(bytes))).toBe(true);
+  expect(name).toBe('raw.bin');
+  expect(Buffer.from(file as Uint8Array)).toEqual(Buffer.from(bytes));
 });
 
 describe('replies of which the contract shows nothing', () => {

@@ -370,6 +370,18 @@ describe('run status', () => {
     },
   );
 
+  it.each([
+    ['{"state":"completed"}', 'completed'],
+    ['{"state":"paused","failed":"2"}', 'paused'],
+    ['{}', undefined],
+  ])('prints whatever came: %s', async (text, state) => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.status' });
+    const { code, out } = await on.rungate('run', 'status', 'run_1', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out).state).toBe(state);
+  });
+
   it('prints the digits that came', async () => {
     on = await stage();
     const text = '{"state":"in_progress","failed":0,"blocked":0,"cost":10.50,"build":12345678901234567890}';

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient, type ServiceClient } from '../../src/client/create-client.ts';
+import { UsageError } from '../../src/errors.ts';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { rejection } from './rejection.ts';
+
+let mock: Mock;
+let client: ServiceClient;
+let id: string;
+beforeAll(async () => {
+  mock = await startMock();
+  client = createClient({ apiUrl: mock.url, token: mock.token });
+  const { items } = await client.observations.list('shop');
+  id = String(items[0]?.id);
+});
+afterAll(async () => {
+  await client.close();
+  await mock.close();
+});
+
+type Body = Parameters<ServiceClient['observations']['attach']>[2];
+const attach = (body: Body) => client.observations.attach('shop', id, body);
+
+const bytes = Uint8Array.of(0x89, 0x50, 0x00, 0xff, 0x0d, 0x0a);
+const sha256 = createHash('sha256').update(bytes).digest('hex');
+const blob = new Blob([bytes], { type: 'image/png' });
+const octets = 'application/octet-stream';
+
+describe('a file to attach', () => {
+  it.each<[string, Body, string, string]>([
+    ['bytes', bytes, 'file', octets],
+    ['a Buffer', Buffer.from(bytes), 'file', octets],
+    ['an ArrayBuffer', bytes.buffer, 'file', octets],
+    ['a view into a larger buffer', Uint8Array.of(1, ...bytes, 2).subarray(1, -1), 'file', octets],
+    ['a Blob', blob, 'file', 'image/png'],
+    ['a File', new File([bytes], 'shot.png', { type: 'image/png' }), 'shot.png', 'image/png'],
+    ['bytes with a name', { file: bytes, name: 'a "b"\r\n.bin' }, 'a "b"\r\n.bin', octets],
+    ['bytes with both', { file: bytes, name: 'ü.png', type: 'image/png' }, 'ü.png', 'image/png'],
+    ['a File under another name', { file: new File([bytes], 'a'), name: 'b', type: 'text/x' }, 'b', 'text/x'],
+  ])('%s: arrives with every byte, its name and its type', async (_what, body, name, type) => {
+    expect(await attach(body)).toMatchObject({ name, type, size: bytes.length, sha256 });
+  });
+
+  it('keeps the bytes that it had at the call', async () => {
+    const changing = Uint8Array.from(bytes);
+    const sent = attach(changing);
+    changing.fill(0);
+    expect(await sent).toMatchObject({ sha256 });
+  });
+
+  it('is sent again with the same bytes after a rate limit', async () => {
+    const headers = { 'retry-after': '0' };
+    mock.faults.add({ kind: 'status', status: 429, headers, endpoint: 'observations.attach' });
+    expect(await attach(bytes)).toMatchObject({ sha256 });
+  });
+
+  it.each<[string, unknown]>([
+    ['another field', { file: bytes, note: 'x' }],
+    ['a name that is no text', { file: bytes, name: 7 }],
+    ['a type that is no text', { file: blob, type: null }],
+  ])('with %s is refused before anything is sent', async (_what, body) => {
+    const before = mock.requests.length;
+    expect((await rejection(attach(body as Body), UsageError)).hint).toContain('{ file, name, type }');
+    expect(mock.requests).toHaveLength(before);
+  });
+
+  it('that cannot be read is refused', async () => {
+    const broken = Object.assign(new Blob(['a']), { arrayBuffer: () => Promise.reject(new Error('gone')) });
+    expect((await rejection(attach(broken), UsageError)).message).toContain('cannot be read');
+  });
+
+  it('is JSON where it is fields, a field `file` included', async () => {
+    expect(await attach({ file: 'https://a.example/log.txt' })).toMatchObject({
+      file: 'https://a.example/log.txt',
+    });
+    await expect(attach('text' as never)).rejects.toBeInstanceOf(UsageError);
+  });
+});
