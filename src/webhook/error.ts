@@ -29,12 +29,23 @@ export class WebhookVerificationError extends Error {
   readonly code: WebhookErrorCode;
   /** What to do about it, as a sentence to a person. */
   readonly hint: string | undefined;
+  /**
+   * Seconds since the timestamp of the delivery, below 0 if that is ahead; undefined if none was read. With `mismatch` and
+   * `malformed_signature` nobody has signed it.
+   */
+  readonly ageSeconds: number | undefined;
   readonly #ours = true;
 
-  constructor(code: WebhookErrorCode, message: string, hint?: string, options?: ErrorOptions) {
+  constructor(
+    code: WebhookErrorCode,
+    message: string,
+    hint?: string,
+    options?: ErrorOptions & { ageSeconds?: number | undefined },
+  ) {
     super(message, options);
     this.code = code;
     this.hint = hint;
+    this.ageSeconds = options?.ageSeconds;
   }
 
   /** Whether a value is of this class, by a question that runs no code of the value's. */

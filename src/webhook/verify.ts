@@ -74,6 +74,7 @@ export function readCandidate(given: Omit<VerifyOptions, 'body'>): Candidate {
       'malformed_signature',
       'the signature is not sha256= and 64 hex digits',
       'give the whole value of the header, as it came',
+      { ageSeconds: (limits.now - at) / 1000 },
     );
   }
   return { timestamp, at, mac, keys, limits };
@@ -86,19 +87,21 @@ function shown(seconds: number): string {
 /** The verdict, once it is known which key made the MAC. Age counts only for what is authentic. */
 export function judge(candidate: Candidate, secretIndex: number): Verified {
   const { timestamp, at, limits } = candidate;
+  const ageSeconds = (limits.now - at) / 1000;
   if (secretIndex < 0) {
     throw new WebhookVerificationError(
       'mismatch',
       'the signature does not match: these bytes were not signed with any of the secrets',
       'verify the raw bytes with the current secret; rungate webhooks verify --diagnose finds the usual causes',
+      { ageSeconds },
     );
   }
-  const ageSeconds = (limits.now - at) / 1000;
   if (ageSeconds > limits.maxAge) {
     throw new WebhookVerificationError(
       'too_old',
       `the delivery is ${shown(ageSeconds)} old, and ${shown(limits.maxAge)} are allowed`,
       'a replay, or a clock that is wrong; what was kept on purpose is verified without a limit',
+      { ageSeconds },
     );
   }
   if (-ageSeconds > limits.maxFuture) {
@@ -106,6 +109,7 @@ export function judge(candidate: Candidate, secretIndex: number): Verified {
       'too_new',
       `the timestamp is ${shown(ageSeconds)} ahead, and ${shown(limits.maxFuture)} are allowed`,
       'check the clocks',
+      { ageSeconds },
     );
   }
   return { timestamp, secretIndex, ageSeconds };

@@ -2,12 +2,15 @@ import { ownOptions } from '../../own-options.ts';
 import { badOption, WebhookVerificationError } from '../error.ts';
 import { type HeadersInput, readHeaders } from '../headers.ts';
 import type { Verified, VerifyOptions } from '../options.ts';
-import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
+import { type Delivery, type ReceiveOptions, statusOf, WebhookReceiveError } from './public.ts';
+
+/** What says how deliveries are checked, and not what becomes of errors. */
+export type Checks = Omit<ReceiveOptions, 'onError'>;
 
 const usualMaxBytes = 1024 * 1024;
 
 /** How many bytes are allowed. The options are looked at for the first time here. */
-export function maxBytesOf(options: ReceiveOptions): number {
+export function maxBytesOf(options: Checks): number {
   const given: unknown = options;
   if (typeof given !== 'object' || given === null) {
     badOption('a receiver takes options: { secrets }');
@@ -52,7 +55,7 @@ export async function deliver(
   verify: (options: VerifyOptions) => Promise<Verified>,
   headers: HeadersInput,
   bytes: Uint8Array,
-  options: ReceiveOptions,
+  options: Checks,
 ): Promise<Delivery> {
   const maxBytes = maxBytesOf(options);
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
@@ -65,6 +68,32 @@ export async function deliver(
     text: () => new TextDecoder().decode(bytes),
     json: () => parse(bytes),
   };
+}
+
+function ageText(seconds: number): string {
+  const rounded = Math.round(Math.abs(seconds));
+  return seconds < 0 ? `, ${rounded} s ahead` : `, ${rounded} s old`;
+}
+
+/** One line about a delivery that was not accepted: its code and its age, and nothing that the sender wrote. */
+export function logRefusal(error: unknown): void {
+  const status = statusOf(error);
+  const ours = error instanceof WebhookVerificationError;
+  const code = ours || error instanceof WebhookReceiveError ? error.code : 'an unexpected error';
+  const age = ours && error.ageSeconds !== undefined ? ageText(error.ageSeconds) : '';
+  const hint = ours && error.hint !== undefined ? ` → ${error.hint}` : '';
+  console.error(`rungate refused a webhook delivery: ${code} (HTTP ${status})${age}${hint}`);
+}
+
+/** Runs a receiver's work; its error is told to `onError`, or logged, and thrown. */
+export async function telling(options: ReceiveOptions, work: () => Promise<Delivery>): Promise<Delivery> {
+  try {
+    return await work();
+  } catch (error) {
+    const { onError = logRefusal } = ownOptions(options ?? {}, ['onError']);
+    onError(error);
+    throw error;
+  }
 }
 
 /** The delivery that a middleware left on a request; throws where none was verified. */

@@ -1,4 +1,5 @@
 import { ownOptions } from '../../own-options.ts';
+import { logRefusal } from './delivery.ts';
 import { type IncomingRequest, receiveIncoming } from './incoming.ts';
 import { type Delivery, type ReceiveOptions, statusOf } from './public.ts';
 
@@ -28,16 +29,17 @@ export type ExpressNext = (error?: unknown) => void;
 export interface ExpressOptions<
   Request extends ExpressRequest = ExpressRequest,
   Response extends ExpressResponse = ExpressResponse,
-> extends ReceiveOptions {
-  /** Instead of the usual answer; `statusOf(error)` is the status that it has. */
+> extends Omit<ReceiveOptions, 'onError'> {
+  /** Logs and answers in place of the receiver; `statusOf(error)` is the status that it answers with. */
   onError?: ((error: unknown, request: Request, response: Response, next: ExpressNext) => void) | undefined;
 }
 
 const how =
   "mount the webhook before express.json(), or give its route express.raw({ type: '*/*' }) instead of a parser";
 
-/** The sender's mistakes are answered without a word, ours go to the error handling of the app. */
+/** All are logged. The sender's mistakes are answered without a word, ours go to the error handling of the app. */
 function answer(error: unknown, _request: unknown, response: ExpressResponse, next: ExpressNext): void {
+  logRefusal(error);
   const status = statusOf(error);
   if (status >= 500) {
     next(error);

@@ -1,6 +1,6 @@
 import { ownOptions } from '../../own-options.ts';
 import { verify } from '../node.ts';
-import { deliver, isBytes, maxBytesOf, notRaw } from './delivery.ts';
+import { type Checks, deliver, isBytes, logRefusal, maxBytesOf, notRaw, telling } from './delivery.ts';
 import { type Delivery, type ReceiveOptions, statusOf } from './public.ts';
 
 export { deliveryOf } from './delivery.ts';
@@ -39,8 +39,8 @@ interface Scope {
 }
 
 /** What the receiver checks, and what it does with a delivery. */
-export interface FastifyOptions extends ReceiveOptions {
-  /** Instead of the usual answer; `statusOf(error)` is the status that it has. */
+export interface FastifyOptions extends Omit<ReceiveOptions, 'onError'> {
+  /** Logs and answers in place of the receiver; `statusOf(error)` is the status that it answers with. */
   onError?: ((error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown) | undefined;
 }
 
@@ -52,13 +52,18 @@ const how =
  * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
  */
 export async function receive(request: FastifyRequest, options: ReceiveOptions): Promise<Delivery> {
+  return telling(options, () => read(request, options));
+}
+
+async function read(request: FastifyRequest, options: Checks): Promise<Delivery> {
   const { body } = request;
   if (body !== undefined && !isBytes(body)) throw notRaw(how);
   return deliver(verify, request.headers, body ?? new Uint8Array(), options);
 }
 
-/** The sender's mistakes are answered without a word, ours go to the error handling of the app. */
+/** All are logged. The sender's mistakes are answered without a word, ours go to the error handling of the app. */
 function answer(error: unknown, _request: unknown, reply: FastifyReply): unknown {
+  logRefusal(error);
   const status = statusOf(error);
   if (status >= 500) throw error;
   return reply.code(status).send();
@@ -78,7 +83,7 @@ export function webhook(scope: FastifyScope, options: FastifyOptions): void {
   own.decorateRequest('webhook', null);
   own.addHook('preValidation', async (request, reply) => {
     try {
-      Object.assign(request, { webhook: await receive(request, options) });
+      Object.assign(request, { webhook: await read(request, options) });
     } catch (error) {
       return onError(error, request, reply);
     }

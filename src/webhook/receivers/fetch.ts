@@ -1,6 +1,6 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../web.ts';
-import { deliver, maxBytesOf, notRaw, refuseDeclared, tooLarge } from './delivery.ts';
+import { type Checks, deliver, maxBytesOf, notRaw, refuseDeclared, telling, tooLarge } from './delivery.ts';
 import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
 
 export * from './public.ts';
@@ -42,6 +42,10 @@ async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8
  * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
  */
 export async function receive(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
+  return telling(options, () => read(request, options));
+}
+
+async function read(request: FetchRequest, options: Checks): Promise<Delivery> {
   const maxBytes = maxBytesOf(options);
   const { body, bodyUsed, headers } = request;
   if (bodyUsed || body?.locked) throw notRaw(how);

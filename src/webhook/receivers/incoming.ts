@@ -1,7 +1,7 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../node.ts';
-import { deliver, isBytes, maxBytesOf, notRaw, refuseDeclared, tooLarge } from './delivery.ts';
-import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
+import { type Checks, deliver, isBytes, maxBytesOf, notRaw, refuseDeclared, tooLarge } from './delivery.ts';
+import { type Delivery, WebhookReceiveError } from './public.ts';
 
 /** What is used of an `IncomingMessage`, and of what frameworks add to it. */
 export interface IncomingRequest {
@@ -85,7 +85,7 @@ async function rawBody(request: IncomingRequest, maxBytes: number, how: string):
 /** Reads and verifies a request of Node's; `how` says what to do when its body is gone. */
 export async function receiveIncoming(
   request: IncomingRequest,
-  options: ReceiveOptions,
+  options: Checks,
   how: string,
 ): Promise<Delivery> {
   const bytes = await rawBody(request, maxBytesOf(options), how);

@@ -1,6 +1,6 @@
 import { badOption } from '../error.ts';
 import { verify } from '../node.ts';
-import { deliver, notRaw } from './delivery.ts';
+import { deliver, notRaw, telling } from './delivery.ts';
 import type { Delivery, ReceiveOptions } from './public.ts';
 
 export * from './public.ts';
@@ -35,9 +35,11 @@ function bytesOf({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
  * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
  */
 export async function receive(event: LambdaEvent, options: ReceiveOptions): Promise<Delivery> {
-  const given: unknown = event;
-  if (typeof given !== 'object' || given === null) {
-    badOption('receive takes the event that the handler got');
-  }
-  return deliver(verify, headersOf(event), bytesOf(event), options);
+  return telling(options, async () => {
+    const given: unknown = event;
+    if (typeof given !== 'object' || given === null) {
+      badOption('receive takes the event that the handler got');
+    }
+    return deliver(verify, headersOf(event), bytesOf(event), options);
+  });
 }

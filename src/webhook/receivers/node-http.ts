@@ -1,3 +1,4 @@
+import { telling } from './delivery.ts';
 import { type IncomingRequest, receiveIncoming } from './incoming.ts';
 import type { Delivery, ReceiveOptions } from './public.ts';
 
@@ -13,5 +14,5 @@ const how =
  * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
  */
 export async function receive(request: IncomingRequest, options: ReceiveOptions): Promise<Delivery> {
-  return receiveIncoming(request, options, how);
+  return telling(options, () => receiveIncoming(request, options, how));
 }

@@ -22,6 +22,11 @@ export interface ReceiveOptions extends Omit<VerifyOptions, 'body' | 'headers' |
   maxBytes?: number | undefined;
   /** The clock; default the system's. */
   now?: (() => Date) | undefined;
+  /**
+   * Gets each error before it is thrown. Default: one line on `console.error` with the code and the age of the delivery, and
+   * nothing that the sender wrote.
+   */
+  onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Why the body of a delivery could not be read. */

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
 import { signSync } from '../../../src/webhook/node.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 
@@ -85,9 +85,15 @@ export async function started(start: Start, options: ReceiveOptions = {}): Promi
 /** What an adapter promises, whatever it is an adapter for. */
 export function promises(name: string, start: Start): void {
   describe(`a receiver on ${name}`, () => {
+    let logged: MockInstance<typeof console.error>;
+    beforeEach(() => {
+      logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+    });
     afterEach(async () => {
+      logged.mockRestore();
       for (const close of closers.splice(0)) await close();
     });
+    const lines = () => logged.mock.calls.map((words) => words.join(' '));
 
     test.each([
       ['JSON', order],
@@ -101,6 +107,7 @@ export function promises(name: string, start: Start): void {
       expect(receiver.errors).toEqual([]);
       expect(answer.status).toBe(200);
       expect(answer.body.equals(body)).toBe(true);
+      expect(lines()).toEqual([]);
     });
 
     test.each<[string, number, [string, string][], ReceiveOptions?]>([
@@ -147,6 +154,51 @@ export function promises(name: string, start: Start): void {
       const receiver = await started(start, options);
       expect((await receiver.send(order, headersFor(order))).status).toBe(500);
       expect(receiver.errors).toEqual([expect.objectContaining({ code })]);
+      expect(lines()).toEqual([expect.stringContaining(`: ${code} (HTTP 500)`)]);
+    });
+
+    const marked = [
+      ['X-Service-Timestamp', at],
+      ['X-Service-Signature', 'observable'],
+    ] as const;
+    test.each<[string, readonly (readonly [string, string])[], string]>([
+      [
+        'a wrong secret',
+        headersFor(order, { key: 'another' }),
+        'mismatch (HTTP 401), 0 s old → verify the raw',
+      ],
+      [
+        'one that is too old',
+        headersFor(order, { timestamp: '2026-01-15T11:00:00Z' }),
+        'too_old (HTTP 401), 3600 s old → ',
+      ],
+      [
+        'one that is too new',
+        headersFor(order, { timestamp: '2026-01-15T12:02:00Z' }),
+        'too_new (HTTP 401), 120 s ahead → ',
+      ],
+      ['a signature that is none', marked, 'malformed_signature (HTTP 400), 0 s old → '],
+      ['no timestamp', headersFor(order).slice(1), 'missing_header (HTTP 400) → '],
+    ])(
+      'logs %s in one line: the code and the age, and nothing of the sender’s',
+      async (_what, headers, text) => {
+        const receiver = await started(start);
+        await receiver.send(order, headers);
+        expect(lines()).toHaveLength(1);
+        expect(lines()[0]).toContain(`rungate refused a webhook delivery: ${text}`);
+        expect(lines()[0]).not.toMatch(/observable|run\.completed|sha256=[0-9a-f]|\n/);
+      },
+    );
+
+    test('onError gets the error with its code and age, and nothing is logged', async () => {
+      const told: unknown[] = [];
+      // The middleware's onError answers as well; what it leaves open ends with the receiver.
+      const receiver = await started(start, { onError: (error) => told.push(error) });
+      const headers = headersFor(order, { key: 'another', timestamp: '2026-01-15T11:59:30Z' });
+      void receiver.send(order, headers).catch(() => undefined);
+      await vi.waitFor(() => expect(told).toHaveLength(1));
+      expect(told[0]).toMatchObject({ code: 'mismatch', ageSeconds: 30 });
+      expect(lines()).toEqual([]);
     });
 
     test('goes by the names that the headers have', async () => {
