@@ -32,6 +32,7 @@ export type { Fleet } from './gate/fleet/slots.ts';
 export type { Action } from './gate/policy.ts';
 export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
 export type { DiscardedRun } from './gate/start.ts';
+export type { RunSubject } from './gate/subject.ts';
 export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
 export type { GateOptions, GateOverrides } from './library/gate-options.ts';

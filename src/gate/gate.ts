@@ -14,12 +14,15 @@ import {
   unknownRun,
 } from './report.ts';
 import { type DiscardedRun, type RunJournal, type Start, startRun } from './start.ts';
+import { named, subjectOf } from './subject.ts';
 import { type WaitTools, type WatchedRun, waitForRuns, watch } from './wait.ts';
 
 export interface GateOptions {
   /** The run to create and wait for; or else `runIds`. */
   start?: Start | undefined;
   runIds?: readonly string[] | undefined;
+  /** What the user calls the runs of `runIds`, in their order; a run without a name goes by its id. */
+  names?: readonly string[] | undefined;
   policy: Policy;
   intervalMs: number;
   maxAttempts: number;
@@ -66,10 +69,10 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
   });
   const stoppable: StoppableTools = { ...tools, signal: aborter.signal };
   try {
-    const { start, runIds = [] } = options;
+    const { start } = options;
     const waited =
       start === undefined
-        ? await waitForThese(runIds, options, stoppable)
+        ? await waitForThese(options, stoppable)
         : await createAndWait(start, options, stoppable);
     const { runs, discarded, lost } = waited;
     for (const { runId, progress } of runs) if (progress.seen?.kind === 'ended') journal?.settled(runId);
@@ -109,13 +112,10 @@ function pollRules(options: GateOptions, { clock }: GateTools): PollRules {
   };
 }
 
-async function waitForThese(
-  runIds: readonly string[],
-  options: GateOptions,
-  tools: StoppableTools,
-): Promise<Waited> {
+async function waitForThese(options: GateOptions, tools: StoppableTools): Promise<Waited> {
+  const { runIds = [], names = [] } = options;
   const now = tools.clock.monotonic();
-  const runs = runIds.map((runId) => watch(runId, now));
+  const runs = runIds.map((runId, at) => watch(runId, now, { subject: named(names[at]) }));
   await waitForRuns(runs, pollRules(options, tools), tools);
   return { runs, discarded: [] };
 }
@@ -129,6 +129,7 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   const rules = pollRules(options, tools);
   let runs: WatchedRun[] = [];
   let limitedMs = 0;
+  const subject = subjectOf(start.body);
   const started = await startRun(start, options.timeoutMs, {
     ...tools,
     tell(event) {
@@ -141,6 +142,7 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
       // The reads of a gate with slots of its own are spread already.
       const stretch = rules.slots === undefined ? stretchAfter(limitedMs, options.intervalMs) : 1;
       const run = watch(runId, clock.monotonic(), {
+        subject,
         progress: firstProgress(stretch),
         startedAt,
         appUrl,
@@ -158,7 +160,7 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   if (kind !== 'unknown') return { runs, discarded };
   // Its key is the way to find the run again.
   const elapsedSeconds = seconds(clock.monotonic() - startedAt);
-  return { runs, discarded, lost: unknownRun({ idempotencyKey: step.key, elapsedSeconds }) };
+  return { runs, discarded, lost: unknownRun({ ...subject, idempotencyKey: step.key, elapsedSeconds }) };
 }
 
 /** Cancels runs whose time is up. A stop meanwhile leaves it no more time than any stop takes. */

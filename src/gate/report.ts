@@ -3,11 +3,12 @@ import { type ErrorReport, reportError, type StopCause } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import type { Action, Policy } from './policy.ts';
 import type { DiscardedRun } from './start.ts';
+import { named, type RunSubject } from './subject.ts';
 import type { Verdict } from './verdict.ts';
 import type { WatchedRun } from './wait.ts';
 
 /** What became of one run. What is not known is null; `elapsedSeconds` has three decimals, `attempts` are status reads. */
-export interface RunReport {
+export interface RunReport extends RunSubject {
   /** Null when a create was cut off before its reply. */
   runId: string | null;
   state: string | null;
@@ -41,6 +42,7 @@ export interface GateReport {
 
 const nothingKnown: RunReport = {
   runId: null,
+  ...named(),
   state: null,
   verdict: null,
   gate: 'fail',
@@ -55,7 +57,8 @@ const nothingKnown: RunReport = {
 
 /** A run that was never read. */
 export function unknownRun(known: Partial<RunReport>): RunReport {
-  return { ...nothingKnown, ...known };
+  const run = { ...nothingKnown, ...known };
+  return { ...run, name: run.name ?? run.runId };
 }
 
 /** Seconds with three decimals: what the clock is good for. */
@@ -64,10 +67,12 @@ export function seconds(ms: number): number {
 }
 
 export function reportRun(run: WatchedRun, policy: Policy, now: number): RunReport {
-  const { runId, outcome, appUrl, idempotencyKey, reattached } = run;
+  const { runId, subject, outcome, appUrl, idempotencyKey, reattached } = run;
   const { attempts, seen } = run.progress;
   const report: RunReport = {
     runId,
+    ...subject,
+    name: subject.name ?? runId,
     state: seen?.state ?? null,
     verdict: outcome?.verdict ?? null,
     gate: outcome === null ? 'fail' : policy[outcome.verdict],

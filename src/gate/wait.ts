@@ -16,10 +16,12 @@ import {
 } from './poll.ts';
 import type { Reading } from './run-status.ts';
 import type { RunService } from './service.ts';
+import { named, type RunSubject } from './subject.ts';
 
 /** A run that is waited for, and all that is known of it. */
 export interface WatchedRun {
   runId: string;
+  subject: RunSubject;
   progress: Progress;
   /** When it is read next, on the monotonic clock, in milliseconds. */
   due: number;
@@ -49,6 +51,7 @@ export interface WaitTools {
 export function watch(runId: string, now: number, known: Partial<WatchedRun> = {}): WatchedRun {
   return {
     runId,
+    subject: named(),
     progress: firstProgress(),
     due: now,
     outcome: null,

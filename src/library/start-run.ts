@@ -8,6 +8,7 @@ import type { Tell } from '../gate/events.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
+import { type RunSubject, subjectOf } from '../gate/subject.ts';
 import { optionNames } from '../hint-names.ts';
 import { parseApiUrl } from '../transport/address.ts';
 import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
@@ -86,7 +87,7 @@ export interface StartRunOptions
 }
 
 /** A run that was started, or found: the shape that `rungate run trigger --json` prints, and `reattached`. */
-export interface StartedRun {
+export interface StartedRun extends RunSubject {
   schemaVersion: 1;
   runId: string;
   appUrl: string | null;
@@ -136,7 +137,8 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
     const { run, reattached, discarded } = started;
     const { runId, appUrl, response = null } = run;
     const also = discarded.length === 0 ? {} : { discarded };
-    return { schemaVersion: 1, runId, appUrl, idempotencyKey, reattached, response, ...also };
+    const subject = subjectOf(start.body);
+    return { schemaVersion: 1, runId, ...subject, appUrl, idempotencyKey, reattached, response, ...also };
   } finally {
     unsubscribe();
     await caller.close();

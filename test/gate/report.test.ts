@@ -65,6 +65,10 @@ describe('the report of a run', () => {
     const watched = run('r-1', { verdict: 'failed' }, { progress, appUrl: 'https://app.example/1' });
     expect(reportRun({ ...watched, ...origin }, strict, 99_999)).toEqual({
       runId: 'r-1',
+      name: 'r-1',
+      project: null,
+      process: null,
+      tags: null,
       state: 'completed',
       verdict: 'failed',
       gate: 'fail',

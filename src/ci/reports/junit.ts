@@ -41,8 +41,6 @@ function element(name: string, attributes: Attributes, inside = ''): string {
 
 /** What is known of the runs beside the gate's result. */
 export interface JunitFacts {
-  /** What was run: `shop.checkout`; `rungate` where it is not known. */
-  className?: string | undefined;
   /** When the wait began, in milliseconds since the epoch. */
   startedAt?: number | undefined;
 }
@@ -74,18 +72,27 @@ function seconds(value: number): string {
   return Number.isFinite(value) && value > 0 && value < 1e15 ? value.toFixed(3) : '0.000';
 }
 
-function testcase(run: RunReport, className: string): string {
+/** What was run: `shop.checkout`; `rungate` where it is not known. */
+function className({ project, process, tags }: RunReport): string {
+  return project === null ? 'rungate' : `${project}.${process ?? tags?.join('+')}`;
+}
+
+function testcase(run: RunReport): string {
   const result = resultOf(run);
   const told = xmlText(paragraph(run).join('\n'));
   const reason = { type: run.verdict ?? 'stopped', message: story(run) };
   const children = result === 'passed' ? [] : [element(result, reason, told)];
   children.push(element('system-out', {}, told));
-  const attributes = { name: title(run), classname: className, time: seconds(run.elapsedSeconds) };
+  const attributes = { name: title(run), classname: className(run), time: seconds(run.elapsedSeconds) };
   return element('testcase', attributes, `\n${children.map((line) => `      ${line}\n`).join('')}    `);
 }
 
 const runFacts = [
   'runId',
+  'name',
+  'project',
+  'process',
+  'tags',
   'state',
   'verdict',
   'gate',
@@ -123,8 +130,7 @@ export function junitReport(report: GateReport, facts: JunitFacts = {}): string 
     timestamp:
       facts.startedAt === undefined ? undefined : new Date(facts.startedAt).toISOString().slice(0, 19),
   };
-  const className = facts.className ?? 'rungate';
-  const cases = runs.map((run) => `    ${testcase(run, className)}\n`).join('');
+  const cases = runs.map((run) => `    ${testcase(run)}\n`).join('');
   const suite = `\n    ${element('properties', {}, `\n${properties(report)}    `)}\n${cases}    ${element('system-out', {}, xmlText(headline(report)))}\n  `;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  ${element('testsuite', attributes, suite)}\n</testsuites>\n`;
 }

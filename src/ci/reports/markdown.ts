@@ -42,10 +42,17 @@ function link(run: RunReport): string {
   return address === null ? code(run.appUrl, 200) : `[open](${address})`;
 }
 
+/** A run by its name and its id. */
+function nameAndId({ name, runId }: RunReport): string {
+  const id = runId === null ? '–' : code(runId, 80);
+  if (name === null || name === runId) return id;
+  return runId === null ? code(name, 200) : `${code(name, 200)} (${id})`;
+}
+
 function row(run: RunReport): string {
   const cells = [
     marks[shownAs(run)],
-    run.runId === null ? '–' : code(run.runId, 80),
+    nameAndId(run),
     run.verdict ?? 'stopped',
     run.state === null ? '–' : code(run.state, 40),
     String(run.failed ?? '–'),

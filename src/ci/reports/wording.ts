@@ -53,15 +53,17 @@ export function paragraph(run: RunReport): string[] {
   ];
 }
 
-/** What a report calls a run that may have no id. */
-export function title(run: RunReport): string {
-  if (run.runId !== null) return excerpt(run.runId, 200);
-  return run.idempotencyKey === null ? 'run' : `run with the key ${excerpt(run.idempotencyKey, 200)}`;
+/** What a report calls a run that may have no id: the same from build to build, where what it ran is known. */
+export function title({ name, idempotencyKey }: RunReport): string {
+  if (name !== null) return excerpt(name, 200);
+  return idempotencyKey === null ? 'run' : `run with the key ${excerpt(idempotencyKey, 200)}`;
 }
 
-/** A run by its name, as the subject of its story. */
-export function nameOf(run: RunReport, quote: Quote = excerpt): string {
-  return run.runId === null ? 'a run' : `run ${quote(run.runId, 80)}`;
+/** A run by its name and its id, as the subject of its story. */
+export function nameOf({ name, runId }: RunReport, quote: Quote = excerpt): string {
+  const id = runId === null ? 'a run' : `run ${quote(runId, 80)}`;
+  if (name === null || name === runId) return id;
+  return runId === null ? quote(name, 200) : `${quote(name, 200)} (${id})`;
 }
 
 /** The gate in a few words, all of them ours. */

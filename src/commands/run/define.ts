@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { TriggerFlags } from './trigger.ts';
+import type { NamedWaitFlags } from './wait.ts';
 import { addWaitFlags, collect, type WaitFlags, waitSettings } from './wait-flags.ts';
 
 /** `rungate run …`: the options; what each does is loaded when it is called. */
@@ -44,16 +45,18 @@ export function defineRun(group: Command, bind: Bind): void {
     .command('wait')
     .summary('wait for runs and gate on them')
     .description('Wait until the runs have ended, and exit by their verdicts: 0 only when the gate passes.')
-    .argument('<runId...>', 'one run or more');
+    .argument('<runId...>', 'one run or more')
+    .optionsGroup('Options:')
+    .option('--name <text>', 'name in reports (default: the id); once for each run', collect);
   addWaitFlags(wait, false);
   examples(
     wait,
     'run=$(rungate run trigger --project shop --process checkout)',
-    'rungate run wait "$run" --strict --junit rungate.xml',
+    'rungate run wait "$run" --strict --name "shop / checkout" --junit rungate.xml',
   );
   bind(wait, {
     settings: async (flags: WaitFlags) => waitSettings(flags),
-    run: async (context, [runIds], flags: WaitFlags) =>
+    run: async (context, [runIds], flags: NamedWaitFlags) =>
       (await import('./wait.ts')).waitCommand(context, runIds as string[], flags),
   });
 

@@ -1,22 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { junitReport } from '../../ci/reports/junit.ts';
+import { type JunitFacts, junitReport } from '../../ci/reports/junit.ts';
 import { azureCommands, githubAnnotations, teamcityMessages } from '../../ci/reports/log-commands.ts';
 import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
 import { RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf, exitCodes } from '../../exit.ts';
-import { concealReport, type GateReport, unknownRun } from '../../gate/report.ts';
+import { concealReport, type GateReport, type RunReport, unknownRun } from '../../gate/report.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
 import type { ReportFlags } from './wait-flags.ts';
-
-export interface ReportFacts {
-  /** When the wait began, in milliseconds since the epoch. */
-  startedAt: number;
-  /** The run was created by this command, so that the settings say what it is a run of. */
-  created: boolean;
-}
 
 /** The formats of `--report` by the ending of the file. Any other ending is JSON. */
 const formats: readonly (readonly [ending: string, format: (report: GateReport) => string])[] = [
@@ -30,12 +23,6 @@ function formatted(path: string, report: GateReport): string {
   return format === undefined ? renderJson(report, 2) : format[1](report);
 }
 
-/** `shop.checkout`: what a report calls the runs of one process. */
-function className({ settings }: Context): string | undefined {
-  const names = [settings.project?.value, settings.process?.value ?? settings.tags?.value.join('+')];
-  return names.filter((name) => name !== undefined).join('.') || undefined;
-}
-
 /** Whoever wrote before us may have left a line open. */
 function gap(content: Uint8Array): string {
   return content.length === 0 || content.at(-1) === 0x0a ? '' : '\n';
@@ -46,11 +33,14 @@ function whyOf(error: unknown, output: Output): string {
 }
 
 /** The files that were asked for; false when one of them could not be written. */
-async function writeFiles(context: Context, report: GateReport, flags: ReportFlags, facts: ReportFacts) {
-  const { io, output } = context;
-  const junit = { className: facts.created ? className(context) : undefined, startedAt: facts.startedAt };
+async function writeFiles(
+  { io, output }: Context,
+  report: GateReport,
+  flags: ReportFlags,
+  facts: JunitFacts,
+) {
   const files = [
-    ...(flags.junit === undefined ? [] : [{ path: flags.junit, text: junitReport(report, junit) }]),
+    ...(flags.junit === undefined ? [] : [{ path: flags.junit, text: junitReport(report, facts) }]),
     ...(flags.report ?? []).map((path) => ({ path, text: formatted(path, report) })),
   ];
   let complete = true;
@@ -109,7 +99,7 @@ export async function writeReports(
   context: Context,
   report: GateReport,
   flags: ReportFlags,
-  facts: ReportFacts,
+  facts: JunitFacts,
 ): Promise<number> {
   const complete = await writeFiles(context, report, flags, facts);
   // A report that somebody waits for and that is not there is no success; a red stays the red that it is.
@@ -125,14 +115,13 @@ export async function writeReports(
 export async function writeUnstarted(
   context: Context,
   error: unknown,
-  runIds: readonly string[],
+  known: readonly Partial<RunReport>[],
   flags: ReportFlags,
-  facts: ReportFacts,
+  facts: JunitFacts,
 ): Promise<void> {
   if (!(error instanceof RungateError)) return;
-  const known = { verdict: 'unobserved', error: reportError(error) } as const;
-  const runs =
-    runIds.length === 0 ? [unknownRun(known)] : runIds.map((runId) => unknownRun({ runId, ...known }));
+  const why = { verdict: 'unobserved', error: reportError(error) } as const;
+  const runs = known.map((run) => unknownRun({ ...run, ...why }));
   const report: GateReport = { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
   await writeReports(context, concealReport(report, context.output.conceal), flags, facts);
 }

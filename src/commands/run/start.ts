@@ -3,6 +3,7 @@ import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import { runService } from '../../gate/service.ts';
 import { type RunJournal, type Start, type Started, startRun } from '../../gate/start.ts';
+import { type RunSubject, subjectOf } from '../../gate/subject.ts';
 import type { Context } from '../context.ts';
 import { gateProgress } from './progress.ts';
 
@@ -27,7 +28,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
     const started = await startRun(start, timeoutMs, tools);
     const signal = stoppedBy as StopSignal | null;
     if (started.kind === 'started') {
-      await printStarted(context, started);
+      await printStarted(context, started, subjectOf(start.body));
       journal?.settled(started.run.runId);
     } else if (started.kind === 'unknown') {
       await output.alert(
@@ -44,11 +45,20 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
 async function printStarted(
   { output }: Context,
   { run, step, discarded }: Extract<Started, { kind: 'started' }>,
+  subject: RunSubject,
 ): Promise<void> {
   const { runId, appUrl, response = null } = run;
   if (output.format === 'json' || output.format === 'ndjson') {
     const also = discarded.length === 0 ? {} : { discarded };
-    const report = { schemaVersion: 1, runId, appUrl, idempotencyKey: step.key, response, ...also };
+    const report = {
+      schemaVersion: 1,
+      runId,
+      ...subject,
+      appUrl,
+      idempotencyKey: step.key,
+      response,
+      ...also,
+    };
     await output.data(report, { head: [], rows: [] });
   } else {
     await output.result(`${output.excerpt(runId, 1000)}\n`);

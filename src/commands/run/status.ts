@@ -1,8 +1,19 @@
+import { membersOf } from '../../client/json-text.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
 import { givenRunId } from '../../gate/run-id.ts';
 import type { Context } from '../context.ts';
 import { fieldTable } from '../endpoints/reply-table.ts';
+
+/** The status with the id of its run, all else as it came: the contract does not show that the service sends the id. */
+function withRunId(text: string, runId: string): string {
+  if (!text.trimStart().startsWith('{')) return text;
+  const sent = membersOf(text);
+  const id = sent.findLast(([name, value]) => name === 'runId' && value !== 'null');
+  const others = sent.filter(([name]) => name !== 'runId');
+  const members = [id ?? ['runId', JSON.stringify(runId)], ...others];
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+}
 
 /** `rungate run status <runId>`: the status as it is, whatever it is. A gate is `run wait`. */
 export async function statusCommand(context: Context, runId: string): Promise<number> {
@@ -14,6 +25,7 @@ export async function statusCommand(context: Context, runId: string): Promise<nu
     { params: { runId } },
     { check: false },
   );
-  await context.output.reply(reply.text, fieldTable(reply.text));
+  const text = withRunId(reply.text, runId);
+  await context.output.reply(text, fieldTable(text));
   return exitCodes.ok;
 }

@@ -1,29 +1,38 @@
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
 import { runGate } from '../../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
-import { concealReport, type GateReport } from '../../gate/report.ts';
+import { concealReport, type GateReport, type RunReport } from '../../gate/report.ts';
 import { givenRunId } from '../../gate/run-id.ts';
 import { runService } from '../../gate/service.ts';
 import type { RunJournal, Start } from '../../gate/start.ts';
+import { named, subjectOf } from '../../gate/subject.ts';
 import { isLocal } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
+import { filled } from '../global-options.ts';
 import { gateProgress } from './progress.ts';
 import { printGate } from './result.ts';
 import { fleetOf, type WaitFlags, waitRules } from './wait-flags.ts';
 
 /** What is waited for: runs that are there, or one that is created first and then is ours. */
-export type GateTarget = { runIds: readonly string[] } | { start: Start; journal?: RunJournal | undefined };
+export type GateTarget =
+  | { runIds: readonly string[]; names?: readonly string[] | undefined }
+  | { start: Start; journal?: RunJournal | undefined };
+
+/** What is known of the runs before anything is sent. */
+function knownRuns(target: GateTarget): Partial<RunReport>[] {
+  if ('start' in target) return [subjectOf(target.start.body)];
+  return target.runIds.map((runId, at) => ({ runId, ...named(target.names?.[at]) }));
+}
 
 /** Waits, prints the gate and returns its exit code: the one path of `run wait` and `run trigger --wait`. */
 export async function runWait(context: Context, target: GateTarget, flags: WaitFlags): Promise<number> {
-  const facts = { startedAt: context.io.clock.now(), created: 'start' in target };
+  const facts = { startedAt: context.io.clock.now() };
   let report: GateReport;
   try {
     report = concealReport(await waitForGate(context, target, flags), context.output.conceal);
   } catch (error) {
-    const runIds = 'runIds' in target ? target.runIds : [];
     if (tellsAnybody(context, flags)) {
-      await (await import('./reports.ts')).writeUnstarted(context, error, runIds, flags, facts);
+      await (await import('./reports.ts')).writeUnstarted(context, error, knownRuns(target), flags, facts);
     }
     throw error;
   }
@@ -77,11 +86,31 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
   }
 }
 
+export interface NamedWaitFlags extends WaitFlags {
+  name?: string[];
+}
+
+/** Refuses names that say less than the ids: reports go by them from build to build. */
+function checkNames(names: readonly string[], runIds: readonly string[]): void {
+  for (const name of names) filled('--name', name);
+  if (names.length !== runIds.length) {
+    const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+    throw new UsageError(`--name: ${count(names.length, 'name')} for ${count(runIds.length, 'run')}`, {
+      hint: 'give --name once for each run, in the order of the ids',
+    });
+  }
+  if (new Set(names).size < names.length) {
+    throw new UsageError('--name: two runs have the same name', { hint: 'give each run its own name' });
+  }
+}
+
 /** `rungate run wait <runId>…` */
 export async function waitCommand(
   context: Context,
-  runIds: readonly string[],
-  flags: WaitFlags,
+  given: readonly string[],
+  flags: NamedWaitFlags,
 ): Promise<number> {
-  return runWait(context, { runIds: [...new Set(runIds.map(givenRunId))] }, flags);
+  const runIds = [...new Set(given.map(givenRunId))];
+  if (flags.name !== undefined) checkNames(flags.name, runIds);
+  return runWait(context, { runIds, names: flags.name }, flags);
 }

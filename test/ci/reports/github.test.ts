@@ -83,7 +83,9 @@ describe('annotations', () => {
       ::error title=rungate%3A gate failed (exit 1)::run run_7 had not ended when we were stopped%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::a run may have been created; find it by its idempotency key key-1
       ::warning title=rungate%3A the gate lets it pass::run run_4 was cancelled and has tested nothing to its end%0Athe gate lets it pass; --strict makes it fail%0Ahttps://app.example.test/runs/run_1
-      ::notice title=rungate%3A passed::run run_1 passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1"
+      ::notice title=rungate%3A passed::run run_1 passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1
+      ::notice title=rungate%3A passed::shop / checkout (run run_8) passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1
+      ::notice title=rungate%3A passed::shop / smoke, web (run run_9) passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1"
     `);
   });
 

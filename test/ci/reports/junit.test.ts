@@ -63,11 +63,29 @@ const holdable = (text: string) =>
     .join('');
 
 describe('JUnit XML', () => {
+  it('names what a case ran, the same from build to build, and has the run id as a property', () => {
+    const cases = (one: RunReport) => casesOf(junitReport(gate([one]))).map(({ attributes }) => attributes);
+    const builds = ['run_1', 'run_2', null].map((runId) => cases({ ...samples.named, runId }));
+    for (const [only] of builds)
+      expect(only).toMatchObject({ name: 'shop / checkout', classname: 'shop.checkout' });
+    expect(cases(samples.tagged)).toMatchObject([{ name: 'shop / smoke, web', classname: 'shop.smoke+web' }]);
+    expect(cases(samples.failed)).toMatchObject([{ name: 'run_2', classname: 'rungate' }]);
+    const xml = junitReport(gate([samples.named, samples.tagged]));
+    const properties = suiteOf(xml).children[0]?.children.map(({ attributes }) => attributes) ?? [];
+    const values = Object.fromEntries(properties.map(({ name, value }) => [name, value]));
+    expect(values).toMatchObject({
+      'run.1.runId': 'run_8',
+      'run.1.name': 'shop / checkout',
+      'run.1.project': 'shop',
+      'run.1.process': 'checkout',
+      'run.2.runId': 'run_9',
+      'run.2.tags': 'smoke,web',
+    });
+  });
+
   it('has a case per run', () => {
     const report = gate([samples.failed, samples.unobserved], { exitCode: 6 });
-    expect(
-      junitReport(report, { className: 'shop.checkout', startedAt: Date.UTC(2026, 1, 3, 4, 5, 6) }),
-    ).toMatchInlineSnapshot(`
+    expect(junitReport(report, { startedAt: Date.UTC(2026, 1, 3, 4, 5, 6) })).toMatchInlineSnapshot(`
       "<?xml version="1.0" encoding="UTF-8"?>
       <testsuites>
         <testsuite name="rungate" tests="2" failures="1" errors="1" skipped="0" time="31.200" timestamp="2026-02-03T04:05:06">
@@ -75,6 +93,7 @@ describe('JUnit XML', () => {
             <property name="gate" value="fail"/>
             <property name="exitCode" value="6"/>
             <property name="run.1.runId" value="run_2"/>
+            <property name="run.1.name" value="run_2"/>
             <property name="run.1.state" value="completed"/>
             <property name="run.1.verdict" value="failed"/>
             <property name="run.1.gate" value="fail"/>
@@ -85,19 +104,20 @@ describe('JUnit XML', () => {
             <property name="run.1.idempotencyKey" value="key-1"/>
             <property name="run.1.reattached" value="false"/>
             <property name="run.2.runId" value="run_6"/>
+            <property name="run.2.name" value="run_6"/>
             <property name="run.2.verdict" value="unobserved"/>
             <property name="run.2.gate" value="fail"/>
             <property name="run.2.attempts" value="4"/>
             <property name="run.2.idempotencyKey" value="key-1"/>
             <property name="run.2.reattached" value="false"/>
           </properties>
-          <testcase name="run_2" classname="shop.checkout" time="31.200">
+          <testcase name="run_2" classname="rungate" time="31.200">
             <failure type="failed" message="failed: 2 failed, 1 blocked">run run_2 failed: 2 failed, 1 blocked
       https://app.example.test/runs/run_1</failure>
             <system-out>run run_2 failed: 2 failed, 1 blocked
       https://app.example.test/runs/run_1</system-out>
           </testcase>
-          <testcase name="run_6" classname="shop.checkout" time="31.200">
+          <testcase name="run_6" classname="rungate" time="31.200">
             <error type="unobserved" message="could not be observed: GET /api/runs/run_6: 401">run run_6 could not be observed: GET /api/runs/run_6: 401
       check RUNGATE_API_KEY</error>
             <system-out>run run_6 could not be observed: GET /api/runs/run_6: 401
@@ -127,7 +147,7 @@ describe('JUnit XML', () => {
 
   it('counts what it has', () => {
     expect(suiteOf(junitReport(everything)).attributes).toMatchObject({
-      tests: '9',
+      tests: '11',
       failures: '3',
       errors: '4',
       skipped: '1',
@@ -169,7 +189,7 @@ describe('JUnit XML', () => {
         const values = Object.fromEntries(properties ?? []);
         expect(properties).toHaveLength(Object.keys(values).length);
         report.runs.forEach((one, index) => {
-          for (const name of ['runId', 'state', 'appUrl', 'idempotencyKey'] as const) {
+          for (const name of ['runId', 'name', 'project', 'state', 'appUrl', 'idempotencyKey'] as const) {
             const value = one[name];
             expect(values[`run.${index + 1}.${name}`]).toBe(value === null ? undefined : holdable(value));
           }

@@ -30,6 +30,8 @@ describe('the summary', () => {
       | ❌ | – | stopped | – | – | – | – |
       | ⚠️ | \`run_4\` | cancelled | \`cancelled\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
       | ✅ | \`run_1\` | passed | \`completed\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
+      | ✅ | \`shop / checkout\` (\`run_8\`) | passed | \`completed\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
+      | ✅ | \`shop / smoke, web\` (\`run_9\`) | passed | \`completed\` | 0 | 0 | [open](https://app.example.test/runs/run_1) |
 
       - run \`run_2\` failed: 2 failed, 1 blocked
       - run \`run_3\` blocked: 0 failed, 3 blocked

@@ -7,6 +7,10 @@ import { verdicts } from '../../../src/gate/verdict.ts';
 export function run(over: Partial<RunReport> = {}): RunReport {
   return {
     runId: 'run_1',
+    name: over.runId === undefined ? 'run_1' : over.runId,
+    project: null,
+    process: null,
+    tags: null,
     state: 'completed',
     verdict: 'passed',
     gate: 'pass',
@@ -54,6 +58,8 @@ export const samples = {
     appUrl: null,
     error: refused,
   }),
+  named: run({ runId: 'run_8', name: 'shop / checkout', project: 'shop', process: 'checkout' }),
+  tagged: run({ runId: 'run_9', name: 'shop / smoke, web', project: 'shop', tags: ['smoke', 'web'] }),
   stopped: run({ runId: 'run_7', verdict: null, gate: 'fail', state: 'running' }),
   lost: run({
     runId: null,
@@ -169,6 +175,10 @@ const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
 const hostileRun: fc.Arbitrary<RunReport> = fc
   .record({
     runId: orNull(hostileText),
+    name: orNull(hostileText),
+    project: orNull(hostileText),
+    process: orNull(hostileText),
+    tags: orNull(fc.array(hostileText, { minLength: 1, maxLength: 3 })),
     state: orNull(hostileText),
     verdict: orNull(fc.constantFrom(...verdicts)),
     gate: fc.constantFrom(...actions),

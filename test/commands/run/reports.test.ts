@@ -138,7 +138,7 @@ it('a failed run that may pass is a warning in all that GitHub shows', async () 
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ gate: 'pass', runs: [{ gate: 'pass', verdict: 'failed' }] });
   expect(commandsIn(err).map((command) => command.name)).toEqual(['warning']);
-  expect(err).toMatch(/! WARNING: run \S+ failed: 2 failed, 0 blocked/);
+  expect(err).toMatch(/! WARNING: shop \/ checkout \(run \S+\) failed: 2 failed, 0 blocked/);
   expect(files['/gh/summary']).toMatch(/⚠️ rungate: gate passed with 1 warning/);
   expect(files['/gh/summary']).not.toContain('✅');
 });

@@ -86,9 +86,18 @@ describe('what is printed', () => {
     on = await stage();
     const { out } = await on.rungate(...trigger, '--json', '--idempotency-key', 'k1');
     const printed = JSON.parse(out);
-    expect(Object.keys(printed)).toEqual(['schemaVersion', 'runId', 'appUrl', 'idempotencyKey', 'response']);
+    const subject = { name: 'shop / checkout', project: 'shop', process: 'checkout', tags: null };
+    expect(Object.keys(printed)).toEqual([
+      'schemaVersion',
+      'runId',
+      ...Object.keys(subject),
+      'appUrl',
+      'idempotencyKey',
+      'response',
+    ]);
     expect(printed).toMatchObject({
       schemaVersion: 1,
+      ...subject,
       idempotencyKey: 'k1',
       response: { runId: printed.runId },
     });

@@ -60,6 +60,10 @@ describe('the report', () => {
     expect(Object.keys(report.runs[0]).sort()).toEqual(
       [
         'runId',
+        'name',
+        'project',
+        'process',
+        'tags',
         'state',
         'verdict',
         'gate',

@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+afterEach(() => on?.close());
+
+const reports = ['--junit', 'junit.xml', '--report', 'gate.md', '--report', 'gate.teamcity', '--json'];
+
+/** A command's JSON, and the names of the test cases that it writes. */
+async function named(...argv: string[]) {
+  const files: Record<string, string> = {};
+  const { code, out, err } = await on.with({ files })(...argv, ...reports);
+  const junit = files['junit.xml'] ?? '';
+  const cases = [...junit.matchAll(/<testcase name="([^"]*)" classname="([^"]*)"/g)].map((one) =>
+    one.slice(1),
+  );
+  return {
+    code,
+    err,
+    junit,
+    cases,
+    summary: files['gate.md'],
+    runs: out === '' ? [] : JSON.parse(out).runs,
+    files,
+  };
+}
+
+const byTags = ['run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'web', '--wait'];
+
+describe('a run that is triggered', () => {
+  it('goes by its project and process in JSON, JUnit, the summary, TeamCity and the log', async () => {
+    on = await stage({ outcome: 'failed' });
+    const { runs, cases, junit, summary, files, err } = await named(...trigger, '--wait');
+    const [{ runId }] = runs;
+    expect(runs).toMatchObject([
+      { name: 'shop / checkout', project: 'shop', process: 'checkout', tags: null },
+    ]);
+    expect(cases).toEqual([['shop / checkout', 'shop.checkout']]);
+    expect(junit).toContain(`<property name="run.1.runId" value="${runId}"/>`);
+    expect(summary).toContain(`| \`shop / checkout\` (\`${runId}\`) | failed |`);
+    expect(summary).toContain(`- \`shop / checkout\` (run \`${runId}\`) failed: 2 failed`);
+    expect(files['gate.teamcity']).toContain("testStarted name='shop / checkout'");
+    expect(err).toContain(`✗ shop / checkout (run ${runId}) failed: 2 failed, 0 blocked`);
+  });
+
+  it('goes by its project and its tags', async () => {
+    on = await stage({ outcome: 'passed' });
+    const { runs, cases } = await named(...byTags);
+    expect(runs).toMatchObject([
+      { name: 'shop / smoke, web', project: 'shop', process: null, tags: ['smoke', 'web'] },
+    ]);
+    expect(cases).toEqual([['shop / smoke, web', 'shop.smoke+web']]);
+  });
+
+  it('is the same test case in every build, also where it could not be started', async () => {
+    on = await stage({ outcome: 'passed' });
+    const builds = [await named(...trigger, '--wait'), await named(...trigger, '--wait')];
+    on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger' });
+    builds.push(await named(...trigger, '--wait'));
+    expect(builds.map(({ code }) => code)).toEqual([0, 0, 6]);
+    expect(new Set(builds.map(({ runs }) => runs[0]?.runId)).size).toBe(3);
+    for (const { cases } of builds) expect(cases).toEqual([['shop / checkout', 'shop.checkout']]);
+  });
+});
+
+describe('a run that is only waited for', () => {
+  const started = async () => (await on.rungate(...trigger)).out.trim();
+
+  it('goes by its id', async () => {
+    on = await stage({ outcome: 'passed' });
+    const id = await started();
+    const { runs, cases, summary, err } = await named('run', 'wait', id);
+    expect(runs).toMatchObject([{ runId: id, name: id, project: null, process: null, tags: null }]);
+    expect(cases).toEqual([[id, 'rungate']]);
+    expect(summary).toContain(`| \`${id}\` | passed |`);
+    expect(err).toContain(`✓ run ${id} passed`);
+  });
+
+  it('goes by its --name', async () => {
+    on = await stage({ outcome: 'passed' });
+    const ids = [await started(), await started()];
+    const { runs, cases } = await named('run', 'wait', ...ids, '--name', 'shop / a', '--name', 'shop / b');
+    expect(runs).toMatchObject([
+      { runId: ids[0], name: 'shop / a' },
+      { runId: ids[1], name: 'shop / b' },
+    ]);
+    expect(cases).toEqual([
+      ['shop / a', 'rungate'],
+      ['shop / b', 'rungate'],
+    ]);
+  });
+
+  it('goes by its --name where nothing could be read', async () => {
+    on = await stage();
+    const files: Record<string, string> = {};
+    const env = { RUNGATE_API_KEY: undefined, RUNGATE_TOKEN: undefined };
+    const argv = ['run', 'wait', 'run_1', '--name', 'shop / a', '--junit', 'junit.xml'];
+    expect((await on.with({ files, env })(...argv)).code).toBe(6);
+    expect(files['junit.xml']).toContain('<testcase name="shop / a"');
+  });
+
+  it.each([
+    ['one name for two runs', ['a', 'b', '--name', 'x'], /--name: 1 name for 2 runs\n.*once for each run/],
+    ['two names for one run', ['a', '--name', 'x', '--name', 'y'], /--name: 2 names for 1 run\n/],
+    ['the same name twice', ['a', 'b', '--name', 'x', '--name', 'x'], /two runs have the same name/],
+    ['an empty name', ['a', '--name', ' '], /--name is empty/],
+  ])('%s is a usage error, and nothing is sent', async (_what, argv, message) => {
+    on = await stage();
+    const { code, err } = await on.rungate('run', 'wait', ...argv);
+    expect(code).toBe(64);
+    expect(err).toMatch(message);
+    expect(on.mock.requests).toEqual([]);
+  });
+});
+
+describe('run status --json', () => {
+  const statusOf = async (text: string, ...flags: string[]) => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.status' });
+    return (await on.rungate('run', 'status', 'run_1', '--format', 'ndjson', ...flags)).out;
+  };
+
+  it.each([
+    ['no id', '{"state":"queued","n":10.50}', '{"runId":"run_1","state":"queued","n":10.50}\n'],
+    ['null', '{"state":"queued","runId":null}', '{"runId":"run_1","state":"queued"}\n'],
+    ['the id', '{"state":"queued","runId":"run_1"}', '{"runId":"run_1","state":"queued"}\n'],
+  ])('has runId where the service sends %s, and all else as it came', async (_what, text, printed) => {
+    expect(await statusOf(text)).toBe(printed);
+  });
+
+  it('has runId in the table too', async () => {
+    expect(await statusOf('{"state":"queued"}', '--format', 'table')).toMatch(
+      /^FIELD +VALUE\nrunId +run_1\n/,
+    );
+  });
+});
