@@ -179,6 +179,9 @@ describe('a timestamp', () => {
     ['1900-02-29T00:00:00Z', null],
     ['2023-02-29T00:00:00Z', null],
     ['2026-04-31T00:00:00Z', null],
+    ['2026-06-31T00:00:00Z', null],
+    ['2026-09-31T00:00:00Z', null],
+    ['2026-11-31T00:00:00Z', null],
     ['2026-00-01T00:00:00Z', null],
     ['2026-13-01T00:00:00Z', null],
     ['2026-01-00T00:00:00Z', null],
@@ -220,7 +223,10 @@ describe('a call that is wrong is said to be, and not taken for a delivery', () 
     } as never);
 
   test.each([[undefined], [null], ['text'], [7]])('verify and sign with %j', (given) => {
-    expect(thrownBy(() => node.verifySync(given as never))).toMatchObject({ code: 'bad_option' });
+    expect(thrownBy(() => node.verifySync(given as never))).toMatchObject({
+      code: 'bad_option',
+      message: expect.stringContaining('verify takes one object'),
+    });
     expect(thrownBy(() => node.signSync(given as never))).toMatchObject({
       code: 'bad_option',
       message: expect.stringContaining('sign takes one object'),
@@ -244,16 +250,34 @@ describe('a call that is wrong is said to be, and not taken for a delivery', () 
     });
   });
 
-  test.each([[null], ['text'], [{ timestamp: 7 }], [{ signature: 'a b' }]])(
-    'headerNames: %j',
-    (headerNames) => {
-      expect(thrownBy(() => verify({ headerNames }))).toMatchObject({ code: 'bad_option' });
-    },
-  );
+  test.each([
+    [null, 'headerNames must be an object'],
+    ['text', 'headerNames must be an object'],
+    [{ timestamp: 7 }, 'headerNames.timestamp is not'],
+    [{ timestamp: ['X-Service-Timestamp'] }, 'headerNames.timestamp is not'],
+    [{ signature: 'a b' }, 'headerNames.signature is not'],
+  ])('headerNames: %j', (headerNames, message) => {
+    expect(thrownBy(() => verify({ headerNames }))).toMatchObject({
+      code: 'bad_option',
+      message: expect.stringContaining(message),
+    });
+  });
 
-  test.each([[7], ['soon']])('a timestamp to sign: %j', (wrong) => {
+  test.each([[7], ['soon'], [[timestamp]]])('a timestamp to sign: %j', (wrong) => {
     const sign = () => node.signSync({ body: '', secret: secrets, timestamp: wrong as never });
     expect(thrownBy(sign)).toMatchObject({ code: 'malformed_timestamp' });
+  });
+
+  test('headers in a Map are found whatever the case of their names', () => {
+    const lower = new Map(pairs.map(([name, value]) => [name.toLowerCase(), value]));
+    expect(verify({ headers: lower })).toMatchObject({ timestamp });
+  });
+
+  test('a method added to every object does not read the headers', () => {
+    Object.defineProperty(Object.prototype, 'get', { value: () => 'added', configurable: true });
+    const result = thrownBy(() => verify({ headers: record }));
+    Reflect.deleteProperty(Object.prototype, 'get');
+    expect(result).toMatchObject({ timestamp });
   });
 
   test('a header that is undefined is missing, and one that begins before its signature is malformed', () => {
