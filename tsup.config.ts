@@ -18,6 +18,18 @@ const undiciParts: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** conf without what it uses for schemas and migrations, which no store of rungate has. */
+const confParts: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'conf-parts',
+  setup(build) {
+    build.onResolve({ filter: /^(ajv\/.*|ajv-formats|semver)$/ }, ({ importer }) =>
+      importer.startsWith(join(root, 'node_modules/conf/'))
+        ? { path: join(root, 'scripts/unused-by-conf.mjs') }
+        : undefined,
+    );
+  },
+};
+
 /** `import text from './page.css?raw'`, as Vite knows it in the tests: the file as text, made smaller where it is code. */
 const raw: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'raw',
@@ -50,7 +62,7 @@ const oneWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 const shared: Options = {
-  esbuildPlugins: [undiciParts, raw],
+  esbuildPlugins: [undiciParts, confParts, raw],
   format: 'esm',
   target: 'node20.18',
   platform: 'node',
@@ -81,7 +93,7 @@ export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli/main.ts', index: 'src/index.ts', version: 'src/version.ts' },
-    esbuildPlugins: [undiciParts, raw, oneWebhook],
+    esbuildPlugins: [undiciParts, confParts, raw, oneWebhook],
     // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
     metafile: true,
     splitting: true,

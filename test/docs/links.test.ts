@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import MarkdownIt from 'markdown-it';
@@ -42,6 +43,10 @@ function targetOf(page: string, link: string): { path: string; anchor: string | 
   return { path: path === '' ? page : relative(root, join(root, dirname(page), path)), anchor };
 }
 
+/** A folder shows its README, as it does on GitHub. */
+const shownAt = (path: string) =>
+  existsSync(join(root, path, 'README.md')) ? join(path, 'README.md') : path;
+
 describe('the pages for people', () => {
   it.each(pages)('%s: every link leads to a file and an anchor that are there', (page) => {
     const broken = linksOf(textOf(page)).filter((link) => {
@@ -57,7 +62,8 @@ describe('the pages for people', () => {
     const reached = new Set(['README.md']);
     for (const page of reached) {
       if (!pages.includes(page)) continue;
-      for (const link of linksOf(textOf(page))) if (isLocal(link)) reached.add(targetOf(page, link).path);
+      for (const link of linksOf(textOf(page)))
+        if (isLocal(link)) reached.add(shownAt(targetOf(page, link).path));
     }
     expect(pages.filter((page) => !reached.has(page))).toEqual([]);
   });
@@ -66,6 +72,45 @@ describe('the pages for people', () => {
     const listed = linksOf(textOf('docs/README.md')).map((link) => targetOf('docs/README.md', link).path);
     const wanted = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
     expect(wanted.filter((page) => !listed.includes(page))).toEqual([]);
+  });
+});
+
+describe('the installed package', () => {
+  const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const listed = execFileSync('npm', pack, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [{ files: packed }] = JSON.parse(listed) as [{ files: { path: string }[] }];
+  const files = packed.map(({ path }) => path);
+  const shipped = files.filter((path) => path.endsWith('.md'));
+  const isThere = (path: string) => files.some((file) => file === path || file.startsWith(join(path, '/')));
+
+  it('has the README and the pages that it names', () => {
+    expect(shipped).toEqual(expect.arrayContaining(['README.md', 'docs/first-steps.md', 'docs/library.md']));
+    // What only people who work on rungate need stays in the repository.
+    expect(files).not.toContain('docs/architecture.md');
+  });
+
+  it.each(shipped)('%s: every link leads to a file of the package', (page) => {
+    const targets = linksOf(textOf(page))
+      .filter(isLocal)
+      .map((link) => targetOf(page, link).path);
+    expect(targets.filter((path) => !isThere(path))).toEqual([]);
+  });
+
+  it('has every page that the help or a message names', () => {
+    const code = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const said = (name: string) =>
+      readFileSync(join(root, 'src', name), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+    const names = code.flatMap((name) =>
+      [...said(name).matchAll(/\b[A-Za-z]*\/?[\w-]+\.md\b/g)].map(([path]) => path),
+    );
+    expect(names).toContain('docs/mock.md');
+    expect([...new Set(names)].filter((path) => !isThere(path))).toEqual([]);
   });
 });
 
