@@ -22,6 +22,15 @@ export function sanitize(text: string): string {
     .replace(/^(\s*)::/, '$1: :');
 }
 
+/** Untrusted text of several lines, each harmless. */
+export function sanitizeLines(text: string): string {
+  return `${text
+    .replace(/\r?\n$/, '')
+    .split(/\r?\n/)
+    .map(sanitize)
+    .join('\n')}\n`;
+}
+
 /** Untrusted text, in one line and no longer than `limit` characters. */
 export function excerpt(text: string, limit = 200): string {
   const line = sanitize(text);

@@ -9,7 +9,9 @@ export const readStatus = (json: unknown, texts: ReadonlyMap<string, string> = n
   read(json, texts, asItIs);
 export const describeValue = (value: unknown) => describe(value, asItIs);
 export const runIdOf = (reply: unknown, location?: string, pointer?: string, request: object = {}) =>
-  find(reply, location, pointer, request, asItIs);
+  find(reply, JSON.stringify(reply), location, pointer, request, asItIs);
+export const runIdIn = (json: string, pointer?: string) =>
+  find(JSON.parse(json), json, undefined, pointer, {}, asItIs);
 export const readPage = (value: unknown, name = 'the list') => page(value, name, asItIs);
 export const openJournal = (path: string, now: Date, tell: (problem: string) => void) =>
   open(path, now, tell, asItIs);

@@ -6,7 +6,7 @@ import type { HintNames } from '../hint-names.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import type { Exchange, ExchangeEvent } from './options.ts';
-import { readReply } from './response.ts';
+import { type ReadReply, readReply } from './response.ts';
 import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
 
 export interface CallContext {
@@ -107,16 +107,17 @@ class Call {
       // Where one kept connection has gone dead in silence, so may have all: each try would take another of them.
       const fresh = this.#lost || !this.request.repeatable;
       reply = await transport.send(this.request, { signal, timeoutMs, fresh });
-      const value = readReply(this.request, this.endpoint, reply, { now: clock.now(), check, names });
+      const read = readReply(this.request, this.endpoint, reply, { now: clock.now(), check, names });
       this.#report(began, { status: reply.status });
-      return this.#exchange(reply, value);
+      return this.#exchange(reply, read);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RungateError) concealError(error, this.request.conceal);
       const code = error instanceof RungateError ? error.code : 'bug';
       const status = reply?.status ?? (error instanceof HttpError ? error.status : undefined);
       this.#report(began, status === undefined ? { code } : { status, code });
-      if (reply !== undefined && this.#gone(error)) return this.#exchange(reply, undefined);
+      if (reply !== undefined && this.#gone(error))
+        return this.#exchange(reply, { value: undefined, text: '', isJson: true });
       this.#lost ||= replyLost(error);
       throw error;
     }
@@ -129,10 +130,10 @@ class Call {
     );
   }
 
-  #exchange({ text, status, headers, finalUrl }: RawReply, value: unknown): Exchange {
+  #exchange({ status, headers, finalUrl }: RawReply, { value, text, isJson }: ReadReply): Exchange {
     const { conceal } = this.request;
     const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
-    return { value, text, status, headers, finalUrl, attempts, elapsedMs, conceal };
+    return { value, text, isJson, status, headers, finalUrl, attempts, elapsedMs, conceal };
   }
 
   #report(began: number, outcome: { status?: number; code?: string }): void {

@@ -108,10 +108,10 @@ export function createCaller(
     const idempotencyKey = given ?? (endpoint.keyed ? crypto.randomUUID() : undefined);
     base ??= parseApiUrl(options.apiUrl, options.insecureHttp, names);
     const { apiKey, token, auth, userAgent } = options;
-    const { params, query, body, headers } = input;
+    const { params, query, body, json, headers } = input;
     // Named one by one: to copy them all costs more than the request.
     const target = { base, apiKey, token, auth, userAgent, conceal, names };
-    return prepareRequest(name, endpoint, { params, query, body, headers, idempotencyKey }, target);
+    return prepareRequest(name, endpoint, { params, query, body, json, headers, idempotencyKey }, target);
   }
 
   async function inPace(name: string, { method }: Endpoint, signal: AbortSignal): Promise<void> {

@@ -80,6 +80,25 @@ export function membersOf(json: string): [name: string, text: string][] {
   });
 }
 
+/** Returns the text of an object with these members. */
+export function objectText(members: Iterable<readonly [name: string, text: string]>): string {
+  return `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
+}
+
+/** Returns the text of what is at a path within JSON, in one line; undefined where there is nothing. */
+export function textAt(json: string, path: readonly string[]): string | undefined {
+  let here: string | undefined = json.trim();
+  for (const key of path) {
+    if (here === undefined) return undefined;
+    // Of a name that comes twice JSON.parse keeps the last.
+    const found: string | undefined = here.startsWith('[')
+      ? partsOf(here)[/^(?:0|[1-9]\d{0,9})$/.test(key) ? Number(key) : -1]
+      : membersOf(here).findLast(([name]) => name === key)?.[1];
+    here = found;
+  }
+  return here;
+}
+
 /**
  * Returns the items of a list's response, each as the text that it came as, in one line.
  * @param text JSON that JSON.parse has accepted, in a shape that `readPage` reads

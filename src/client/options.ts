@@ -62,10 +62,12 @@ export interface CallOptions {
 }
 
 export interface Exchange {
-  /** The reply, checked against the contract; undefined where it was empty and may be. */
+  /** The response, checked against the contract; undefined for an empty body, text where it is not JSON and need not be. */
   value: unknown;
-  /** The reply's body as it came, after decoding. */
+  /** The response as JSON text, as it came; empty for an empty body. */
   text: string;
+  /** false: the body is text, and `text` has it as a JSON string. */
+  isJson: boolean;
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
@@ -96,7 +98,7 @@ export type ExchangeEvent =
     }
   | { type: 'wait'; endpoint: string; attempt: number; waitMs: number; reason: string };
 
-export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'headers'>;
+export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'json' | 'headers'>;
 
 /** Sends calls by endpoint, without the types of the tree. */
 export interface Caller {

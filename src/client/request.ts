@@ -13,6 +13,8 @@ export interface RequestInput {
   query?: Readonly<Record<string, unknown>> | undefined;
   /** JSON, checked against the endpoint's schema; an encoded form where the endpoint takes `multipart/form-data`. */
   body?: unknown;
+  /** The body as JSON text, in place of `body`: sent as it is, every digit of it. */
+  json?: string | undefined;
   /** 1 to 255 visible ASCII characters. */
   idempotencyKey?: string | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
@@ -83,7 +85,7 @@ function checkQuery(
 function checkBody(
   name: string,
   endpoint: Endpoint,
-  body: unknown,
+  { json, body = json === undefined ? undefined : JSON.parse(json) }: Pick<RequestInput, 'body' | 'json'>,
   conceal: Conceal,
 ): string | Uint8Array | undefined {
   if (endpoint.body === undefined) {
@@ -94,7 +96,7 @@ function checkBody(
   if (endpoint.multipart && body instanceof Uint8Array) return body;
   refuse(name, 'body', endpoint.body, body, conceal);
   try {
-    return JSON.stringify(body);
+    return json ?? JSON.stringify(body);
   } catch (cause) {
     throw new UsageError(`${name}: the body cannot be written as JSON`, { cause });
   }
@@ -138,7 +140,7 @@ export function prepareRequest(
   const { base, conceal } = target;
   const filled = base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params);
   const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, conceal));
-  const body = checkBody(name, endpoint, input.body, conceal);
+  const body = checkBody(name, endpoint, input, conceal);
   const key = input.idempotencyKey;
   if (key !== undefined) checkKey(name, endpoint, key);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };

@@ -48,26 +48,43 @@ function checkSize(request: PreparedRequest, { text, status }: RawReply): void {
   throw new ContractError(`${request.endpoint}: ${problem}: expected ${expected}`, parts);
 }
 
-function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply, names: HintNames): unknown {
+/** A success, read. */
+export interface ReadReply {
+  /** The parsed JSON; undefined for an empty body, and the body's text where it is not JSON and need not be. */
+  value: unknown;
+  /** The body as JSON text: as it came, or as a string where it is not JSON; empty for an empty body. */
+  text: string;
+  isJson: boolean;
+}
+
+function parse(
+  request: PreparedRequest,
+  endpoint: Endpoint,
+  reply: RawReply,
+  names: HintNames,
+): ReadReply {
   const { text } = reply;
+  // What was created under a key is asked for again under that key, where not even an address was given.
+  const lost = endpoint.idInReply === true && reply.headers.location === undefined;
+  // The status code says that it was done, and the contract does not say what the body is.
+  const anyBody = !lost && endpoint.reply.safeParse(text.trim() === '' ? undefined : text).success;
   if (text.trim() === '') {
-    // What was created under a key is asked for again under that key, where not even an address was given.
-    const lost = endpoint.keyed === true && reply.headers.location === undefined;
-    if (!lost && endpoint.reply.safeParse(undefined).success) return undefined;
+    if (anyBody) return { value: undefined, text: '', isJson: true };
     throw unreadable(request, reply, 'an empty body', names);
   }
   checkSize(request, reply);
   try {
-    return JSON.parse(text);
+    return { value: JSON.parse(text), text, isJson: true };
   } catch {
+    if (anyBody) return { value: text, text: JSON.stringify(text), isJson: false };
     // The parser's own message quotes the reply, which may hold a secret.
     throw unreadable(request, reply, gist(text, request.conceal), names);
   }
 }
 
 /**
- * The value of a reply: what the endpoint's schema says, or the parsed JSON as it came where `check` is false.
- * An empty body is undefined where the schema allows that.
+ * Reads a response: what the endpoint's schema says, or any JSON where `check` is false. Where the contract does not
+ * show the response, it may be anything: nothing, JSON, or text.
  * @throws HttpError when the status is not a success, ContractError when the body is not what it should be
  */
 export function readReply(
@@ -75,14 +92,14 @@ export function readReply(
   endpoint: Endpoint,
   reply: RawReply,
   { now, check, names = commandNames }: { now: number; check: boolean; names?: HintNames | undefined },
-): unknown {
+): ReadReply {
   if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, now, names);
   checkEncoding(request, reply);
-  const value = parse(request, endpoint, reply, names);
-  if (!check) return value;
-  const found = mismatches(endpoint.reply, value, request.conceal);
+  const read = parse(request, endpoint, reply, names);
+  if (!check) return read;
+  const found = mismatches(endpoint.reply, read.value, request.conceal);
   const first = found[0];
-  if (first === undefined) return value;
+  if (first === undefined) return read;
   const { field, expected, received } = first;
   const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
   throw mismatchError(request.endpoint, { field, expected, received, status: reply.status }, more);

@@ -34,6 +34,10 @@ export interface Endpoint {
   readonly maxReplyBytes?: number;
   /** Takes an `Idempotency-Key`: with one, repeating the request does not repeat its effect. */
   readonly keyed?: true;
+  /** Only the response says what was created: where it says nothing, the same key asks again. */
+  readonly idInReply?: true;
+  /** The response has a new secret, which no error may show. */
+  readonly newSecret?: true;
   /** A POST whose repetition has the effect of one: safe to send again after a lost reply. */
   readonly idempotent?: true;
   /** Removes or invalidates something: asked about before it is done. */

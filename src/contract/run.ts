@@ -117,6 +117,7 @@ export const run = defineApi(
       body: triggerBody,
       reply: created,
       keyed: true,
+      idInReply: true,
     },
     'run.status': {
       method: 'GET',

@@ -23,6 +23,8 @@ export interface CreatedRun {
   /** Requests sent with this key: from the second on, the earlier request may have been our own. */
   attempts: number;
   response: unknown;
+  /** The same as JSON text, every digit as it came; empty where there was no body. */
+  responseText: string;
 }
 
 /** `none`: surely no run was created; `unknown`: one may have been, and we were not told. */
@@ -49,17 +51,18 @@ function surelyRefused(error: unknown): boolean {
 }
 
 function readCreated(response: Exchange, { body, idempotencyKey, idPointer }: CreateRequest): CreatedRun {
-  const { value, headers, conceal, attempts } = response;
+  const { value, text, headers, conceal, attempts } = response;
   const appUrl = appUrlOf(value);
   // The contract does not name this header; services of this kind send it.
   const replayed = headers['idempotency-replayed']?.trim().toLowerCase() ?? '';
   return {
     kind: 'created',
-    runId: runIdOf(value, headers.location, idPointer, { ...body, idempotencyKey }, conceal),
+    runId: runIdOf(value, text, headers.location, idPointer, { ...body, idempotencyKey }, conceal),
     appUrl: appUrl === null ? null : conceal(appUrl),
     replayed: ['true', 'false'].includes(replayed) ? replayed === 'true' : null,
     attempts,
     response: value,
+    responseText: text,
   };
 }
 

@@ -1,4 +1,5 @@
 import { oneLine } from '../client/http-error.ts';
+import { textAt } from '../client/json-text.ts';
 import type { Conceal } from '../conceal.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
@@ -17,10 +18,15 @@ export function at(value: unknown, path: readonly string[]): unknown {
 /** Longer than any id that a path could carry. */
 const longestId = 500;
 
-/** The text of what may be meant as an id, usable or not. */
-function asId(value: unknown): string | null {
+/**
+ * The text of what may be meant as an id, usable or not.
+ * @param digits the text of the value: a number keeps its digits, JSON.parse would round it
+ */
+function asId(value: unknown, digits: () => string | undefined): string | null {
   if (typeof value === 'string' && value !== '') return value;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : null;
+  if (typeof value !== 'number') return null;
+  if (Number.isSafeInteger(value)) return String(value);
+  return /^-?\d+$/.exec(digits() ?? '')?.[0] ?? null;
 }
 
 /** RFC 6901: `/data/run~1id` → `['data', 'run/id']`. */
@@ -81,6 +87,7 @@ function trace(response: unknown, location: string | undefined, conceal: Conceal
 
 /**
  * The id of the run that a create response names; the interface does not show that response.
+ * @param json the text of the response
  * @param pointer the setting `run.idPointer`, which comes before the usual places
  * @param request the body that was sent
  * @param conceal takes secrets out of what an error shows
@@ -88,12 +95,14 @@ function trace(response: unknown, location: string | undefined, conceal: Conceal
  */
 export function runIdOf(
   response: unknown,
+  json: string,
   location: string | undefined,
   pointer: string | undefined,
   request: object,
   conceal: Conceal,
 ): string {
-  const found = (path: readonly string[]) => (path.length === 0 ? null : asId(at(response, path)));
+  const found = (path: readonly string[]) =>
+    path.length === 0 ? null : asId(at(response, path), () => textAt(json, path));
   const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, conceal)}`;
   const has = () => trace(response, location, conceal);
 

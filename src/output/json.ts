@@ -28,9 +28,10 @@ export function renderJson(value: unknown, indent: 0 | 2, conceal: Conceal = asI
 
 /**
  * A reply's own JSON, laid out anew, its numbers with the digits they came with: `10.50` stays `10.50`, and
- * no digit of a long id is lost.
+ * no digit of a long id is lost. Without secrets.
  */
-export async function renderReply(text: string, indent: 0 | 2): Promise<string> {
+export async function renderReply(text: string, indent: 0 | 2, conceal: Conceal = asItIs): Promise<string> {
   const { parseExact, stringifyExact } = await import('./exact.ts');
-  return `${escapeJson(stringifyExact(parseExact(text), indent))}\n`;
+  const replacer = conceal === asItIs ? undefined : concealing(conceal);
+  return `${escapeJson(stringifyExact(parseExact(text), indent, replacer))}\n`;
 }

@@ -53,11 +53,12 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
   const conceal = concealer(secrets);
   const toErr = (text: string) => io.err.write(conceal(text));
   const motion = createMotion(io, quiet, paint);
-  const result = (text: string) => {
+  const toOut = (text: string) => {
     // The reader of the pipe may write to the same terminal from now on.
     if (!io.out.isTTY) motion.end();
-    return io.out.write(conceal(text));
+    return io.out.write(text);
   };
+  const result = (text: string) => toOut(conceal(text));
   const indent = format === 'ndjson' ? 0 : 2;
 
   // Before cells are wrapped and lines folded: a secret over two lines is not found.
@@ -86,8 +87,8 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     conceal,
     excerpt: (text, limit) => excerpt(conceal(text), limit),
     oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,
-    data: async (value, rows) => (json ? io.out.write(renderJson(value, indent, conceal)) : table(rows)),
-    reply: async (text, rows) => (json ? result(await renderReply(text, indent)) : table(rows)),
+    data: async (value, rows) => (json ? toOut(renderJson(value, indent, conceal)) : table(rows)),
+    reply: async (text, rows) => (json ? toOut(await renderReply(text, indent, conceal)) : table(rows)),
     note: async (line) => {
       if (!quiet) await toErr(`${folded(line)}\n`);
     },

@@ -18,6 +18,7 @@ function recorded() {
       return {
         value: { name },
         text: '',
+        isJson: true,
         status: 200,
         headers: {},
         attempts: 1,

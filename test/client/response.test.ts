@@ -11,6 +11,7 @@ import { rejection, thrown } from './rejection.ts';
 
 const inputs: Partial<Record<EndpointName, object>> = {
   'run.status': { params: { runId: 'run_1' } },
+  'run.cancel': { params: { runId: 'run_1' } },
   'env.delete': { params: { id: 'e' } },
   'keys.create': { body: { name: 'n' } },
   'run.trigger': { body: { projectSlug: 'p', tags: ['t'] }, idempotencyKey: 'k' },
@@ -25,7 +26,7 @@ function read(
   const target = { base: new URL('https://h.example'), conceal, ...secrets };
   const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
   const { status = 200, headers = {}, check = true } = reply;
-  return readReply(request, api[name], { status, headers, text }, { now: 0, check });
+  return readReply(request, api[name], { status, headers, text }, { now: 0, check }).value;
 }
 
 const broken = (name: EndpointName, text: string, reply = {}) =>
@@ -53,6 +54,8 @@ describe('a success', () => {
     expect(read('env.delete', '')).toBeUndefined();
     expect(read('env.delete', ' \n', { status: 204 })).toBeUndefined();
     expect(read('env.delete', '[1]')).toEqual([1]);
+    expect(read('env.delete', 'OK')).toBe('OK');
+    expect(read('run.cancel', '<html>bye</html>')).toBe('<html>bye</html>');
     expect(read('run.trigger', 'null')).toBeNull();
   });
 
@@ -60,7 +63,7 @@ describe('a success', () => {
     ['run.status', ''],
     ['run.status', '{"state":'],
     ['run.status', '<!doctype html><title>Log in</title>'],
-    ['env.delete', 'OK'],
+    ['keys.create', 'OK'],
     ['run.trigger', '<html></html>'],
   ])('of %s that is not JSON is unreadable: %j', (name, text) => {
     const error = broken(name, text);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ContractError, UsageError } from '../../src/errors.ts';
 import { parsePointer } from '../../src/gate/run-id.ts';
 import { appUrlOf } from '../../src/gate/run-status.ts';
-import { runIdOf } from '../as-it-is.ts';
+import { runIdIn, runIdOf } from '../as-it-is.ts';
 
 describe('the run id is the first of', () => {
   const everywhere = {
@@ -35,7 +35,22 @@ describe('the run id is the first of', () => {
 
   test('a whole number is an id with all its digits', () => {
     expect(runIdOf({ id: 42 }, undefined)).toBe('42');
-    expect(runIdOf({ id: 2 ** 53, data: { id: 'safe' } }, undefined)).toBe('safe');
+    expect(runIdIn('{"id": 9007199254740993 }')).toBe('9007199254740993');
+    expect(runIdIn('{"data":{"id":-9007199254740993}}')).toBe('-9007199254740993');
+    expect(runIdIn('{"a":["x",{"b":123456789012345678901234567890}]}', '/a/1/b')).toBe(
+      '123456789012345678901234567890',
+    );
+  });
+
+  test.each(['9007199254740993.5', '1e30', '1e400'])(
+    '%s is not a whole number as it is written',
+    (number) => {
+      expect(runIdIn(`{"id":${number},"data":{"id":"b"}}`)).toBe('b');
+    },
+  );
+
+  test('of a name that comes twice the last one counts', () => {
+    expect(runIdIn('{"id":1,"id":9007199254740993}')).toBe('9007199254740993');
   });
 
   test('an inherited field is none', () => {

@@ -4,6 +4,7 @@ import { api } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { renderReply } from '../../output/json.ts';
+import { sanitizeLines } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { filled, oneOf } from '../global-options.ts';
 import { bodyOf, type OpenFlags } from './body-input.ts';
@@ -40,7 +41,7 @@ function authOf(path: string): Endpoint['auth'] {
   return known?.auth ?? 'either';
 }
 
-/** `rungate api`: a call that the contract does not know, checked in nothing but that its reply is JSON or empty. */
+/** `rungate api`: a call of any path; a success is printed whatever it is. */
 export async function apiCommand(
   context: Context,
   methodText: string,
@@ -50,8 +51,8 @@ export async function apiCommand(
   const method = oneOf('<method>', methods, methodText.toUpperCase());
   const { path, query } = parseTarget(pathText);
   const key = filled('--idempotency-key', flags.idempotencyKey);
-  const body = await bodyOf(context.io, flags, []);
-  if (method === 'GET' && body !== undefined) {
+  const json = await bodyOf(context.io, flags, []);
+  if (method === 'GET' && json !== undefined) {
     throw new UsageError('a GET has no body', { hint: 'put what it asks for into the path: ?name=value' });
   }
   const endpoint: Endpoint = {
@@ -61,15 +62,18 @@ export async function apiCommand(
     summary: 'a call by hand',
     section: '-',
     query: openBody,
-    ...(body === undefined ? {} : { body: openBody }),
+    ...(json === undefined ? {} : { body: openBody }),
     ...(key === undefined ? {} : { keyed: true }),
     reply: anyReply,
   };
   const caller = await context.connect();
   const options = key === undefined ? {} : { idempotencyKey: key };
-  const reply = await caller.exchange('api', endpoint, { params: {}, query, body }, options);
-  // Always JSON: there is no telling what a table of it would be.
-  const indent = context.output.format === 'ndjson' ? 0 : 2;
-  if (reply.text.trim() !== '') await context.output.result(await renderReply(reply.text, indent));
+  const reply = await caller.exchange('api', endpoint, { params: {}, query, json }, options);
+  // JSON stays JSON: there is no telling what a table of it would be.
+  const { format } = context.output;
+  const lines = !reply.isJson && (format === 'table' || format === 'plain');
+  if (lines) await context.output.result(sanitizeLines(String(reply.value)));
+  else if (reply.text !== '')
+    await context.output.result(await renderReply(reply.text, format === 'ndjson' ? 0 : 2));
   return exitCodes.ok;
 }

@@ -1,3 +1,4 @@
+import { membersOf, objectText } from '../../client/json-text.ts';
 import type { FileUpload } from '../../contract/service-types.ts';
 import type { Field } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
@@ -25,7 +26,8 @@ export interface OpenFlags {
   input?: string;
 }
 
-type Fields = Record<string, unknown>;
+/** The fields of a body, each as JSON text: no digit passes through a float, and no name is special. */
+type Fields = Map<string, string>;
 
 /** `name=value` taken apart at the first `=`. */
 export function splitPair(option: string, text: string): [string, string] {
@@ -34,9 +36,11 @@ export function splitPair(option: string, text: string): [string, string] {
   throw new UsageError(`${option}: "${text}" is not name=value`, { hint: `write ${option} name=value` });
 }
 
-function parseJson(source: string, text: string): unknown {
+/** Returns the text, which is JSON. */
+function checkJson(source: string, text: string): string {
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
+    return text.trim();
   } catch {
     throw new UsageError(`${source} is not JSON`, {
       hint: 'text needs quotes in JSON; --field takes it as it is',
@@ -57,58 +61,70 @@ async function readText(io: Io, path: string): Promise<string> {
 }
 
 async function readObject(io: Io, path: string): Promise<Fields> {
-  const value = parseJson('--input', await readText(io, path));
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  const text = checkJson('--input', await readText(io, path));
+  if (text.startsWith('{')) return new Map(membersOf(text));
   throw new UsageError('--input is JSON, but not an object', {
     hint: 'a body is an object: {"name": "value"}',
   });
 }
 
 /** Puts a value where its path says, making the objects on the way. */
-function place(body: Fields, path: readonly string[], value: unknown): void {
+function place(body: Fields, path: readonly string[], json: string): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
-    body[name] = value;
+    body.set(name, json);
     return;
   }
-  const inner = body[name];
-  const object: Fields = typeof inner === 'object' && inner !== null ? { ...inner } : {};
-  place(object, rest, value);
-  body[name] = object;
+  const inner: Fields = new Map(membersOf(body.get(name) ?? ''));
+  place(inner, rest, json);
+  body.set(name, objectText(inner));
 }
 
 /** A flag's text as the field's type. */
 export function fieldValue(option: string, { type }: Field, given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (type === 'string' || type === 'strings') return given;
-  if (type === 'json') return parseJson(option, given);
+  if (type === 'json') return JSON.parse(checkJson(option, given));
   const number = given.trim() === '' ? Number.NaN : Number(given);
   if (Number.isFinite(number) && (type === 'number' || Number.isSafeInteger(number))) return number;
   throw new UsageError(`${option}: "${given}" is not ${type === 'integer' ? 'a whole number' : 'a number'}`);
 }
 
+/** A flag's value as JSON, every digit as it was given. */
+function fieldJson({ option, field, given }: GivenField): string {
+  const value = fieldValue(option, field, given);
+  return field.type === 'json' ? String(given) : JSON.stringify(value);
+}
+
+/** A field that the contract shows, given as a flag. */
+export interface GivenField {
+  option: string;
+  field: Field;
+  given: unknown;
+}
+
 /**
  * The body that `--input`, `--field`, `--json-field` and the flags of the shown fields make; a later one of these
- * beats an earlier. Undefined when nothing was given.
+ * beats an earlier. JSON text; undefined when nothing was given.
  */
 export async function bodyOf(
   io: Io,
   flags: OpenFlags,
-  shown: readonly { path: readonly string[]; value: unknown }[],
-): Promise<Fields | undefined> {
+  shown: readonly GivenField[],
+): Promise<string | undefined> {
   const { field = [], jsonField = [], input } = flags;
   if (input === undefined && field.length + jsonField.length + shown.length === 0) return undefined;
-  const body = input === undefined ? {} : await readObject(io, input);
+  const body: Fields = input === undefined ? new Map() : await readObject(io, input);
   for (const text of field) {
     const [name, value] = splitPair('--field', text);
-    body[name] = value;
+    body.set(name, JSON.stringify(value));
   }
   for (const text of jsonField) {
     const [name, value] = splitPair('--json-field', text);
-    body[name] = parseJson(`--json-field ${name}`, value);
+    body.set(name, checkJson(`--json-field ${name}`, value));
   }
-  for (const { path, value } of shown) place(body, path, value);
-  return body;
+  for (const one of shown) place(body, one.field.path, fieldJson(one));
+  return objectText(body);
 }
 
 /** A file to attach, under its name. */

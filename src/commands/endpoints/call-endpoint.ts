@@ -12,11 +12,12 @@ import {
   fieldValue,
   flagKey,
   flagName,
+  type GivenField,
   type OpenFlags,
   splitPair,
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
-import { fieldTable, itemTable } from './reply-table.ts';
+import { fieldTable, itemTable, speakOfPage } from './reply-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;
@@ -27,14 +28,11 @@ export interface EndpointFlags extends OpenFlags {
   [flag: string]: unknown;
 }
 
-/** The fields that were given as flags, with their values. */
-function given(
-  fields: readonly Field[],
-  flags: EndpointFlags,
-): { path: readonly string[]; value: unknown }[] {
+/** The fields that were given as flags. */
+function givenOf(fields: readonly Field[], flags: EndpointFlags): GivenField[] {
   return fields
-    .filter((field) => flags[flagKey(field)] !== undefined)
-    .map((field) => ({ path: field.path, value: fieldValue(flagName(field), field, flags[flagKey(field)]) }));
+    .map((field) => ({ option: flagName(field), field, given: flags[flagKey(field)] }))
+    .filter(({ given }) => given !== undefined);
 }
 
 function queryOf(
@@ -43,8 +41,10 @@ function queryOf(
   flags: EndpointFlags,
 ): Record<string, unknown> | undefined {
   if (endpoint.query === undefined) return undefined;
-  const shown = given(fieldsOf(endpoint.query), { ...flags, q: undefined });
-  const query: Record<string, unknown> = Object.fromEntries(shown.map(({ path, value }) => [path[0], value]));
+  const shown = givenOf(fieldsOf(endpoint.query), { ...flags, q: undefined });
+  const query: Record<string, unknown> = Object.fromEntries(
+    shown.map(({ option, field, given }) => [field.path[0], fieldValue(option, field, given)]),
+  );
   if (typeof text === 'string') query[flags.textParam ?? 'q'] = text;
   for (const pair of Array.isArray(flags.query) ? flags.query : []) {
     const [name, value] = splitPair('--query', pair);
@@ -64,7 +64,7 @@ export async function callEndpoint(
   const names = pathParams(endpoint.path);
   const params = Object.fromEntries(names.map((param, index) => [param, String(args[index])]));
   const query = queryOf(endpoint, args[names.length], flags);
-  const shown = endpoint.body === undefined ? [] : given(fieldsOf(endpoint.body), flags);
+  const shown = endpoint.body === undefined ? [] : givenOf(fieldsOf(endpoint.body), flags);
   const json = await bodyOf(context.io, flags, shown);
   const attachment = flags.file === undefined ? undefined : attachmentOf(context.io, flags.file);
   if (attachment !== undefined && json !== undefined) {
@@ -89,7 +89,7 @@ export async function callEndpoint(
     const { listAll } = await import('./list-all.ts');
     return listAll(context, name, endpoint, query === undefined ? { params } : { params, query });
   }
-  const sent = caller.exchange(name, endpoint, { params, query, body });
+  const sent = caller.exchange(name, endpoint, { params, query, body: attachment, json });
   const reply = await sent.catch((error) => withHint(error, hint));
   await printReply(context, name, endpoint, reply);
   return exitCodes.ok;
@@ -122,7 +122,8 @@ async function printReply(
   reply: Exchange,
 ): Promise<void> {
   const { output } = context;
-  if (reply.text.trim() === '') return output.note(`${name}: done`);
+  if (reply.text === '') return output.note(`${name}: done`);
+  if (await speakOfPage(output, name, reply)) return;
   const item = itemSchema(endpoint.reply);
   // Also a list of which the contract shows no more than that there is a reply.
   if (item === undefined && !Array.isArray(reply.value)) {

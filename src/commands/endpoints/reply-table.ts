@@ -1,11 +1,28 @@
+import type { Exchange } from '../../client/caller.ts';
+import { gist, isHtml } from '../../client/http-error.ts';
 import type { Field } from '../../contract/shape.ts';
 import { isScalar, parseExact, stringifyExact } from '../../output/exact.ts';
+import type { Output } from '../../output/output.ts';
 import type { Table } from '../../output/table.ts';
 
 /** A value in one cell: text as it is, a number with the digits it came with, anything else as JSON. */
 export function cell(value: unknown): string {
   if (value === undefined || value === null) return '-';
   return typeof value === 'string' ? value : stringifyExact(value);
+}
+
+/**
+ * Warns of a success that is an HTML page: the contract does not rule it out, and it is more likely a login page than
+ * the service. True where a person needs no more of it.
+ */
+export async function speakOfPage(output: Output, name: string, reply: Exchange): Promise<boolean> {
+  const { value, status, isJson, conceal } = reply;
+  if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
+  const page = output.excerpt(gist(value, conceal), 300);
+  await output.alert(
+    `${output.paint('warn', 'warning:')} ${name}: HTTP ${status} with ${page}; check RUNGATE_API_URL: if this is not the service, nothing was done`,
+  );
+  return output.format === 'table' || output.format === 'plain';
 }
 
 /** A reply of one object, a field a row. */

@@ -6,7 +6,7 @@ import { createRun } from '../../gate/create.ts';
 import { givenRunId } from '../../gate/run-id.ts';
 import { type RunService, runService } from '../../gate/service.ts';
 import type { Context } from '../context.ts';
-import { fieldTable } from '../endpoints/reply-table.ts';
+import { fieldTable, speakOfPage } from '../endpoints/reply-table.ts';
 import { filled } from '../global-options.ts';
 
 /** `rungate run cancel <runId>`: what the service replies is printed as it came; the interface does not show it. */
@@ -20,7 +20,8 @@ export async function cancelCommand(
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };
   const reply = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
-  if (reply.text.trim() !== '') await context.output.reply(reply.text, fieldTable(reply.text));
+  const page = await speakOfPage(context.output, 'run.cancel', reply);
+  if (reply.text !== '' && !page) await context.output.reply(reply.text, fieldTable(reply.text));
   await context.output.note(`asked the service to cancel run ${context.output.excerpt(runId, 80)}`);
   return exitCodes.ok;
 }

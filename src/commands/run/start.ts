@@ -1,3 +1,4 @@
+import { objectText } from '../../client/json-text.ts';
 import { StoppedError, type StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { usualLimits } from '../../gate/limits.ts';
@@ -47,7 +48,7 @@ async function printStarted(
   { run, step, discarded }: Extract<Started, { kind: 'started' }>,
   subject: RunSubject,
 ): Promise<void> {
-  const { runId, appUrl, response = null } = run;
+  const { runId, appUrl, responseText } = run;
   if (output.format === 'json' || output.format === 'ndjson') {
     const also = discarded.length === 0 ? {} : { discarded };
     const report = {
@@ -56,10 +57,13 @@ async function printStarted(
       ...subject,
       appUrl,
       idempotencyKey: step.key,
-      response,
+      response: null,
       ...also,
     };
-    await output.data(report, { head: [], rows: [] });
+    // The response keeps its digits.
+    const texts = Object.entries(report).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    const members = new Map(texts).set('response', responseText.trim() || 'null');
+    await output.reply(objectText(members), { head: [], rows: [] });
   } else {
     await output.result(`${output.excerpt(runId, 1000)}\n`);
   }

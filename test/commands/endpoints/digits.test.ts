@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+const sent = () => on.mock.requests.at(-1)?.body;
+
+/** What JSON.parse would round or lose. */
+const hard = ['9007199254740993', '10.50', '1e400', '-0', '{"__proto__":{"a":1.0}}', '"\\u0041"', 'null'];
+
+describe('a request has each value as it was written', () => {
+  it.each(hard)('%s of --json-field', async (json) => {
+    on.mock.faults.add({ kind: 'reply', text: '{}' });
+    expect((await on.rungate('env', 'vars', 'create', 'e1', '--json-field', `value=${json}`)).code).toBe(0);
+    expect(sent()).toBe(`{"value":${json}}`);
+  });
+
+  it.each(hard)('%s of --input, beside a flag for a field within a field', async (json) => {
+    on.mock.faults.add({ kind: 'reply', text: '{}' });
+    const stdin = `\ufeff{"__proto__": ${json}, "mobileRuntimeOverrides": {"limit": ${json}, "udid": "u"}}`;
+    const update = on.with({ stdin });
+    expect((await update('env', 'update', 'e1', '--input', '-', '--device-name', 'd"')).code).toBe(0);
+    expect(sent()).toBe(
+      `{"__proto__":${json},"mobileRuntimeOverrides":{"limit":${json},"udid":"u","deviceName":"d\\""}}`,
+    );
+  });
+
+  it.each(hard)('%s of rungate api', async (json) => {
+    on.mock.faults.add({ kind: 'reply', text: '{}' });
+    const flags = ['--json-field', `__proto__=${json}`, '--field', 'text=10.50'];
+    expect((await on.rungate('api', 'POST', '/api/new-thing', ...flags)).code).toBe(0);
+    expect(sent()).toBe(`{"text":"10.50","__proto__":${json}}`);
+  });
+
+  it('a later --json-field replaces an earlier one of the same name', async () => {
+    on.mock.faults.add({ kind: 'reply', text: '{}' });
+    const flags = ['--input', '-', '--field', 'n=1', '--json-field', 'n=2.0'];
+    await on.with({ stdin: '{"n":0,"m":0}' })('env', 'vars', 'create', 'e1', ...flags);
+    expect(sent()).toBe('{"n":2.0,"m":0}');
+  });
+});
+
+describe('run trigger --json', () => {
+  it.each(hard)('has %s in its response as it came', async (json) => {
+    on.mock.faults.add({ kind: 'reply', text: `{"runId":"r-1","extra":${json}}`, endpoint: 'run.trigger' });
+    const { code, out } = await on.rungate(...trigger, '--format', 'ndjson');
+    expect(code).toBe(0);
+    expect(out.replace(/"idempotencyKey":"[^"]+"/, '"idempotencyKey":"k"')).toBe(
+      `{"schemaVersion":1,"runId":"r-1","appUrl":null,"idempotencyKey":"k","response":{"runId":"r-1","extra":${json.replace('\\u0041', 'A')}}}\n`,
+    );
+  });
+
+  it('stays JSON where a number of the response is a secret', async () => {
+    on.mock.faults.add({ kind: 'reply', text: '{"runId":"r-1","pin":123456789}', endpoint: 'run.trigger' });
+    const secret = on.with({ env: { RUNGATE_WEBHOOK_SECRET: '123456789' } });
+    const { out } = await secret(...trigger, '--json');
+    expect(JSON.parse(out).response).toEqual({ runId: 'r-1', pin: '***' });
+  });
+});
+
+describe('a numeric run id beyond 2^53', () => {
+  const id = '9007199254740993';
+
+  it.each([
+    ['runId', `{"runId":${id}}`, ''],
+    ['data.id', `{"data": {"id": ${id} }}`, ''],
+    ['a JSON pointer', `{"made":[{"~key":${id}}]}`, '"idPointer":"/made/0/~0key"'],
+  ])('in %s is printed with all its digits', async (_place, text, pointer) => {
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger' });
+    const files = { '/repo/.rungate.json': `{"run":{${pointer}}}`, '/repo/.git': '' };
+    expect(await on.with({ files, cwd: '/repo' })(...trigger)).toMatchObject({ code: 0, out: `${id}\n` });
+  });
+
+  it('is the run that is waited for', async () => {
+    on.mock.faults.add({ kind: 'reply', text: `{"id":${id}}`, endpoint: 'run.trigger' });
+    const status = `{"runId":${id},"state":"completed","failed":0,"blocked":0}`;
+    on.mock.faults.add({
+      kind: 'reply',
+      text: status.replace('completed', 'in_progress'),
+      endpoint: 'run.status',
+    });
+    on.mock.faults.add({ kind: 'reply', text: status, endpoint: 'run.status', skip: 1 });
+    const { code, out } = await on.rungate(...trigger, '--wait', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out).runs[0].runId).toBe(id);
+    expect(on.mock.requests.at(-1)?.path).toBe(`/api/ci/runs/${id}`);
+  });
+});

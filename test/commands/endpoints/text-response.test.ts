@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+const done = (text: string) => on.mock.faults.add({ kind: 'reply', text, contentType: 'text/plain' });
+
+describe('a success whose body the contract does not show', () => {
+  it.each([
+    ['run cancel', ['run', 'cancel', 'run_1']],
+    ['env delete', ['env', 'delete', 'e1', '--yes']],
+    ['env update', ['env', 'update', 'e1', '--name', 'n']],
+    ['env create', ['env', 'create', '--name', 'n']],
+    ['keys delete', ['keys', 'delete', 'k1', '--yes']],
+    ['webhooks test', ['webhooks', 'test', 'w1']],
+    ['observations confirm', ['observations', 'confirm', 'shop', 'o1']],
+  ])('%s is a success with a text that is not JSON, sent once', async (_name, argv) => {
+    for (const text of ['OK\n', 'Cancelled: \u001b[31mred', '{"half":', '  ', 'a,b\r\n1,2']) {
+      const before = on.mock.requests.length;
+      done(text);
+      const { code, out } = await on.rungate(...argv, '--json');
+      expect({ code, out: out === '' ? '' : JSON.parse(out) }).toEqual({ code: 0, out: text.trim() && text });
+      expect(on.mock.requests.length - before).toBe(1);
+    }
+  });
+
+  it('is shown to a person in harmless text', async () => {
+    done('gone \u001b[31m');
+    expect(await on.rungate('env', 'delete', 'e1', '--yes')).toMatchObject({
+      code: 0,
+      out: 'value\tgone \\u001b[31m\n',
+    });
+  });
+
+  it('is one with a warning where it is an HTML page', async () => {
+    for (const argv of [
+      ['run', 'cancel', 'run_1'],
+      ['env', 'delete', 'e1', '--yes'],
+    ]) {
+      on.mock.faults.add({ kind: 'html-200' });
+      const { code, out, err } = await on.rungate(...argv);
+      expect({ code, out }).toEqual({ code: 0, out: '' });
+      expect(err).toMatch(/warning: .*HTTP 200 with an HTML page, "Log in"; check RUNGATE_API_URL/);
+    }
+    expect(on.mock.requests).toHaveLength(2);
+  });
+});
+
+it('a run created by a response that is not JSON is the one in Location', async () => {
+  const location = '/api/ci/runs/r-7';
+  on.mock.faults.add({
+    kind: 'status',
+    status: 201,
+    body: 'Created',
+    headers: { location },
+    endpoint: 'run.trigger',
+  });
+  const { code, out } = await on.rungate(...trigger, '--json');
+  expect({ code, ...JSON.parse(out) }).toMatchObject({ code: 0, runId: 'r-7', response: 'Created' });
+  expect(asked(on.mock)).toEqual(['run.trigger']);
+});
+
+it('a create response without JSON or Location is asked for again under the same key', async () => {
+  on.mock.faults.add({ kind: 'reply', text: 'Created', endpoint: 'run.trigger' });
+  expect((await on.rungate(...trigger)).code).toBe(0);
+  expect(new Set(on.mock.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+  expect(asked(on.mock)).toEqual(['run.trigger', 'run.trigger']);
+});
+
+describe('rungate api', () => {
+  const get = ['api', 'GET', '/api/export'];
+  const text = 'id,name\r\n1,\u001b[2J::error::x\n##vso[task]\n';
+
+  it('prints what is not JSON line by line, harmless', async () => {
+    done(text);
+    const { code, out } = await on.rungate(...get);
+    expect({ code, out }).toEqual({ code: 0, out: 'id,name\n1,\\u001b[2J::error::x\n# #vso[task]\n' });
+    expect(on.mock.requests).toHaveLength(1);
+  });
+
+  it('prints it as a JSON string with --json', async () => {
+    done(text);
+    expect(JSON.parse((await on.rungate(...get, '--json')).out)).toBe(text);
+  });
+
+  it('sends a POST with a key once, whatever comes', async () => {
+    for (const reply of ['queued', '']) {
+      done(reply);
+      expect((await on.rungate('api', 'POST', '/api/x', '--idempotency-key', 'k')).code).toBe(0);
+    }
+    expect(on.mock.requests).toHaveLength(2);
+  });
+});
