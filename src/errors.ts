@@ -68,11 +68,17 @@ export interface HttpErrorParts extends ErrorParts {
   status: number;
   /** The error body's `error` (interface, section 7). */
   error?: string | undefined;
-  /** The error body's `details`. */
-  details?: string | undefined;
+  /** The error body's `details`: text, or any other JSON. */
+  details?: unknown;
   requestId?: string | undefined;
   /** What `Retry-After` asked for, in milliseconds. */
   retryAfterMs?: number | undefined;
+  body?: string | undefined;
+}
+
+/** Keeps the body where logs of the error do not print all of it. */
+function setBody(error: HttpError | ContractError, value: string | undefined): void {
+  Object.defineProperty(error, 'body', { value, writable: true, configurable: true, enumerable: false });
 }
 
 /** The service answered, and its answer is an error. */
@@ -80,9 +86,12 @@ export class HttpError extends RungateError {
   static override readonly name = 'HttpError';
   readonly status: number;
   readonly error: string | undefined;
-  readonly details: string | undefined;
+  /** Text as the interface says, or any other JSON; untrusted. */
+  readonly details: unknown;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** The body of the response, without secrets, 64 KiB at most; untrusted. */
+  declare body: string | undefined;
 
   constructor(message: string, parts: HttpErrorParts) {
     super(httpCode(parts.status), message, parts);
@@ -91,6 +100,7 @@ export class HttpError extends RungateError {
     this.details = parts.details;
     this.requestId = parts.requestId;
     this.retryAfterMs = parts.retryAfterMs;
+    setBody(this, parts.body);
   }
 }
 
@@ -111,6 +121,7 @@ export interface ContractErrorParts extends ErrorParts {
   status?: number | undefined;
   /** The reply could not be read as JSON at all: more likely a broken transfer than a changed service. */
   unreadable?: boolean | undefined;
+  body?: string | undefined;
 }
 
 /** The service answered with success, and the answer is not what the contract says. */
@@ -121,6 +132,8 @@ export class ContractError extends RungateError {
   readonly received: string;
   readonly status: number | undefined;
   readonly unreadable: boolean;
+  /** The body of the response, without secrets, 64 KiB at most; untrusted. */
+  declare body: string | undefined;
 
   constructor(message: string, parts: ContractErrorParts) {
     super('contract', message, parts);
@@ -129,6 +142,7 @@ export class ContractError extends RungateError {
     this.received = parts.received;
     this.status = parts.status;
     this.unreadable = parts.unreadable ?? false;
+    setBody(this, parts.body);
   }
 }
 
@@ -191,8 +205,11 @@ export interface ErrorReport {
   status: number | null;
   method: string | null;
   path: string | null;
-  details: string | null;
+  /** Text, or any other JSON that the service gave as the details of its error. */
+  details: unknown;
   hint: string | null;
+  /** The body of the response that was refused, without secrets, 64 KiB at most. */
+  body: string | null;
 }
 
 export function reportError(error: RungateError): ErrorReport {
@@ -205,5 +222,6 @@ export function reportError(error: RungateError): ErrorReport {
     path: error.facts.path ?? null,
     details: error instanceof HttpError ? (error.details ?? null) : null,
     hint: error.hint ?? null,
+    body: answered?.body ?? null,
   };
 }

@@ -9,6 +9,10 @@ export interface HintNames {
   readonly ca: string;
   /** What to do about a missing credential, each a whole sentence. */
   readonly give: Readonly<Record<'key' | 'bearer' | 'either', string>>;
+  /** How to see a response that was refused. */
+  readonly look: string;
+  /** How to read one without the check, from its path and query. */
+  unchecked(target: string): string;
 }
 
 /** The names of the command line. */
@@ -26,6 +30,11 @@ export const commandNames: HintNames = {
     either:
       'set RUNGATE_TOKEN or RUNGATE_API_KEY, or either with _FILE to its file, or keep one: rungate login',
   },
+  look: 'to see the response, add --verbose, or --json for error.body',
+  unchecked(target) {
+    const plain = /^[\w/.%~-]+$/.test(target);
+    return `to read it unchecked: rungate api GET ${plain ? target : `"${target}"`}`;
+  },
 };
 
 /** The names of the library's options: it reads no environment, so that its hints name no variable of rungate. */
@@ -41,4 +50,6 @@ export const optionNames: HintNames = {
     bearer: 'pass the bearer token of a user session as token; an unset environment variable is undefined',
     either: 'pass token or apiKey; an unset environment variable is undefined',
   },
+  look: "the error's body is the response",
+  unchecked: () => 'the option check: false returns it unchecked',
 };

@@ -7,7 +7,7 @@ import type { Io } from '../host/io.ts';
 import { createOutput } from '../output/output.ts';
 import { readSecrets } from '../settings/environment.ts';
 import { proxySecrets } from '../transport/proxy.ts';
-import { formatAtFirstSight, refuseSecrets } from './argv.ts';
+import { formatAtFirstSight, isVerbose, refuseSecrets } from './argv.ts';
 import { createProgram, parse, type Spoken } from './program.ts';
 
 export { systemIo } from '../host/io.ts';
@@ -43,7 +43,7 @@ function unwritten(cause: Error): ConfigError {
 async function tell(error: unknown, argv: readonly string[], io: Io): Promise<void> {
   const format = formatAtFirstSight(argv);
   const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io)), ...proxySecrets(io.env)];
-  const output = await createOutput(io, { format, quiet: false, verbose: false, secrets });
+  const output = await createOutput(io, { format, quiet: false, verbose: isVerbose(argv), secrets });
   if (error instanceof RungateError) {
     if (error instanceof CredentialError) explainEmpty(error, io.env);
     const { lines } = error;
@@ -66,5 +66,6 @@ function bugReport(error: unknown): ErrorReport {
     path: null,
     details: null,
     hint: 'please report it with the command you ran and the lines below',
+    body: null,
   };
 }

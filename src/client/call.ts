@@ -1,13 +1,14 @@
 import pRetry from 'p-retry';
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { concealError, HttpError, NetworkError, RungateError } from '../errors.ts';
+import { ContractError, concealError, HttpError, NetworkError, RungateError } from '../errors.ts';
 import type { HintNames } from '../hint-names.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
 import type { Exchange, ExchangeEvent } from './options.ts';
 import { type ReadReply, readReply } from './response.ts';
 import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
+import { shownBody } from './shown-body.ts';
 
 export interface CallContext {
   /** Those of `CallOptions`, each with a value. What a rate limit makes the call wait is on `limitTimeoutMs` alone. */
@@ -112,7 +113,7 @@ class Call {
       return this.#exchange(reply, read);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof RungateError) concealError(error, this.request.conceal);
+      if (error instanceof RungateError) this.#complete(error, reply);
       const code = error instanceof RungateError ? error.code : 'bug';
       const status = reply?.status ?? (error instanceof HttpError ? error.status : undefined);
       this.#report(began, status === undefined ? { code } : { status, code });
@@ -121,6 +122,18 @@ class Call {
       this.#lost ||= replyLost(error);
       throw error;
     }
+  }
+
+  /** Adds the body that was refused, and takes secrets out. */
+  #complete(error: RungateError, reply: RawReply | undefined): void {
+    const { conceal } = this.request;
+    const refused = error instanceof ContractError;
+    if (refused || error instanceof HttpError) {
+      const body = reply?.text ?? error.body;
+      const newSecret = refused && this.endpoint.newSecret === true;
+      error.body = body === undefined ? undefined : shownBody(body, conceal, newSecret);
+    }
+    concealError(error, conceal);
   }
 
   /** A DELETE that finds nothing after a lost reply has done its work the first time. */

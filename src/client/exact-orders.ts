@@ -2,6 +2,7 @@ import { orders } from '../contract/orders.ts';
 import { ContractError } from '../errors.ts';
 import type { Caller, CallOptions, Exchange } from './options.ts';
 import { mismatchError } from './schema-mismatch.ts';
+import { shownBody } from './shown-body.ts';
 
 /** An order of the list, its total as the decimal text that came over the wire; the rest as `orders.list` has it. */
 export interface ExactOrder {
@@ -36,9 +37,10 @@ async function readExact(
 ): Promise<{ reply: Exchange; exact: unknown }> {
   const reply = await caller.exchange(name, orders[name], { params: {} }, { ...options, check: true });
   const { parse } = await import('lossless-json');
-  const { status, attempts, elapsedMs } = reply;
+  const { status, attempts, elapsedMs, text, conceal } = reply;
   const refuse = (field: string, expected: string, received: string, cause?: unknown): never => {
-    const error = mismatchError(name, { field, expected, received, status, cause });
+    const body = shownBody(text, conceal);
+    const error = mismatchError(name, { field, expected, received, status, cause, body });
     error.facts = { endpoint: name, method: 'GET', attempts, elapsedMs };
     throw error;
   };

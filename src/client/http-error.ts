@@ -3,6 +3,7 @@ import { HttpError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { credentialIn, swapped } from './credentials.ts';
+import { jsonLimits, jsonSize, membersOf } from './json-text.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 
 /** Headers in which services and the proxies before them name an exchange, the service's own first. */
@@ -44,26 +45,46 @@ export function gist(text: string, conceal: Conceal): string {
 /** Enough for any explanation; a reply of megabytes does not go into a log. */
 const longestField = 2000;
 
-function field(body: unknown, name: string, conceal: Conceal): string | undefined {
-  if (typeof body !== 'object' || body === null) return undefined;
-  const value = (body as Record<string, unknown>)[name];
-  if (typeof value !== 'string' || value === '') return undefined;
-  const shown = conceal(value);
-  return shown.length > longestField ? `${shown.slice(0, longestField)}…` : shown;
+/** A field of an error body: text or any other JSON, and as text for a message, every digit as it came. */
+interface ErrorField {
+  value: unknown;
+  text: string;
+}
+
+function fieldOf(json: string, conceal: Conceal): ErrorField | undefined {
+  const value: unknown = JSON.parse(json);
+  if (value === null || value === '') return undefined;
+  const text = conceal(typeof value === 'string' ? value : json);
+  const cut = text.length > longestField ? `${text.slice(0, longestField)}…` : text;
+  if (typeof value === 'string' || cut !== text) return { value: cut, text: cut };
+  return { value: text === json ? value : parsed(text), text };
+}
+
+/** JSON without secrets may be JSON no longer: then it is text. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The error body (interface, section 7), or what comes closest to it. */
 function explanation(
   text: string,
   conceal: Conceal,
-): { error: string | undefined; details: string | undefined } {
+): { error: string | undefined; details: ErrorField | undefined } {
+  const none = { error: undefined, details: undefined };
   try {
-    const body: unknown = JSON.parse(text);
+    JSON.parse(text);
+    if (jsonSize(text).depth > jsonLimits.depth) return none;
+    const body = new Map(membersOf(text));
     const first = (...names: readonly string[]) =>
-      names.map((name) => field(body, name, conceal)).find((text) => text !== undefined);
-    return { error: first('error', 'message', 'title'), details: first('details', 'detail') };
+      names.map((name) => fieldOf(body.get(name) ?? 'null', conceal));
+    const error = first('error', 'message', 'title').find((field) => typeof field?.value === 'string');
+    return { error: error?.text, details: first('details', 'detail').find((field) => field !== undefined) };
   } catch {
-    return { error: undefined, details: undefined };
+    return none;
   }
 }
 
@@ -129,14 +150,14 @@ export function refusal(
   const { error, details } = explanation(text, conceal);
   const { fact, hint } = verdictOn(status, request, names);
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
-  const said = encoded ? '' : [error ?? gist(text, conceal), details].filter((part) => part).join(': ');
+  const said = encoded ? '' : [error ?? gist(text, conceal), details?.text].filter((part) => part).join(': ');
   const why = said === '' ? '' : `: ${oneLine(said, 500, conceal)}`;
   // A page for people where the interface says JSON: likely not the service at all.
   const elsewhere = isHtml(text) && status < 500 && status !== 401 && status !== 403 && status !== 429;
   return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
     status,
     error,
-    details,
+    details: details?.value,
     requestId: requestId(headers, conceal),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: elsewhere ? `check ${names.apiUrl}: what answers there may not be the service` : hint,

@@ -2,11 +2,11 @@ const quote = 0x22;
 const comma = 0x2c;
 const backslash = 0x5c;
 const space = 0x20;
-const isOpening = (code: number) => code === 0x5b || code === 0x7b;
-const isClosing = (code: number) => code === 0x5d || code === 0x7d;
+export const isOpening = (code: number) => code === 0x5b || code === 0x7b;
+export const isClosing = (code: number) => code === 0x5d || code === 0x7d;
 
 /** Returns the index after the string that begins at `start`. */
-function stringEnd(json: string, start: number): number {
+export function stringEnd(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); end >= 0; end = json.indexOf('"', end + 1)) {
     let escapes = 0;
     while (json.charCodeAt(end - 1 - escapes) === backslash) escapes += 1;

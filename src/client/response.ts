@@ -6,12 +6,20 @@ import { gist, isHtml, oneLine, refusal } from './http-error.ts';
 import { jsonLimits, jsonSize } from './json-text.ts';
 import { mismatchError, mismatches } from './schema-mismatch.ts';
 
+/** How to see what came, and for a read the way around the check. */
+function lookHint({ endpoint, method, url, path, conceal }: PreparedRequest, names: HintNames): string {
+  if (method !== 'GET' || endpoint === 'api') return names.look;
+  // Below the base URL, which may have a path of its own.
+  const target = conceal(path.slice(path.lastIndexOf('/api/')) + url.search);
+  return `${names.look}; ${names.unchecked(target)}`;
+}
+
 /** A success that cannot be read: more likely a broken transfer than a changed service. */
 function unreadable(
   request: PreparedRequest,
   reply: RawReply,
   received: string,
-  { apiUrl }: HintNames,
+  names: HintNames,
 ): ContractError {
   return new ContractError(`${request.endpoint}: the reply (${reply.status}) is not JSON: ${received}`, {
     field: '',
@@ -19,7 +27,9 @@ function unreadable(
     received,
     status: reply.status,
     unreadable: true,
-    hint: isHtml(reply.text) ? `check ${apiUrl}: what answers there may not be the service` : undefined,
+    hint: isHtml(reply.text)
+      ? `check ${names.apiUrl}: what answers there may not be the service`
+      : lookHint(request, names),
   });
 }
 
@@ -37,14 +47,14 @@ function checkEncoding(request: PreparedRequest, reply: RawReply): void {
   });
 }
 
-function checkSize(request: PreparedRequest, { text, status }: RawReply): void {
+function checkSize(request: PreparedRequest, { text, status }: RawReply, names: HintNames): void {
   const { depth, values } = jsonSize(text);
   if (depth <= jsonLimits.depth && values <= jsonLimits.values) return;
   const [problem, expected] =
     values > jsonLimits.values
       ? ['the response has too many values', `JSON with at most ${jsonLimits.values} values`]
       : ['the reply is nested too deep', `JSON at most ${jsonLimits.depth} levels deep`];
-  const parts = { field: '', expected, received: 'more', status };
+  const parts = { field: '', expected, received: 'more', status, hint: names.look };
   throw new ContractError(`${request.endpoint}: ${problem}: expected ${expected}`, parts);
 }
 
@@ -57,12 +67,7 @@ export interface ReadReply {
   isJson: boolean;
 }
 
-function parse(
-  request: PreparedRequest,
-  endpoint: Endpoint,
-  reply: RawReply,
-  names: HintNames,
-): ReadReply {
+function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply, names: HintNames): ReadReply {
   const { text } = reply;
   // What was created under a key is asked for again under that key, where not even an address was given.
   const lost = endpoint.idInReply === true && reply.headers.location === undefined;
@@ -72,13 +77,14 @@ function parse(
     if (anyBody) return { value: undefined, text: '', isJson: true };
     throw unreadable(request, reply, 'an empty body', names);
   }
-  checkSize(request, reply);
+  checkSize(request, reply, names);
   try {
     return { value: JSON.parse(text), text, isJson: true };
   } catch {
     if (anyBody) return { value: text, text: JSON.stringify(text), isJson: false };
     // The parser's own message quotes the reply, which may hold a secret.
-    throw unreadable(request, reply, gist(text, request.conceal), names);
+    const hidden = endpoint.newSecret === true && !isHtml(text);
+    throw unreadable(request, reply, hidden ? 'text' : gist(text, request.conceal), names);
   }
 }
 
@@ -102,5 +108,6 @@ export function readReply(
   if (first === undefined) return read;
   const { field, expected, received } = first;
   const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
-  throw mismatchError(request.endpoint, { field, expected, received, status: reply.status }, more);
+  const parts = { field, expected, received, status: reply.status, hint: lookHint(request, names) };
+  throw mismatchError(request.endpoint, parts, more);
 }

@@ -92,9 +92,8 @@ export function limitWait({ refusals, waitedMs, askedMs, leftMs }: Refused, rand
 /** A keyed POST whose first sending is still being worked on: its reply will be there in a moment. */
 function inProgress(error: HttpError, request: Retryable): boolean {
   const keyed = request.method === 'POST' && request.headers['idempotency-key'] !== undefined;
-  return (
-    keyed && error.status === 409 && /in[ _-]progress/i.test(`${error.error ?? ''} ${error.details ?? ''}`)
-  );
+  const said = JSON.stringify([error.error, error.details]);
+  return keyed && error.status === 409 && /in[ _-]progress/i.test(said);
 }
 
 /** Whether the failed request may be sent again, and what for. */

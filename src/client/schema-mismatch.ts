@@ -43,7 +43,8 @@ const types: Readonly<Record<string, string>> = {
 
 const formats: Readonly<Record<string, string>> = { datetime: 'an ISO 8601 date and time' };
 
-const secretName = /api.?key|secret|token|password|signature/i;
+/** Names of fields whose values are not shown. */
+export const secretName = /api.?key|secret|token|password|signature/i;
 
 function pathText(path: Path): string {
   return path

@@ -37,6 +37,7 @@ export const keys = defineApi(
         name: z.string().check(z.minLength(1)),
         scopes: z.optional(z.array(scope)),
       }),
+      newSecret: true,
       reply: z.looseObject({ apiKey: token }),
     },
     'keys.delete': {

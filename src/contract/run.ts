@@ -18,7 +18,10 @@ export interface TriggerFields {
   externalUrl?: string | undefined;
 }
 
-/** What to run: one process by its slug, or the processes with these tags, at least one; never both (interface, 2.5). */
+/**
+ * What to run: one process by its slug, or the processes with these tags, at least one; never both (interface, 2.5). Of
+ * several tags the contract does not say whether one or all must match.
+ */
 export type TriggerBody = TriggerFields &
   ({ processSlug: string; tags?: undefined } | { tags: readonly string[]; processSlug?: undefined });
 
@@ -31,12 +34,16 @@ export function selectorProblem(body: { processSlug?: unknown; tags?: unknown })
   return null;
 }
 
+const tags = z.array(text).check(z.minLength(1)).register(shown, {
+  description: 'Runs the processes with these tags; the contract does not say whether one or all must match.',
+});
+
 const triggerBody = z
   .strictObject({
     projectSlug: text,
     environmentKey: z.optional(text),
     processSlug: z.optional(text),
-    tags: z.optional(z.array(text).check(z.minLength(1))),
+    tags: z.optional(tags),
     repository: z.optional(text),
     ref: z.optional(text),
     commitSha: z.optional(text),

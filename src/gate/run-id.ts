@@ -1,5 +1,6 @@
 import { oneLine } from '../client/http-error.ts';
 import { textAt } from '../client/json-text.ts';
+import { shownBody } from '../client/shown-body.ts';
 import type { Conceal } from '../conceal.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
@@ -105,6 +106,7 @@ export function runIdOf(
     path.length === 0 ? null : asId(at(response, path), () => textAt(json, path));
   const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, conceal)}`;
   const has = () => trace(response, location, conceal);
+  const body = () => shownBody(json, conceal);
 
   const pointed = pointer === undefined ? [] : parsePointer(pointer);
   const own = found(pointed);
@@ -119,6 +121,7 @@ export function runIdOf(
         expected: 'an id that the service has chosen',
         received: shown(own),
         hint: `set run.idPointer to the field with the id of the run; the response has ${has()}`,
+        body: body(),
       },
     );
   }
@@ -135,6 +138,7 @@ export function runIdOf(
       expected: 'the id of the run',
       received: has(),
       hint: 'name the place of the id as a JSON pointer in the setting run.idPointer, for example /data/run/key',
+      body: body(),
     });
   }
   if (id.length > longestId || /[/\\]/.test(id) || paramProblem(id) !== null) {
@@ -144,6 +148,7 @@ export function runIdOf(
       expected: `an id of at most ${longestId} characters, without slashes or control characters`,
       received,
       hint: `find the run in the service, and cancel it there if it is not wanted; the response has ${has()}`,
+      body: body(),
     });
   }
   return id;

@@ -1,7 +1,10 @@
 import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
 import { clockOf, parseRetryAfter } from '../client/retry.ts';
+import { shownBody } from '../client/shown-body.ts';
+import { asItIs, type Conceal } from '../conceal.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
+import { fillPath } from '../transport/address.ts';
 import type { ReadResult } from './poll.ts';
 import { readResponse } from './run-status.ts';
 
@@ -19,6 +22,10 @@ export interface RunService {
   hasEnded(runId: string, options: CallOptions): Promise<boolean>;
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
 }
+
+/** How to see a status that cannot be trusted: `run status` would refuse much of it, too. */
+const lookHint = (runId: string, conceal: Conceal) =>
+  `see what the service answers: rungate api GET ${conceal(fillPath('run.status', run['run.status'], { runId }))}`;
 
 /** How often a run is read until its state is clear. */
 const looks = 3;
@@ -47,21 +54,25 @@ export function runService(caller: Caller, now: () => number): RunService {
         {
           ...reading.violation,
           status: response.status,
-          hint: 'see what the service answers: rungate run status --json',
+          hint: lookHint(runId, conceal),
+          body: shownBody(response.text, conceal),
         },
       );
     },
 
     async hasEnded(runId, options) {
       let trusted = false;
+      let body: string | undefined;
       // One response that cannot be trusted, or one 404 of a run that exists, says nothing: so the run is read again.
       for (let look = 0; look < looks; look += 1) {
         try {
-          const reading = readResponse(await status(runId, options), runId);
+          const response = await status(runId, options);
+          const reading = readResponse(response, runId);
           if (reading.kind === 'ended') return true;
           if (reading.kind === 'broken' && reading.ended) return true;
           if (reading.kind === 'running' && reading.known) return false;
           trusted = reading.kind === 'running';
+          body = shownBody(response.text, response.conceal);
         } catch (error) {
           if (!(error instanceof HttpError) || error.status !== 404) throw error;
           trusted = true;
@@ -72,7 +83,8 @@ export function runService(caller: Caller, now: () => number): RunService {
         field: 'state',
         expected: 'in_progress, completed or cancelled',
         received: 'none of these',
-        hint: 'see what it answers: rungate run status --json; start a new run with another --idempotency-salt',
+        hint: `${lookHint(runId, asItIs)}; start a new run with another --idempotency-salt`,
+        body,
       });
     },
 

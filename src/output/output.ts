@@ -1,7 +1,7 @@
 import { concealer } from '../conceal.ts';
 import type { ErrorReport } from '../errors.ts';
 import type { Io } from '../host/io.ts';
-import { excerpt, sanitize } from '../sanitize.ts';
+import { excerpt, sanitize, sanitizeLines } from '../sanitize.ts';
 import { renderJson, renderReply } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
 import { painter, type Tone, wantsColor } from './paint.ts';
@@ -36,6 +36,8 @@ export interface Output {
   alert(line: string): Promise<void>;
   /** An error: one JSON line where JSON was asked for, else sentences. */
   error(report: ErrorReport): Promise<void>;
+  /** The body of a response that was refused; shown with `--verbose`, where an error in JSON does not have it already. */
+  refused(body: string | null | undefined): Promise<void>;
   paint(tone: Tone, text: string): string;
   /** What moves on the terminal while a person waits; it makes room for all that is written here. */
   readonly motion: Motion;
@@ -77,6 +79,12 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
       .join('\n');
   const json = format === 'json' || format === 'ndjson';
 
+  const refused = async (body: string | null | undefined) => {
+    if (!verbose || json || !body) return;
+    const lines = sanitizeLines(conceal(body)).trimEnd().split('\n');
+    await io.err.write(`  the response:\n${lines.map((line) => `  ${line}\n`).join('')}`);
+  };
+
   return {
     format,
     quiet,
@@ -93,6 +101,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
       if (!quiet) await toErr(`${folded(line)}\n`);
     },
     alert: (line) => toErr(`${folded(line)}\n`),
+    refused,
     async error(report) {
       if (json) return io.err.write(renderJson({ error: report }, 0, conceal));
       const say = (mark: string, painted: string, text: string, indent: string) => {
@@ -100,9 +109,11 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
         return toErr(`${lines.join('\n').replace(mark, () => painted)}\n`);
       };
       await say('error: ', `${paint('bad', 'error:')} `, report.message, '  ');
-      if (report.details !== null && !report.message.includes(report.details))
-        await say('  ', '  ', report.details, '  ');
+      const { details } = report;
+      if (typeof details === 'string' && !report.message.includes(details))
+        await say('  ', '  ', details, '  ');
       if (report.hint !== null) await say('  → ', `  ${paint('dim', '→')} `, report.hint, '    ');
+      await refused(report.body);
     },
   };
 }

@@ -36,13 +36,17 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
   return flat;
 }
 
-function tooLarge(status: number, limit: number): ContractError {
+/** What an error keeps of a body at first: it shows less. */
+const mostKept = 256 * 1024;
+
+function tooLarge(status: number, limit: number, body: Uint8Array): ContractError {
   const expected = `a body of at most ${limit} bytes`;
   return new ContractError(`the reply is too large: expected ${expected}`, {
     field: '',
     expected,
     received: 'more',
     status,
+    body: decoder.decode(body.subarray(0, mostKept)),
   });
 }
 
@@ -97,7 +101,8 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       onResponseData(controller, chunk) {
         if (body.add(chunk)) return;
         // An error is an error whatever the length of its explanation.
-        if (isSuccess(head.status)) settle(() => reject(tooLarge(head.status, hop.maxBodyBytes)));
+        if (isSuccess(head.status))
+          settle(() => reject(tooLarge(head.status, hop.maxBodyBytes, body.bytes())));
         else finish();
         controller.abort(new Error('too large'));
       },

@@ -96,7 +96,16 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err.trimEnd().split('\n')).toHaveLength(1);
     const { error } = JSON.parse(err);
-    expect(Object.keys(error)).toEqual(['code', 'message', 'status', 'method', 'path', 'details', 'hint']);
+    expect(Object.keys(error)).toEqual([
+      'code',
+      'message',
+      'status',
+      'method',
+      'path',
+      'details',
+      'hint',
+      'body',
+    ]);
     expect(error.code).toBe('usage');
   });
 });

@@ -46,10 +46,13 @@ function queryOf(
     shown.map(({ option, field, given }) => [field.path[0], fieldValue(option, field, given)]),
   );
   if (typeof text === 'string') query[flags.textParam ?? 'q'] = text;
+  const given = new Map<string, string[]>();
   for (const pair of Array.isArray(flags.query) ? flags.query : []) {
     const [name, value] = splitPair('--query', pair);
-    query[name] = value;
+    given.set(name, [...(given.get(name) ?? []), value]);
   }
+  // A list goes out as a parameter for each of its values.
+  for (const [name, values] of given) query[name] = values.length === 1 ? values[0] : values;
   return query;
 }
 

@@ -102,6 +102,7 @@ export async function printGate(report: GateReport, context: Context): Promise<v
     await say(`${output.paint(tone, `${mark}${loud}`)} ${nameOf(run)} ${story(run)}${url}`);
     const hint = advice(run);
     if (hint !== null) await say(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 400)}`);
+    await output.refused(run.error?.body);
   }
   if (output.oneScreen) {
     const shown = shownGate(report);

@@ -37,6 +37,7 @@ const refused: ErrorReport = {
   method: 'GET',
   path: '/api/runs/run_6',
   details: null,
+  body: null,
   hint: 'check RUNGATE_API_KEY',
 };
 

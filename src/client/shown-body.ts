@@ -1,0 +1,65 @@
+import type { Conceal } from '../conceal.ts';
+import { isClosing, isOpening, stringEnd } from './json-text.ts';
+import { secretName } from './schema-mismatch.ts';
+
+/** Bytes of a response's body that an error keeps. */
+const mostBytes = 64 * 1024;
+
+const mask = '"***"';
+
+/** Returns the index after the JSON value that begins at `start`, or after what is there of it. */
+function valueEnd(json: string, start: number): number {
+  let level = 0;
+  for (let at = start; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === 0x22) at = stringEnd(json, at) - 1;
+    else if (isOpening(code)) level += 1;
+    else if (isClosing(code)) level -= 1;
+    const ends = code === 0x22 || isClosing(code) || /^(?:$|[\s,\]}])/.test(json.charAt(at + 1));
+    if (level <= 0 && ends) return at + 1;
+  }
+  return json.length;
+}
+
+/**
+ * Takes the values of fields that are named like a secret out of JSON, which may be cut off or broken: a new secret is
+ * none that we know.
+ * @param all take out every text, whatever its field is called
+ */
+function maskSecrets(json: string, all: boolean): string {
+  let shown = '';
+  let copied = 0;
+  const replace = (from: number, to: number) => {
+    shown += json.slice(copied, from) + mask;
+    copied = to;
+    return to;
+  };
+  for (let at = json.indexOf('"'); at >= 0 && at < json.length; at = json.indexOf('"', at)) {
+    const end = stringEnd(json, at);
+    const colon = /^\s{0,100}:\s{0,100}/.exec(json.slice(end, end + 300))?.[0].length ?? 0;
+    const value = end + colon;
+    if (colon === 0) at = all ? replace(at, end) : end;
+    else if (secretName.test(json.slice(at, end)) && /^["{[\d-]/.test(json.charAt(value)))
+      at = replace(value, valueEnd(json, value));
+    else at = value;
+  }
+  return shown + json.slice(copied);
+}
+
+/** Of whole characters, with an ellipsis if anything was left out. */
+function cut(text: string, more: boolean): string {
+  const bytes = Buffer.from(text);
+  if (!more && bytes.length <= mostBytes) return text;
+  return `${new TextDecoder().decode(bytes.subarray(0, mostBytes - 3), { stream: true })}…`;
+}
+
+/**
+ * Returns the body of a refused response as an error keeps it: without secrets, 64 KiB at most.
+ * @param hasNewSecret the response has a secret that nobody knows yet: none of its texts is kept
+ */
+export function shownBody(text: string, conceal: Conceal, hasNewSecret = false): string | undefined {
+  const isJson = /^\s*[[{]/.test(text);
+  if (hasNewSecret && !isJson) return undefined;
+  const head = text.slice(0, 2 * mostBytes);
+  return cut(conceal(isJson ? maskSecrets(head, hasNewSecret) : head), head.length < text.length);
+}
