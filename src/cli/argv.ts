@@ -51,7 +51,7 @@ export function refuseSecrets(argv: readonly string[]): void {
 
 /** Whether errors show the response that they are about. */
 export function isVerbose(argv: readonly string[]): boolean {
-  return ownWords(argv).some((word) => word === '--verbose' || /^-[qv]*v[qv]*$/.test(word));
+  return ownWords(argv).some((word) => word === '--verbose' || (/^-[qv]+$/.test(word) && word.includes('v')));
 }
 
 /** The format that errors are written in when the command line itself cannot be understood. */

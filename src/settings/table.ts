@@ -26,7 +26,11 @@ export const settingsTable: Table = {
   apiUrl: { kind: address, about: 'Base URL of the service.' },
   project: { kind: text, about: 'The project, by its slug.' },
   process: { kind: text, about: 'The process to run, by its slug; or else tags.' },
-  tags: { kind: texts, about: 'Run every process with these tags; or else a process.' },
+  tags: {
+    kind: texts,
+    about:
+      'Run the processes with these tags (the contract does not say whether one or all must match); or else a process.',
+  },
   environment: { kind: text, about: "The environment, by its key; without it the project's own." },
   strict: { kind: flag, about: 'Fail on a cancelled run too; every pipeline should.' },
   on: { kind: overrides, about: 'What the gate does about a verdict; beats strict of the same source.' },

@@ -65,12 +65,13 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
     command
       .argument('[text]', 'what to search for')
       .option('--text-param <name>', 'the query parameter that the text goes out as (default q)')
-      .option('--query <name=value>', 'any other query parameter (repeatable)', collect);
+      .option('--query <name=value>', 'any other query parameter (repeatable, also by one name)', collect);
   } else {
     for (const field of query) addField(command, field);
   }
   for (const field of body) addField(command, field);
-  if (endpoint.paged) command.option('--all', 'every page, one item a line, as they come');
+  if (endpoint.paged)
+    command.option('--all', 'every page, as it comes; with --json one item per line (NDJSON)');
   if (endpoint.multipart) command.option('--file <file>', 'the file to attach');
   if (endpoint.body !== undefined && isOpen(endpoint.body)) {
     command

@@ -14,7 +14,11 @@ export function defineInit(command: Command, bind: Bind): void {
     .optionsGroup('What the gate runs:')
     .option('--project <slug>', 'the project')
     .option('--process <slug>', 'the process to run; or else --tag')
-    .option('--tag <tag>', 'run every process with this tag (repeatable)', collect)
+    .option(
+      '--tag <tag>',
+      'run the processes with this tag (repeatable); the contract does not say whether one or all must match',
+      collect,
+    )
     .option('--environment <key>', "the environment (default: the project's own)")
     .option('--strict', 'be strict on every machine; pipelines always are')
     .optionsGroup('What is written:')

@@ -14,7 +14,11 @@ export function defineRun(group: Command, bind: Bind): void {
     .optionsGroup('What to run:')
     .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
     .option('--process <slug>', 'the process to run; or else --tag')
-    .option('--tag <tag>', 'run every process with this tag (repeatable)', collect)
+    .option(
+      '--tag <tag>',
+      'run the processes with this tag (repeatable); the contract does not say whether one or all must match',
+      collect,
+    )
     .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's own)")
     .optionsGroup('What it is run for:')
     .option('--repository <name>', 'repository (default: from the CI or git)')

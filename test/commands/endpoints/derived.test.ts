@@ -111,6 +111,13 @@ describe('a query', () => {
     expect(sent()?.query).toMatchObject({ q: 'a & b', mode: 'semantic', k: 'v=w' });
   });
 
+  it('search sends every --query, also two of one name', async () => {
+    answer('observations.search', []);
+    const flags = ['--query', 'tag=a', '--query', 'mode=x', '--query', 'tag=b', '--query', 'q=y'];
+    expect((await on.rungate('observations', 'search', 'shop', 'x', ...flags)).code).toBe(0);
+    expect(sent()?.query).toEqual({ q: 'y', tag: ['a', 'b'], mode: 'x' });
+  });
+
   it('--text-param renames it', async () => {
     answer('observations.search', []);
     await on.rungate('observations', 'search', 'shop', 'x', '--text-param', 'query');

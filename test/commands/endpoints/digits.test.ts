@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EndpointName } from '../../../src/contract/index.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
 
 let on: Stage;
@@ -9,18 +10,21 @@ afterEach(() => on.close());
 
 const sent = () => on.mock.requests.at(-1)?.body;
 
+const answer = (endpoint?: EndpointName) =>
+  on.mock.faults.add({ kind: 'reply', text: '{}', ...(endpoint && { endpoint }) });
+
 /** What JSON.parse would round or lose. */
 const hard = ['9007199254740993', '10.50', '1e400', '-0', '{"__proto__":{"a":1.0}}', '"\\u0041"', 'null'];
 
 describe('a request has each value as it was written', () => {
   it.each(hard)('%s of --json-field', async (json) => {
-    on.mock.faults.add({ kind: 'reply', text: '{}' });
+    answer('env.vars.create');
     expect((await on.rungate('env', 'vars', 'create', 'e1', '--json-field', `value=${json}`)).code).toBe(0);
     expect(sent()).toBe(`{"value":${json}}`);
   });
 
   it.each(hard)('%s of --input, beside a flag for a field within a field', async (json) => {
-    on.mock.faults.add({ kind: 'reply', text: '{}' });
+    answer('env.update');
     const stdin = `\ufeff{"__proto__": ${json}, "mobileRuntimeOverrides": {"limit": ${json}, "udid": "u"}}`;
     const update = on.with({ stdin });
     expect((await update('env', 'update', 'e1', '--input', '-', '--device-name', 'd"')).code).toBe(0);
@@ -30,14 +34,14 @@ describe('a request has each value as it was written', () => {
   });
 
   it.each(hard)('%s of rungate api', async (json) => {
-    on.mock.faults.add({ kind: 'reply', text: '{}' });
+    answer();
     const flags = ['--json-field', `__proto__=${json}`, '--field', 'text=10.50'];
     expect((await on.rungate('api', 'POST', '/api/new-thing', ...flags)).code).toBe(0);
     expect(sent()).toBe(`{"text":"10.50","__proto__":${json}}`);
   });
 
   it('a later --json-field replaces an earlier one of the same name', async () => {
-    on.mock.faults.add({ kind: 'reply', text: '{}' });
+    answer('env.vars.create');
     const flags = ['--input', '-', '--field', 'n=1', '--json-field', 'n=2.0'];
     await on.with({ stdin: '{"n":0,"m":0}' })('env', 'vars', 'create', 'e1', ...flags);
     expect(sent()).toBe('{"n":2.0,"m":0}');
@@ -49,9 +53,8 @@ describe('run trigger --json', () => {
     on.mock.faults.add({ kind: 'reply', text: `{"runId":"r-1","extra":${json}}`, endpoint: 'run.trigger' });
     const { code, out } = await on.rungate(...trigger, '--format', 'ndjson');
     expect(code).toBe(0);
-    expect(out.replace(/"idempotencyKey":"[^"]+"/, '"idempotencyKey":"k"')).toBe(
-      `{"schemaVersion":1,"runId":"r-1","appUrl":null,"idempotencyKey":"k","response":{"runId":"r-1","extra":${json.replace('\\u0041', 'A')}}}\n`,
-    );
+    const came = json.replace('\\u0041', 'A');
+    expect(out.endsWith(`,"response":{"runId":"r-1","extra":${came}}}\n`), out).toBe(true);
   });
 
   it('stays JSON where a number of the response is a secret', async () => {
