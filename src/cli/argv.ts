@@ -20,7 +20,7 @@ function ownWords(argv: readonly string[]): readonly string[] {
 /** What may follow a flag without a value: nothing, or another flag, so that no secret passes for one. */
 const anotherFlag = /^(?:-[hqv]|--[a-z]+(?:-[a-z]+)*(?:=.*)?)$/;
 
-/** `login --api-key`: only names the kind of secret, which is read elsewhere. */
+/** `login --api-key`, `logout --api-key`: only names the kind of secret, which is read elsewhere. */
 function isBareFlag(words: readonly string[], index: number): boolean {
   const next = words[index + 1];
   return !words[index]?.includes('=') && (next === undefined || anotherFlag.test(next));
@@ -29,17 +29,20 @@ function isBareFlag(words: readonly string[], index: number): boolean {
 /** Refuses secrets on the command line, before anything could repeat them in a message. */
 export function refuseSecrets(argv: readonly string[]): void {
   const words = ownWords(argv);
-  const login = words.includes('login');
+  const named = words.find((word) => word === 'login' || word === 'logout');
   for (const [index, word] of words.entries()) {
     const flag = word.split('=')[0] ?? '';
     const instead = Object.hasOwn(secretFlags, flag) ? secretFlags[flag] : undefined;
     if (instead === undefined) continue;
-    if (login && isBareFlag(words, index)) continue;
-    if (login) {
+    if (named !== undefined && isBareFlag(words, index)) continue;
+    if (named !== undefined) {
       throw new UsageError(
         `${flag} takes no value: a secret on the command line can be read by every process`,
         {
-          hint: `type it when asked, or pipe it: rungate login ${flag} < file`,
+          hint:
+            named === 'logout'
+              ? `write rungate logout ${flag}`
+              : `type it when asked, or pipe it: rungate login ${flag} < file`,
         },
       );
     }

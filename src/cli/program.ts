@@ -50,6 +50,10 @@ const groups: Readonly<Record<string, Group>> = {
     summary: 'keep an API key or a token in your profile',
     load: async () => (await import('../commands/config/define.ts')).defineLogin,
   },
+  logout: {
+    summary: 'remove secrets from your profile',
+    load: async () => (await import('../commands/config/define.ts')).defineLogout,
+  },
   api: {
     summary: 'call any path of the service',
     load: async () => (await import('../commands/endpoints/define.ts')).defineApiCommand,

@@ -13,7 +13,8 @@ export interface Credentials {
 
 const wanted = { bearer: 'a bearer token', key: 'an API key' } as const;
 
-function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' {
+/** Which credential a call takes; where the endpoint takes either, the one that is chosen or there. */
+export function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' {
   if (auth === 'key') return 'key';
   if (auth !== 'either') return 'bearer';
   return credentials.auth ?? (credentials.token || !credentials.apiKey ? 'bearer' : 'key');

@@ -1,4 +1,5 @@
 import type { Caller, ClientOptions, ExchangeEvent } from '../client/caller.ts';
+import { concealer } from '../conceal.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import type { Io } from '../host/io.ts';
@@ -26,6 +27,8 @@ export interface Context {
   readonly output: Output;
   /** A caller for the service, made when a command first needs it. */
   connect(): Promise<Caller>;
+  /** A caller that has this credential and no other, one that a profile does not keep yet. */
+  connectAs(kind: 'apiKey' | 'token', secret: string): Promise<Caller>;
   /** Ends what keeps the process alive. */
   close(): Promise<void>;
 }
@@ -131,7 +134,31 @@ export async function createContext(
     verbose: globals.verbose === true,
     secrets,
   });
+  const callers: Caller[] = [];
   let caller: Caller | undefined;
+  if (sources.unreadable !== null) {
+    await output.alert(
+      `${output.paint('warn', 'warning:')} ${sanitize(sources.unreadable.message)}; rungate goes on without a profile`,
+    );
+    await output.alert(`  → ${sources.unreadable.hint}`);
+  }
+
+  async function open(own: Settings, conceal = output.conceal): Promise<Caller> {
+    const { createCaller } = await import('../client/caller.ts');
+    const { parseApiUrl } = await import('../transport/address.ts');
+    guardCredentials(io, own);
+    try {
+      const options = clientOptions(io, own, globals, output);
+      // Before anything else is done: a wrong address is a wrong call, whatever the command.
+      parseApiUrl(options.apiUrl, options.insecureHttp);
+      const opened = shown(createCaller(options, conceal), new URL(options.apiUrl).host, output);
+      callers.push(opened);
+      return opened;
+    } catch (error) {
+      throw blame(error, own);
+    }
+  }
+
   return {
     io,
     settings,
@@ -139,23 +166,20 @@ export async function createContext(
     output,
     async connect() {
       if (caller !== undefined) return caller;
-      const { createCaller } = await import('../client/caller.ts');
-      const { parseApiUrl } = await import('../transport/address.ts');
-      guardCredentials(io, settings);
-      try {
-        const options = clientOptions(io, settings, globals, output);
-        // Before anything else is done: a wrong address is a wrong call, whatever the command.
-        parseApiUrl(options.apiUrl, options.insecureHttp);
-        caller = shown(createCaller(options, output.conceal), new URL(options.apiUrl).host, output);
-      } catch (error) {
-        throw blame(error, settings);
-      }
+      caller = await open(settings);
       await speakOf(sources, output);
       return caller;
     },
+    async connectAs(kind, secret) {
+      const { apiKey: _apiKey, token: _token, auth: _auth, ...others } = settings;
+      // As strict as for one that is kept: no project file chooses where it goes.
+      const own = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
+      const concealOwn = concealer([secret]);
+      return open(own, (text) => output.conceal(concealOwn(text)));
+    },
     async close() {
       output.motion.end();
-      await caller?.close();
+      for (const one of callers) await one.close();
     },
   };
 }

@@ -35,3 +35,25 @@ export async function run(
     for (const signal of stopSignals) process.off(signal, pass);
   }
 }
+
+/**
+ * Starts a program that may outlive this process, with no streams of ours. Returns false if it cannot be started or fails
+ * within 2 s: some openers end at once, others stay for as long as the browser does.
+ */
+export function launch(
+  [file = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<boolean> {
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const child = spawn(file, args, { stdio: 'ignore', detached: true, env, windowsHide: true });
+  return new Promise((resolve) => {
+    const settle = (isGood: boolean) => {
+      clearTimeout(timer);
+      child.unref();
+      resolve(isGood);
+    };
+    const timer = setTimeout(settle, 2000, true);
+    child.once('error', () => settle(false));
+    child.once('exit', (code) => settle(code === 0));
+  });
+}

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
-import { type ChildResult, capture, run } from './children.ts';
+import { type ChildResult, capture, launch, run } from './children.ts';
 import {
   inspect,
   isThere,
@@ -71,6 +71,8 @@ export interface Io {
   capture(command: readonly string[]): string | null;
   /** Runs a command with this process's own streams; stop signals are passed on to it. */
   run(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<ChildResult>;
+  /** Starts a program that may outlive this process. Returns false if it cannot be started or fails within 2 s. */
+  launch(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<boolean>;
   /** Runs a command without input, in a process group of its own, of which nothing is left when it returns. */
   runGroup(command: readonly string[], options: GroupOptions): Promise<GroupResult>;
   temporaryFolder(): TemporaryFolder;
@@ -106,6 +108,7 @@ export const systemIo: Io = {
   onExit,
   capture,
   run,
+  launch,
   runGroup: async (command, options) => (await import('./process-group.ts')).runGroup(command, options),
   temporaryFolder,
 };

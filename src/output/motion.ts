@@ -22,10 +22,14 @@ export interface Motion {
   end(): void;
 }
 
+/** Whether the environment says that this is a CI, as most of them do. */
+export function inCi({ CI }: Io['env']): boolean {
+  return CI !== undefined && !['', '0', 'false'].includes(CI);
+}
+
 /** A CI may lend its jobs a terminal, and keeps a log. */
 function canMove({ env, err }: Io, quiet: boolean): boolean {
-  const inCi = env.CI !== undefined && !['', '0', 'false'].includes(env.CI);
-  return err.isTTY && env.TERM !== 'dumb' && !inCi && !quiet;
+  return err.isTTY && env.TERM !== 'dumb' && !inCi(env) && !quiet;
 }
 
 /** Terminals that have a few hundred characters, and no more. */

@@ -79,7 +79,8 @@ export function environmentSettings(env: Env, readFile: (path: string) => Uint8A
   }
   for (const [name, variable] of Object.entries(secretVariables)) {
     const secret = readSecret(env, variable, readFile);
-    add(name as SettingName, variable, name === 'webhookSecrets' ? lines(secret) : secret);
+    const source = given(env, variable) === undefined ? `${variable}_FILE` : variable;
+    add(name as SettingName, source, name === 'webhookSecrets' ? lines(secret) : secret);
   }
   add('strict', 'RUNGATE_STRICT', flagVariable(env, 'RUNGATE_STRICT'));
   return { origin: 'environment', values: values as Partial<SettingValues>, details };

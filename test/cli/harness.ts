@@ -57,6 +57,8 @@ export interface Settings {
   unwritable?: readonly string[];
   /** Files that are written are real ones, where this does not say otherwise. */
   createSecretFile?: Io['createSecretFile'];
+  /** Plays a program that is started, such as a browser; false where it cannot be. */
+  launch?: Io['launch'];
   /** Plays a command in a process group of its own; what is left out went well. */
   group?: (command: readonly string[], options: GroupOptions) => Promise<Partial<GroupResult>>;
   /** Called with the function that stops the command, once the command listens for it. */
@@ -136,6 +138,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     onExit: () => () => {},
     capture: (command) => settings.captured?.(command) ?? null,
     run: async () => ({ code: 0, signal: null }),
+    launch: async (command, env) => (await settings.launch?.(command, env)) ?? false,
     runGroup: async (command, options) => ({
       code: 0,
       signal: null,

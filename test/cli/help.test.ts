@@ -141,7 +141,8 @@ it.each(
         .slice(1)
         .map((word) => (word === 'key_123' ? key : word));
       const env = { RUNGATE_CONFIG_DIR: `${folder}/${words.join('-')}` };
-      const { code, out, err } = await on.with({ env, stdin: on.mock.apiKey })(...argv);
+      const service = (word: string) => word.replace('https://service.example.com', on.mock.url);
+      const { code, out, err } = await on.with({ env, stdin: on.mock.apiKey })(...argv.map(service));
       expect(code, `${line}\n${err}`).toBe(0);
       if (name !== undefined) variables[name] = out.trim();
     }

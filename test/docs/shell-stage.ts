@@ -16,8 +16,6 @@ const signed = signSync({ body, secret });
 const files: Readonly<Record<string, string>> = {
   'event.json': body,
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  'token.txt': 'a-token\n',
-  'key.txt': 'a-key-of-somebody\n',
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate run trigger --project shop --process checkout --wait --strict\n',
   'deploy.sh': '#!/bin/sh\necho deployed\n',
   // Polls as fast as a test should; everything else is as for anybody.
@@ -47,8 +45,9 @@ export interface Went {
 }
 
 /** The folder of an example: a repository to be in, a home, and what is on the path. */
-function furnish(folder: string, { stands }: ShellExample): void {
-  const all = stands.includes('.rungate.json') ? { ...files, 'work/.rungate.json': projectFile } : files;
+function furnish(folder: string, { stands }: ShellExample, { token, apiKey }: Mock): void {
+  const own = { ...files, 'token.txt': `${token}\n`, 'key.txt': `${apiKey}\n` };
+  const all = stands.includes('.rungate.json') ? { ...own, 'work/.rungate.json': projectFile } : own;
   for (const [name, content] of Object.entries(all)) {
     const path = join(folder, /^(home|bin|work)\//.test(name) ? name : `work/${name}`);
     mkdirSync(dirname(path), { recursive: true });
@@ -92,7 +91,7 @@ export async function runExample(example: ShellExample): Promise<Went> {
   const mock = await startMock({ duration: 300, retryAfterSeconds: 0.2 });
   const path = (name: string) => join(folder, name);
   try {
-    furnish(folder, example);
+    furnish(folder, example, mock);
     addNamedKey(mock);
     const stands = { 'https://service.example.com': mock.url, 'your-api-key': mock.apiKey };
     writeFileSync(path('example.sh'), scriptOf(example, stands));

@@ -65,7 +65,7 @@ it('20 processes that write at once lose nothing, and no reader sees half a file
       ? rungate(home, ['config', 'set', 'project', `shop-${index}`, '--profile', `p${index}`])
       : rungate(
           home,
-          ['login', '--token', '--api-url', 'https://ci.example', '--profile', `p${index}`],
+          ['login', '--token', '--api-url', 'http://127.0.0.1:1', '--profile', `p${index}`],
           `t-${index}\n`,
         ),
   );
@@ -93,7 +93,7 @@ it('20 processes that write at once lose nothing, and no reader sees half a file
   for (let index = 0; index < 20; index++) {
     const { settings, secrets } = profiles[`p${index}`] ?? {};
     if (index % 2 === 0) expect(settings).toEqual({ project: `shop-${index}` });
-    else expect(secrets?.token).toEqual({ value: `t-${index}`, origin: 'https://ci.example' });
+    else expect(secrets?.token).toEqual({ value: `t-${index}`, origin: 'http://127.0.0.1:1' });
   }
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(join(home, '.config/rungate'))).toEqual(['profiles.json']);
@@ -151,18 +151,18 @@ const onLinux = it.skipIf(process.platform !== 'linux');
 onLinux('a terminal does not show the secret that is typed', async () => {
   const home = join(folder, 'typing');
   mkdirSync(home);
-  const command = `${process.execPath} ${program} login --api-url https://ci.example`;
+  const command = `${process.execPath} ${program} login --api-url http://127.0.0.1:1`;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     env: { PATH: process.env.PATH, HOME: home },
   });
   let shown = '';
   child.stdout.on('data', (chunk) => {
     shown += chunk;
-    if (/API key for https:\/\/ci\.example: $/.test(shown)) child.stdin.write('k3y-typed\r');
+    if (/API key for http:\/\/127\.0\.0\.1:1: $/.test(shown)) child.stdin.write('k3y-typed\r');
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   expect(shown).not.toContain('k3y');
-  expect(shown).toMatch(/the API key for https:\/\/ci\.example is kept in profile default/);
+  expect(shown).toMatch(/the API key for http:\/\/127\.0\.0\.1:1 is kept in profile default/);
   expect(code).toBe(0);
   const profiles = readProfiles('p', readFileSync(join(home, '.config/rungate/profiles.json'), 'utf8'));
   expect(profiles.default?.secrets.apiKey?.value).toBe('k3y-typed');
@@ -171,7 +171,7 @@ onLinux('a terminal does not show the secret that is typed', async () => {
 onLinux('Ctrl-C at the question is the signal that it is', async () => {
   const home = join(folder, 'stopping');
   mkdirSync(home);
-  const command = `${process.execPath} ${program} login --api-url https://ci.example`;
+  const command = `${process.execPath} ${program} login --api-url http://127.0.0.1:1`;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     env: { PATH: process.env.PATH, HOME: home },
   });

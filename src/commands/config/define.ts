@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { LoginFlags } from './login.ts';
+import type { KindFlags } from './secret-kinds.ts';
 
 /** `rungate config …` */
 export function defineConfig(group: Command, bind: Bind): void {
@@ -68,7 +69,7 @@ export function defineConfig(group: Command, bind: Bind): void {
 export function defineLogin(command: Command, bind: Bind): void {
   command
     .description(
-      'Keep a secret in your profile, for this machine. It is asked for without being shown, or read from standard input; nothing is sent.',
+      'Keep a secret in your profile, for this machine. It is asked for without being shown, or read from standard input. An API key or a token is checked with the service: one that is refused is not kept (exit code 6); if the service cannot be reached, it is kept with a warning.',
     )
     .usage('[options]')
     .optionsGroup('Which secret:')
@@ -79,11 +80,30 @@ export function defineLogin(command: Command, bind: Bind): void {
   examples(
     command,
     'rungate login --api-url https://service.example.com  # asks for the key',
-    'printf %s "$RUNGATE_API_KEY" | rungate login --api-url https://api.example.com',
+    'printf %s "$RUNGATE_API_KEY" | rungate login --api-url https://service.example.com',
   );
   bind(command, {
     newProfile: true,
     run: async (context, _args, flags: LoginFlags) =>
       (await import('./login.ts')).loginCommand(context, flags),
+  });
+}
+
+/** `rungate logout` */
+export function defineLogout(command: Command, bind: Bind): void {
+  command
+    .description(
+      'Remove secrets from your profile: all of them, or those that you name. Settings stay, and nothing is sent: a key stays valid until it is deleted with rungate keys delete.',
+    )
+    .usage('[options]')
+    .optionsGroup('Which secrets (default: all):')
+    .option('--api-key', 'the API key')
+    .option('--token', 'the bearer token')
+    .option('--webhook-secret', 'the webhook secrets')
+    .option('--tenant-secret', 'the tenant secret');
+  examples(command, 'rungate logout', 'rungate logout --token');
+  bind(command, {
+    run: async (context, _args, flags: KindFlags) =>
+      (await import('./logout.ts')).logoutCommand(context, flags),
   });
 }

@@ -4,28 +4,17 @@ import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, withSecret, withSetting } from '../../settings/profiles.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
+import { type KindFlags, namedKinds, type SecretKind, secretKinds } from './secret-kinds.ts';
 import { changeStore, profilesFile } from './store.ts';
 
-export interface LoginFlags {
-  apiKey?: boolean;
-  token?: boolean;
-  webhookSecret?: boolean;
-  tenantSecret?: boolean;
+export interface LoginFlags extends KindFlags {
   insecureHttp?: boolean;
 }
 
-const kinds = {
-  apiKey: { flag: '--api-key', name: 'apiKey', what: 'API key', sent: true },
-  token: { flag: '--token', name: 'token', what: 'bearer token', sent: true },
-  webhookSecret: { flag: '--webhook-secret', name: 'webhookSecrets', what: 'webhook secret', sent: false },
-  tenantSecret: { flag: '--tenant-secret', name: 'tenantSecret', what: 'tenant secret', sent: false },
-} as const;
-type Kind = keyof typeof kinds;
-
-function chosenKind(flags: LoginFlags): Kind {
-  const chosen = (Object.keys(kinds) as Kind[]).filter((kind) => flags[kind] === true);
+function chosenKind(flags: LoginFlags): SecretKind {
+  const chosen = namedKinds(flags);
   if (chosen.length > 1) {
-    const given = chosen.map((kind) => kinds[kind].flag).join(' and ');
+    const given = chosen.map((kind) => secretKinds[kind].flag).join(' and ');
     throw new UsageError(`${given}: one secret at a time`, { hint: 'call rungate login once for each' });
   }
   return chosen[0] ?? 'apiKey';
@@ -69,34 +58,58 @@ function checkHeaderValue(what: string, secret: string): string {
   });
 }
 
-/** `rungate login`: keeps one secret in the profile, for one service where it is one that is sent. */
+/**
+ * Asks the service about a credential. Returns what a person should know of its answer, in words that follow the name of
+ * the credential, or null if the service accepts it.
+ * @throws HttpError if the service refuses it
+ */
+async function doubtOf(context: Context, kind: 'apiKey' | 'token', secret: string): Promise<string | null> {
+  const { checkCredential, refusedHint } = await import('./credential-check.ts');
+  const state = await checkCredential(await context.connectAs(kind, secret), kind);
+  if (state.kind === 'unchecked') return `could not be checked: ${sanitize(state.error.message)}`;
+  if (state.kind === 'accepted')
+    return state.denied === null ? null : `has few rights: ${sanitize(state.denied.message)}`;
+  state.error.hint = refusedHint(kind, state.error, secret);
+  throw state.error;
+}
+
+/** `rungate login`: keeps one secret in the profile; one that is sent, for one service, unless that refuses it. */
 export async function loginCommand(context: Context, flags: LoginFlags): Promise<number> {
+  const { output } = context;
   const kind = chosenKind(flags);
-  const { name, what, sent } = kinds[kind];
+  const { name, what } = secretKinds[kind];
   const { profile } = context.sources;
   const path = profilesFile(context);
-  const url = sent ? service(context, flags) : null;
+  if (context.sources.unreadable !== null) throw context.sources.unreadable;
+  const isSent = kind === 'apiKey' || kind === 'token';
+  const url = isSent ? service(context, flags) : null;
   const secret = await readSecretText(context, `${what}${url === null ? '' : ` for ${url.origin}`}: `);
   const keep = keeping(kind, secret, url, context.settings.apiUrl?.value);
+  const doubt = isSent ? await doubtOf(context, kind, secret) : null;
   await changeStore(context, (profiles) => changeProfile(profiles, profile.name, keep));
   const purpose = url === null ? '' : ` for ${url.origin}`;
-  await context.output.note(`the ${what}${purpose} is kept in profile ${profile.name}: ${sanitize(path)}`);
+  const accepted = isSent && doubt === null ? '; the service accepts it' : '';
+  await output.note(`the ${what}${purpose} is kept in profile ${profile.name}: ${sanitize(path)}${accepted}`);
+  if (doubt !== null) {
+    await output.alert(`${output.paint('warn', 'warning:')} the ${what} ${doubt}`);
+    await output.alert('  → it is kept; rungate doctor checks it again');
+  }
   const stronger = context.settings[name];
   if (stronger?.origin === 'environment') {
-    await context.output.note(`${stronger.detail} is set as well, and comes first`);
+    await output.note(`${stronger.detail} is set as well, and comes first`);
   }
   return exitCodes.ok;
 }
 
 /** What becomes of the profile; a secret that is sent is tied to the host of its service. */
-function keeping(kind: Kind, secret: string, url: URL | null, apiUrl = url?.href ?? '') {
+function keeping(kind: SecretKind, secret: string, url: URL | null, apiUrl = url?.href ?? '') {
   if (kind === 'webhookSecret') {
     return (old: Profile) => withSecret(old, 'webhookSecrets', lines(secret));
   }
   if (kind === 'tenantSecret' || url === null) {
     return (old: Profile) => withSecret(old, 'tenantSecret', secret);
   }
-  const value = checkHeaderValue(kinds[kind].what, secret);
+  const value = checkHeaderValue(secretKinds[kind].what, secret);
   return (old: Profile) =>
     withSetting(withSecret(old, kind, { value, origin: url.origin }), { apiUrl: apiUrl.trim() });
 }

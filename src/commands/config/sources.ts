@@ -4,7 +4,14 @@ import type { StateText } from '../../host/state-file.ts';
 import { environmentSettings } from '../../settings/environment.ts';
 import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
 import { defaultSettings, mergeSettings } from '../../settings/merge.ts';
-import { type Settings, type SomeSettings, type Source, sentNames } from '../../settings/names.ts';
+import {
+  type SecretName,
+  type Settings,
+  type SomeSettings,
+  type Source,
+  secretNames,
+  sentNames,
+} from '../../settings/names.ts';
 import type { Profile } from '../../settings/profiles.ts';
 import { type GlobalOptions, globalSettings } from '../global-options.ts';
 import { chooseProjectFile, projectFileSource } from './project-file.ts';
@@ -24,6 +31,10 @@ export interface Sources {
   readonly profilesFile: string | null;
   readonly projectFile: string | null;
   readonly withheld: readonly Withheld[];
+  /** The secrets that the profile keeps, used or not. */
+  readonly kept: readonly SecretName[];
+  /** Why this user cannot read the file of profiles: there is no profile then; null where it can be read. */
+  readonly unreadable: ConfigError | null;
   /** Others than its owner may read the file of profiles. */
   readonly exposed: boolean;
 }
@@ -46,7 +57,11 @@ export interface Stored extends StateText {
   readonly path: string;
 }
 
-/** The file of profiles; null where there is none, which is found out without loading anything. */
+/** This user has no access to the file of profiles or to its folder. */
+class NoAccess extends ConfigError {}
+const noAccess = ['EACCES', 'EPERM', 'ENOTDIR'];
+
+/** The file of profiles; null where there is none, which is found out without loading anything. @throws ConfigError */
 export function readStored(io: Io): Stored | null {
   const path = profilesPath(io);
   if (path === null) return null;
@@ -55,8 +70,19 @@ export function readStored(io: Io): Stored | null {
     return stored === null ? null : { ...stored, path };
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    const hint = 'check that it is a file that you may read';
-    throw new ConfigError(`the file of profiles cannot be read: ${path} (${code})`, { hint, cause });
+    const hint = 'check that it is a file that you may read, or set RUNGATE_CONFIG_DIR to another folder';
+    const Kind = noAccess.includes(code) ? NoAccess : ConfigError;
+    throw new Kind(`the file of profiles cannot be read: ${path} (${code})`, { hint, cause });
+  }
+}
+
+/** The file of profiles, or why this user has no access to it. @throws ConfigError if it is damaged */
+function readIfAllowed(io: Io): { stored: Stored | null; unreadable: ConfigError | null } {
+  try {
+    return { stored: readStored(io), unreadable: null };
+  } catch (error) {
+    if (error instanceof NoAccess) return { stored: null, unreadable: error };
+    throw error;
   }
 }
 
@@ -79,8 +105,8 @@ function withhold(
     if (secret?.origin !== 'profile' || own === undefined || own === origin) return [];
     return [{ name, secret: secret.value, origin: own }];
   });
-  const without = Object.fromEntries(withheld.map(({ name }) => [name, undefined]));
-  return { settings: { ...settings, ...without }, withheld };
+  const isUsed = ([name]: [string, unknown]) => !withheld.some((one) => one.name === name);
+  return { settings: Object.fromEntries(Object.entries(settings).filter(isUsed)), withheld };
 }
 
 /** Settings from the flags, the environment, the project file, the profile and the defaults, and where those are. */
@@ -92,7 +118,8 @@ export async function loadSettings(
 ): Promise<{ settings: Settings; sources: Sources }> {
   const profile = chooseProfile(globals.profile, io.env.RUNGATE_PROFILE);
   const projectFile = chooseProjectFile(io, globals.config);
-  const stored = readStored(io);
+  const { stored, unreadable } = readIfAllowed(io);
+  if (unreadable !== null && profile.by !== null) throw unreadable;
   const profiles = stored === null ? {} : await (await import('./store.ts')).understand(io, stored);
   const own = Object.hasOwn(profiles, profile.name) ? profiles[profile.name] : undefined;
   if (own === undefined && profile.by !== null && options.newProfile !== true) {
@@ -108,7 +135,10 @@ export async function loadSettings(
   const { settings, withheld } = withhold(merged, own?.secrets);
   // Windows has no such modes.
   const exposed = stored?.exposed === true && io.platform !== 'win32';
-  return { settings, sources: { profile, profilesFile: profilesPath(io), projectFile, withheld, exposed } };
+  const kept = secretNames.filter((name) => own?.secrets[name] !== undefined);
+  const profilesFile = profilesPath(io);
+  const sources = { profile, profilesFile, projectFile, withheld, kept, unreadable, exposed };
+  return { settings, sources };
 }
 
 /** Every secret that profiles keep, as far as they can be read: for taking them out of messages. */

@@ -1,16 +1,14 @@
 import type { CiContext } from '../../ci/context.ts';
-import type { CallerInput, Exchange } from '../../client/caller.ts';
-import type { Endpoint } from '../../contract/endpoint.ts';
-import { env } from '../../contract/env.ts';
-import { orders } from '../../contract/orders.ts';
-import { run } from '../../contract/run.ts';
-import { webhooks } from '../../contract/webhooks.ts';
+import type { Exchange } from '../../client/caller.ts';
+import { kindFor } from '../../client/credentials.ts';
 import { formatDuration } from '../../duration.ts';
-import { CredentialError, HttpError, RungateError, reportError } from '../../errors.ts';
+import { CredentialError, RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
 import { excerpt } from '../../sanitize.ts';
-import type { Settings } from '../../settings/names.ts';
+import { type Settings, sentNames } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy.ts';
+import type { Sources } from '../config/sources.ts';
+import { notFound, type Probe } from './probes.ts';
 
 /** One thing that was looked at. `skip`: there was nothing to look at, or no way to. */
 export interface Check {
@@ -41,13 +39,43 @@ export function failed(name: string, error: RungateError): Check {
 const secrets: readonly string[] = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'];
 
 /** Which settings there are and where they came from. */
-export function checkSettings(settings: Settings): Check {
+export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 'unreadable'>): Check {
+  if (unreadable !== null) return { ...failed('settings', unreadable), status: 'warn', exitCode: 0 };
   const given = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
   const shown = given.map(([name, { value, origin, detail }]) => {
     const text = secrets.includes(name) ? 'set' : excerpt(JSON.stringify(value) ?? '', 80);
     return `${name} ${text} (${detail === undefined ? origin : `${origin}: ${detail}`})`;
   });
   return check('settings', 'ok', shown.length === 0 ? 'none but the defaults' : shown.join('; '));
+}
+
+const words = { apiKey: 'API key', token: 'bearer token' } as const;
+
+/** Which credentials are used and where each comes from; and which of the profile's are not used, and why. */
+export function checkCredentials(
+  settings: Settings,
+  { profile, profilesFile, kept, withheld }: Pick<Sources, 'profile' | 'profilesFile' | 'kept' | 'withheld'>,
+): Check {
+  const own = `profile ${profile.name}`;
+  const used = sentNames.flatMap((name) => {
+    const { origin, detail } = settings[name] ?? {};
+    if (origin === undefined) return [];
+    return `${words[name]} from ${origin === 'profile' ? `${own} (${profilesFile})` : detail}`;
+  });
+  const unused = sentNames.flatMap((name) => {
+    const other = withheld.find((one) => one.name === name);
+    if (other !== undefined)
+      return `the ${words[name]} of ${own} is not used: it was given for ${other.origin}`;
+    if (!kept.includes(name) || settings[name]?.origin === 'profile') return [];
+    return `the ${words[name]} of ${own} is not used: ${settings[name]?.detail} comes first`;
+  });
+  const detail = excerpt([...used, ...unused].join('; '), 800);
+  if (used.length === 0) {
+    const remedy =
+      'set RUNGATE_API_KEY (for runs) or RUNGATE_TOKEN (for all else), or keep one: rungate login';
+    return check('credentials', 'warn', detail === '' ? 'none set' : detail, remedy);
+  }
+  return check('credentials', 'ok', detail);
 }
 
 /** The proxies that the environment names, without what they may hold of a user and a password. */
@@ -97,57 +125,25 @@ export function checkCi(ci: CiContext): Check {
   return check('ci', 'ok', `${provider ?? 'none'}${known}${from}`);
 }
 
-/** A read that changes nothing, for each area of the service. */
-export interface Probe {
-  area: string;
-  name: string;
-  endpoint: Endpoint;
-  input: CallerInput;
-  /** The credential is right also when this status comes: what was asked for is not there. */
-  also?: number;
-}
-
-export const probes: readonly Probe[] = [
-  {
-    area: 'runs',
-    name: 'run.status',
-    endpoint: run['run.status'],
-    input: { params: { runId: 'rungate-doctor' } },
-    also: 404,
-  },
-  {
-    area: 'environments',
-    name: 'env.list',
-    endpoint: env['env.list'],
-    input: { params: {}, query: { page: 1, pageSize: 1 } },
-  },
-  {
-    area: 'webhooks',
-    name: 'webhooks.eventTypes',
-    endpoint: webhooks['webhooks.eventTypes'],
-    input: { params: {} },
-  },
-  { area: 'orders', name: 'orders.summary', endpoint: orders['orders.summary'], input: { params: {} } },
-];
-
 /** What a probe came to. */
 export type ProbeResult = { reply: Exchange } | { error: unknown };
 
-const credentials = {
-  key: 'API key',
-  bearer: 'bearer token',
-  jwt: 'bearer token',
-  either: 'credential',
-} as const;
+/** The credential that a probe uses, as a noun. */
+function credentialOf({ endpoint }: Probe, { apiKey, token, auth }: Settings): string {
+  const values = { apiKey: apiKey?.value, token: token?.value, auth: auth?.value };
+  if (endpoint.auth === 'either' && !apiKey && !token) return 'credential';
+  return kindFor(endpoint.auth, values) === 'key' ? words.apiKey : words.token;
+}
 
-export function checkArea({ area, endpoint, also }: Probe, result: ProbeResult): Check {
-  const name = `access: ${area}`;
-  const credential = credentials[endpoint.auth];
+export function checkArea(probe: Probe, result: ProbeResult, settings: Settings): Check {
+  const name = `access: ${probe.area}`;
+  const credential = credentialOf(probe, settings);
   const error = 'error' in result ? result.error : null;
-  if (error === null || (error instanceof HttpError && error.status === also))
-    return check(name, 'ok', `the ${credential} is accepted`);
+  const found = notFound(probe, error);
+  if (error === null || found === 'accepted') return check(name, 'ok', `the ${credential} is accepted`);
   if (error instanceof CredentialError)
     return check(name, 'skip', `no ${credential} is set`, error.hint ?? null);
-  if (error instanceof RungateError) return failed(name, error);
-  throw error;
+  if (!(error instanceof RungateError)) throw error;
+  // The status of a missing run, and not in the words of the service: it may be another server that answers.
+  return found === 'unclear' ? { ...failed(name, error), status: 'warn', exitCode: 0 } : failed(name, error);
 }

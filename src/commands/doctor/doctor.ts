@@ -13,19 +13,21 @@ import {
   checkArea,
   checkCi,
   checkClock,
+  checkCredentials,
   checkLimits,
   checkProxy,
   checkSettings,
   failed,
   type ProbeResult,
-  probes,
 } from './checks.ts';
+import { probes } from './probes.ts';
 
 /** Each step goes on from the one before; what cannot be looked at any more is left out. */
 async function* examine(context: Context): AsyncGenerator<Check> {
-  const { io, settings } = context;
+  const { io, settings, sources } = context;
   yield check('version', 'ok', `rungate ${version}`);
-  yield checkSettings(settings);
+  yield checkSettings(settings, sources);
+  yield checkCredentials(settings, sources);
   yield checkCi(await ciContext(io));
   yield checkProxy(io.env);
 
@@ -64,7 +66,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
       if (headers.length === 0) yield checkClock(result.reply.headers.date, sentAt, io.clock.now());
       headers.push(result.reply.headers);
     }
-    yield checkArea(probe, result);
+    yield checkArea(probe, result, settings);
   }
   yield checkLimits(headers);
 }

@@ -78,6 +78,18 @@ export function defineRun(group: Command, bind: Bind): void {
     run: async (context, [runId]) => (await import('./status.ts')).statusCommand(context, String(runId)),
   });
 
+  const open = group
+    .command('open')
+    .summary('open the page of a run in your browser')
+    .description(
+      "Open the page of a run (its appUrl) in your browser. Where there is none, as in a CI or a pipe, print its address. The command in BROWSER comes before the system's.",
+    )
+    .argument('<runId>');
+  examples(open, 'run=$(rungate run trigger --project shop --process checkout)', 'rungate run open "$run"');
+  bind(open, {
+    run: async (context, [runId]) => (await import('./open.ts')).openCommand(context, String(runId)),
+  });
+
   const cancel = group
     .command('cancel')
     .summary('cancel a run')

@@ -283,11 +283,11 @@ describe('config set', () => {
 
 describe('config unset', () => {
   it('takes out a setting, or a secret', async () => {
-    await run(['login', '--api-url', 'https://ci.example'], { stdin: 'k3y-one' });
+    await run(['login', '--api-url', 'http://127.0.0.1:1'], { stdin: 'k3y-one' });
     await config('set', 'project', 'shop');
     expect((await config('unset', 'project')).code).toBe(0);
     expect((await config('unset', 'apiKey')).code).toBe(0);
-    expect(kept()).toEqual({ default: { settings: { apiUrl: 'https://ci.example' }, secrets: {} } });
+    expect(kept()).toEqual({ default: { settings: { apiUrl: 'http://127.0.0.1:1' }, secrets: {} } });
   });
 
   it('of what is not there is no error', async () => {
@@ -356,7 +356,7 @@ describe('a damaged file of profiles', () => {
     [['run', 'wait', 'run_1']],
     [['config', 'list']],
     [['config', 'set', 'project', 'shop']],
-    [['login', '--api-url', 'https://ci.example']],
+    [['login', '--api-url', 'http://127.0.0.1:1']],
   ])('is set aside whole by %j, with a message and an error', async (argv) => {
     writeFileSync(path, torn, { mode: 0o600 });
     const { code, out, err } = await run(argv, { stdin: 'k' });

@@ -13,7 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const at = 'https://ci.example';
+/** Nobody listens there. */
+const at = 'http://127.0.0.1:1';
 const login = (args: string[], settings: Settings = {}) =>
   cli(['login', ...args], { ...settings, env: { RUNGATE_CONFIG_DIR: folder, ...settings.env } });
 const kept = () => JSON.parse(readFileSync(path, 'utf8'));
@@ -109,6 +110,9 @@ describe('a secret on the command line is refused and never repeated:', () => {
     [['login', secret]],
     [['login', '--', secret]],
     [['login', '--api-key', '--', secret]],
+    [['logout', secret]],
+    [['logout', '--api-key', secret]],
+    [['logout', `--token=${secret}`]],
     [['login', '--key', secret]],
     [['login', `--apikey=${secret}`]],
     [['run', 'wait', 'login', '--api-key', secret]],
@@ -176,7 +180,7 @@ describe('what login has kept', () => {
         env: { ...env, ...settings.env },
       });
       expect(code).toBe(6);
-      expect(err).toMatch(/bearer token of profile default was given for https:\/\/ci\.example/);
+      expect(err).toMatch(/bearer token of profile default was given for http:\/\/127\.0\.0\.1:1/);
       expect(on.mock.requests).toEqual([]);
     } finally {
       await on.close();
@@ -207,7 +211,7 @@ describe('what login has kept', () => {
 
   it('comes with a warning when others may read it', async () => {
     const env = { RUNGATE_CONFIG_DIR: folder };
-    await cli(['login', '--api-url', 'http://127.0.0.1:1'], { env, stdin: secret });
+    await cli(['login', '--api-url', at], { env, stdin: secret });
     writeFileSync(`${path}.copy`, readFileSync(path));
     rmSync(path);
     writeFileSync(path, readFileSync(`${path}.copy`), { mode: 0o644 });

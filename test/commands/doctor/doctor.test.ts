@@ -1,12 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  checkArea,
-  checkClock,
-  checkLimits,
-  checkProxy,
-  probes,
-} from '../../../src/commands/doctor/checks.ts';
+import { checkArea, checkClock, checkLimits, checkProxy } from '../../../src/commands/doctor/checks.ts';
+import { probes } from '../../../src/commands/doctor/probes.ts';
 import { cli, type Stage, stage } from '../../cli/harness.ts';
+import { serve } from '../../transport/serve.ts';
 
 let on: Stage | undefined;
 afterEach(async () => {
@@ -43,6 +42,54 @@ describe('rungate doctor', () => {
       expect(of(`access: ${area}`)).toMatchObject({ status: 'ok' });
     }
     expect(of('settings')?.detail).toMatch(/apiUrl .* \(environment: RUNGATE_API_URL\)/);
+  });
+
+  it('says which credentials are used and where each comes from', async () => {
+    const { of } = await examine();
+    expect(of('credentials')).toMatchObject({
+      status: 'ok',
+      detail: 'API key from RUNGATE_API_KEY; bearer token from RUNGATE_TOKEN',
+    });
+    expect(of('access: orders')?.detail).toBe('the bearer token is accepted');
+    const files = { '/run/key': on?.mock.apiKey ?? '' };
+    const env = { RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: '/run/key', RUNGATE_TOKEN: undefined };
+    const { out } = (await on?.with({ env, files })('doctor')) ?? { out: '' };
+    expect(out).toMatch(/^✓ credentials: API key from RUNGATE_API_KEY_FILE$/m);
+    expect(out).toMatch(/^✓ access: orders: the API key is accepted$/m);
+  });
+
+  it('says which credential of the profile is not used, and why', async () => {
+    on = await stage();
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-doctor-'));
+    const path = join(folder, 'profiles.json');
+    const bound = (origin: string) => ({ value: on?.mock.token, origin });
+    const secrets = { apiKey: bound(new URL(on.mock.url).origin), token: bound('https://other.example') };
+    const profiles = { default: { settings: {}, secrets } };
+    writeFileSync(path, JSON.stringify({ version: 1, profiles }), { mode: 0o600 });
+    const env = { RUNGATE_CONFIG_DIR: folder, RUNGATE_TOKEN: undefined };
+    const first = await on.with({ env })('doctor');
+    expect(first.out).toMatch(
+      /✓ credentials: API key from RUNGATE_API_KEY; the API key of profile default is not used: RUNGATE_API_KEY comes first; the bearer token of profile default is not used: it was given for https:\/\/other\.example$/m,
+    );
+    const second = await on.with({ env: { ...env, RUNGATE_API_KEY: undefined } })('doctor');
+    expect(second.out).toContain(
+      `✓ credentials: API key from profile default (${path}); the bearer token of`,
+    );
+    expect(first.out + second.out).not.toContain(on.mock.token);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('without any credential says how to give one, and exits 0', async () => {
+    const { code, of } = await examine({ RUNGATE_TOKEN: undefined, RUNGATE_API_KEY: undefined });
+    expect(code).toBe(0);
+    expect(of('credentials')).toMatchObject({ status: 'warn', detail: 'none set' });
+    expect(of('credentials')?.remedy).toContain('rungate login');
+  });
+
+  it('does not take a 404 of another server for an accepted key', async () => {
+    const { url } = await serve(({ response }) => response.writeHead(404).end('<html>nothing here</html>'));
+    const { out } = await cli(['doctor'], { env: { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_key' } });
+    expect(out).toMatch(/^! access: runs: .*404/m);
   });
 
   it('changes nothing: reads alone go out', async () => {
@@ -153,6 +200,6 @@ describe('the checks', () => {
   it('an error that is not one of ours is not explained away', () => {
     const [probe] = probes;
     if (probe === undefined) throw new Error('no probes');
-    expect(() => checkArea(probe, { error: new TypeError('oops') })).toThrow('oops');
+    expect(() => checkArea(probe, { error: new TypeError('oops') }, {})).toThrow('oops');
   });
 });

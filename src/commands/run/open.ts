@@ -1,0 +1,36 @@
+import { mismatchError, received } from '../../client/schema-mismatch.ts';
+import { run } from '../../contract/run.ts';
+import { exitCodes } from '../../exit.ts';
+import { at, givenRunId } from '../../gate/run-id.ts';
+import { linkTarget } from '../../output/live/hyperlink.ts';
+import type { Context } from '../context.ts';
+import { openInBrowser } from './browser.ts';
+
+function hasCredential(address: string): boolean {
+  const { username, password } = new URL(address);
+  return username !== '' || password !== '';
+}
+
+/** `rungate run open <runId>`: opens the page of a run, or prints its address where there is no browser. */
+export async function openCommand(context: Context, runId: string): Promise<number> {
+  givenRunId(runId);
+  const { io, output } = context;
+  const name = 'run.status';
+  const caller = await context.connect();
+  const status = await caller.exchange(name, run[name], { params: { runId } }, { check: false });
+  const given = at(status.value, ['appUrl']);
+  const address = typeof given === 'string' ? linkTarget(given) : null;
+  const mismatch = (what: string) =>
+    mismatchError(name, { field: 'appUrl', expected: 'an http or https address', received: what });
+  if (address === null) throw mismatch(received(given, status.conceal));
+  // Other processes can read the command line of a browser.
+  if (hasCredential(address) || output.conceal(address) !== address) throw mismatch('one with a credential');
+  if (output.format === 'json' || output.format === 'ndjson') {
+    await output.data({ schemaVersion: 1, runId, appUrl: address }, { head: [], rows: [] });
+  } else if (await openInBrowser(io, address)) {
+    await output.note(`opened ${output.excerpt(address, 2000)} in your browser`);
+  } else {
+    await output.result(`${address}\n`);
+  }
+  return exitCodes.ok;
+}

@@ -1,0 +1,155 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
+import { json, nobody, type Scene, serve } from '../../transport/serve.ts';
+
+const secret = 'sk_live_4eC39HqLyjWDarjtT1';
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-login-check-'));
+  path = join(folder, 'profiles.json');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const env = (more: Record<string, string> = {}) => ({ RUNGATE_CONFIG_DIR: folder, ...more });
+const kept = () => JSON.parse(readFileSync(path, 'utf8')).profiles.default.secrets;
+const login = (url: string, stdin = secret, ...flags: string[]) =>
+  cli(['login', '--api-url', url, ...flags], { env: env(), stdin });
+
+describe('login asks the service about a credential', () => {
+  let on: Stage;
+  beforeEach(async () => {
+    on = await stage();
+  });
+  afterEach(() => on.close());
+
+  it('with one read of a run that does not exist, for an API key', async () => {
+    const { code, err } = await login(on.mock.url, on.mock.apiKey);
+    expect(code).toBe(0);
+    expect(err).toMatch(/the API key for .* is kept in profile default: .*; the service accepts it\n$/);
+    expect(on.mock.requests.map(({ method, endpoint, status }) => [method, endpoint, status])).toEqual([
+      ['GET', 'run.status', 404],
+    ]);
+    expect(kept().apiKey.value).toBe(on.mock.apiKey);
+  });
+
+  it('with one read of the environments, for a token', async () => {
+    const { code, err } = await login(on.mock.url, on.mock.token, '--token');
+    expect(code).toBe(0);
+    expect(err).toMatch(/the bearer token for .* the service accepts it\n$/);
+    expect(on.mock.requests.map(({ method, endpoint, query }) => [method, endpoint, query])).toEqual([
+      ['GET', 'env.list', { page: '1', pageSize: '1' }],
+    ]);
+  });
+
+  it('and does not keep one that is refused: exit 6, and the one before it stays', async () => {
+    await login(on.mock.url, on.mock.apiKey);
+    const { code, out, err } = await login(on.mock.url, secret);
+    expect({ code, out }).toEqual({ code: 6, out: '' });
+    expect(err).toMatch(/the service refused the API key \(401\)[\s\S]*nothing was kept; it may be mistyped/);
+    expect(err).not.toContain(secret);
+    expect(kept().apiKey.value).toBe(on.mock.apiKey);
+  });
+
+  it.each([
+    ['a token in place of a key', [], () => on.mock.token, '--token'],
+    ['a key in place of a token', ['--token'], () => on.mock.apiKey, '--api-key'],
+  ])('and says how to keep %s', async (_what, flags, given, flag) => {
+    const { code, err } = await login(on.mock.url, given(), ...flags);
+    expect(code).toBe(6);
+    expect(err.replace(/\s+/g, ' ')).toContain(`rungate login ${flag}`);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it('and keeps a key of few scopes, with a warning', async () => {
+    const made = await on.rungate('keys', 'create', '--name', 'few', '--scope', 'ci:trigger');
+    const key = made.out.trim();
+    const { code, err } = await login(on.mock.url, key);
+    expect(code).toBe(0);
+    expect(err).toMatch(/warning: the API key has few rights: .*\(403\)[\s\S]*needs the scope ci:status/);
+    expect(err).not.toContain(key);
+    expect(kept().apiKey.value).toBe(key);
+    expect(asked(on.mock)).toEqual(['keys.create', 'run.status', 'orders.summary']);
+  });
+
+  it('and sends no other credential along', async () => {
+    const others = env({ RUNGATE_TOKEN: on.mock.token, RUNGATE_API_KEY: 'rg_of_the_environment' });
+    await cli(['login', '--api-url', on.mock.url], { env: others, stdin: on.mock.apiKey });
+    const [request] = on.mock.requests;
+    expect(request?.headers).toMatchObject({ 'x-api-key': on.mock.apiKey });
+    expect(request?.headers.authorization).toBeUndefined();
+  });
+
+  it('but not about webhook secrets', async () => {
+    await cli(['login', '--webhook-secret'], { env: env({ RUNGATE_API_URL: on.mock.url }), stdin: 'one' });
+    expect(asked(on.mock)).toEqual([]);
+  });
+
+  it('but not where a project file vouches for the certificate, and keeps nothing then', async () => {
+    const files = { '/repo/.git': '', '/repo/.rungate.json': '{"caFile": "ca.pem"}', '/repo/ca.pem': 'x' };
+    const given = { env: env(), files, cwd: '/repo', stdin: on.mock.apiKey };
+    const { code, err } = await cli(['login', '--api-url', on.mock.url], given);
+    expect(code).toBe(78);
+    expect(err).toMatch(/caFile cannot vouch/);
+    expect(asked(on.mock)).toEqual([]);
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe('a credential that cannot be checked is kept with a warning:', () => {
+  const page = '<!doctype html><title>Sign in</title>';
+  const html =
+    (status: number) =>
+    ({ response }: Scene) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end(page);
+    };
+
+  it('nobody listens', async () => {
+    const { code, err } = await login(await nobody());
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /warning: the API key could not be checked: .*nobody listens[\s\S]*it is kept; rungate doctor/,
+    );
+    expect(kept().apiKey.value).toBe(secret);
+  });
+
+  it.each<[string, (scene: Scene) => void]>([
+    ['the service fails', ({ response }) => json(response, 503, { error: 'down' })],
+    ['the rate limit is reached', ({ response }) => json(response, 429, { error: 'slow down' })],
+    ['the request is redirected', ({ response }) => response.writeHead(302, { location: '/login' }).end()],
+    ['a page comes with 200', html(200)],
+    ['a page comes with 404', html(404)],
+    ['a 404 has no body', ({ response }) => response.writeHead(404).end()],
+    ['the connection breaks', ({ socket }) => socket.destroy()],
+  ])('%s', async (_what, answer) => {
+    const { url } = await serve(answer);
+    const { code, err } = await login(url);
+    expect(code).toBe(0);
+    expect(err).toMatch(/warning: the API key could not be checked: /);
+    expect(err).not.toContain('accepts it');
+    expect(kept().apiKey.value).toBe(secret);
+  });
+});
+
+describe('a credential is refused', () => {
+  it('by a service that answers every read with 403', async () => {
+    const { url, seen } = await serve(({ response }) => json(response, 403, { error: `no: ${secret}` }));
+    const { code, err } = await login(url);
+    expect(code).toBe(6);
+    expect(err.replace(/\s+/g, ' ')).toContain('set RUNGATE_API_KEY to use it unchecked');
+    expect(err).not.toContain(secret);
+    expect(existsSync(path)).toBe(false);
+    expect(seen.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  it('also if the second read fails in another way', async () => {
+    const { url } = await serve(({ response, index }) =>
+      json(response, index === 0 ? 403 : 503, { error: 'no' }),
+    );
+    expect((await login(url)).code).toBe(6);
+    expect(existsSync(path)).toBe(false);
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cli } from '../../cli/harness.ts';
+
+/** Nobody listens there. */
+const at = 'http://127.0.0.1:1';
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-logout-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (argv: string[], stdin = '', more: Record<string, string> = {}) =>
+  cli(argv, { stdin, env: { RUNGATE_CONFIG_DIR: folder, ...more } });
+const kept = () => JSON.parse(readFileSync(join(folder, 'profiles.json'), 'utf8')).profiles;
+
+async function logInWithAll(...flags: string[]): Promise<void> {
+  for (const kind of ['--api-key', '--token'])
+    await run(['login', kind, '--api-url', at, ...flags], 'k3y-one');
+  await run(['login', '--webhook-secret', ...flags], 'one\ntwo\n');
+  await run(['login', '--tenant-secret', ...flags], 'three\n');
+}
+
+describe('logout', () => {
+  it('removes every secret of the profile, and leaves its settings', async () => {
+    await logInWithAll();
+    const { code, out, err } = await run(['logout']);
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(err).toContain(
+      'removed the API key, the bearer token, the webhook secret, and the tenant secret from profile default',
+    );
+    expect(err).toContain('the key itself stays valid: rungate keys delete <id>');
+    expect(kept()).toEqual({ default: { settings: { apiUrl: at }, secrets: {} } });
+  });
+
+  it.each([
+    [['--api-key'], ['token', 'webhookSecrets', 'tenantSecret']],
+    [['--token'], ['apiKey', 'webhookSecrets', 'tenantSecret']],
+    [
+      ['--webhook-secret', '--tenant-secret'],
+      ['apiKey', 'token'],
+    ],
+  ])('%j removes only these', async (flags, left) => {
+    await logInWithAll();
+    expect((await run(['logout', ...flags])).code).toBe(0);
+    expect(Object.keys(kept().default.secrets).sort()).toEqual([...left].sort());
+  });
+
+  it('of one profile leaves the others alone', async () => {
+    await logInWithAll();
+    await logInWithAll('--profile', 'work');
+    await run(['logout', '--profile', 'work']);
+    expect(Object.keys(kept().default.secrets)).toHaveLength(4);
+    expect(kept().work.secrets).toEqual({});
+  });
+
+  it('without anything to remove writes nothing, and is no error', async () => {
+    const { code, err } = await run(['logout']);
+    expect({ code, err }).toEqual({ code: 0, err: 'profile default does not keep such a secret\n' });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('of a profile that is not there is a usage error', async () => {
+    expect((await run(['logout', '--profile', 'wrok'])).code).toBe(64);
+  });
+
+  it('says what is still used', async () => {
+    await logInWithAll();
+    const { err } = await run(['logout'], '', { RUNGATE_API_KEY: 'of-the-environment' });
+    expect(err).toContain('RUNGATE_API_KEY is set, and is still used');
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asked, type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+let folder: string;
+let env: Record<string, string | undefined>;
+beforeEach(async () => {
+  on = await stage({ outcome: 'passed' });
+  folder = mkdtempSync(join(tmpdir(), 'rungate-unreadable-'));
+  // Below a file nothing can be read, also not by root.
+  writeFileSync(join(folder, 'file'), '');
+  env = { RUNGATE_CONFIG_DIR: join(folder, 'file') };
+});
+afterEach(async () => {
+  await on.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const warning = /warning: the file of profiles cannot be read: .*ENOTDIR.*\n\s+→ .*RUNGATE_CONFIG_DIR/;
+
+describe('a folder of profiles that cannot be read', () => {
+  it('does not stop a gate whose settings come from elsewhere, and is a warning', async () => {
+    const { code, err } = await on.with({ env })(...trigger, '--wait');
+    expect(code).toBe(0);
+    expect(err).toMatch(warning);
+    expect((await on.with({ env })(...trigger, '--wait', '--quiet')).err).toMatch(warning);
+  });
+
+  it.each<[string, string[], Record<string, undefined>, number]>([
+    ['the address', ['run', 'status', 'x'], { RUNGATE_API_URL: undefined }, 78],
+    ['the key', ['run', 'status', 'x'], { RUNGATE_API_KEY: undefined }, 6],
+    ['a webhook secret', ['webhooks', 'sign'], {}, 78],
+    ['what to run', ['run', 'trigger', '--wait'], {}, 64],
+  ])('leaves the error if %s is missing', async (_what, argv, more, code) => {
+    const result = await on.with({ env: { ...env, ...more }, stdin: '{}' })(...argv);
+    expect(result.code).toBe(code);
+    expect(result.err).toMatch(warning);
+    expect(asked(on.mock)).toEqual([]);
+  });
+
+  it('is an error if a profile is named', async () => {
+    for (const result of [
+      await on.with({ env })('run', 'status', 'x', '--profile', 'work'),
+      await on.with({ env: { ...env, RUNGATE_PROFILE: 'work' } })('run', 'status', 'x'),
+    ]) {
+      expect(result.code).toBe(78);
+      expect(result.err).toMatch(/error: the file of profiles cannot be read[\s\S]*RUNGATE_CONFIG_DIR/);
+    }
+    expect(asked(on.mock)).toEqual([]);
+  });
+
+  it.each([[['login']], [['logout']], [['config', 'set', 'project', 'shop']]])(
+    'is an error of %j, before anything is asked or sent',
+    async (argv) => {
+      const { code, err } = await on.with({ env, stdin: on.mock.apiKey })(...argv);
+      expect(code).toBe(78);
+      expect(err).toMatch(/RUNGATE_CONFIG_DIR/);
+      expect(asked(on.mock)).toEqual([]);
+    },
+  );
+
+  it('leaves config list and doctor working', async () => {
+    const list = await on.with({ env })('config', 'list', '--json');
+    expect(list.code).toBe(0);
+    expect(JSON.parse(list.out).settings.apiKey).toMatchObject({ set: true });
+    const doctor = await on.with({ env })('doctor', '--json');
+    expect(doctor.code).toBe(0);
+    const settings = JSON.parse(doctor.out).checks.find((one: { name: string }) => one.name === 'settings');
+    expect(settings).toMatchObject({ status: 'warn', remedy: expect.stringContaining('RUNGATE_CONFIG_DIR') });
+  });
+});

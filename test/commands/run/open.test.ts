@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { browserCommands } from '../../../src/commands/run/browser.ts';
+import type { Io } from '../../../src/host/io.ts';
+import { asked, cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { json, serve } from '../../transport/serve.ts';
+
+/** A terminal on a screen, with a browser that opens. */
+function desktop(opens = true) {
+  const opened: { command: readonly string[]; env: Readonly<Record<string, string | undefined>> }[] = [];
+  const settings: Settings = {
+    isTTY: true,
+    env: { DISPLAY: ':0' },
+    launch: async (command, env) => {
+      opened.push({ command, env });
+      return opens;
+    },
+  };
+  return { opened, settings };
+}
+
+describe('run open', () => {
+  let on: Stage;
+  let id: string;
+  let page: string;
+  beforeEach(async () => {
+    on = await stage();
+    id = (await on.rungate(...trigger)).out.trim();
+    page = JSON.parse((await on.rungate('run', 'status', id, '--json')).out).appUrl;
+  });
+  afterEach(() => on.close());
+
+  it('opens the page of the run, with one read', async () => {
+    const { opened, settings } = desktop();
+    const before = on.mock.requests.length;
+    const { code, out, err } = await on.with(settings)('run', 'open', id);
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(err.replace(/\s+/g, '')).toContain(`opened${page}inyourbrowser`);
+    expect(opened.map(({ command }) => command)).toEqual([['xdg-open', page]]);
+    expect(asked(on.mock).slice(before)).toEqual(['run.status']);
+  });
+
+  it('gives the browser no variable of rungate', async () => {
+    const { opened, settings } = desktop();
+    await on.with(settings)('run', 'open', id);
+    expect(opened[0]?.env).toEqual({ DISPLAY: ':0' });
+  });
+
+  it('prints the address if the browser does not open', async () => {
+    const { opened, settings } = desktop(false);
+    const { code, out } = await on.with(settings)('run', 'open', id);
+    expect({ code, out }).toEqual({ code: 0, out: `${page}\n` });
+    expect(opened).toHaveLength(1);
+  });
+
+  it('prints the address alone into a pipe', async () => {
+    const { opened, settings } = desktop();
+    const { out, err } = await on.with({ ...settings, isTTY: false })('run', 'open', id);
+    expect({ out, err, opened }).toEqual({ out: `${page}\n`, err: '', opened: [] });
+  });
+
+  it('prints JSON with --json, and opens nothing', async () => {
+    const { opened, settings } = desktop();
+    const { out } = await on.with(settings)('run', 'open', id, '--json');
+    expect(JSON.parse(out)).toEqual({ schemaVersion: 1, runId: id, appUrl: page });
+    expect(opened).toEqual([]);
+  });
+
+  it('of a run that is not there is an error of the service', async () => {
+    const { opened, settings } = desktop();
+    expect((await on.with(settings)('run', 'open', 'nowhere')).code).toBe(5);
+    expect(opened).toEqual([]);
+  });
+});
+
+describe('run open trusts no address of the service:', () => {
+  const key = 'rg_key_0123456789abcdef';
+  async function open(status: unknown) {
+    const { url } = await serve(({ response }) => json(response, 200, status));
+    const { opened, settings } = desktop();
+    const env = { ...settings.env, RUNGATE_API_URL: url, RUNGATE_API_KEY: key };
+    return { ...(await cli(['run', 'open', 'r-1'], { ...settings, env })), opened };
+  }
+
+  it.each<[string, unknown]>([
+    ['none', { state: 'in_progress' }],
+    ['null', { appUrl: null }],
+    ['a number', { appUrl: 7 }],
+    ['a list', { appUrl: ['https://a.example'] }],
+    ['a status that is no object', []],
+    ['a path', { appUrl: '/runs/r-1' }],
+    ['a file', { appUrl: 'file:///etc/passwd' }],
+    ['a script', { appUrl: 'javascript:alert(1)' }],
+    ['a protocol of another program', { appUrl: 'ms-msdt:/id' }],
+    ['an option', { appUrl: '--version' }],
+    ['a line break', { appUrl: 'https://a.example/\n--help' }],
+    ['a space', { appUrl: 'https://a.example/ --help' }],
+    ['an escape sequence', { appUrl: 'https://a.example/\u001b]0;x\u0007' }],
+    ['one of 3,000 characters', { appUrl: `https://a.example/${'x'.repeat(3000)}` }],
+    ['a user name', { appUrl: 'https://me@a.example/' }],
+    ['a password', { appUrl: 'https://me:hunter22@a.example/' }],
+    ['the API key', { appUrl: `https://a.example/?key=${key}` }],
+    ['the API key in base64', { appUrl: `https://a.example/?key=${btoa(key)}` }],
+  ])('%s', async (_what, status) => {
+    const { code, out, err, opened } = await open(status);
+    expect({ code, out, opened }).toEqual({ code: 5, out: '', opened: [] });
+    expect(err).toMatch(/run\.status: appUrl is not as the contract says: expected an http or https/);
+    expect(err).not.toMatch(/hunter22|0123456789abcdef|\u001b\]/);
+  });
+
+  it.each([
+    ['https://a.example/x?a=1&b=$(id)|c;d', 'https://a.example/x?a=1&b=$(id)|c;d'],
+    ['HTTPS://münchen.example/ü', 'https://xn--mnchen-3ya.example/%C3%BC'],
+  ])('%s is opened as one argument: %s', async (appUrl, argument) => {
+    const { code, opened } = await open({ appUrl });
+    expect(code).toBe(0);
+    expect(opened.map(({ command }) => command)).toEqual([['xdg-open', argument]]);
+  });
+});
+
+describe('a browser', () => {
+  const commands = (platform: string, env: Record<string, string>, isTTY = true) =>
+    browserCommands({ env, platform, out: { isTTY } as Io['out'] });
+
+  it.each<[string, string, Record<string, string>, string[][]]>([
+    ['is xdg-open on a display', 'linux', { DISPLAY: ':0' }, [['xdg-open']]],
+    ['is xdg-open on Wayland', 'linux', { WAYLAND_DISPLAY: 'wayland-0' }, [['xdg-open']]],
+    ['is that of Windows in WSL', 'linux', { WSL_DISTRO_NAME: 'Ubuntu' }, [['wslview'], ['xdg-open']]],
+    ['is open on macOS', 'darwin', {}, [['open']]],
+    [
+      'has a whole path on Windows',
+      'win32',
+      { SystemRoot: 'D:\\Windows' },
+      [['D:\\Windows\\System32\\rundll32.exe', 'url.dll,FileProtocolHandler']],
+    ],
+    ['is the one in BROWSER', 'linux', { BROWSER: 'firefox --new-tab' }, [['firefox', '--new-tab']]],
+    ['is not there if BROWSER is none', 'darwin', { BROWSER: 'none' }, []],
+    ['is not there without a display', 'linux', {}, []],
+    ['is not there over SSH', 'darwin', { SSH_CONNECTION: '1' }, []],
+    ['is not there in a CI', 'linux', { CI: 'true', DISPLAY: ':0', BROWSER: 'firefox' }, []],
+    ['is not there in a CI without CI', 'linux', { TF_BUILD: 'True', DISPLAY: ':0' }, []],
+  ])('%s', (_what, platform, env, expected) => {
+    expect(commands(platform, env)).toEqual(expected);
+    expect(commands(platform, env, false)).toEqual([]);
+  });
+});

@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { bin, rungate, start } from './built.ts';
+import { inTerminal } from './pty.ts';
+
+let mock: Mock;
+let folder: string;
+let env: Record<string, string>;
+let id: string;
+let page: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-open-'));
+  mock = await startMock();
+  env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, HOME: folder, TF_BUILD: '' };
+  const started = await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended;
+  id = started.out.trim();
+  page = `${(await rungate(['run', 'open', id], env).ended).out.trim()}`;
+  // What a browser is started with: its arguments, and what its environment knows of rungate.
+  writeFileSync(
+    join(folder, 'x-www-browser'),
+    `#!/bin/sh\nprintf '%s\\n' "$@" > '${folder}/arguments'\nenv | grep ^RUNGATE_ > '${folder}/environment'\nexit 0\n`,
+  );
+  chmodSync(join(folder, 'x-www-browser'), 0o755);
+});
+afterAll(async () => {
+  await mock.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const hasXdgOpen = () => {
+  try {
+    execFileSync('which', ['xdg-open']);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const started = () => ({
+  arguments: readFileSync(join(folder, 'arguments'), 'utf8'),
+  environment: readFileSync(join(folder, 'environment'), 'utf8'),
+});
+
+describe.skipIf(process.platform === 'win32')('run open of the built command', () => {
+  it('prints the address into a pipe', () => {
+    expect(page).toMatch(/^https?:\/\/\S+$/);
+  });
+
+  it('starts the command in BROWSER with the address, on a terminal', async () => {
+    const given = { ...env, BROWSER: join(folder, 'x-www-browser') };
+    expect(await inTerminal(['run', 'open', id], given, { columns: 200 }).ended).toBe(0);
+    expect(started()).toEqual({ arguments: `${page}\n`, environment: '' });
+  });
+
+  it.skipIf(!hasXdgOpen())('starts the browser of the desktop through xdg-open', async () => {
+    // A desktop's way to name the browser.
+    mkdirSync(join(folder, 'applications'));
+    const entry = `[Desktop Entry]\nType=Application\nName=x\nExec=${folder}/x-www-browser %u\n`;
+    writeFileSync(join(folder, 'applications/x.desktop'), entry);
+    const handlers =
+      '[Default Applications]\nx-scheme-handler/http=x.desktop\nx-scheme-handler/https=x.desktop\n';
+    writeFileSync(join(folder, 'mimeapps.list'), handlers);
+    const desktop = { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, XDG_CURRENT_DESKTOP: 'X-Generic' };
+    const given = { ...env, ...desktop, BROWSER: '', DISPLAY: ':0' };
+    rmSync(join(folder, 'arguments'));
+    expect(await inTerminal(['run', 'open', id], given, { columns: 200 }).ended).toBe(0);
+    expect(started().arguments).toBe(`${page}\n`);
+  });
+
+  it('prints the address on a terminal without a display', async () => {
+    const terminal = inTerminal(['run', 'open', id], { ...env, DISPLAY: '', BROWSER: '' }, { columns: 200 });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.screen.lines().join('\n')).toContain(page);
+  });
+});
+
+it.skipIf(process.platform === 'win32')(
+  'a gate that may not enter the folder of the profiles goes on with what the environment gives',
+  async () => {
+    const closed = mkdtempSync(join(folder, 'closed-'));
+    const place = join(closed, 'inside');
+    chmodSync(closed, 0o000);
+    // Root may enter every folder.
+    const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+    const words = [...asNobody, process.execPath, bin, 'run', 'status', id];
+    const [file = '', ...args] = words;
+    const ended = await start(file, args, { ...env, RUNGATE_CONFIG_DIR: place }).ended;
+    chmodSync(closed, 0o700);
+    expect(ended.err).toMatch(
+      /^warning: the file of profiles cannot be read: .*EACCES.*\n .*RUNGATE_CONFIG_DIR/,
+    );
+    expect({ code: ended.code, out: ended.out !== '' }).toEqual({ code: 0, out: true });
+  },
+);
