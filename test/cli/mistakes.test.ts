@@ -131,7 +131,7 @@ const mistakes: readonly Mistake[] = [
     world: url((one) => `${one}/api/v1`),
     code: 5,
     says: ['(404)', 'check RUNGATE_API_URL, which ends in /api/v1'],
-    sent: 1,
+    sent: 2,
   },
   {
     name: 'the service, or the mock, is not running',

@@ -80,7 +80,7 @@ export function defineLogin(command: Command, bind: Bind): void {
   examples(
     command,
     'rungate login --api-url https://service.example.com  # asks for the key',
-    'printf %s "$RUNGATE_API_KEY" | rungate login --api-url https://service.example.com',
+    'printf %s "$RUNGATE_API_KEY" \\\n    | rungate login --api-url https://service.example.com',
   );
   bind(command, {
     newProfile: true,

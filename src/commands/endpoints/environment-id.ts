@@ -71,6 +71,8 @@ export async function useEnvironmentId(
     }
   } catch (error) {
     if (!(error instanceof HttpError || error instanceof ContractError)) throw error;
+    // More likely the address is wrong, which the call itself says.
+    if (error instanceof HttpError && error.status === 404) return;
     return `give the id: keys cannot be looked up, since the list cannot be read: ${excerpt(error.message, 300)}`;
   }
   const [match, ...others] = matches.values();
