@@ -2,6 +2,7 @@ import type { Caller, ClientOptions, ExchangeEvent } from '../client/caller.ts';
 import { concealer } from '../conceal.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
+import { commandNames } from '../hint-names.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { sanitize } from '../sanitize.ts';
@@ -92,6 +93,12 @@ function blame(error: unknown, settings: Settings): unknown {
 
 const credentialWords = { apiKey: 'API key', token: 'bearer token' } as const;
 
+/** What the hints about a credential that was typed or piped call it, and call the place of the other one. */
+const typedNames = {
+  apiKey: { apiKey: 'what you gave', token: 'rungate login --token' },
+  token: { token: 'what you gave', apiKey: 'rungate login --api-key' },
+} as const;
+
 /** What a person should know of the sources before something is sent. */
 async function speakOf({ withheld, exposed, profile, profilesFile }: Sources, output: Output): Promise<void> {
   for (const { name, origin } of withheld) {
@@ -143,7 +150,7 @@ export async function createContext(
     await output.alert(`  → ${sources.unreadable.hint}`);
   }
 
-  async function open(own: Settings, conceal = output.conceal): Promise<Caller> {
+  async function open(own: Settings, conceal = output.conceal, names = commandNames): Promise<Caller> {
     const { createCaller } = await import('../client/caller.ts');
     const { parseApiUrl } = await import('../transport/address.ts');
     guardCredentials(io, own);
@@ -151,7 +158,7 @@ export async function createContext(
       const options = clientOptions(io, own, globals, output);
       // Before anything else is done: a wrong address is a wrong call, whatever the command.
       parseApiUrl(options.apiUrl, options.insecureHttp);
-      const opened = shown(createCaller(options, conceal), new URL(options.apiUrl).host, output);
+      const opened = shown(createCaller(options, conceal, names), new URL(options.apiUrl).host, output);
       callers.push(opened);
       return opened;
     } catch (error) {
@@ -175,7 +182,7 @@ export async function createContext(
       // As strict as for one that is kept: no project file chooses where it goes.
       const own = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
       const concealOwn = concealer([secret]);
-      return open(own, (text) => output.conceal(concealOwn(text)));
+      return open(own, (text) => output.conceal(concealOwn(text)), { ...commandNames, ...typedNames[kind] });
     },
     async close() {
       output.motion.end();

@@ -1,5 +1,4 @@
 import type { Caller } from '../../client/caller.ts';
-import { swapped } from '../../client/credentials.ts';
 import { ContractError, HttpError, NetworkError } from '../../errors.ts';
 import { notFound, type Probe, probes } from '../doctor/probes.ts';
 
@@ -48,12 +47,7 @@ export async function checkCredential(caller: Caller, kind: 'apiKey' | 'token'):
 }
 
 /** What to do about a refused credential that was typed or piped. */
-export function refusedHint(kind: 'apiKey' | 'token', { status }: HttpError, secret: string): string {
-  if (swapped(what[kind], secret) !== null) {
-    const [other, flag] = kind === 'apiKey' ? ['a bearer token', '--token'] : ['an API key', '--api-key'];
-    return `nothing was kept; it looks like ${other}: rungate login ${flag}`;
-  }
-  if (status === 401) return 'nothing was kept; it may be mistyped, expired, deleted or of another service';
+export function refusedHint(kind: 'apiKey' | 'token', { status, hint }: HttpError): string {
   const variable = kind === 'apiKey' ? 'RUNGATE_API_KEY' : 'RUNGATE_TOKEN';
-  return `nothing was kept; check what the ${what[kind]} may do, or set ${variable} to use it unchecked`;
+  return `nothing was kept; ${hint}${status === 403 ? `, or set ${variable} to use it unchecked` : ''}`;
 }

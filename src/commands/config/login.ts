@@ -69,7 +69,7 @@ async function doubtOf(context: Context, kind: 'apiKey' | 'token', secret: strin
   if (state.kind === 'unchecked') return `could not be checked: ${sanitize(state.error.message)}`;
   if (state.kind === 'accepted')
     return state.denied === null ? null : `has few rights: ${sanitize(state.denied.message)}`;
-  state.error.hint = refusedHint(kind, state.error, secret);
+  state.error.hint = refusedHint(kind, state.error);
   throw state.error;
 }
 

@@ -49,7 +49,9 @@ describe('login asks the service about a credential', () => {
     await login(on.mock.url, on.mock.apiKey);
     const { code, out, err } = await login(on.mock.url, secret);
     expect({ code, out }).toEqual({ code: 6, out: '' });
-    expect(err).toMatch(/the service refused the API key \(401\)[\s\S]*nothing was kept; it may be mistyped/);
+    expect(err).toMatch(
+      /the service refused the API key \(401\)[\s\S]*nothing was kept; check what you gave: it may be mistyped/,
+    );
     expect(err).not.toContain(secret);
     expect(kept().apiKey.value).toBe(on.mock.apiKey);
   });
