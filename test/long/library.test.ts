@@ -84,6 +84,12 @@ export const fault: Fault = { kind: 'status', status: 500, endpoint: 'run.status
 export const mock = startMock({ outcome: ['passed', 'failed'], faults: [fault] });
 export const same: typeof verify = elsewhere;
 export const others = [signSync, fetch, http, lambda, replay, exitCodeOf, HttpError];
+const tags: string[] = 'smoke,nightly'.split(',');
+void client.run.trigger({ projectSlug: 'p', tags });
+void client.observations.attach('p', 'o', { file: Uint8Array.of(1), name: 'a.png', type: 'image/png' });
+void client.observations.attach('p', 'o', new Blob(['a']));
+const now = await client.run.status('r');
+export const failures: number = now.state === 'in_progress' ? 0 : now.failed + now.blocked;
 for await (const { key } of client.env.list.all()) key?.toUpperCase();
 
 // @ts-expect-error a number is no path parameter
@@ -126,6 +132,43 @@ describe.each(resolutions)('with moduleResolution %s', (_name, resolution) => {
     writeFileSync(join(project, 'frameworks.ts'), frameworks);
     // The declarations of Fastify are not ours to check.
     expect(objections(['frameworks.ts'], { ...resolution, skipLibCheck: true })).toEqual([]);
+  });
+});
+
+describe('from CommonJS', () => {
+  const imported = `import { createClient, exitCodes, type RunStatus } from 'rungate';
+import { verifySync } from 'rungate/webhook/node';
+import * as receiver from 'rungate/webhook/express';
+export const all: unknown[] = [createClient, exitCodes, verifySync, receiver];
+export type Status = RunStatus;
+`;
+  const later = `export const code = import('rungate').then(({ exitCodes }) => exitCodes.ok);
+export type Status = import('rungate', { with: { 'resolution-mode': 'import' } }).RunStatus;
+`;
+  const [[, node16], [, nodenext]] = resolutions;
+
+  it('a .cts file compiles with nodenext as docs/library.md says, and with node16 by import()', () => {
+    writeFileSync(join(project, 'consumer.cts'), imported);
+    writeFileSync(join(project, 'later.cts'), later);
+    writeFileSync(join(project, 'consumer.mts'), imported);
+    const strict = { skipLibCheck: false, esModuleInterop: true };
+    const files = ['consumer.cts', 'later.cts', 'consumer.mts'];
+    expect(objections(files, { ...nodenext, ...strict })).toEqual([]);
+    expect(objections(['later.cts', 'consumer.mts'], { ...node16, ...strict })).toEqual([]);
+    expect(objections(['consumer.cts'], { ...node16, ...strict }).join()).toContain("dynamic 'import");
+  });
+
+  // Node 20.19 and 22.12 are the first; `npm run test:matrix` runs older ones.
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const required = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);
+
+  it.runIf(required)('require() gives what import gives, without a warning', async () => {
+    const entries = ['rungate', 'rungate/webhook', 'rungate/webhook/express', 'rungate/webhook/replay'];
+    const script = entries
+      .map((entry) => `import('${entry}').then((m) => console.log(require('${entry}') === m));`)
+      .join('');
+    const ended = await start(process.execPath, ['--eval', script], {}, project).ended;
+    expect(ended).toMatchObject({ code: 0, out: 'true\n'.repeat(entries.length), err: '' });
   });
 });
 
