@@ -67,7 +67,8 @@ const hint =
 /** The same for two pages that end with the same item; where items have no ids, for two of the same items. */
 function fingerprint(items: readonly unknown[]): string {
   const id = (items.at(-1) as { id?: unknown } | null | undefined)?.id;
-  const text = JSON.stringify(typeof id === 'string' || typeof id === 'number' ? id : items);
+  // JSON.parse may have rounded two larger numbers to one.
+  const text = JSON.stringify(typeof id === 'string' || Number.isSafeInteger(id) ? id : items);
   return createHash('sha1').update(text).digest('base64');
 }
 

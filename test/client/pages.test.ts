@@ -148,6 +148,15 @@ describe('the pages of a list', () => {
     expect(emptied).toMatchObject({ ids: ids(1, 4), error: undefined });
   });
 
+  test('may have numbers as ids that JSON.parse rounds to one', async () => {
+    const name = (page: number, at: number) => `${page}-${at}`;
+    const same = await readAll((page) => ({
+      ...honest(page, 4),
+      items: [1, 2].map((at) => ({ id: 2 ** 60, name: name(page, at) })),
+    }));
+    expect(same).toMatchObject({ asked: [1, 2], error: undefined });
+  });
+
   test('may have been counted a moment after they were made', async () => {
     const counted = await readAll((page) => honest(page, 4, 2, page === 2 ? { totalCount: 5 } : {}));
     expect(counted).toMatchObject({ ids: ids(1, 4), error: undefined });

@@ -81,7 +81,9 @@ const nameFields = ['name', 'title', 'key', 'customer', 'status'];
 function candidates(items: readonly Item[], field: string): Candidate[] {
   return items.flatMap((item) => {
     const value = item[field];
-    if ((typeof value !== 'string' && typeof value !== 'number') || String(value).startsWith('-')) return [];
+    // JSON.parse has rounded a larger number: it would be the id of something else.
+    const isText = typeof value === 'string' || Number.isSafeInteger(value);
+    if (!isText || String(value).startsWith('-')) return [];
     const about = nameFields.filter((name) => name !== field).map((name) => item[name]);
     return [{ value: String(value), about: String(about.find((text) => typeof text === 'string') ?? '') }];
   });

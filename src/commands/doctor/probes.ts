@@ -32,9 +32,10 @@ export const probes: readonly Probe[] = [
   },
   {
     area: 'webhooks',
-    name: 'webhooks.eventTypes',
-    endpoint: webhooks['webhooks.eventTypes'],
-    input: { params: {} },
+    // A page that is not the service's would pass for event types, whose shape the contract does not show.
+    name: 'webhooks.list',
+    endpoint: webhooks['webhooks.list'],
+    input: { params: {}, query: { page: 1, pageSize: 1 } },
   },
   { area: 'orders', name: 'orders.summary', endpoint: orders['orders.summary'], input: { params: {} } },
 ];

@@ -1,4 +1,4 @@
-import { membersOf } from '../../client/json-text.ts';
+import { membersOf, objectText } from '../../client/json-text.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
 import { givenRunId } from '../../gate/run-id.ts';
@@ -11,8 +11,8 @@ function withRunId(text: string, runId: string): string {
   const sent = membersOf(text);
   const id = sent.findLast(([name, value]) => name === 'runId' && value !== 'null');
   const others = sent.filter(([name]) => name !== 'runId');
-  const members = [id ?? ['runId', JSON.stringify(runId)], ...others];
-  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
+  const members: [string, string][] = [id ?? ['runId', JSON.stringify(runId)], ...others];
+  return objectText(members);
 }
 
 /** `rungate run status <runId>`: the status as it is, whatever it is. A gate is `run wait`. */

@@ -194,6 +194,11 @@ describe('keys and ids that the service has', () => {
     expect(await values('keys', 'delete', '')).toEqual([]);
   });
 
+  it('are not offered where they are numbers whose digits JSON.parse has rounded', async () => {
+    answer([{ id: 7 }, { id: 2 ** 53 }, { id: '9007199254740993' }]);
+    expect(await values('env', 'delete', '')).toEqual(['7', '9007199254740993']);
+  });
+
   it('are asked for once in half a minute, each service, credential and list by itself', async () => {
     for (const typed of ['', 's', 'st']) await values('run', 'trigger', '--environment', typed);
     expect(asked(on.mock)).toEqual(['env.list']);

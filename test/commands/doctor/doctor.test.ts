@@ -114,6 +114,15 @@ describe('rungate doctor', () => {
     expect(of('access: environments')).toMatchObject({ status: 'ok' });
   });
 
+  it('a login page in the place of the service is a failure of each area', async () => {
+    on = await stage();
+    on.mock.faults.add({ kind: 'html-200', times: Number.POSITIVE_INFINITY });
+    const { code, out } = await on.rungate('doctor', '--json');
+    expect(code).toBe(5);
+    const areas = (JSON.parse(out) as Report).checks.filter(({ name }) => name.startsWith('access: '));
+    expect(areas.map(({ status }) => status)).toEqual(['fail', 'fail', 'fail', 'fail']);
+  });
+
   it('a credential that is not set is skipped, and said: a gate needs no bearer token', async () => {
     const { code, of } = await examine({ RUNGATE_TOKEN: undefined });
     expect(code).toBe(0);
