@@ -1,5 +1,5 @@
 import { openJournal as open } from '../src/ci/journal.ts';
-import { readPage as page } from '../src/client/page-checks.ts';
+import { readPage as page } from '../src/client/list.ts';
 import { asItIs } from '../src/conceal.ts';
 import { runIdOf as find } from '../src/gate/run-id.ts';
 import { describe, readStatus as read } from '../src/gate/run-status.ts';

@@ -118,7 +118,7 @@ class Call {
       const status = reply?.status ?? (error instanceof HttpError ? error.status : undefined);
       this.#report(began, status === undefined ? { code } : { status, code });
       if (reply !== undefined && this.#gone(error))
-        return this.#exchange(reply, { value: undefined, text: '', isJson: true });
+        return this.#exchange(reply, { value: undefined, odd: [], text: '', isJson: true });
       this.#lost ||= replyLost(error);
       throw error;
     }
@@ -143,10 +143,10 @@ class Call {
     );
   }
 
-  #exchange({ status, headers, finalUrl }: RawReply, { value, text, isJson }: ReadReply): Exchange {
+  #exchange({ status, headers, finalUrl }: RawReply, { value, odd, text, isJson }: ReadReply): Exchange {
     const { conceal } = this.request;
     const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
-    return { value, text, isJson, status, headers, finalUrl, attempts, elapsedMs, conceal };
+    return { value, odd, text, isJson, status, headers, finalUrl, attempts, elapsedMs, conceal };
   }
 
   #report(began: number, outcome: { status?: number; code?: string }): void {

@@ -5,6 +5,7 @@ import { optionNames } from '../hint-names.ts';
 import { ownCopy } from '../own-options.ts';
 import { createCaller } from './caller.ts';
 import { type ExactOptions, listExact } from './exact-orders.ts';
+import { asList, readPage } from './list.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 import { readItems } from './pages.ts';
 import type { ServiceClient } from './service-client.ts';
@@ -54,7 +55,9 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
     }
     const call = async (...args: unknown[]) => {
       const [input, options] = parseArgs(name, endpoint, args);
-      return (await caller.exchange(name, endpoint, input, options)).value;
+      const { value, conceal } = await caller.exchange(name, endpoint, input, options);
+      if (!endpoint.list || options?.check === false) return value;
+      return asList(value, readPage(value, name, conceal));
     };
     const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args));
     group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;

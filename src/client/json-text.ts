@@ -101,13 +101,16 @@ export function textAt(json: string, path: readonly string[]): string | undefine
 
 /**
  * Returns the items of a list's response, each as the text that it came as, in one line.
- * @param text JSON that JSON.parse has accepted, in a shape that `readPage` reads
- * @param items what came of it
+ * @param text JSON that JSON.parse has accepted
+ * @param list what `readPage` read in it: the items, and the name of the field that has them
  */
-export function itemTexts(text: string, items: readonly unknown[]): string[] {
+export function itemTexts(text: string, list: { items: readonly unknown[]; field?: string }): string[] {
+  const { items, field } = list;
+  if (items.length === 0) return [];
   // Of a name that comes twice JSON.parse keeps the last.
-  const named = membersOf(text).findLast(([name]) => name === 'items')?.[1];
-  const texts = partsOf(named ?? text);
+  const texts = partsOf(
+    field === undefined ? text : (membersOf(text).findLast(([name]) => name === field)?.[1] ?? ''),
+  );
   if (texts.length === items.length) return texts;
   throw new Error(`${items.length} items were read, and ${texts.length} found in their text`);
 }

@@ -5,6 +5,7 @@ import type { RungateError } from '../errors.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Credentials } from './credentials.ts';
 import type { RequestInput } from './request.ts';
+import type { Mismatch } from './schema-mismatch.ts';
 
 /** How to reach the service and how long to try; all durations in milliseconds. */
 export interface ClientOptions extends Credentials {
@@ -64,6 +65,8 @@ export interface CallOptions {
 export interface Exchange {
   /** The response, checked against the contract; undefined for an empty body, text where it is not JSON and need not be. */
   value: unknown;
+  /** What in it is not as the contract says, where the contract does not require it. */
+  odd: readonly Mismatch[];
   /** The response as JSON text, as it came; empty for an empty body. */
   text: string;
   /** false: the body is text, and `text` has it as a JSON string. */

@@ -1,54 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Conceal } from '../conceal.ts';
 import { ContractError } from '../errors.ts';
-import { mismatchError, received } from './schema-mismatch.ts';
-
-/** One page of a list, whatever shape it came in. What the reply does not say is not there. */
-export interface Page {
-  readonly items: readonly unknown[];
-  /** Counted from 1. */
-  readonly page?: number;
-  readonly pageSize?: number;
-  readonly totalPages?: number;
-  readonly totalCount?: number;
-  readonly hasNextPage: boolean;
-}
-
-const counts = ['page', 'pageSize', 'totalPages', 'totalCount'] as const;
-
-/** Where the reply does not say whether there is more, its numbers do; where it has none, it is the whole list. */
-function more(page: Omit<Page, 'hasNextPage'>): boolean {
-  if (page.page === undefined) return false;
-  if (page.totalPages !== undefined) return page.page < page.totalPages;
-  if (page.pageSize === undefined || page.totalCount === undefined) return false;
-  return page.page * page.pageSize < page.totalCount;
-}
-
-/**
- * Reads a list's response: the paged shape (interface, section 2.9), a bare array or `{ items: [] }`; undefined where
- * it is none of them.
- * @throws ContractError where a list's own field is of the wrong type
- */
-export function readPage(value: unknown, name: string, conceal: Conceal): Page | undefined {
-  if (Array.isArray(value)) return { items: value, hasNextPage: false };
-  if (typeof value !== 'object' || value === null) return undefined;
-  const reply = value as Readonly<Record<string, unknown>>;
-  if (!Array.isArray(reply.items)) return undefined;
-  const check = (field: string, fits: boolean, expected: string) => {
-    if (!fits) throw mismatchError(name, { field, expected, received: received(reply[field], conceal) });
-  };
-  const page: { -readonly [Key in keyof Page]: Page[Key] } = { items: reply.items, hasNextPage: false };
-  for (const key of counts) {
-    const count = reply[key] ?? undefined;
-    if (count === undefined) continue;
-    check(key, Number.isInteger(count) && Number(count) >= 0, 'an integer of at least 0');
-    page[key] = Number(count);
-  }
-  const next = reply.hasNextPage ?? more(page);
-  check('hasNextPage', typeof next === 'boolean', 'a boolean');
-  page.hasNextPage = next === true;
-  return page;
-}
+import type { Page } from './list.ts';
 
 /** The most pages that are read: of any list, and of one that does not say how many it has. */
 const mostPages = { ofAny: 1_000_000, uncounted: 100_000 } as const;

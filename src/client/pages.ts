@@ -3,9 +3,10 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { RungateError } from '../errors.ts';
 import { ownCopy } from '../own-options.ts';
 import { eitherSignal } from '../transport/stop.ts';
+import { type Page, readPage } from './list.ts';
 import type { Caller, CallerInput, CallOptions } from './options.ts';
-import { type Page, PageSequence, readPage } from './page-checks.ts';
-import { mismatchError, received } from './schema-mismatch.ts';
+import { PageSequence } from './page-checks.ts';
+import { type Mismatch, mismatchError, received } from './schema-mismatch.ts';
 
 /** Reads one page. It must end soon after the signal is aborted. */
 export type FetchPage<P extends Page> = (page: number, signal: AbortSignal) => Promise<P>;
@@ -68,6 +69,8 @@ export async function* iteratePages<P extends Page>(
 /** A page, and what its reader made of the text that it came as. */
 export interface TakenPage<T> extends Page {
   readonly taken: T;
+  /** What in its items is not as the contract says. */
+  readonly odd: readonly Mismatch[];
 }
 
 /** Makes of a page's text what is wanted of it, once it was checked: the text itself is not kept. */
@@ -88,17 +91,17 @@ export async function* readPages<T>(
     const either = eitherSignal(options.signal, stop);
     const given = { ...input, query: { ...query, page: number } };
     try {
-      const { value, text, conceal } = await caller.exchange(name, endpoint, given, {
+      const { value, odd, text, conceal } = await caller.exchange(name, endpoint, given, {
         pace: true,
         ...options,
         signal: either.signal,
       });
       const page = readPage(value, name, conceal);
       if (page === undefined) {
-        const expected = 'a page or an array of items';
+        const expected = 'an array, or an object with one';
         throw mismatchError(name, { field: '', expected, received: received(value, conceal) });
       }
-      return { ...page, taken: take(text, page) };
+      return { ...page, odd, taken: take(text, page) };
     } finally {
       either.release();
     }

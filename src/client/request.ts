@@ -71,8 +71,10 @@ function checkQuery(
   conceal: Conceal,
 ): string {
   if (query === undefined && endpoint.query === undefined) return '';
-  // What is undefined is left out: an option that was not given is not a key that was.
-  const given = Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== undefined));
+  // What is undefined or null is left out: an option that was not given is not a key that was.
+  const given = Object.fromEntries(
+    Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null),
+  );
   if (endpoint.query === undefined) {
     const key = Object.keys(given)[0];
     if (key !== undefined) throw new UsageError(`${name} takes no query, and ${key} was given`);

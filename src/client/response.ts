@@ -1,10 +1,13 @@
+import type { Conceal } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
+import { isRequired, itemSchema } from '../contract/shape.ts';
 import { ContractError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, oneLine, refusal } from './http-error.ts';
 import { jsonLimits, jsonSize } from './json-text.ts';
-import { mismatchError, mismatches } from './schema-mismatch.ts';
+import { type Page, readPage } from './list.ts';
+import { type Mismatch, mismatchError, mismatches } from './schema-mismatch.ts';
 
 /** How to see what came, and for a read the way around the check. */
 function lookHint({ endpoint, method, url, path, conceal }: PreparedRequest, names: HintNames): string {
@@ -62,6 +65,8 @@ function checkSize(request: PreparedRequest, { text, status }: RawReply, names: 
 export interface ReadReply {
   /** The parsed JSON; undefined for an empty body, and the body's text where it is not JSON and need not be. */
   value: unknown;
+  /** What in it is not as the contract says, where the contract does not require it. */
+  odd: readonly Mismatch[];
   /** The body as JSON text: as it came, or as a string where it is not JSON; empty for an empty body. */
   text: string;
   isJson: boolean;
@@ -74,24 +79,33 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply, na
   // The status code says that it was done, and the contract does not say what the body is.
   const anyBody = !lost && endpoint.reply.safeParse(text.trim() === '' ? undefined : text).success;
   if (text.trim() === '') {
-    if (anyBody) return { value: undefined, text: '', isJson: true };
+    const isEmptyList = endpoint.list === true && reply.status === 204;
+    if (anyBody || isEmptyList) return { value: undefined, odd: [], text: '', isJson: true };
     throw unreadable(request, reply, 'an empty body', names);
   }
   checkSize(request, reply, names);
   try {
-    return { value: JSON.parse(text), text, isJson: true };
+    return { value: JSON.parse(text), odd: [], text, isJson: true };
   } catch {
-    if (anyBody) return { value: text, text: JSON.stringify(text), isJson: false };
+    if (anyBody) return { value: text, odd: [], text: JSON.stringify(text), isJson: false };
     // The parser's own message quotes the reply, which may hold a secret.
     const hidden = endpoint.newSecret === true && !isHtml(text);
     throw unreadable(request, reply, hidden ? 'text' : gist(text, request.conceal), names);
   }
 }
 
+/** What is wrong in the items of a list, which may come in any shape that `readPage` reads. */
+function oddItems({ reply }: Endpoint, { items, field }: Page, conceal: Conceal): Mismatch[] {
+  const item = itemSchema(reply);
+  if (item === undefined) return [];
+  const at = field === undefined ? [] : [field];
+  return items.flatMap((one, index) => mismatches(item, one, conceal, [...at, index]));
+}
+
 /**
  * Reads a response: what the endpoint's schema says, or any JSON where `check` is false. Where the contract does not
  * show the response, it may be anything: nothing, JSON, or text.
- * @throws HttpError when the status is not a success, ContractError when the body is not what it should be
+ * @throws HttpError when the status is not a success, ContractError when the body is not what it must be
  */
 export function readReply(
   request: PreparedRequest,
@@ -103,11 +117,16 @@ export function readReply(
   checkEncoding(request, reply);
   const read = parse(request, endpoint, reply, names);
   if (!check) return read;
-  const found = mismatches(endpoint.reply, read.value, request.conceal);
-  const first = found[0];
-  if (first === undefined) return read;
+  const { value } = read;
+  const hint = lookHint(request, names);
+  const page = endpoint.list ? readPage(value, request.endpoint, request.conceal, hint) : undefined;
+  if (page !== undefined) return { ...read, odd: oddItems(endpoint, page, request.conceal) };
+  const found = mismatches(endpoint.reply, value, request.conceal);
+  const first = found.find(
+    ({ path, sentence }) => sentence !== undefined || isRequired(endpoint.reply, path),
+  );
+  if (first === undefined) return { ...read, odd: found };
   const { field, expected, received } = first;
-  const more = found.length > 1 ? ` (and ${found.length - 1} more)` : '';
-  const parts = { field, expected, received, status: reply.status, hint: lookHint(request, names) };
-  throw mismatchError(request.endpoint, parts, more);
+  const parts = { field, expected, received, status: reply.status, hint };
+  throw mismatchError(request.endpoint, parts, found.length - 1);
 }

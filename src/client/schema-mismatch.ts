@@ -6,6 +6,8 @@ import { ContractError, type ContractErrorParts } from '../errors.ts';
 export interface Mismatch {
   /** Where, as a path: `orders[3].total`; empty for the value as a whole. */
   field: string;
+  /** The same, part by part. */
+  path: Path;
   /** What should be there, as a noun phrase: `a number`. */
   expected: string;
   /** What is there: its type, and its beginning where that is no secret. */
@@ -104,9 +106,9 @@ function expectedOf(issue: Issue): string {
   return 'a valid value';
 }
 
-function describe(issue: Issue, root: unknown, conceal: Conceal): Mismatch[] {
-  const mismatch = (path: Path, expected: string): Mismatch => ({
-    field: conceal(pathText(path)),
+function describe(issue: Issue, root: unknown, conceal: Conceal): Omit<Mismatch, 'field'>[] {
+  const mismatch = (path: Path, expected: string): Omit<Mismatch, 'field'> => ({
+    path,
     expected,
     received: received(valueAt(root, path), conceal, path),
   });
@@ -128,17 +130,29 @@ function describe(issue: Issue, root: unknown, conceal: Conceal): Mismatch[] {
   return [mismatch(issue.path, branches.flat().map(expectedOf).join(' or '))];
 }
 
-/** All mismatches of a value, none when it fits. Secrets are taken out before anything is shortened. */
-export function mismatches(schema: Schema, value: unknown, conceal: Conceal): Mismatch[] {
+/**
+ * All mismatches of a value, none when it fits. Secrets are taken out before anything is shortened.
+ * @param at where the value is in what is described
+ */
+export function mismatches(schema: Schema, value: unknown, conceal: Conceal, at: Path = []): Mismatch[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
-  return result.error.issues.flatMap((issue) => describe(issue as unknown as Issue, value, conceal));
+  return result.error.issues
+    .flatMap((issue) => describe(issue as unknown as Issue, value, conceal))
+    .map((mismatch) => {
+      const path = [...at, ...mismatch.path];
+      return { ...mismatch, path, field: conceal(pathText(path)) };
+    });
 }
 
-/** The error of a response that is not as the contract says; `more` ends its message. */
-export function mismatchError(name: string, parts: ContractErrorParts, more = ''): ContractError {
-  const { field, expected, received } = parts;
+/** A mismatch in a few words; `more` is the number of others. */
+export function mismatchText({ field, expected, received }: Omit<Mismatch, 'path'>, more = 0): string {
   const where = field === '' ? 'the reply' : field;
-  const text = `${where} is not as the contract says: expected ${expected}, received ${received}${more}`;
-  return new ContractError(`${name}: ${text}`, parts);
+  const others = more > 0 ? ` (and ${more} more)` : '';
+  return `${where} is not as the contract says: expected ${expected}, received ${received}${others}`;
+}
+
+/** The error of a response that is not as the contract says; `more` is the number of its other mismatches. */
+export function mismatchError(name: string, parts: ContractErrorParts, more = 0): ContractError {
+  return new ContractError(`${name}: ${mismatchText(parts, more)}`, parts);
 }

@@ -6,10 +6,10 @@ import type {
   Environment,
   EnvironmentFields,
   EnvListQuery,
+  EnvVarsListQuery,
   Fields,
   FileContent,
   FileUpload,
-  List,
   Observation,
   ObservationsListQuery,
   ObservationsSearchQuery,
@@ -20,6 +20,7 @@ import type {
   PendingRunStatus,
   Variable,
   Webhook,
+  WebhooksDeliveriesListQuery,
   WebhooksListQuery,
 } from '../contract/service-types.ts';
 import type { ExactOptions, ExactOrder } from './exact-orders.ts';
@@ -65,6 +66,7 @@ export interface ServiceClient {
               | 'platform:manage'
               | (string & Record<never, never>)
             )[]
+          | null
           | undefined;
       },
       options?: CallOptions,
@@ -78,11 +80,15 @@ export interface ServiceClient {
     /** Show the state and the counts of a run: `GET /api/ci/runs/{runId}`, with an API key (interface, section 4.3). */
     status(runId: string, options?: CallOptions): Promise<EndedRunStatus | PendingRunStatus>;
     /** Cancel a run: `POST /api/ci/runs/{runId}/cancel`, with an API key (interface, section 4.3). */
-    cancel(runId: string, body?: { reason?: string | undefined }, options?: CallOptions): Promise<unknown>;
+    cancel(
+      runId: string,
+      body?: { reason?: string | null | undefined },
+      options?: CallOptions,
+    ): Promise<unknown>;
   };
   readonly env: {
     /** List the environments at a glance: `GET /api/environments/overview`, with a bearer token (interface, section 4.4). */
-    overview(options?: CallOptions): Promise<List<Environment>>;
+    overview(options?: CallOptions): Promise<Page<Environment>>;
     /** List the environments, page by page: `GET /api/environments`, with a bearer token (interface, section 4.4). */
     readonly list: {
       (query?: EnvListQuery, options?: CallOptions): Promise<Page<Environment>>;
@@ -97,7 +103,11 @@ export interface ServiceClient {
     delete(id: string, options?: CallOptions): Promise<unknown>;
     readonly vars: {
       /** List the variables of an environment: `GET /api/environments/{id}/variables`, with a bearer token (interface, section 4.4). */
-      list(id: string, options?: CallOptions): Promise<List<Variable>>;
+      readonly list: {
+        (id: string, query?: EnvVarsListQuery, options?: CallOptions): Promise<Page<Variable>>;
+        /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+        all(id: string, query?: EnvVarsListQuery, options?: CallOptions): AsyncIterableIterator<Variable>;
+      };
       /** Create a variable in an environment: `POST /api/environments/{id}/variables`, with a bearer token (interface, section 4.4). */
       create(id: string, body: Fields, options?: CallOptions): Promise<unknown>;
       /** Change a variable of an environment: `PUT /api/environments/{envId}/variables/{varId}`, with a bearer token (interface, section 4.4). */
@@ -120,11 +130,15 @@ export interface ServiceClient {
     /** Show one observation: `GET /api/projects/{projectId}/observations/{observationId}`, with a bearer token (interface, section 4.5). */
     get(projectId: string, observationId: string, options?: CallOptions): Promise<Observation>;
     /** Search prior observations by meaning or text: `GET /api/projects/{projectId}/observations/search`, with a bearer token (interface, section 4.5). */
-    search(
-      projectId: string,
-      query?: ObservationsSearchQuery,
-      options?: CallOptions,
-    ): Promise<List<Observation>>;
+    readonly search: {
+      (projectId: string, query?: ObservationsSearchQuery, options?: CallOptions): Promise<Page<Observation>>;
+      /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+      all(
+        projectId: string,
+        query?: ObservationsSearchQuery,
+        options?: CallOptions,
+      ): AsyncIterableIterator<Observation>;
+    };
     /** Record an observation: `POST /api/projects/{projectId}/observations`, with a bearer token (interface, section 4.5). */
     create(projectId: string, body: Fields, options?: CallOptions): Promise<unknown>;
     /** Change an observation: `PUT /api/projects/{projectId}/observations/{observationId}`, with a bearer token (interface, section 4.5). */
@@ -164,7 +178,7 @@ export interface ServiceClient {
   };
   readonly webhooks: {
     /** List the types of events that webhooks can receive: `GET /api/webhooks/event-types`, with a bearer token (interface, section 4.6). */
-    eventTypes(options?: CallOptions): Promise<unknown>;
+    eventTypes(options?: CallOptions): Promise<Page<unknown>>;
     /** List webhooks, page by page: `GET /api/webhooks`, with a bearer token (interface, section 4.6). */
     readonly list: {
       (query?: WebhooksListQuery, options?: CallOptions): Promise<Page<Webhook>>;
@@ -173,7 +187,7 @@ export interface ServiceClient {
     };
     /** Register a webhook: `POST /api/webhooks`, with a bearer token (interface, section 4.6). */
     create(
-      body: { projectId?: string | undefined; [field: string]: unknown },
+      body: { projectId?: string | null | undefined; [field: string]: unknown },
       options?: CallOptions,
     ): Promise<unknown>;
     /** Delete a webhook: `DELETE /api/webhooks/{id}`, with a bearer token (interface, section 4.6). */
@@ -184,7 +198,15 @@ export interface ServiceClient {
     test(id: string, body?: Fields, options?: CallOptions): Promise<unknown>;
     readonly deliveries: {
       /** List the deliveries of a webhook: `GET /api/webhooks/{id}/deliveries`, with a bearer token (interface, section 4.6). */
-      list(id: string, options?: CallOptions): Promise<List<Delivery>>;
+      readonly list: {
+        (id: string, query?: WebhooksDeliveriesListQuery, options?: CallOptions): Promise<Page<Delivery>>;
+        /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+        all(
+          id: string,
+          query?: WebhooksDeliveriesListQuery,
+          options?: CallOptions,
+        ): AsyncIterableIterator<Delivery>;
+      };
       /** Show one delivery: `GET /api/webhooks/{id}/deliveries/{deliveryId}`, with a bearer token (interface, section 4.6). */
       get(id: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
       /** Send a recorded delivery again: `POST /api/webhooks/{id}/deliveries/{deliveryId}/retry`, with a bearer token (interface, section 4.6). */

@@ -42,7 +42,9 @@ export interface Endpoint {
   readonly idempotent?: true;
   /** Removes or invalidates something: asked about before it is done. */
   readonly destructive?: true;
-  /** Answers with the paged shape and takes `page` and `pageSize`. */
+  /** Answers with a list, in any of the shapes that lists have (`client/list.ts`); `reply` is the documented one. */
+  readonly list?: true;
+  /** Takes `page` and `pageSize`. */
   readonly paged?: true;
   /** Values of the last path parameter that belong to another endpoint; `defineApi` finds them. */
   readonly reserved?: readonly string[];

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, described, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
+import { anyReply, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
 
-const text = (description: string) => described(z.optional(z.string()), description);
+const text = (description: string) => described(optional(z.string()), description);
 
 /** Interface, section 2.8: mobile projects only. */
 const mobileRuntimeOverrides = z
@@ -14,28 +14,19 @@ const mobileRuntimeOverrides = z
   })
   .register(shown, { id: 'MobileRuntimeOverrides' });
 
-const shownFields = {
+const fields = {
   name: text('display name'),
   key: text('key that other requests name it by'),
   baseUrl: text('base URL of web and API projects'),
   providerModel: text('model to use'),
   version: text('version of the application under test'),
+  mobileRuntimeOverrides: optional(mobileRuntimeOverrides),
 };
 
 /** Interface, section 2.8; other fields exist and are not shown. */
-export const environment = z
-  .looseObject({
-    ...shownFields,
-    mobileRuntimeOverrides: z.optional(z.nullable(mobileRuntimeOverrides)),
-  })
-  .register(shown, { id: 'Environment' });
+export const environment = z.looseObject(fields).register(shown, { id: 'Environment' });
 
-const environmentBody = z
-  .looseObject({
-    ...shownFields,
-    mobileRuntimeOverrides: z.optional(mobileRuntimeOverrides),
-  })
-  .register(shown, { id: 'EnvironmentFields' });
+const environmentBody = z.looseObject(fields).register(shown, { id: 'EnvironmentFields' });
 
 /** Interface, section 2.12: no field of a variable is shown. */
 export const variable = z.looseObject({}).register(shown, { id: 'Variable' });
@@ -47,7 +38,7 @@ export const env = defineApi(
       method: 'GET',
       path: '/api/environments/overview',
       summary: 'List the environments at a glance',
-      reply: listOf(environment),
+      ...listOf(environment),
     },
     'env.list': {
       method: 'GET',
@@ -55,7 +46,7 @@ export const env = defineApi(
       summary: 'List the environments, page by page',
       query: pageQuery({}),
       paged: true,
-      reply: paged(environment),
+      ...pagedList(environment),
     },
     'env.create': {
       method: 'POST',
@@ -79,7 +70,9 @@ export const env = defineApi(
       method: 'GET',
       path: '/api/environments/{id}/variables',
       summary: 'List the variables of an environment',
-      reply: listOf(variable),
+      query: pageQuery({}),
+      paged: true,
+      ...listOf(variable),
     },
     'env.vars.create': {
       method: 'POST',

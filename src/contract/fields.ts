@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { dateTimeMs } from './date-time.ts';
 import type { Schema } from './endpoint.ts';
 
 /**
@@ -35,11 +36,16 @@ export function openEnum<const Known extends string>(
   >;
 }
 
+/** A field that the interface does not call required: it may be missing or null, in a response and in a request. */
+export const optional = <S extends Schema>(schema: S) => z.nullish(schema);
+
 /** ISO 8601 date and time, as text. */
-export const dateTime = z.iso.datetime({ offset: true, local: true });
+export const dateTime = z
+  .stringFormat('datetime', (text) => dateTimeMs(text) !== null)
+  .register(shown, { format: 'date-time' });
 
 /** Interface, sections 2.9 and 8: pages are 1-indexed, and have 20 items where nothing else is asked for. */
-const page = {
+export const page = {
   page: described(z.optional(z.int().check(z.gte(1))), 'page number, from 1'),
   pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page', { default: 20 }),
 };
@@ -50,19 +56,21 @@ export function pageQuery<const Shape extends z.core.$ZodShape>(filters: Shape) 
 }
 
 /** Interface, section 2.9: the shape that many lists share. */
-export function paged<Item extends Schema>(item: Item) {
+function pageOf<Item extends Schema>(item: Item) {
   return z.looseObject({
     items: z.array(item),
-    totalCount: z.int(),
-    page: z.int(),
-    pageSize: z.int(),
-    totalPages: z.int(),
-    hasNextPage: z.boolean(),
-    hasPreviousPage: z.boolean(),
+    totalCount: optional(z.int()),
+    page: optional(z.int()),
+    pageSize: optional(z.int()),
+    totalPages: optional(z.int()),
+    hasNextPage: optional(z.boolean()),
+    hasPreviousPage: optional(z.boolean()),
   });
 }
 
-/** A list whose shape the interface does not show: the paged shape, a bare array or `{ items: [] }`. */
-export function listOf<Item extends Schema>(item: Item) {
-  return z.union([z.array(item), z.looseObject({ items: z.array(item) })]);
-}
+/** The response of a list that the interface calls paged. */
+export const pagedList = <Item extends Schema>(item: Item) => ({ list: true, reply: pageOf(item) }) as const;
+
+/** The response of a list whose shape the interface does not show. */
+export const listOf = <Item extends Schema>(item: Item) =>
+  ({ list: true, reply: z.union([z.array(item), pageOf(item)]) }) as const;

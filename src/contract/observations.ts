@@ -1,23 +1,34 @@
 import * as z from 'zod/mini';
-import { defineApi, type Schema } from './endpoint.ts';
-import { anyReply, dateTime, described, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
+import { defineApi } from './endpoint.ts';
+import {
+  anyReply,
+  dateTime,
+  described,
+  listOf,
+  openBody,
+  optional,
+  page,
+  pagedList,
+  pageQuery,
+  shown,
+} from './fields.ts';
 
-const text = z.optional(z.string());
+const text = optional(z.string());
 const filter = (description: string) => described(z.optional(z.string()), description);
 
 /** Interface, section 2.10: the filterable attributes are shown, the rest is not. */
 export const observation = z
   .looseObject({
     status: text,
-    discoveredInEnvironmentKey: z.optional(z.nullable(z.string())),
-    discoveredInEnvironmentVersion: z.optional(z.nullable(z.string())),
-    processRunId: z.optional(z.nullable(z.string())),
-    createdByAgentTemplateId: z.optional(z.nullable(z.string())),
+    discoveredInEnvironmentKey: text,
+    discoveredInEnvironmentVersion: text,
+    processRunId: text,
+    createdByAgentTemplateId: text,
   })
   .register(shown, { id: 'Observation' });
 
 /** Interface, section 4.5: the query of search is not shown; the text goes out as `q`, anything else as given. */
-const searchQuery: Schema<Record<string, unknown>> = z.looseObject({ q: text });
+const searchQuery = z.looseObject({ q: z.optional(z.string()), ...page });
 
 export const observations = defineApi(
   { section: '4.5', auth: 'bearer', reply: anyReply },
@@ -35,7 +46,7 @@ export const observations = defineApi(
         createdAfter: described(z.optional(dateTime), 'only those created after this time (ISO 8601)'),
       }),
       paged: true,
-      reply: paged(observation),
+      ...pagedList(observation),
     },
     'observations.get': {
       method: 'GET',
@@ -48,7 +59,8 @@ export const observations = defineApi(
       path: '/api/projects/{projectId}/observations/search',
       summary: 'Search prior observations by meaning or text',
       query: searchQuery,
-      reply: listOf(observation),
+      paged: true,
+      ...listOf(observation),
     },
     'observations.create': {
       method: 'POST',

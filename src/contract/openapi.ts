@@ -1,4 +1,3 @@
-import type * as z from 'zod/mini';
 import { toJSONSchema } from 'zod/v4/core';
 import { type Auth, type Endpoint, pathParams, type Schema } from './endpoint.ts';
 import { anyReply, shown } from './fields.ts';
@@ -81,16 +80,11 @@ const isEmpty = (value: unknown) =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 /** What zod writes that says nothing, or says how JavaScript reads rather than what the service sends. */
-function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+function tidy({ jsonSchema }: { jsonSchema: Json }): void {
   if (isEmpty(jsonSchema.properties)) delete jsonSchema.properties;
   if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-  // The interface says date-time; that we also read one without a zone is our leniency, not its promise.
-  if ('format' in zodSchema._zod.def && zodSchema._zod.def.format === 'datetime') {
-    delete jsonSchema.pattern;
-    jsonSchema.format = 'date-time';
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi, type Schema } from './endpoint.ts';
-import { anyReply, openEnum, shown } from './fields.ts';
+import { anyReply, openEnum, optional, shown } from './fields.ts';
 
 const text = z.string().check(z.minLength(1));
 
@@ -9,13 +9,13 @@ export interface TriggerFields {
   /** The project's slug. */
   projectSlug: string;
   /** The environment's key; the project's default environment where it is left out. */
-  environmentKey?: string | undefined;
-  repository?: string | undefined;
-  ref?: string | undefined;
-  commitSha?: string | undefined;
-  event?: string | undefined;
+  environmentKey?: string | null | undefined;
+  repository?: string | null | undefined;
+  ref?: string | null | undefined;
+  commitSha?: string | null | undefined;
+  event?: string | null | undefined;
   /** The URL of the CI build. */
-  externalUrl?: string | undefined;
+  externalUrl?: string | null | undefined;
 }
 
 /**
@@ -23,12 +23,17 @@ export interface TriggerFields {
  * several tags the contract does not say whether one or all must match.
  */
 export type TriggerBody = TriggerFields &
-  ({ processSlug: string; tags?: undefined } | { tags: readonly string[]; processSlug?: undefined });
+  (
+    | { processSlug: string; tags?: null | undefined }
+    | { tags: readonly string[]; processSlug?: null | undefined }
+  );
+
+const isGiven = (value: unknown) => value !== undefined && value !== null;
 
 /** Why a create request is not valid, in the interface's own terms, or null. */
 export function selectorProblem(body: { processSlug?: unknown; tags?: unknown }): string | null {
-  const process = body.processSlug !== undefined;
-  const tags = body.tags !== undefined;
+  const process = isGiven(body.processSlug);
+  const tags = isGiven(body.tags);
   if (process && tags) return 'processSlug and tags exclude each other: give exactly one of them';
   if (!process && !tags) return 'one of processSlug and tags is required';
   return null;
@@ -41,14 +46,14 @@ const tags = z.array(text).check(z.minLength(1)).register(shown, {
 const triggerBody = z
   .strictObject({
     projectSlug: text,
-    environmentKey: z.optional(text),
-    processSlug: z.optional(text),
-    tags: z.optional(tags),
-    repository: z.optional(text),
-    ref: z.optional(text),
-    commitSha: z.optional(text),
-    event: z.optional(text),
-    externalUrl: z.optional(text),
+    environmentKey: optional(text),
+    processSlug: optional(text),
+    tags: optional(tags),
+    repository: optional(text),
+    ref: optional(text),
+    commitSha: optional(text),
+    event: optional(text),
+    externalUrl: optional(text),
   })
   .check((ctx) => {
     const problem = selectorProblem(ctx.value);
@@ -56,7 +61,10 @@ const triggerBody = z
   })
   .register(shown, {
     id: 'RunRequest',
-    oneOf: [{ required: ['processSlug'] }, { required: ['tags'] }],
+    oneOf: [
+      { required: ['processSlug'], properties: { processSlug: { type: 'string' } } },
+      { required: ['tags'], properties: { tags: { type: 'array' } } },
+    ],
   }) as unknown as Schema<TriggerBody, TriggerBody>;
 
 /** Where a create response may have the id of the run, in order of preference. */
@@ -88,27 +96,31 @@ export const runStates = ['in_progress', 'completed', 'cancelled'] as const;
 /** The states of a run (interface, section 2.6); the service may come to know others, which are not ends. */
 export type RunState = (typeof runStates)[number];
 
-/** Any number is read, and the gate refuses what is no count. */
-const count = z.number().register(shown, { type: 'integer', minimum: 0 });
+const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
+
+/** The counts of a run that has ended are required: who takes a count that is missing for 0 passes a run that failed. */
+const countOfEnded = (name: 'failed' | 'blocked') =>
+  z.refine(
+    (status) => {
+      const { state, [name]: count } = Object(status);
+      return (state !== 'completed' && state !== 'cancelled') || isCount(count);
+    },
+    // Also where another field is wrong.
+    { path: [name], error: 'expected a whole number, 0 or more', when: () => true },
+  );
+
+const count = optional(z.number().register(shown, { type: 'integer', minimum: 0 }));
 
 /** Interface, section 2.6. Counts are only there to rely on once the run has ended: there, both must be. */
 export const runStatus = z
   .looseObject({
     state: openEnum(runStates),
-    failed: z.optional(count),
-    blocked: z.optional(count),
-    appUrl: z.optional(z.nullable(z.string())),
-    retryAfterSeconds: z.optional(z.number().register(shown, { minimum: 0 })),
+    failed: count,
+    blocked: count,
+    appUrl: optional(z.string()),
+    retryAfterSeconds: optional(z.number().register(shown, { minimum: 0 })),
   })
-  .check((ctx) => {
-    const { state, ...counts } = ctx.value;
-    if (state !== 'completed' && state !== 'cancelled') return;
-    for (const name of ['failed', 'blocked'] as const) {
-      if (typeof counts[name] === 'number') continue;
-      const message = 'expected a number, since the run has ended';
-      ctx.issues.push({ code: 'custom', message, input: ctx.value, path: [name] });
-    }
-  })
+  .check(countOfEnded('failed'), countOfEnded('blocked'))
   .register(shown, { id: 'RunStatus' });
 
 /** A run is a few hundred bytes; a gate reads it again and again. */
@@ -136,7 +148,7 @@ export const run = defineApi(
       method: 'POST',
       path: '/api/ci/runs/{runId}/cancel',
       summary: 'Cancel a run',
-      body: z.strictObject({ reason: z.optional(z.string()) }),
+      body: z.strictObject({ reason: optional(z.string()) }),
       bodyOptional: true,
       // Cancelling twice leaves the run as cancelled as cancelling once: a lost reply is no reason to give up.
       idempotent: true,

@@ -40,20 +40,20 @@ export type EndpointName =
   | 'webhooks.deliveries.get'
   | 'webhooks.deliveries.retry';
 
-/** One page of a list (interface, section 2.9); `page` counts from 1. */
+/**
+ * A list, or one page of it: `items`, in whatever shape and under whatever name they came, and the other fields as they came.
+ * Those of the interface, section 2.9, are shown here; `page` counts from 1.
+ */
 export interface Page<Item> {
   items: Item[];
-  totalCount: number;
-  page: number;
-  pageSize: number;
-  totalPages: number;
-  hasNextPage: boolean;
-  hasPreviousPage: boolean;
+  totalCount?: number | null | undefined;
+  page?: number | null | undefined;
+  pageSize?: number | null | undefined;
+  totalPages?: number | null | undefined;
+  hasNextPage?: boolean | null | undefined;
+  hasPreviousPage?: boolean | null | undefined;
   [field: string]: unknown;
 }
-
-/** A list whose shape the interface does not show: an array, or an object that has one. */
-export type List<Item> = Item[] | { items: Item[]; [field: string]: unknown };
 
 /** A body that the interface does not show: an object of whatever fields the service takes. */
 export interface Fields {
@@ -114,29 +114,29 @@ export interface Order {
 /** State and counts of a run (interface, section 2.6). The counts are only there to rely on once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is when to ask again. */
 export interface RunStatus {
   state: 'in_progress' | 'completed' | 'cancelled' | (string & Record<never, never>);
-  failed?: number | undefined;
-  blocked?: number | undefined;
+  failed?: number | null | undefined;
+  blocked?: number | null | undefined;
   appUrl?: string | null | undefined;
-  retryAfterSeconds?: number | undefined;
+  retryAfterSeconds?: number | null | undefined;
   [field: string]: unknown;
 }
 
 /** Of mobile projects only: what takes the place of the project's own (interface, section 2.8). */
 export interface MobileRuntimeOverrides {
-  deviceName?: string | undefined;
-  udid?: string | undefined;
-  androidAppPackage?: string | undefined;
-  androidAppActivity?: string | undefined;
+  deviceName?: string | null | undefined;
+  udid?: string | null | undefined;
+  androidAppPackage?: string | null | undefined;
+  androidAppActivity?: string | null | undefined;
   [field: string]: unknown;
 }
 
 /** An environment (interface, section 2.8). The service sends other fields, too, which the contract does not show. */
 export interface Environment {
-  name?: string | undefined;
-  key?: string | undefined;
-  baseUrl?: string | undefined;
-  providerModel?: string | undefined;
-  version?: string | undefined;
+  name?: string | null | undefined;
+  key?: string | null | undefined;
+  baseUrl?: string | null | undefined;
+  providerModel?: string | null | undefined;
+  version?: string | null | undefined;
   mobileRuntimeOverrides?: MobileRuntimeOverrides | null | undefined;
   [field: string]: unknown;
 }
@@ -149,13 +149,19 @@ export interface EnvListQuery {
 
 /** What an environment is created or changed with (interface, section 2.8). */
 export interface EnvironmentFields {
-  name?: string | undefined;
-  key?: string | undefined;
-  baseUrl?: string | undefined;
-  providerModel?: string | undefined;
-  version?: string | undefined;
-  mobileRuntimeOverrides?: MobileRuntimeOverrides | undefined;
+  name?: string | null | undefined;
+  key?: string | null | undefined;
+  baseUrl?: string | null | undefined;
+  providerModel?: string | null | undefined;
+  version?: string | null | undefined;
+  mobileRuntimeOverrides?: MobileRuntimeOverrides | null | undefined;
   [field: string]: unknown;
+}
+
+/** What `env.vars.list` can be asked for (interface, section 4.4). Pages count from 1. */
+export interface EnvVarsListQuery {
+  page?: number | undefined;
+  pageSize?: number | undefined;
 }
 
 /** A variable of an environment. The contract shows none of its fields (interface, section 2.12). */
@@ -177,7 +183,7 @@ export interface ObservationsListQuery {
 
 /** An observation: of its fields the contract shows those that can be filtered by (interface, section 2.10). */
 export interface Observation {
-  status?: string | undefined;
+  status?: string | null | undefined;
   discoveredInEnvironmentKey?: string | null | undefined;
   discoveredInEnvironmentVersion?: string | null | undefined;
   processRunId?: string | null | undefined;
@@ -185,9 +191,11 @@ export interface Observation {
   [field: string]: unknown;
 }
 
-/** What `observations.search` can be asked for (interface, section 4.5). */
+/** What `observations.search` can be asked for (interface, section 4.5). Pages count from 1. */
 export interface ObservationsSearchQuery {
   q?: string | undefined;
+  page?: number | undefined;
+  pageSize?: number | undefined;
   [field: string]: unknown;
 }
 
@@ -202,6 +210,12 @@ export interface WebhooksListQuery {
 /** A webhook. The contract shows none of its fields (interface, section 2.12). */
 export interface Webhook {
   [field: string]: unknown;
+}
+
+/** What `webhooks.deliveries.list` can be asked for (interface, section 4.6). Pages count from 1. */
+export interface WebhooksDeliveriesListQuery {
+  page?: number | undefined;
+  pageSize?: number | undefined;
 }
 
 /** A delivery of a webhook, as the service has recorded it. The contract shows none of its fields (interface, section 2.12). */

@@ -57,6 +57,19 @@ export function fieldsOf(schema: Schema): Field[] {
   });
 }
 
+/**
+ * True for a path at which the contract requires what it says: every field on it is required, and it leads into no item of
+ * a list. A field that the schema does not know is one that it forbids.
+ */
+export function isRequired(schema: Schema, path: readonly PropertyKey[]): boolean {
+  const [name, ...rest] = path;
+  if (name === undefined) return true;
+  if (typeof name === 'number') return false;
+  const field = definition(unwrap(schema)).shape?.[String(name)];
+  if (field === undefined) return true;
+  return definition(field).type !== 'optional' && isRequired(field, rest);
+}
+
 /** True where fields that are not shown may be there too. */
 export function isOpen(schema: Schema): boolean {
   const { catchall } = definition(unwrap(schema));

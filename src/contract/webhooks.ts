@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, described, listOf, openBody, paged, pageQuery, shown } from './fields.ts';
+import { anyReply, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
 
 /** Interface, section 2.12: no field of a webhook or of a delivery is shown. */
 export const webhook = z.looseObject({}).register(shown, { id: 'Webhook' });
@@ -13,6 +13,7 @@ export const webhooks = defineApi(
       method: 'GET',
       path: '/api/webhooks/event-types',
       summary: 'List the types of events that webhooks can receive',
+      list: true,
     },
     'webhooks.list': {
       method: 'GET',
@@ -23,14 +24,14 @@ export const webhooks = defineApi(
         includeGlobal: described(z.optional(z.boolean()), 'include global webhooks', { default: true }),
       }),
       paged: true,
-      reply: paged(webhook),
+      ...pagedList(webhook),
     },
     'webhooks.create': {
       method: 'POST',
       path: '/api/webhooks',
       summary: 'Register a webhook',
       body: z.looseObject({
-        projectId: described(z.optional(z.string()), 'project of the webhook (default: all projects)'),
+        projectId: described(optional(z.string()), 'project of the webhook (default: all projects)'),
       }),
     },
     'webhooks.delete': {
@@ -58,7 +59,9 @@ export const webhooks = defineApi(
       method: 'GET',
       path: '/api/webhooks/{id}/deliveries',
       summary: 'List the deliveries of a webhook',
-      reply: listOf(delivery),
+      query: pageQuery({}),
+      paged: true,
+      ...listOf(delivery),
     },
     'webhooks.deliveries.get': {
       method: 'GET',

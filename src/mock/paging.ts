@@ -30,6 +30,17 @@ export function listed<T>(items: readonly T[]): Sliceable<T> {
   return { size: items.length, slice: (skip, take) => items.slice(skip, skip + take) };
 }
 
+/** All of a list in a shape of its own, or a page of it where the query asks for one. */
+export function pageIfAsked<T, Sent, Whole>(
+  list: readonly T[],
+  query: PageQuery,
+  sent: (item: T) => Sent,
+  whole: (items: Sent[]) => Whole,
+): Page<Sent> | Whole {
+  const asked = query.page !== undefined || query.pageSize !== undefined;
+  return asked ? pageOf(listed(list), query, sent) : whole(list.map(sent));
+}
+
 /** One page of a list, in the shape of the interface, section 2.9. Beyond the end there is nothing, and no error. */
 export function pageOf<T, Sent>(list: Sliceable<T>, query: PageQuery, sent: (item: T) => Sent): Page<Sent> {
   const { page = 1, pageSize = usualPageSize } = query;

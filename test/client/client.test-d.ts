@@ -11,7 +11,9 @@ test('the client is a tree of the contract', () => {
   expectTypeOf(client.keys.create({ name: 'n' }))
     .resolves.toHaveProperty('apiKey')
     .toEqualTypeOf<string>();
-  expectTypeOf(client.env.list()).resolves.toHaveProperty('hasNextPage').toEqualTypeOf<boolean>();
+  expectTypeOf(client.env.list())
+    .resolves.toHaveProperty('hasNextPage')
+    .toEqualTypeOf<boolean | null | undefined>();
   expectTypeOf(client.run.cancel('r')).resolves.toBeUnknown();
   expectTypeOf(client.close).toEqualTypeOf<() => Promise<void>>();
 });

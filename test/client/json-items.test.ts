@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { itemTexts, membersOf } from '../../src/client/json-text.ts';
 import { readPage } from '../as-it-is.ts';
 
-const split = (text: string) => itemTexts(text, readPage(JSON.parse(text))?.items ?? []);
+const split = (text: string) => itemTexts(text, readPage(JSON.parse(text)) ?? { items: [] });
 
 /** Any list, as a server may lay it out: bare or among other fields, packed, indented, or with odd spaces. */
 const anyList = fc
@@ -31,8 +31,9 @@ describe("a list's items as text", () => {
   test('are the same values, each in one line, whatever the list and its layout', () => {
     fc.assert(
       fc.property(anyList, (text) => {
-        const { items = [] } = readPage(JSON.parse(text)) ?? {};
-        const texts = itemTexts(text, items);
+        const page = readPage(JSON.parse(text)) ?? { items: [] };
+        const { items } = page;
+        const texts = itemTexts(text, page);
         expect(texts.map((item) => JSON.parse(item))).toEqual(items);
         expect(texts.filter((item) => /[\r\n]/.test(item))).toEqual([]);
       }),
@@ -90,7 +91,9 @@ describe("a list's items as text", () => {
   });
 
   test('are never fewer than the items that were read', () => {
-    expect(() => itemTexts('{"items":[1]}', [1, 2])).toThrow('2 items were read, and 1 found');
+    expect(() => itemTexts('{"items":[1]}', { items: [1, 2], field: 'items' })).toThrow(
+      '2 items were read, and 1 found',
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Page } from '../../src/client/page-checks.ts';
+import type { Page } from '../../src/client/list.ts';
 import { iteratePages } from '../../src/client/pages.ts';
 import { ContractError } from '../../src/errors.ts';
 

@@ -17,6 +17,7 @@ describe('a list', () => {
   test('is read in the paged shape', () => {
     expect(readPage(paged)).toEqual({
       items: [1, 2],
+      field: 'items',
       totalCount: 5,
       page: 1,
       pageSize: 2,
@@ -26,14 +27,26 @@ describe('a list', () => {
   });
 
   test.each([
-    ['a bare array', [1, 2]],
-    ['an object that has only items', { items: [1, 2] }],
+    ['a bare array', [1, 2], undefined],
+    ['an object that has only items', { items: [1, 2] }, 'items'],
+    ['an object with one array of any name', { variables: [1, 2], total: 2 }, 'variables'],
+    ['an object with items and other arrays', { items: [1, 2], warnings: [] }, 'items'],
+    ['an object whose only array has the name of a count', { page: [1, 2] }, 'page'],
     [
       'an object whose other fields are null',
       { items: [1, 2], page: null, totalCount: null, hasNextPage: null },
+      'items',
     ],
-  ])('is whole as %s', (_, value) => {
-    expect(readPage(value)).toEqual({ items: [1, 2], hasNextPage: false });
+  ])('is whole as %s', (_, value, field) => {
+    expect(readPage(value)).toEqual({ items: [1, 2], ...(field && { field }), hasNextPage: false });
+  });
+
+  test.each([
+    ['nothing, as in a 204', undefined],
+    ['null', null],
+    ['an object whose items are null', { items: null, totalCount: 0 }],
+  ])('is empty as %s', (_, value) => {
+    expect(readPage(value)).toMatchObject({ items: [], hasNextPage: false });
   });
 
   test.each([
@@ -48,7 +61,7 @@ describe('a list', () => {
     expect(readPage({ items: [], ...fields })?.hasNextPage).toBe(expected);
   });
 
-  test.each([[undefined], [null], ['text'], [7], [{}], [{ items: {} }], [{ orders: [] }]])(
+  test.each([['text'], [7], [{}], [{ items: {} }], [{ a: [], b: [] }], [{ data: null }]])(
     'is not what %j is',
     (value) => {
       expect(readPage(value)).toBeUndefined();

@@ -5,12 +5,16 @@ declare const client: ServiceClient;
 
 test('a paged list has an iterator over its items', async () => {
   for await (const environment of client.env.list.all({ pageSize: 50 })) {
-    expectTypeOf(environment.name).toEqualTypeOf<string | undefined>();
+    expectTypeOf(environment.name).toEqualTypeOf<string | null | undefined>();
   }
   for await (const observation of client.observations.list.all('p', { status: 'open' }, { attempts: 1 })) {
     expectTypeOf(observation.processRunId).toEqualTypeOf<string | null | undefined>();
   }
   for await (const webhook of client.webhooks.list.all()) expectTypeOf(webhook).toBeObject();
+  for await (const variable of client.env.vars.list.all('e', { pageSize: 50 }))
+    expectTypeOf(variable).toBeObject();
+  for await (const found of client.observations.search.all('p', { q: 'login' }))
+    expectTypeOf(found.status).toEqualTypeOf<string | null | undefined>();
 });
 
 test('it takes what the call takes', () => {
@@ -24,7 +28,9 @@ test('it takes what the call takes', () => {
 });
 
 test('a paged list is still a call', () => {
-  expectTypeOf(client.env.list()).resolves.toHaveProperty('hasNextPage').toEqualTypeOf<boolean>();
+  expectTypeOf(client.env.list())
+    .resolves.toHaveProperty('hasNextPage')
+    .toEqualTypeOf<boolean | null | undefined>();
 });
 
 test('what is not paged has no iterator', () => {
@@ -33,7 +39,7 @@ test('what is not paged has no iterator', () => {
   // @ts-expect-error
   void client.env.create.all;
   // @ts-expect-error
-  void client.env.vars.list.all;
+  void client.env.overview.all;
   // @ts-expect-error
   void client.orders.list.all;
   // @ts-expect-error

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
-import type { Page } from '../../src/client/page-checks.ts';
+import type { Page } from '../../src/client/list.ts';
 import { type FetchPage, iteratePages } from '../../src/client/pages.ts';
 import { ContractError, HttpError, UsageError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';

@@ -18,7 +18,9 @@ it('the model goes out and comes back under the vendor’s name, and is provider
   });
   expect(JSON.parse(mock.requests.at(-1)?.body ?? '')).toEqual(item);
   mock.faults.add({ kind: 'reply', text: JSON.stringify([item, item]), endpoint: 'env.overview' });
-  expect(await client.env.overview()).toMatchObject([{ providerModel: 'large' }, { providerModel: 'large' }]);
+  expect(await client.env.overview()).toMatchObject({
+    items: [{ providerModel: 'large' }, { providerModel: 'large' }],
+  });
   await client.close();
 });
 

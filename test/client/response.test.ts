@@ -12,12 +12,14 @@ import { rejection, thrown } from './rejection.ts';
 const inputs: Partial<Record<EndpointName, object>> = {
   'run.status': { params: { runId: 'run_1' } },
   'run.cancel': { params: { runId: 'run_1' } },
+  'orders.get': { params: { id: 'o' } },
+  'observations.get': { params: { projectId: 'p', observationId: 'o' } },
   'env.delete': { params: { id: 'e' } },
   'keys.create': { body: { name: 'n' } },
   'run.trigger': { body: { projectSlug: 'p', tags: ['t'] }, idempotencyKey: 'k' },
 };
 
-function read(
+function readWhole(
   name: EndpointName,
   text: string,
   reply: { status?: number; headers?: Record<string, string>; check?: boolean } = {},
@@ -26,8 +28,10 @@ function read(
   const target = { base: new URL('https://h.example'), conceal, ...secrets };
   const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
   const { status = 200, headers = {}, check = true } = reply;
-  return readReply(request, api[name], { status, headers, text }, { now: 0, check }).value;
+  return readReply(request, api[name], { status, headers, text }, { now: 0, check });
 }
+
+const read = (...args: Parameters<typeof readWhole>) => readWhole(...args).value;
 
 const broken = (name: EndpointName, text: string, reply = {}) =>
   thrown(() => read(name, text, reply), ContractError);
@@ -122,28 +126,28 @@ describe('a reply against the contract names endpoint, field, what was expected 
     ['run.status', {}, 'state', 'a string', 'nothing'],
     ['run.status', [], '', 'an object', 'an empty array'],
     ['run.status', null, '', 'an object', 'null'],
-    ['run.status', { state: 'completed', failed: '2' }, 'failed', 'a number', 'string "2"'],
     [
-      'orders.list',
-      { orders: [order, order, { ...order, total: '12.50' }] },
-      'orders[2].total',
-      'a number',
-      'string "12.50"',
+      'run.status',
+      { state: 'completed', failed: null, blocked: 0 },
+      'failed',
+      'a whole number, 0 or more',
+      'null',
     ],
     [
-      'orders.list',
-      { orders: [{ ...order, currency: 978 }] },
-      'orders[0].currency',
-      'a string',
-      'number 978',
+      'run.status',
+      { state: 'cancelled', failed: 0, appUrl: 7 },
+      'blocked',
+      'a whole number, 0 or more',
+      'nothing',
     ],
     [
-      'orders.list',
-      { orders: [{ ...order, placedAt: 'now' }] },
-      'orders[0].placedAt',
-      'an ISO 8601 date and time',
-      'string "now"',
+      'run.status',
+      { state: 'completed', failed: '2', blocked: 0 },
+      'failed',
+      'a whole number, 0 or more',
+      'string "2"',
     ],
+    ['orders.get', { ...order, total: '12.50' }, 'total', 'a number', 'string "12.50"'],
     ['orders.list', { data: [] }, 'orders', 'an array', 'nothing'],
     [
       'orders.summary',
@@ -159,11 +163,10 @@ describe('a reply against the contract names endpoint, field, what was expected 
       'no such field',
       'number 3',
     ],
-    ['env.list', { ...page, items: [{ name: 5 }] }, 'items[0].name', 'a string', 'number 5'],
-    ['env.list', { ...page, page: '1' }, 'page', 'a number', 'string "1"'],
-    ['env.overview', [{ key: 'a' }, { key: 1 }], '[1].key', 'a string', 'number 1'],
-    ['env.overview', { items: [{ key: [] }] }, 'items[0].key', 'a string', 'an empty array'],
+    ['env.list', { ...page, page: '1' }, 'page', 'an integer of at least 0', 'string "1"'],
+    ['env.list', { ...page, items: 7 }, 'items', 'an array', 'number 7'],
     ['env.overview', 'none', '', 'an array or an object', 'string "none"'],
+    ['env.overview', { a: [], b: [] }, 'items', 'an array', 'nothing'],
     ['keys.create', { apiKey: '' }, 'apiKey', 'a non-empty string', 'an empty string'],
   ])('%s %j', (name, value, field, expected, received) => {
     const error = broken(name, JSON.stringify(value));
@@ -172,9 +175,45 @@ describe('a reply against the contract names endpoint, field, what was expected 
   });
 
   test('with a short part of a long value, and none of what may be a secret', () => {
-    const error = broken('run.status', JSON.stringify({ state: 'completed', failed: 'x'.repeat(5000) }));
+    const error = broken('run.status', JSON.stringify({ state: ['x'.repeat(5000)] }));
     expect(error.message.length).toBeLessThan(300);
     expect(broken('keys.create', '{"apiKey":12345}').message).not.toContain('12345');
+  });
+});
+
+describe('a field that is not required, or one item of a list, is reported beside the value', () => {
+  test.each<[EndpointName, unknown, string, string, string]>([
+    ['run.status', { state: 'in_progress', failed: '2' }, 'failed', 'a number', 'string "2"'],
+    [
+      'run.status',
+      { state: 'completed', failed: 0, blocked: 0, appUrl: 7 },
+      'appUrl',
+      'a string',
+      'number 7',
+    ],
+    [
+      'orders.list',
+      { orders: [order, order, { ...order, total: '12.50' }] },
+      'orders[2].total',
+      'a number',
+      'string "12.50"',
+    ],
+    [
+      'orders.list',
+      { orders: [{ ...order, placedAt: 'now' }] },
+      'orders[0].placedAt',
+      'an ISO 8601 date and time',
+      'string "now"',
+    ],
+    ['orders.list', { orders: [null] }, 'orders[0]', 'an object', 'null'],
+    ['env.list', { ...page, items: [{ name: 5 }] }, 'items[0].name', 'a string', 'number 5'],
+    ['env.overview', [{ key: 'a' }, { key: 1 }], '[1].key', 'a string', 'number 1'],
+    ['env.overview', { data: [{ key: [] }] }, 'data[0].key', 'a string', 'an empty array'],
+    ['observations.get', { status: 7 }, 'status', 'a string', 'number 7'],
+  ])('%s %j', (name, value, field, expected, received) => {
+    const { value: given, odd } = readWhole(name, JSON.stringify(value));
+    expect(given).toEqual(value);
+    expect(odd).toEqual([expect.objectContaining({ field, expected, received })]);
   });
 });
 
@@ -258,7 +297,7 @@ test('secrets never appear in an error, not even when the service echoes them', 
     (key: string) => ({ status: 500, body: `<title>${key}</title>` }),
     (key: string) => ({ status: 200, body: key }),
     (key: string) => ({ status: 200, body: { state: { [key]: 1 } } }),
-    (key: string) => ({ status: 200, body: { state: 'completed', failed: key } }),
+    (key: string) => ({ status: 200, body: { state: [key], [key]: 1 } }),
   ];
   for (const echo of echoes) {
     const { url } = await serve(({ seen, response }) => {

@@ -13,7 +13,7 @@ const size = (text: string) => Buffer.byteLength(text);
 
 describe('a response that is refused', () => {
   it.each([
-    ['orders list', ['orders', 'list'], '{"orders": [{"id": 9007199254740993}]}'],
+    ['an order', ['orders', 'get', 'o1'], '{"id": 9007199254740993}'],
     ['orders summary', ['orders', 'summary'], '{"orderCount":1.50}'],
     ['env list', ['env', 'list'], '7.0'],
     ['env list --all', ['env', 'list', '--all'], '{"items":"none"}'],
@@ -133,9 +133,9 @@ describe('no secret is in a body', () => {
   });
 
   it('but null and booleans stay, which may be what is wrong', async () => {
-    says('{"orders":[{"token":null,"secret":true,"apiKey":"a","id":1}]}');
-    const { body } = error(await on.rungate('orders', 'list', '--json'));
-    expect(body).toBe('{"orders":[{"token":null,"secret":true,"apiKey":"***","id":1}]}');
+    says('{"order":[{"token":null,"secret":true,"apiKey":"a","id":1}]}');
+    const { body } = error(await on.rungate('orders', 'get', 'o1', '--json'));
+    expect(body).toBe('{"order":[{"token":null,"secret":true,"apiKey":"***","id":1}]}');
   });
 
   it('of a key that was just created, whatever its field is called', async () => {

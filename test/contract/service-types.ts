@@ -1,6 +1,7 @@
 import { type Auth, type Endpoint, pathParams, type Schema } from '../../src/contract/endpoint.ts';
 import { shown } from '../../src/contract/fields.ts';
 import { api } from '../../src/contract/index.ts';
+import { itemSchema } from '../../src/contract/shape.ts';
 
 /*
  * Writes the types of the contract as plain TypeScript. What the compiler derives from the schemas names the schema
@@ -38,20 +39,20 @@ const written: Record<string, { name: string; from: string }> = {
 const narrowed: Record<string, string> = { RunStatus: 'EndedRunStatus | PendingRunStatus' };
 
 const generic = `
-/** One page of a list (interface, section 2.9); \`page\` counts from 1. */
+/**
+ * A list, or one page of it: \`items\`, in whatever shape and under whatever name they came, and the other fields as they came.
+ * Those of the interface, section 2.9, are shown here; \`page\` counts from 1.
+ */
 export interface Page<Item> {
   items: Item[];
-  totalCount: number;
-  page: number;
-  pageSize: number;
-  totalPages: number;
-  hasNextPage: boolean;
-  hasPreviousPage: boolean;
+  totalCount?: number | null | undefined;
+  page?: number | null | undefined;
+  pageSize?: number | null | undefined;
+  totalPages?: number | null | undefined;
+  hasNextPage?: boolean | null | undefined;
+  hasPreviousPage?: boolean | null | undefined;
   [field: string]: unknown;
 }
-
-/** A list whose shape the interface does not show: an array, or an object that has one. */
-export type List<Item> = Item[] | { items: Item[]; [field: string]: unknown };
 
 /** A body that the interface does not show: an object of whatever fields the service takes. */
 export interface Fields {
@@ -118,8 +119,6 @@ function members(schema: Schema, named: Named): string[] {
 function objectText(schema: Schema, named: Named): string {
   const { shape = {} } = definition(schema);
   const names = Object.keys(shape);
-  const list = shape.items === undefined ? undefined : definition(shape.items).element;
-  if (list !== undefined && names.includes('totalPages')) return `Page<${typeText(list, named)}>`;
   const fields = members(schema, named);
   return fields.length === 1 && names.length === 0 ? 'Fields' : `{ ${fields.join('; ')} }`;
 }
@@ -157,16 +156,19 @@ function typeText(schema: Schema, named: Named): string {
       const item = element === undefined ? 'unknown' : typeText(element, named);
       return /[|&]/.test(item) ? `(${item})[]` : `${item}[]`;
     }
-    case 'union': {
-      const item = options.map((one) => definition(one).element).find((one) => one !== undefined);
-      if (item !== undefined) return `List<${typeText(item, named)}>`;
+    case 'union':
       return options.map((one) => typeText(one, named)).join(' | ');
-    }
     case 'object':
       return objectText(schema, named);
     default:
       throw new Error(`no type is known for a schema of the kind ${type}`);
   }
+}
+
+/** The type of a list's items. */
+function itemText(reply: Schema, named: Named): string {
+  const item = itemSchema(reply);
+  return item === undefined ? 'unknown' : typeText(item, named);
 }
 
 const credentials: Record<Auth, string> = {
@@ -183,7 +185,7 @@ const pascal = (name: string) =>
     .join('');
 
 function method(name: string, endpoint: Endpoint, named: Named): string {
-  const { path, body, bodyOptional, multipart, query, reply, summary, section, auth, paged } = endpoint;
+  const { path, body, bodyOptional, multipart, query, reply, summary, section, auth, list, paged } = endpoint;
   const args = pathParams(path).map((param) => `${param}: string`);
   const file = multipart ? ' | FileContent | FileUpload' : '';
   if (body !== undefined) args.push(`body${bodyOptional ? '?' : ''}: ${typeText(body, named)}${file}`);
@@ -198,7 +200,8 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
     args.push(`query?: ${type}`);
   }
   args.push('options?: CallOptions');
-  const plain = typeText(reply, named);
+  const item = list ? itemText(reply, named) : '';
+  const plain = list ? `Page<${item}>` : typeText(reply, named);
   const text = narrowed[plain] ?? plain;
   const leaf = name.slice(name.lastIndexOf('.') + 1);
   const doc = comment(
@@ -206,7 +209,6 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
   );
   const call = `(${args.join(', ')})`;
   if (!paged) return `${doc}${leaf}${call}: Promise<${text}>;\n`;
-  const item = /^Page<(.*)>$/.exec(text)?.[1] ?? 'unknown';
   const all = comment(
     'Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page.',
   );

@@ -186,10 +186,10 @@ describe('a reply that the document does not allow is reported, and passed on al
     expect(validator.violations.join('\n')).toContain('reply ');
   });
 
-  it('a page without its counts', async () => {
-    const validator = await answering(200, { items: [] });
+  it('a page without items, and with counts that are none', async () => {
+    const validator = await answering(200, { totalCount: 'many', page: '1' });
     await fetch(`${validator.url}/api/environments`, { headers: token });
-    expect(validator.violations).toHaveLength(6);
+    expect(validator.violations.join()).toMatch(/items.*totalCount.*page/);
   });
 
   it('another media type', async () => {

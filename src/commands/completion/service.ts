@@ -1,5 +1,4 @@
-import type { Exchange } from '../../client/caller.ts';
-import { readPage } from '../../client/page-checks.ts';
+import { readPage } from '../../client/list.ts';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import { api } from '../../contract/index.ts';
 import { itemSchema } from '../../contract/shape.ts';
@@ -37,13 +36,6 @@ function quiet(io: Io): Io {
   };
 }
 
-/** A list's items; those of orders stand in a field of the list's own. */
-function itemsOf({ value, conceal }: Exchange): readonly unknown[] {
-  const page = readPage(value, 'the list', conceal);
-  if (page !== undefined) return page.items;
-  return Object.values((value ?? {}) as Item).find(Array.isArray) ?? [];
-}
-
 /**
  * The items of a list, asked from the service as the settings and the options on the line say.
  * @throws whatever stands in the way
@@ -67,7 +59,7 @@ async function listItems(
       const query = endpoint.paged ? { query: { page: 1, pageSize: most } } : {};
       const times = { attempts: 1, timeoutMs: mostMs, requestTimeoutMs: mostMs };
       const reply = await caller.exchange(name, endpoint, { params, ...query }, { ...times, check: false });
-      return itemsOf(reply).slice(0, most);
+      return readPage(reply.value, name, reply.conceal)?.items.slice(0, most) ?? [];
     });
   } finally {
     await context.close();

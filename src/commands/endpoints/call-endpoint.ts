@@ -1,5 +1,5 @@
 import type { Exchange } from '../../client/caller.ts';
-import { readPage } from '../../client/page-checks.ts';
+import { type Page, readPage } from '../../client/list.ts';
 import { type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import { type Field, fieldsOf, itemSchema } from '../../contract/shape.ts';
 import { HttpError, UsageError } from '../../errors.ts';
@@ -17,7 +17,7 @@ import {
   splitPair,
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
-import { fieldTable, itemTable, speakOfPage } from './reply-table.ts';
+import { fieldTable, itemTable, speakOfPage, tellOdd } from './reply-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;
@@ -51,8 +51,14 @@ function queryOf(
     const [name, value] = splitPair('--query', pair);
     given.set(name, [...(given.get(name) ?? []), value]);
   }
+  const fields = fieldsOf(endpoint.query);
   // A list goes out as a parameter for each of its values.
-  for (const [name, values] of given) query[name] = values.length === 1 ? values[0] : values;
+  for (const [name, texts] of given) {
+    const field = fields.find(({ path }) => path[0] === name);
+    const values =
+      field === undefined ? texts : texts.map((one) => fieldValue(`--query ${name}`, field, one));
+    query[name] = values.length === 1 ? values[0] : values;
+  }
   return query;
 }
 
@@ -104,13 +110,6 @@ function withHint(error: unknown, hint: string | undefined): never {
   throw error;
 }
 
-/** The items of a list in any of its shapes, orders included. */
-function itemsOf(list: unknown): readonly unknown[] {
-  if (Array.isArray(list)) return list;
-  const { items, orders } = list as { items?: unknown[]; orders?: unknown[] };
-  return items ?? orders ?? [];
-}
-
 /** A new webhook's secret, without which nothing verifies: where it belongs. */
 async function speakOfSecret({ output }: Context, name: string, value: unknown): Promise<void> {
   if (!/^webhooks\.(create|rotateSecret)$/.test(name)) return;
@@ -125,24 +124,32 @@ async function printReply(
   reply: Exchange,
 ): Promise<void> {
   const { output } = context;
-  if (reply.text === '') return output.note(`${name}: done`);
+  if (reply.text === '') return output.note(endpoint.list ? 'nothing found' : `${name}: done`);
   if (await speakOfPage(output, name, reply)) return;
   const item = itemSchema(endpoint.reply);
-  // Also a list of which the contract shows no more than that there is a reply.
-  if (item === undefined && !Array.isArray(reply.value)) {
+  const isList = endpoint.list === true || item !== undefined;
+  const page = isList || Array.isArray(reply.value) ? readPage(reply.value, name, reply.conceal) : undefined;
+  if (page === undefined) {
     await output.reply(reply.text, fieldTable(reply.text));
+    await tellOdd(output, name, reply.odd);
     return speakOfSecret(context, name, reply.value);
   }
-  const page = readPage(reply.value, name, reply.conceal);
-  const items = itemsOf(parseExact(reply.text));
+  const exact = parseExact(reply.text);
+  const list = page.field === undefined ? exact : (exact as Record<string, unknown>)[page.field];
+  const items = Array.isArray(list) ? list : [];
   await output.reply(reply.text, itemTable(items, item === undefined ? [] : fieldsOf(item)));
+  await tellOdd(output, name, reply.odd);
   if (items.length === 0) await output.note('nothing found');
-  else if (page?.hasNextPage) {
-    const of = page.totalPages === undefined ? '' : ` of ${page.totalPages}`;
-    await output.note(
-      `page ${page.page ?? 1}${of}; the next with --page ${(page.page ?? 1) + 1}, all with --all`,
-    );
-  }
+  else if (page.hasNextPage) await output.note(nextPage(endpoint, page));
+}
+
+/** How to read on. */
+function nextPage({ paged, path }: Endpoint, { page = 1, totalPages }: Page): string {
+  const here = `page ${page}${totalPages === undefined ? '' : ` of ${totalPages}`}`;
+  const next = page + 1;
+  return paged
+    ? `${here}; the next with --page ${next}, all with --all`
+    : `${here}; the next with rungate api GET "${path}?page=${next}"`;
 }
 
 /** Asks before something is removed; where nobody can be asked, `--yes` must have been given. */

@@ -61,14 +61,14 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
   const query = endpoint.query === undefined ? [] : fieldsOf(endpoint.query);
   const body = endpoint.body === undefined ? [] : fieldsOf(endpoint.body);
   command.optionsGroup('Options:');
-  if (name === 'observations.search') {
+  const isSearch = name === 'observations.search';
+  if (isSearch) {
     command
       .argument('[text]', 'what to search for')
       .option('--text-param <name>', 'the query parameter that the text goes out as (default q)')
       .option('--query <name=value>', 'any other query parameter (repeatable, also by one name)', collect);
-  } else {
-    for (const field of query) addField(command, field);
   }
+  for (const field of query) if (!(isSearch && flagKey(field) === 'q')) addField(command, field);
   for (const field of body) addField(command, field);
   if (endpoint.paged)
     command.option('--all', 'every page, as it comes; with --json one item per line (NDJSON)');

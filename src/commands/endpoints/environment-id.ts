@@ -1,4 +1,5 @@
 import type { Caller } from '../../client/caller.ts';
+import type { Take } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ContractError, HttpError, UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -25,8 +26,8 @@ async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
   const { itemTexts, membersOf } = await import('../../client/json-text.ts');
   const { readPages } = await import('../../client/pages.ts');
   const { env } = await import('../../contract/env.ts');
-  const take = (text: string, { items }: { items: readonly unknown[] }) =>
-    itemTexts(text, items).map((item) => new Map(membersOf(item)));
+  const take: Take<Map<string, string>[]> = (text, page) =>
+    itemTexts(text, page).map((item) => new Map(membersOf(item)));
   // Of each item the id, the key and the name are read, and nothing else has to be right.
   const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, take, { check: false });
   for await (const { taken } of pages) {

@@ -7,7 +7,7 @@ import { exitCodes } from '../../exit.ts';
 import { renderTsv, type Table, tableStream } from '../../output/table.ts';
 import { escapeJson } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
-import { itemTable, pickColumns } from './reply-table.ts';
+import { itemTable, pickColumns, tellOdd } from './reply-table.ts';
 
 /** How pages are shown. */
 interface Style {
@@ -28,11 +28,11 @@ function escapeLines(json: string): string {
 
 /** One item a line, as it came, many lines to a piece. */
 const asLines: Style = {
-  take(text, { items }) {
+  take(text, list) {
     const pieces: string[] = [];
     let lines: string[] = [];
     let size = 0;
-    for (const item of itemTexts(text, items)) {
+    for (const item of itemTexts(text, list)) {
       lines.push(item);
       size += item.length;
       if (size < pieceSize) continue;
@@ -68,7 +68,7 @@ function asRows(context: Context, endpoint: Endpoint): Style {
   const write = output.format === 'table' ? tableStream(io.out.columns ?? 80) : renderTsv;
   let known: { columns: string[]; table: Table } | undefined;
   return {
-    take: (text, { items }) => itemTexts(text, items),
+    take: itemTexts,
     *render({ items, taken }) {
       known ??= { columns: pickColumns(items, shown), table: itemTable(items, shown) };
       const { columns, table } = known;
@@ -91,7 +91,7 @@ export async function listAll(
   const json = output.format === 'json' || output.format === 'ndjson';
   const style = json ? asLines : asRows(context, endpoint);
   const caller = await context.connect();
-  let empty = true;
+  let [empty, warned] = [true, false];
   for await (const page of readPages(caller, name, endpoint, input, style.take)) {
     if (page.items.length === 0) continue;
     empty = false;
@@ -99,6 +99,8 @@ export async function listAll(
       await output.result(await piece);
       if (!io.out.open) return exitCodes.ok;
     }
+    if (!warned) await tellOdd(output, name, page.odd);
+    warned ||= page.odd.length > 0;
   }
   if (empty) await output.note('nothing found');
   return exitCodes.ok;

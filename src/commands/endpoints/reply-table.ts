@@ -1,5 +1,6 @@
 import type { Exchange } from '../../client/caller.ts';
 import { gist, isHtml } from '../../client/http-error.ts';
+import { type Mismatch, mismatchText } from '../../client/schema-mismatch.ts';
 import type { Field } from '../../contract/shape.ts';
 import { isScalar, parseExact, stringifyExact } from '../../output/exact.ts';
 import type { Output } from '../../output/output.ts';
@@ -56,6 +57,14 @@ export function itemRow(item: unknown, columns: readonly string[]): string[] {
   if (isScalar(item)) return [cell(item)];
   const fields = item as Record<string, unknown>;
   return columns.map((name) => cell(fields[name]));
+}
+
+/** Warns of what is not as the contract says in a response that is printed all the same. */
+export async function tellOdd(output: Output, name: string, odd: readonly Mismatch[]): Promise<void> {
+  const first = odd[0];
+  if (first === undefined) return;
+  const text = output.excerpt(mismatchText(first, odd.length - 1), 500);
+  await output.note(`${output.paint('warn', 'warning:')} ${name}: ${text}; printed as it came`);
 }
 
 /** A heading as people read it: `discoveredInEnvironmentKey` → `DISCOVERED IN ENVIRONMENT KEY`. */

@@ -2,6 +2,7 @@ import { membersOf, objectText } from '../../client/json-text.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
 import { givenRunId } from '../../gate/run-id.ts';
+import { readResponse } from '../../gate/run-status.ts';
 import type { Context } from '../context.ts';
 import { fieldTable } from '../endpoints/reply-table.ts';
 
@@ -16,16 +17,20 @@ function withRunId(text: string, runId: string): string {
 }
 
 /** `rungate run status <runId>`: the status as it is, whatever it is. A gate is `run wait`. */
-export async function statusCommand(context: Context, runId: string): Promise<number> {
+export async function statusCommand({ connect, output }: Context, runId: string): Promise<number> {
   givenRunId(runId);
-  const caller = await context.connect();
-  const reply = await caller.exchange(
-    'run.status',
-    run['run.status'],
-    { params: { runId } },
-    { check: false },
-  );
-  const text = withRunId(reply.text, runId);
-  await context.output.reply(text, fieldTable(text));
+  const caller = await connect();
+  // What a gate does not trust is shown all the same: this is where to look at it.
+  const options = { check: false };
+  const response = await caller.exchange('run.status', run['run.status'], { params: { runId } }, options);
+  const text = withRunId(response.text, runId);
+  await output.reply(text, fieldTable(text));
+  const reading = readResponse(response, runId);
+  if (reading.kind === 'broken') {
+    const { field, expected, received } = reading.violation;
+    const what = field === '' ? 'the response' : `"${field}"`;
+    const problem = output.excerpt(`${what} should be ${expected}, and is ${received}`, 500);
+    await output.note(`${output.paint('warn', 'warning:')} a gate would not trust this status: ${problem}`);
+  }
   return exitCodes.ok;
 }

@@ -14,9 +14,9 @@ export interface Environment {
   readonly id: string;
   name: string;
   key: string;
-  baseUrl: string | undefined;
-  providerModel: string | undefined;
-  version: string | undefined;
+  baseUrl: string | null | undefined;
+  providerModel: string | null | undefined;
+  version: string | null | undefined;
   mobileRuntimeOverrides: Readonly<Record<string, unknown>> | null;
   readonly createdAt: string;
   updatedAt: string;

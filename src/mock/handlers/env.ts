@@ -5,14 +5,15 @@ import type { Environment, Variable } from '../data/environments.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
-import { listed, pageOf } from '../paging.ts';
+import { listed, pageIfAsked, pageOf } from '../paging.ts';
 import { known } from '../reply.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody, without } from '../validate.ts';
 
-const filled = z.optional(z.string().check(z.minLength(1)));
+const filled = z.nullish(z.string().check(z.minLength(1)));
 /** Narrower than the contract: neither may be empty. */
-const named = z.looseObject({ name: filled, key: filled });
+const newEnvironment = z.looseObject({ name: filled, key: filled });
+const environmentChanges = z.looseObject({ name: filled, key: z.optional(z.string().check(z.minLength(1))) });
 
 /** Fields that a body has no say in, or that are taken out of it by name. */
 const own = ['id', 'createdAt', 'updatedAt', 'variables'];
@@ -55,11 +56,11 @@ function tell(state: State, tenant: string, type: EventType, { id, key }: Enviro
 export const mask = '********';
 
 const name = z.string().check(z.minLength(1));
-const newVariable = z.looseObject({ name, value: z.string(), secret: z.optional(z.boolean()) });
+const newVariable = z.looseObject({ name, value: z.string(), secret: z.nullish(z.boolean()) });
 const changes = z.looseObject({
   name: z.optional(name),
-  value: z.optional(z.string()),
-  secret: z.optional(z.boolean()),
+  value: z.nullish(z.string()),
+  secret: z.nullish(z.boolean()),
 });
 
 function sentVariable(variable: Variable): Variable {
@@ -83,7 +84,8 @@ export const envHandlers: HandlersOf<typeof env> = {
   }),
 
   'env.create': ({ body, account: { environments }, tenant, state, now }) => {
-    const { name, key = keyFrom(name ?? '') } = checkBody(named, body);
+    const { name, key: given } = checkBody(newEnvironment, body);
+    const key = given ?? keyFrom(name ?? '');
     if (key === '') throw invalidBody('body.key: required where no key can be made from the name');
     refuseTaken(environments, 'environment', 'key', key);
     const environment: Environment = {
@@ -106,9 +108,10 @@ export const envHandlers: HandlersOf<typeof env> = {
 
   'env.update': ({ params, body, account: { environments }, tenant, state, now }) => {
     const before = known(environments.get(params.id), 'Environment', params.id);
-    checkBody(named, body);
-    if (body.key !== undefined) refuseTaken(environments, 'environment', 'key', body.key, before.id);
-    const given = without(body, own);
+    const { key = before.key } = checkBody(environmentChanges, body);
+    refuseTaken(environments, 'environment', 'key', key, before.id);
+    // Without a name, it goes by its key.
+    const given = { ...without(body, own), ...(body.name === null ? { name: key } : {}) };
     const environment: Environment = {
       ...before,
       ...Object.fromEntries(Object.entries(given).filter(([name]) => shown.includes(name))),
@@ -127,15 +130,27 @@ export const envHandlers: HandlersOf<typeof env> = {
     return {};
   },
 
-  'env.vars.list': ({ params, account }) => ({
-    body: [...variablesOf(account, params.id).values()].map((variable) => ({ ...sentVariable(variable) })),
+  'env.vars.list': ({ params, query, account }) => ({
+    body: pageIfAsked(
+      [...variablesOf(account, params.id).values()],
+      query,
+      (variable) => ({ ...sentVariable(variable) }),
+      (all) => all,
+    ),
   }),
 
   'env.vars.create': ({ params, body, account, state, now }) => {
     const variables = variablesOf(account, params.id);
-    const { name, value, secret = false } = checkBody(newVariable, body);
+    const { name, value, secret } = checkBody(newVariable, body);
     refuseTaken(variables, 'variable of the environment', 'name', name);
-    const variable = { id: state.nextId('var'), name, value, secret, createdAt: now, updatedAt: now };
+    const variable = {
+      id: state.nextId('var'),
+      name,
+      value,
+      secret: secret ?? false,
+      createdAt: now,
+      updatedAt: now,
+    };
     variables.set(variable.id, variable);
     return { status: 201, body: sentVariable(variable) };
   },
@@ -143,13 +158,12 @@ export const envHandlers: HandlersOf<typeof env> = {
   'env.vars.update': ({ params, body, account, now }) => {
     const variables = variablesOf(account, params.envId);
     const variable = known(variables.get(params.varId), 'Variable', params.varId);
-    const {
-      name = variable.name,
-      value = variable.value,
-      secret = variable.secret,
-    } = checkBody(changes, body);
+    const { name = variable.name, value, secret = variable.secret } = checkBody(changes, body);
     refuseTaken(variables, 'variable of the environment', 'name', name, variable.id);
-    Object.assign(variable, { name, value, secret, updatedAt: now });
+    // Who sends a secret one back as it came has not seen its value.
+    const same = value === undefined || (variable.secret && value === mask);
+    const kept = same ? variable.value : (value ?? '');
+    Object.assign(variable, { name, value: kept, secret: secret ?? false, updatedAt: now });
     return { body: sentVariable(variable) };
   },
 

@@ -13,7 +13,9 @@ export function addKey(state: State, parts: Pick<ApiKey, 'tenant' | 'name' | 'sc
 }
 
 export const keysHandlers: HandlersOf<typeof keys> = {
-  'keys.create': ({ body: { name, scopes = automationScopes }, tenant, state }) => {
+  'keys.create': ({ body, tenant, state }) => {
+    const { name } = body;
+    const scopes = body.scopes ?? automationScopes;
     const apiKey = state.nextSecret('rg', 40);
     const { tenant: _, ...shown } = addKey(state, { tenant, name, scopes: [...new Set(scopes)], apiKey });
     return { status: 201, body: shown };

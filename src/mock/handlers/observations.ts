@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { dateTimeMs } from '../../contract/date-time.ts';
 import type { QueryOutput } from '../../contract/endpoint.ts';
 import type { observations } from '../../contract/observations.ts';
 import type { Attachment, Observation, ObservationStatus } from '../data/observations.ts';
 import type { HandlersOf } from '../handler.ts';
-import { pageOf } from '../paging.ts';
+import { pageIfAsked, pageOf } from '../paging.ts';
 import { checkBody, invalidBody, type Upload, without } from '../validate.ts';
 import { observationIn, operationHandlers, projectOf, tellOf } from './observation-operations.ts';
 
@@ -26,8 +27,8 @@ const text = z.optional(z.nullable(z.string()));
 const severities = ['low', 'medium', 'high', 'critical'];
 
 const shown = {
-  description: z.optional(z.string()),
-  severity: z.optional(
+  description: text,
+  severity: z.nullish(
     z.string().check(
       z.refine((value) => severities.includes(value), {
         error: `expected one of ${severities.join(', ')}`,
@@ -55,7 +56,7 @@ function writable(
   body: Readonly<Record<string, unknown>>,
   status: ObservationStatus,
 ): Record<string, unknown> {
-  if (body.status === undefined || body.status === status) return without(body, ownFields);
+  if ((body.status ?? status) === status) return without(body, ownFields);
   throw invalidBody(
     `body.status: is ${status}, and changes by confirm, archive, supersede and promotion only`,
   );
@@ -71,19 +72,14 @@ const exact = [
   'createdByAgentTemplateId',
 ] as const;
 
-/** A date and time without a zone is UTC, wherever the mock runs. */
-function timeOf(text: string): number {
-  return Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
-}
-
 /** The filter of a list, all its conditions together; undefined where the query has none. */
 function filterOf(query: ListQuery): ((observation: Observation) => boolean) | undefined {
   const names = exact.filter((name) => query[name] !== undefined);
-  const after = query.createdAfter === undefined ? undefined : timeOf(query.createdAfter);
-  if (names.length === 0 && after === undefined) return undefined;
+  const after = query.createdAfter === undefined ? null : dateTimeMs(query.createdAfter);
+  if (names.length === 0 && after === null) return undefined;
   return (observation) =>
     names.every((name) => observation[name] === query[name]) &&
-    (after === undefined || Date.parse(observation.createdAt) > after);
+    (after === null || Date.parse(observation.createdAt) > after);
 }
 
 /** As a search reads text: whatever the case, and however an accented letter is put together. */
@@ -109,6 +105,14 @@ const blank = {
   processRunId: null,
   createdByAgentTemplateId: null,
 };
+
+/** A field that is null is blank again. */
+function cleared(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const blanks: Readonly<Record<string, unknown>> = blank;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value ?? blanks[name] ?? null]),
+  );
+}
 
 const fresh = {
   status: 'open',
@@ -143,8 +147,8 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
 
   'observations.search': ({ params, query, account }) => {
     const store = projectOf(account, params.projectId);
-    const text = typeof query.q === 'string' ? query.q : '';
-    return { body: { items: firstOf(store, searchOf(text), mostFound).map(asSent) } };
+    const found = firstOf(store, searchOf(query.q ?? ''), mostFound);
+    return { body: pageIfAsked(found, query, asSent, (items) => ({ items })) };
   },
 
   'observations.create': ({ params, body, account, tenant, state, now }) => {
@@ -152,7 +156,7 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
     const { title } = checkBody(newObservation, body);
     const observation: Observation = {
       ...blank,
-      ...writable(body, fresh.status),
+      ...cleared(writable(body, fresh.status)),
       ...fresh,
       id: state.nextId('obs'),
       projectId: params.projectId,
@@ -168,7 +172,7 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
   'observations.update': ({ params, body, account, now }) => {
     const { store, found } = observationIn(account, params);
     checkBody(observationChanges, body);
-    const observation: Observation = { ...found, ...writable(body, found.status), updatedAt: now };
+    const observation: Observation = { ...found, ...cleared(writable(body, found.status)), updatedAt: now };
     store.replace(observation);
     return { body: observation };
   },

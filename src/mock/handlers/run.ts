@@ -51,7 +51,7 @@ export const runHandlers: HandlersOf<typeof run> = {
 
   'run.cancel': ({ params, body, tenant, state }) => {
     const found = findRun(state, tenant, params.runId);
-    cancelRun(state, found, body?.reason);
+    cancelRun(state, found, body?.reason ?? undefined);
     return { body: { runId: found.id, ...statusOf(state, found) } };
   },
 };

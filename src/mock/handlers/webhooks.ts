@@ -4,7 +4,7 @@ import type { Account } from '../data/account.ts';
 import { type Delivery, eventTypes, type Webhook } from '../data/webhooks.ts';
 import { deliverTo } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
-import { listed, pageOf } from '../paging.ts';
+import { listed, pageIfAsked, pageOf } from '../paging.ts';
 import { known } from '../reply.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody, without } from '../validate.ts';
@@ -47,7 +47,7 @@ const eventName = z
 
 const newWebhook = z.looseObject({
   url: z.url({ protocol: /^https?$/ }),
-  events: z.optional(z.array(eventName).check(z.minLength(1))),
+  events: z.nullish(z.array(eventName).check(z.minLength(1))),
 });
 
 /** Fields that a body has no say in, or that are taken out of it by name. */
@@ -70,8 +70,8 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
   },
 
   'webhooks.create': ({ body, account, state, now }) => {
-    const { url, events = eventNames } = checkBody(newWebhook, body);
-    const { projectId = null } = body;
+    const { url, events } = checkBody(newWebhook, body);
+    const projectId = body.projectId ?? null;
     if (projectId !== null && !account.projects.has(projectId)) {
       throw invalidBody(`body.projectId: there is no project ${JSON.stringify(projectId)}`);
     }
@@ -79,7 +79,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
       id: state.nextId('wh'),
       url,
       projectId,
-      events: [...new Set(events)],
+      events: [...new Set(events ?? eventNames)],
       createdAt: now,
       secretRotatedAt: null,
       secret: state.nextSecret('whsec', 32),
@@ -107,9 +107,10 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
     body: { ...sendTest(state, webhookOf(account, params.id)) },
   }),
 
-  'webhooks.deliveries.list': ({ params, account }) => ({
-    body: { items: [...webhookOf(account, params.id).deliveries.values()].reverse().map(atAGlance) },
-  }),
+  'webhooks.deliveries.list': ({ params, query, account }) => {
+    const newestFirst = [...webhookOf(account, params.id).deliveries.values()].reverse();
+    return { body: pageIfAsked(newestFirst, query, atAGlance, (items) => ({ items })) };
+  },
 
   'webhooks.deliveries.get': ({ params, account }) => ({
     body: { ...deliveryOf(webhookOf(account, params.id), params.deliveryId) },

@@ -149,12 +149,12 @@ export class Snapshot {
     const { request, outcome, startedAt, durationMs } = run;
     const now = progressNow(state, run);
     const share = (state.clock.monotonic() - startedAt) / durationMs;
-    const { projectSlug, processSlug, tags = [] } = request;
+    const { projectSlug, processSlug, tags } = request;
     return {
       key: run.id,
       result: resultOf(now),
       counts: `${now.failed} failed, ${now.blocked} blocked`,
-      what: this.#line(`${projectSlug} / ${processSlug ?? tags.join(', ')}`),
+      what: this.#line(`${projectSlug} / ${processSlug ?? tags?.join(', ')}`),
       at: this.#wallClock(startedAt),
       // Of a run that takes no time: 0 / 0.
       share: outcome === 'stuck' ? null : Math.min(1, Math.round(share * 100) / 100 || 0),
@@ -198,7 +198,7 @@ export class Snapshot {
     const { request, outcome, durationMs, startedAt } = run;
     const goesOn = progressNow(this.#scene.state, run).state === 'in_progress';
     const plan = outcome === 'stuck' ? 'never ends by itself' : `${outcome} after ${seconds(durationMs)}`;
-    const fields: Record<string, string | undefined> = {
+    const fields: Record<string, string | null | undefined> = {
       Project: request.projectSlug,
       Process: request.processSlug,
       Tags: request.tags?.join(', '),
@@ -211,7 +211,7 @@ export class Snapshot {
       ...(goesOn ? { Plan: plan } : { Took: seconds(endOf(run) - startedAt) }),
     };
     return Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [{ key: name, name, value: this.#line(value) }],
+      value === undefined || value === null ? [] : [{ key: name, name, value: this.#line(value) }],
     );
   }
 

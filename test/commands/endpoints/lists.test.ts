@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { kebab } from '../../../src/commands/endpoints/body-input.ts';
+import { createClient, type ServiceClient } from '../../../src/index.ts';
+import { cli, type Stage, stage } from '../../cli/harness.ts';
+import { argvOf, endpointOf, lists, sampleItem } from '../../reliability/odd-scene.ts';
+import { json, serve } from '../../transport/serve.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+type Item = { id: string };
+const itemsOf = (out: string): Item[] => {
+  const list = JSON.parse(out);
+  return list.items ?? list;
+};
+const idsOf = (items: readonly unknown[]) => items.map((item) => (item as Item).id);
+
+describe.each<[string, string[], (client: ServiceClient, query: object) => Promise<{ items: unknown[] }>]>([
+  [
+    'env vars list',
+    ['env', 'vars', 'list', 'env_r5pr334f8ymw'],
+    (client, query) => client.env.vars.list('env_r5pr334f8ymw', query),
+  ],
+  [
+    'webhooks deliveries list',
+    ['webhooks', 'deliveries', 'list', 'wh_s3mks0m7m9nc'],
+    (client, query) => client.webhooks.deliveries.list('wh_s3mks0m7m9nc', query),
+  ],
+  [
+    'observations search',
+    ['observations', 'search', 'shop', 'login'],
+    (client, query) => client.observations.search('shop', { q: 'login', ...query }),
+  ],
+])('%s', (_, argv, call) => {
+  it('reads the page that --page and --page-size name', async () => {
+    const all = idsOf(itemsOf((await on.rungate(...argv, '--json')).out));
+    expect(all.length).toBeGreaterThan(1);
+    const { code, out, err } = await on.rungate(...argv, '--page', '2', '--page-size', '1', '--json');
+    expect({ code, ids: idsOf(itemsOf(out)) }).toEqual({ code: 0, ids: all.slice(1, 2) });
+    if (all.length > 2) expect(err).toContain('the next with --page 3, all with --all');
+    expect(on.mock.requests.at(-1)?.query).toMatchObject({ page: '2', pageSize: '1' });
+  });
+
+  it('reads every page with --all', async () => {
+    const all = idsOf(itemsOf((await on.rungate(...argv, '--json')).out));
+    const { code, out } = await on.rungate(...argv, '--all', '--page-size', '1', '--json');
+    expect(code).toBe(0);
+    expect(
+      idsOf(
+        out
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ),
+    ).toEqual(all);
+  });
+
+  it('takes the same in the library', async () => {
+    const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
+    const all = await call(client, {});
+    const second = await call(client, { page: 2, pageSize: 1 });
+    expect(idsOf(second.items)).toEqual(idsOf(all.items).slice(1, 2));
+    expect(second).toMatchObject({ page: 2, hasPreviousPage: true });
+    await client.close();
+  });
+});
+
+it('client.env.vars.list.all yields the variables of every page', async () => {
+  const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
+  const { items } = await client.env.vars.list('env_r5pr334f8ymw');
+  const all: unknown[] = [];
+  for await (const one of client.env.vars.list.all('env_r5pr334f8ymw', { pageSize: 1 })) all.push(one);
+  expect(all).toEqual(items);
+  await client.close();
+});
+
+it('--query gives a parameter that has an option of its own, too', async () => {
+  const { code } = await on.rungate(
+    'observations',
+    'search',
+    'shop',
+    'login',
+    '--query',
+    'page=2',
+    '--query',
+    'pageSize=1',
+  );
+  expect(code).toBe(0);
+  expect(on.mock.requests.at(-1)?.query).toEqual({ q: 'login', page: '2', pageSize: '1' });
+});
+
+describe('a list with more pages', () => {
+  it.each(lists)('of %s says how to read on, with options that the command has', async (name) => {
+    const { url, seen } = await serve(({ response }) =>
+      json(response, 200, { items: [sampleItem(name)], page: 1, totalPages: 3 }),
+    );
+    const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+    const { err } = await cli(argvOf(name), { env });
+    const { out: help } = await cli([...name.split('.').map(kebab), '--help']);
+    expect(err).toContain('page 1 of 3; the next with ');
+    const options = err.match(/--[a-z-]+/g) ?? [];
+    expect(options.filter((option) => !help.includes(option))).toEqual([]);
+    if (endpointOf(name).paged) return expect(options).toEqual(['--page', '--all']);
+    // The line works as it stands.
+    const [, line = ''] = /rungate (api GET .+)$/m.exec(err) ?? [];
+    await cli(line.replaceAll('"', '').split(' '), { env });
+    expect(seen.at(-1)?.url).toBe(`${endpointOf(name).path}?page=2`);
+  });
+});

@@ -1,0 +1,366 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { EndpointName } from '../../src/contract/index.ts';
+import { fieldsOf, isOpen } from '../../src/contract/shape.ts';
+import { createClient, type ServiceClient } from '../../src/index.ts';
+import { cli, stage } from '../cli/harness.ts';
+import { json as answer, serve } from '../transport/serve.ts';
+import {
+  argvOf,
+  endpointOf,
+  endpoints,
+  type Filling,
+  lists,
+  type OddResponse,
+  type Outcome,
+  play,
+  sampleItem,
+  sampleResponse,
+  throughLibrary,
+} from './odd-scene.ts';
+
+/*
+ * One table of (endpoint × odd response), through the command line and the library. A row says what comes, to which
+ * endpoints, and what must become of it; a row for every endpoint has 37 cells.
+ */
+interface Row {
+  name: string;
+  /** Default: all 37. */
+  endpoints?: readonly EndpointName[];
+  response(name: EndpointName): OddResponse;
+  /** More words on the command line. */
+  argv?: readonly string[];
+  /** What must hold of the outcome; `sent` is the response's JSON. */
+  look(outcome: Outcome, name: EndpointName, sent: unknown): void;
+}
+
+const json = (value: unknown): OddResponse => ({ text: JSON.stringify(value) });
+
+/** Those whose result on standard output is made of the response: a run id, a token. */
+const ownResult: readonly EndpointName[] = ['run.trigger', 'keys.create'];
+
+/** What is printed of a response: the response, and in the status of a run its id. */
+function printed(name: EndpointName, sent: unknown): unknown {
+  const named = name === 'run.status' && typeof sent === 'object' && sent !== null && !Array.isArray(sent);
+  return named ? { runId: 'id-1', ...sent } : sent;
+}
+
+/** A list's response as the library returns it. */
+function asList(sent: unknown): unknown {
+  if (Array.isArray(sent)) return { items: sent };
+  const { items, ...others } = sent as { items: unknown };
+  return { ...others, items };
+}
+
+/** The response was taken: printed as it came, and returned whole. */
+function taken(
+  { code, tableCode, out, err, value, error }: Outcome,
+  name: EndpointName,
+  sent: unknown,
+): void {
+  expect({ code, tableCode, error }, err).toEqual({ code: 0, tableCode: 0, error: undefined });
+  if (!ownResult.includes(name)) expect(JSON.parse(out)).toEqual(printed(name, sent));
+  expect(value).toEqual(endpointOf(name).list && sent !== null ? asList(sent) : value);
+  if (!endpointOf(name).list) expect(value).toEqual(sent);
+}
+
+const filled = (filling: Filling) => (name: EndpointName) => json(sampleResponse(name, filling));
+
+/** The response was refused: the command exits with 5 and names the field, the library throws. */
+const refused =
+  (field: string) =>
+  ({ code, err, error }: Outcome): void => {
+    expect(code, err).toBe(5);
+    expect(JSON.parse(err).error).toMatchObject({ code: 'contract' });
+    expect(error).toMatchObject({ code: 'contract', field });
+  };
+
+/** It was taken, and a warning names the field on standard error. */
+const takenWithWarning =
+  (field: string) =>
+  (outcome: Outcome, name: EndpointName, sent: unknown): void => {
+    taken(outcome, name, sent);
+    expect(outcome.err).toContain(`${name}: ${field} is not as the contract says`);
+  };
+
+const order = { id: 'o-1', customer: 'c', total: 1.5, currency: 'EUR', placedAt: '2026-05-01T00:00:00Z' };
+const summary = { orderCount: 1, totalRevenue: 1.5, totalRevenueDisplay: '€1.50' };
+
+const rows: Row[] = [
+  { name: 'as the contract has it', response: filled('value'), look: taken },
+  { name: 'with null in each field that is not required', response: filled('null'), look: taken },
+  { name: 'without the fields that are not required', response: filled('missing'), look: taken },
+  {
+    name: 'with a field more',
+    // The interface allows no other field in the summary.
+    endpoints: endpoints.filter((name) => name !== 'orders.summary' && !lists.includes(name)),
+    response: (name) => json({ ...(sampleResponse(name, 'value') as object), later: { a: [1] } }),
+    look: taken,
+  },
+  {
+    name: 'with one item that is not as the contract says',
+    endpoints: lists.filter((name) => name !== 'webhooks.eventTypes'),
+    response: (name) => json({ items: [sampleItem(name), 7, null] }),
+    look: takenWithWarning('items[1]'),
+  },
+  ...(['placedAt', 'customer', 'total', 'currency'] as const).map(
+    (field): Row => ({
+      name: `with one order whose ${field} is null`,
+      endpoints: ['orders.list'],
+      response: () => json({ orders: [order, { ...order, [field]: null }] }),
+      look: takenWithWarning(`orders[1].${field}`),
+    }),
+  ),
+  { name: 'without orders', endpoints: ['orders.list'], response: () => json({}), look: refused('orders') },
+  {
+    name: 'without a total',
+    endpoints: ['orders.get'],
+    response: () => json({ ...order, total: undefined }),
+    look: refused('total'),
+  },
+  {
+    name: 'without a count',
+    endpoints: ['orders.summary'],
+    response: () => json({ ...summary, orderCount: null }),
+    look: refused('orderCount'),
+  },
+  {
+    name: 'without a key',
+    endpoints: ['keys.create'],
+    response: () => json({ id: 'k' }),
+    look: refused('apiKey'),
+  },
+  {
+    name: 'that is null',
+    endpoints: [...lists.filter((name) => endpointOf(name).paged), 'env.overview'],
+    response: () => json(null),
+    look: ({ code, tableCode, value }) =>
+      expect({ code, tableCode, value }).toEqual({ code: 0, tableCode: 0, value: { items: [] } }),
+  },
+  {
+    name: 'that is 204 without a body',
+    endpoints: lists,
+    response: () => ({ status: 204, text: '', headers: {} }),
+    look: ({ code, tableCode, err, value }) => {
+      expect({ code, tableCode, value }).toEqual({ code: 0, tableCode: 0, value: { items: [] } });
+      expect(err).toContain('nothing found');
+    },
+  },
+  {
+    name: 'without a list, or with two',
+    endpoints: lists.filter((name) => name !== 'webhooks.eventTypes'),
+    response: () => json({ a: [], b: [] }),
+    look: refused('items'),
+  },
+  // What `run wait` reads as a run that goes on, or as one that has ended.
+  ...[
+    { state: 'in_progress', failed: null, blocked: null, appUrl: null, retryAfterSeconds: null },
+    { state: 'in_progress', failed: 'none yet', retryAfterSeconds: '10', appUrl: 7 },
+    { state: 'paused' },
+    { state: 'completed', failed: 0, blocked: 0, appUrl: {} },
+  ].map(
+    (status): Row => ({
+      name: JSON.stringify(status),
+      endpoints: ['run.status'],
+      response: () => json(status),
+      look: taken,
+    }),
+  ),
+  // What it does not trust: the command shows it, and the library, whose type has the counts, refuses it.
+  ...(
+    [
+      [{ state: 'completed' }, 'failed'],
+      [{ state: 'completed', failed: null, blocked: 0 }, 'failed'],
+      [{ state: 'cancelled', failed: 0, blocked: 'no' }, 'blocked'],
+      [{ status: 'completed' }, 'state'],
+      [[1], ''],
+      [null, ''],
+    ] as const
+  ).map(
+    ([status, field]): Row => ({
+      name: JSON.stringify(status),
+      endpoints: ['run.status'],
+      response: () => json(status),
+      look({ code, out, err, tableCode, error }) {
+        expect({ code, tableCode }).toEqual({ code: 0, tableCode: 0 });
+        expect(JSON.parse(out)).toEqual(printed('run.status', status));
+        expect(err).toContain('warning: a gate would not trust this status');
+        expect(error).toMatchObject({ code: 'contract', field });
+      },
+    }),
+  ),
+];
+
+describe.each(rows)('a response $name', ({ endpoints: own = endpoints, response, argv, look }) => {
+  it.each(own)('to %s', async (name) => {
+    const sent = response(name);
+    const outcome = await play(name, sent, argv);
+    look(outcome, name, sent.text === '' ? undefined : JSON.parse(sent.text));
+  });
+});
+
+/** The shapes of a list, with what the library returns of each. */
+const shapes: readonly [name: string, (item: unknown) => unknown, (item: unknown) => unknown][] = [
+  ['a bare array', (item) => [item], (item) => ({ items: [item] })],
+  ['only items', (item) => ({ items: [item] }), (item) => ({ items: [item] })],
+  ['an array of another name', (item) => ({ environments: [item] }), (item) => ({ items: [item] })],
+  ['a total beside it', (item) => ({ results: [item], total: 1 }), (item) => ({ items: [item], total: 1 })],
+  [
+    'null numbers beside it',
+    (item) => ({ data: [item], page: null, totalCount: null, hasNextPage: null }),
+    (item) => ({ items: [item], page: null, totalCount: null, hasNextPage: null }),
+  ],
+];
+
+describe.each(shapes)('a list that is %s', (_, shape, returned) => {
+  it.each(lists)('of %s is printed as it came, and returned with its items', async (name) => {
+    const item = sampleItem(name);
+    const { code, out, err, tableCode, tableOut, value } = await play(name, json(shape(item)));
+    expect({ code, tableCode }, err).toEqual({ code: 0, tableCode: 0 });
+    expect(JSON.parse(out)).toEqual(shape(item));
+    expect(tableOut).toContain('item-1');
+    expect(value).toEqual(returned(item));
+  });
+
+  it.each(lists.filter((name) => endpointOf(name).paged))('of %s is read with --all', async (name) => {
+    const item = sampleItem(name);
+    const { code, out, err } = await play(name, json(shape(item)), ['--all']);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toBe(`${JSON.stringify(item)}\n`);
+  });
+});
+
+describe('an order that cannot be added up', () => {
+  const given = async (orders: unknown) => {
+    const { url } = await serve(({ seen, response }) => {
+      answer(response, 200, seen.url.includes('summary') ? summary : { orders });
+    });
+    const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+    const verified = await cli(['orders', 'summary', '--verify', '--json'], { env });
+    const client = createClient({ apiUrl: url, token: 'token-1' });
+    const exact = await client.orders.listExact().catch((error: unknown) => error);
+    await client.close();
+    return { verified, exact };
+  };
+
+  it.each([
+    ['without a total', { ...order, total: undefined }, 'orders[1].total'],
+    ['with a total that is null', { ...order, total: null }, 'orders[1].total'],
+    ['with a total that is text', { ...order, total: '0' }, 'orders[1].total'],
+    ['without a currency', { ...order, currency: undefined }, 'orders[1].currency'],
+    ['that is null', null, 'orders[1]'],
+    ['that is a number', 0, 'orders[1]'],
+  ])('%s is never left out of the sum: it is an error that names it', async (_, odd, field) => {
+    const { verified, exact } = await given([order, odd]);
+    expect(verified).toMatchObject({ code: 5, out: '' });
+    expect(JSON.parse(verified.err).error.message).toContain(`${field} is not as the contract says`);
+    expect(exact).toMatchObject({ code: 'contract', field });
+  });
+
+  it('is not one whose date or customer is odd', async () => {
+    const { verified, exact } = await given([{ ...order, placedAt: 'yesterday', customer: null }]);
+    expect({ code: verified.code, err: verified.err }).toMatchObject({ code: 0 });
+    expect(JSON.parse(verified.out)).toMatchObject({ addsUp: true });
+    expect(exact).toMatchObject({ orders: [{ total: '1.5', placedAt: 'yesterday' }] });
+  });
+});
+
+describe('a request', () => {
+  /** Names the fields that a body shows and does not require. */
+  const optionalFields = (name: EndpointName): string[] => {
+    const { body } = endpointOf(name);
+    const all = body === undefined ? [] : fieldsOf(body);
+    return [...new Set(all.filter(({ required }) => !required).map(({ path }) => path[0] ?? ''))];
+  };
+  const withFields = endpoints.filter((name) => optionalFields(name).length > 0);
+  const nulls = (name: EndpointName) =>
+    Object.fromEntries(optionalFields(name).map((field) => [field, null]));
+
+  it('has fields that are not required, at these endpoints', () => {
+    expect(withFields).toEqual([
+      'keys.create',
+      'run.trigger',
+      'run.cancel',
+      'env.create',
+      'env.update',
+      'webhooks.create',
+    ]);
+  });
+
+  it.each(withFields)(
+    'to %s may have null in each field that is not required, and sends it',
+    async (name) => {
+      const body = {
+        ...nulls(name),
+        ...(name === 'run.trigger' ? { projectSlug: 'shop', processSlug: 'checkout' } : {}),
+        ...(name === 'keys.create' ? { name: 'ci' } : {}),
+      };
+      const { url, seen } = await serve(({ response }) =>
+        answer(response, 200, sampleResponse(name, 'value')),
+      );
+      await throughLibrary(name, url, body);
+      expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual(body);
+      const { body: schema } = endpointOf(name);
+      if (schema === undefined || !isOpen(schema)) return;
+      const words = optionalFields(name).flatMap((field) => ['--json-field', `${field}=null`]);
+      const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+      const { code, err } = await cli([...argvOf(name), ...words], { env });
+      expect({ code, err }).toMatchObject({ code: 0 });
+      expect(JSON.parse(seen.at(-1)?.body ?? '')).toMatchObject(nulls(name));
+    },
+  );
+
+  it.each([
+    ['env', ['env', 'list'], (item: { id: string }) => ['env', 'update', item.id]],
+    [
+      'observations',
+      ['observations', 'list', 'shop'],
+      (item: { id: string }) => ['observations', 'update', 'shop', item.id],
+    ],
+    [
+      'variables',
+      ['env', 'vars', 'list', 'env_r5pr334f8ymw'],
+      (item: { id: string }) => ['env', 'vars', 'update', 'env_r5pr334f8ymw', item.id],
+    ],
+  ])('may send back what a list of %s returned, whole, and changes nothing', async (_, list, update) => {
+    const on = await stage();
+    onTestFinished(() => on.close());
+    const read = async () => {
+      const got = JSON.parse((await on.rungate(...list, '--json')).out);
+      return (got.items ?? got) as { id: string; updatedAt: string }[];
+    };
+    const before = await read();
+    for (const item of before) {
+      const stdin = JSON.stringify(item);
+      const { code, err } = await on.with({ stdin })(...update(item), '--input', '-');
+      expect({ code, err }).toMatchObject({ code: 0 });
+      expect(JSON.parse(on.mock.requests.at(-1)?.body ?? '')).toEqual(item);
+    }
+    const unchanged = (items: { updatedAt: string }[]) => items.map(({ updatedAt: _, ...rest }) => rest);
+    expect(unchanged(await read())).toEqual(unchanged(before));
+  });
+
+  it('with null in a field clears it, through the command line and the library', async () => {
+    const on = await stage();
+    onTestFinished(() => on.close());
+    const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
+    onTestFinished(() => client.close());
+    const { items } = await client.env.list();
+    const id = String(items[0]?.id);
+    expect(items[0]?.baseUrl).toMatch(/^https:/);
+    expect((await on.rungate('env', 'update', id, '--json-field', 'baseUrl=null')).code).toBe(0);
+    await client.env.update(id, { version: null, mobileRuntimeOverrides: null });
+    const after = (await client.env.list()).items.find((item) => item.id === id);
+    expect(after).toMatchObject({ baseUrl: null, version: null, mobileRuntimeOverrides: null });
+  });
+
+  it.each<[string, (client: ServiceClient) => Promise<unknown>]>([
+    ['env.list', (client) => client.env.list({ page: null } as object)],
+    ['observations.search', (client) => client.observations.search('shop', { q: null, page: null } as never)],
+  ])('to %s leaves out a query key that is null', async (_, call) => {
+    const { url, seen } = await serve(({ response }) => answer(response, 200, []));
+    const client = createClient({ apiUrl: url, token: 'token-1' });
+    await call(client);
+    await client.close();
+    expect(seen[0]?.url).not.toContain('?');
+  });
+});
