@@ -16,7 +16,8 @@ export async function logoutCommand(context: Context, flags: KindFlags): Promise
   const chosen = named.length === 0 ? allKinds : named;
   const gone = chosen.filter((kind) => sources.kept.includes(secretKinds[kind].name));
   if (gone.length === 0) {
-    await output.note(`profile ${name} does not keep such a secret`);
+    const what = named.length === 0 ? 'any secret' : 'such a secret';
+    await output.note(`profile ${name} does not keep ${what}`);
   } else {
     const removed = (old: Profile) => gone.reduce((rest, kind) => without(rest, secretKinds[kind].name), old);
     await changeStore(context, (profiles) => changeProfile(profiles, name, removed));

@@ -58,7 +58,7 @@ describe('logout', () => {
 
   it('without anything to remove writes nothing, and is no error', async () => {
     const { code, err } = await run(['logout']);
-    expect({ code, err }).toEqual({ code: 0, err: 'profile default does not keep such a secret\n' });
+    expect({ code, err }).toEqual({ code: 0, err: 'profile default does not keep any secret\n' });
     expect(readdirSync(folder)).toEqual([]);
   });
 
