@@ -83,7 +83,7 @@ export function runService(caller: Caller, now: () => number): RunService {
         field: 'state',
         expected: 'in_progress, completed or cancelled',
         received: 'none of these',
-        hint: `${lookHint(runId, asItIs)}; start a new run with another --idempotency-salt`,
+        hint: `${lookHint(runId, asItIs)}; start a new run with another idempotency salt`,
         body,
       });
     },
