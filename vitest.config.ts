@@ -18,7 +18,7 @@ export default defineConfig({
         test: {
           name: 'runtime',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/long/**', 'test/runtimes/**'],
+          exclude: ['test/e2e/**', 'test/long/**', 'test/prism/**', 'test/runtimes/**'],
           testTimeout: 15_000,
           // Loading `src` for each file anew takes longer than most of the files.
           isolate: false,

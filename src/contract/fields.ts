@@ -55,16 +55,22 @@ export function pageQuery<const Shape extends z.core.$ZodShape>(filters: Shape) 
   return z.strictObject({ ...filters, ...page });
 }
 
+/** A number of a page, which `readPage` refuses below 0. */
+const atLeast = (minimum: number) => optional(z.int().register(shown, { minimum }));
+
+/** The examples are those of one page that is the whole list. */
+const isThere = () => optional(z.boolean().register(shown, { examples: [false] }));
+
 /** Interface, section 2.9: the shape that many lists share. */
 function pageOf<Item extends Schema>(item: Item) {
   return z.looseObject({
     items: z.array(item),
-    totalCount: optional(z.int()),
-    page: optional(z.int()),
-    pageSize: optional(z.int()),
-    totalPages: optional(z.int()),
-    hasNextPage: optional(z.boolean()),
-    hasPreviousPage: optional(z.boolean()),
+    totalCount: atLeast(0),
+    page: atLeast(1),
+    pageSize: atLeast(1),
+    totalPages: atLeast(0),
+    hasNextPage: isThere(),
+    hasPreviousPage: isThere(),
   });
 }
 

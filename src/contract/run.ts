@@ -109,7 +109,9 @@ const countOfEnded = (name: 'failed' | 'blocked') =>
     { path: [name], error: 'expected a whole number, 0 or more', when: () => true },
   );
 
-const count = optional(z.number().register(shown, { type: 'integer', minimum: 0 }));
+/** In the document a count is never null: generators of examples do not read the condition below. */
+const counted = { type: 'integer', minimum: 0 };
+const count = optional(z.number()).register(shown, { ...counted, anyOf: undefined });
 
 /** Interface, section 2.6. Counts are only there to rely on once the run has ended: there, both must be. */
 export const runStatus = z
@@ -121,7 +123,12 @@ export const runStatus = z
     retryAfterSeconds: optional(z.number().register(shown, { minimum: 0 })),
   })
   .check(countOfEnded('failed'), countOfEnded('blocked'))
-  .register(shown, { id: 'RunStatus' });
+  .register(shown, {
+    id: 'RunStatus',
+    if: { properties: { state: { enum: ['completed', 'cancelled'] } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON schema
+    then: { properties: { failed: counted, blocked: counted }, required: ['failed', 'blocked'] },
+  });
 
 /** A run is a few hundred bytes; a gate reads it again and again. */
 const maxReplyBytes = 1024 * 1024;
