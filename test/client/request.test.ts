@@ -160,6 +160,12 @@ describe('the query', () => {
     expect(prepare('env.list', { query: {} }).url.href).toBe(`${apiUrl}/api/environments`);
   });
 
+  test('has a page size of any number from 1', () => {
+    for (const pageSize of [1, 5000]) {
+      expect(prepare('env.list', { query: { pageSize } }).url.search).toBe(`?pageSize=${pageSize}`);
+    }
+  });
+
   test('with an unknown key is refused, naming the known ones', () => {
     const error = refused('env.list', { query: { pag: 1 } });
     expect(error.message).toBe('env.list: query key pag is not known');

@@ -28,6 +28,15 @@ describe('what is sent', () => {
     });
   });
 
+  it('JSON, with the API key and an idempotency key', async () => {
+    on = await stage();
+    await on.rungate(...trigger);
+    const { headers } = creates()[0] ?? {};
+    expect(headers).toMatchObject({ 'content-type': 'application/json', 'x-api-key': on.mock.apiKey });
+    expect(headers?.['idempotency-key']).toMatch(/^[!-~]+$/);
+    expect(headers).not.toHaveProperty('authorization');
+  });
+
   it('tags instead of a process, and nothing that was not given', async () => {
     on = await stage();
     await on.rungate('run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'slow');

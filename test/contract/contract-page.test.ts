@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { api } from '../../src/contract/index.ts';
+import { knownScopes } from '../../src/contract/keys.ts';
+import { textOf } from '../docs/pages.ts';
+import { root } from '../e2e/built.ts';
+
+/** The cells of the page's table rows; those of a heading and the line below it are left out. */
+const rows = textOf('docs/contract.md')
+  .split('\n')
+  .filter((line) => /^\| \d/.test(line))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+
+/** Statements, and what is left open: the last two cells are the code and the test. */
+const statements = rows.filter((cells) => cells.length > 3).map((cells) => cells.slice(-2));
+const endpoints = rows.filter((cells) => cells.length === 3);
+
+describe('docs/contract.md', () => {
+  it('names a file of src for each statement', () => {
+    const files = statements.map(([code = '']) => code.slice(1, -1));
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.filter((file) => !existsSync(join(root, 'src', file)))).toEqual([]);
+  });
+
+  it('names a test for each statement, by its file and the words of its name', () => {
+    const missing = statements.filter(([, test = '']) => {
+      const [, file = '', name = ''] = /^`([^`]+)`: (.+)$/.exec(test) ?? [];
+      const path = join(root, 'test', file);
+      return !file.endsWith('.ts') || !existsSync(path) || !readFileSync(path, 'utf8').includes(name);
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('names each endpoint of the contract once', () => {
+    const contract = Object.entries<Endpoint>(api).map(([name, { section, method, path }]) => [
+      section,
+      `\`${method} ${path}\``,
+      `\`${name}\``,
+    ]);
+    expect(endpoints).toEqual(contract);
+  });
+
+  it('names each known scope', () => {
+    const text = textOf('docs/contract.md');
+    expect(knownScopes.filter((scope) => !text.includes(`\`${scope}\``))).toEqual([]);
+  });
+});
