@@ -121,6 +121,7 @@ describe('the key is looked up', () => {
   it.each([
     ['a bare array', '[{"id":"e1","key":"a"}]'],
     ['an object with items', '{"items":[{"id":"e1","key":"a"}]}'],
+    ['an object with an array of another name', '{"total":1,"environments":[{"id":"e1","key":"a"}]}'],
   ])('in a list that is %s', async (_what, body) => {
     expect((await update('a', text(body))).puts).toEqual(['/api/environments/e1']);
   });
