@@ -1,4 +1,4 @@
-import type { Schema } from './endpoint.ts';
+import type { Endpoint, Schema } from './endpoint.ts';
 import { shown } from './fields.ts';
 
 /** What a field takes, as far as a command line can say it. */
@@ -74,6 +74,11 @@ export function isRequired(schema: Schema, path: readonly PropertyKey[]): boolea
 export function isOpen(schema: Schema): boolean {
   const { catchall } = definition(unwrap(schema));
   return catchall !== undefined && definition(catchall).type === 'unknown';
+}
+
+/** True where the reply is a list, in any of the shapes that lists have. */
+export function isList({ list, reply }: Endpoint): boolean {
+  return list === true || itemSchema(reply) !== undefined;
 }
 
 /** The schema of one item of a list, in any of the shapes that lists have; undefined where it is no list. */

@@ -65,7 +65,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
 
   // Before cells are wrapped and lines folded: a secret over two lines is not found.
   const table = async (given: Table) => {
-    const rows = { ...given, rows: given.rows.map((row) => row.map(conceal)) };
+    const rows = { ...given, rows: given.rows.map((row) => row.map((cell) => cell && conceal(cell))) };
     return result(format === 'table' ? await renderTable(rows, io.out.columns ?? 80) : renderTsv(rows));
   };
   // What is grepped in a log stays in one line; a person's terminal would break it in mid-word.

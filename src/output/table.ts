@@ -1,10 +1,12 @@
 import { sanitize } from '../sanitize.ts';
 import { columnsOf, wrapWords } from './text.ts';
 
-/** What a table is made of: text as it came; it is made harmless here. */
+/** Text as it came; it is made harmless here. Null where there is none: an empty value, or `-` on a terminal. */
+export type Cell = string | null;
+
 export interface Table {
   head: readonly string[];
-  rows: readonly (readonly string[])[];
+  rows: readonly (readonly Cell[])[];
   /** How many of the last columns are left out rather than that others become too narrow to read. */
   optional?: number;
 }
@@ -23,7 +25,7 @@ export const gap = 2;
 
 /** Tab-separated values, a row a line: for pipes and logs. */
 export function renderTsv(table: Table): string {
-  return table.rows.map((row) => `${row.map(sanitize).join('\t')}\n`).join('');
+  return table.rows.map((row) => `${row.map((cell) => sanitize(cell ?? '')).join('\t')}\n`).join('');
 }
 
 const borders =
@@ -77,12 +79,25 @@ export const tableWidth = (widths: readonly number[]) =>
 /** A column of text is not made narrower than this while columns can be left out instead. */
 const readable = 30;
 
+const harmless = (rows: Table['rows']): Texts => rows.map((row) => row.map((cell) => sanitize(cell ?? '-')));
+
+/** How many of the columns have room where each is as narrow as it can be read. */
+function roomFor(rows: Texts, columns: number): number {
+  const least = naturalWidths(rows, longestWord);
+  const narrow = naturalWidths(rows).map((width, at) => Math.max(least[at] ?? 0, Math.min(width, readable)));
+  return narrow.filter((_, at) => tableWidth(narrow.slice(0, at + 1)) <= columns).length;
+}
+
+/** How many of a table's columns have room on a terminal of this width. */
+export function columnsThatFit({ head, rows }: Table, columns: number): number {
+  return roomFor([head, ...harmless(rows)], columns);
+}
+
 /** Column widths for a terminal: the last columns are left out first, then the widest texts are broken. */
 function columnWidths(rows: Texts, columns: number, optional: number): number[] {
-  const widths = naturalWidths(rows);
+  const count = (rows[0]?.length ?? 0) - optional;
+  const widths = naturalWidths(rows).slice(0, Math.max(count, roomFor(rows, columns)));
   const least = naturalWidths(rows, longestWord);
-  const narrow = () => widths.map((width, index) => Math.max(least[index] ?? 0, Math.min(width, readable)));
-  for (let left = optional; left > 0 && tableWidth(narrow()) > columns; left -= 1) widths.pop();
   for (let over = tableWidth(widths) - columns; over > 0; over -= 1) {
     const spare = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const widest = Math.max(...spare);
@@ -99,8 +114,8 @@ function columnWidths(rows: Texts, columns: number, optional: number): number[] 
 export function tableStream(columns: number): (part: Table) => Promise<string> {
   let widths: number[] | undefined;
   return (part) => {
-    const harmless = part.rows.map((row) => row.map(sanitize));
-    const rows = widths === undefined ? [part.head, ...harmless] : harmless;
+    const texts = harmless(part.rows);
+    const rows = widths === undefined ? [part.head, ...texts] : texts;
     widths ??= columnWidths(rows, columns, part.optional ?? 0);
     // Only a longer id in a later part makes a column wider; the last one has what is left of the line.
     const least = naturalWidths(rows, longestWord);

@@ -47,20 +47,14 @@ export function shortenMiddle(text: string, columns: number): string {
 /** What colours text and takes no column. */
 const paint = /\u001b\[\d+m/g;
 
-/** The parts of a word that may stand in lines of their own: wide characters, and the members of JSON. */
-function* partsOf(word: string): Iterable<string> {
-  if (ascii.test(word)) return yield* word.split(/(?<=,)(?=["[{])/);
-  let part = '';
-  for (const character of graphemes(word)) {
-    if (wide.test(character)) {
-      if (part !== '') yield part;
-      yield character;
-      part = '';
-    } else {
-      part += character;
-    }
-  }
-  if (part !== '') yield part;
+/**
+ * The parts of a word that may stand in lines of their own: the whole word, or each character of a script without spaces.
+ * A word that has other characters too may be an id or an address.
+ */
+function partsOf(word: string): string[] {
+  if (ascii.test(word)) return [word];
+  const characters = graphemes(word);
+  return characters.every((character) => wide.test(character)) ? characters : [word];
 }
 
 /**

@@ -62,7 +62,7 @@ describe('progress', () => {
     expect(lines.length).toBeGreaterThanOrEqual(3);
     expect(lines.length).toBeLessThanOrEqual(5);
     expect(lines[1]).toMatch(/still in_progress after 1 min .*attempt 7\/60/);
-    expect(err).toMatch(/✓ run run_\w+ passed/);
+    expect(err).toMatch(/✓ shop \/ checkout \(run run_\w+\) passed/);
   });
 
   it('--quiet leaves nothing on stderr when the gate passes', async () => {

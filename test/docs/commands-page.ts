@@ -74,5 +74,13 @@ ${table(['Command', ''], index)}
 ## Options of every command
 
 They may stand before the command's name or after it; \`rungate --version\` shows the version. Durations are \`250ms\`, \`10s\`, \`5m\`, \`1h\`; a bare number is seconds.
-${optionTables(program, (name) => name === globalHeading)}${groups.map((group) => section(group, 2)).join('')}`;
+${optionTables(program, (name) => name === globalHeading)}
+## Tables
+
+On a terminal a list is a table of at most six columns, without those that have no room. The last line, on standard error, names the hidden
+columns. \`--columns id,name,baseUrl\` shows exactly these fields, objects as JSON. A cell breaks at spaces only: ids and addresses stay whole.
+
+Where standard output is not a terminal, a list is tab-separated values without a head, with the same columns and the same \`--columns\`. A missing
+field is an empty value. For scripts that must not depend on the order of columns, use \`--json\`.
+${groups.map((group) => section(group, 2)).join('')}`;
 }

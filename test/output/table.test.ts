@@ -68,15 +68,32 @@ describe('a table on a terminal', () => {
     }
   });
 
-  test('breaks JSON between its members', async () => {
+  test('breaks no JSON', async () => {
     const json = JSON.stringify({ url: 'https://a.example/?a=1,2', name: 'checkout', tags: ['a', 'b'] });
     const text = await renderTable({ head: ['FIELD', 'VALUE'], rows: [['config', json]] }, 40);
-    expect(lines(text)).toEqual([
-      'FIELD   VALUE',
-      'config  {"url":"https://a.example/?a=1,2",',
-      '        "name":"checkout","tags":["a",',
-      '        "b"]}',
-    ]);
+    expect(lines(text)).toEqual(['FIELD   VALUE', `config  ${json}`]);
+  });
+
+  test.each(['https://例え.example/テスト/結果', '本番環境-2026', 'é'.repeat(60), 'окружение'.repeat(8)])(
+    'breaks %s nowhere: only spaces, and scripts without spaces, are broken',
+    async (word) => {
+      const text = await renderTable({ head: ['NAME', 'N'], rows: [[word, '1']] }, 20);
+      expect(lines(text)[1]).toBe(`${word}  1`);
+    },
+  );
+
+  test('shows what is missing as "-"', async () => {
+    const text = await renderTable(
+      {
+        head: ['A', 'B'],
+        rows: [
+          [null, 'x'],
+          ['y', null],
+        ],
+      },
+      80,
+    );
+    expect(lines(text)).toEqual(['A  B', '-  x', 'y  -']);
   });
 
   test('keeps short columns whole where a long one can give way', async () => {
@@ -152,9 +169,10 @@ describe('tab-separated values', () => {
         rows: [
           ['1', 'x y'],
           ['2', ''],
+          [null, '3'],
         ],
       }),
-    ).toBe('1\tx y\n2\t\n');
+    ).toBe('1\tx y\n2\t\n\t3\n');
     expect(renderTsv({ head: ['A'], rows: [] })).toBe('');
   });
 

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../client/caller.ts';
 import { type Page, readPage } from '../../client/list.ts';
 import { type Endpoint, pathParams } from '../../contract/endpoint.ts';
-import { type Field, fieldsOf, itemSchema } from '../../contract/shape.ts';
+import { type Field, fieldsOf, isList, itemSchema } from '../../contract/shape.ts';
 import { HttpError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { parseExact } from '../../output/exact.ts';
@@ -17,10 +17,12 @@ import {
   splitPair,
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
-import { fieldTable, itemTable, speakOfPage, tellOdd } from './reply-table.ts';
+import { chooseColumns, givenColumns, itemTable, tellColumns } from './list-columns.ts';
+import { fieldTable, speakOfPage, tellOdd } from './reply-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;
+  columns?: string;
   yes?: boolean;
   file?: string;
   textParam?: string;
@@ -72,6 +74,7 @@ export async function callEndpoint(
 ): Promise<number> {
   const names = pathParams(endpoint.path);
   const params = Object.fromEntries(names.map((param, index) => [param, String(args[index])]));
+  const columns = givenColumns(context.output, flags.columns);
   const query = queryOf(endpoint, args[names.length], flags);
   const shown = endpoint.body === undefined ? [] : givenOf(fieldsOf(endpoint.body), flags);
   const json = await bodyOf(context.io, flags, shown);
@@ -96,11 +99,11 @@ export async function callEndpoint(
   const hint = namesEnvironment(endpoint) ? await useEnvironmentId(caller, params) : undefined;
   if (flags.all === true) {
     const { listAll } = await import('./list-all.ts');
-    return listAll(context, name, endpoint, query === undefined ? { params } : { params, query });
+    return listAll(context, name, endpoint, query === undefined ? { params } : { params, query }, columns);
   }
   const sent = caller.exchange(name, endpoint, { params, query, body: attachment, json });
   const reply = await sent.catch((error) => withHint(error, hint));
-  await printReply(context, name, endpoint, reply);
+  await printReply(context, name, endpoint, reply, columns);
   return exitCodes.ok;
 }
 
@@ -122,13 +125,14 @@ async function printReply(
   name: string,
   endpoint: Endpoint,
   reply: Exchange,
+  columns: readonly string[] | undefined,
 ): Promise<void> {
-  const { output } = context;
+  const { output, io } = context;
   if (reply.text === '') return output.note(endpoint.list ? 'nothing found' : `${name}: done`);
   if (await speakOfPage(output, name, reply)) return;
   const item = itemSchema(endpoint.reply);
-  const isList = endpoint.list === true || item !== undefined;
-  const page = isList || Array.isArray(reply.value) ? readPage(reply.value, name, reply.conceal) : undefined;
+  const page =
+    isList(endpoint) || Array.isArray(reply.value) ? readPage(reply.value, name, reply.conceal) : undefined;
   if (page === undefined) {
     await output.reply(reply.text, fieldTable(reply.text));
     await tellOdd(output, name, reply.odd);
@@ -137,10 +141,13 @@ async function printReply(
   const exact = parseExact(reply.text);
   const list = page.field === undefined ? exact : (exact as Record<string, unknown>)[page.field];
   const items = Array.isArray(list) ? list : [];
-  await output.reply(reply.text, itemTable(items, item === undefined ? [] : fieldsOf(item)));
+  const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
+  await output.reply(reply.text, itemTable(items, chosen.shown));
   await tellOdd(output, name, reply.odd);
   if (items.length === 0) await output.note('nothing found');
   else if (page.hasNextPage) await output.note(nextPage(endpoint, page));
+  if (items.length > 0) await tellColumns(output, chosen, isList(endpoint));
 }
 
 /** How to read on. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
-import { type Field, fieldsOf, isOpen } from '../../contract/shape.ts';
+import { type Field, fieldsOf, isList, isOpen } from '../../contract/shape.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { collect } from '../run/wait-flags.ts';
@@ -70,6 +70,7 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
   }
   for (const field of query) if (!(isSearch && flagKey(field) === 'q')) addField(command, field);
   for (const field of body) addField(command, field);
+  if (isList(endpoint)) command.option('--columns <names>', 'columns to show, such as id,name,baseUrl');
   if (endpoint.paged)
     command.option('--all', 'every page, as it comes; with --json one item per line (NDJSON)');
   if (endpoint.multipart) command.option('--file <file>', 'the file to attach');

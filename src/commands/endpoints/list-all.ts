@@ -4,10 +4,11 @@ import { readPages, type Take, type TakenPage } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { fieldsOf, itemSchema } from '../../contract/shape.ts';
 import { exitCodes } from '../../exit.ts';
-import { renderTsv, type Table, tableStream } from '../../output/table.ts';
+import { type Cell, renderTsv, type Table, tableStream } from '../../output/table.ts';
 import { escapeJson } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
-import { itemTable, pickColumns, tellOdd } from './reply-table.ts';
+import { type Columns, chooseColumns, itemTable, tellColumns } from './list-columns.ts';
+import { tellOdd } from './reply-table.ts';
 
 /** How pages are shown. */
 interface Style {
@@ -15,6 +16,8 @@ interface Style {
   take: Take<string[]>;
   /** What is written of it, piece by piece. */
   render(page: TakenPage<string[]>): Iterable<string | Promise<string>>;
+  /** Says what there is to say after the last page. */
+  end?(): Promise<void>;
 }
 
 /** Pieces of this size are quick to make and cheap to collect: V8 treats a text of 128 KB or more as an old one. */
@@ -48,31 +51,39 @@ const asLines: Style = {
 };
 
 /** A member's text in a cell: a string as it is, a number with the digits it came with. */
-function cellOf(text: string | undefined): string {
-  if (text === undefined || text === 'null') return '-';
+function cellOf(text: string | undefined): Cell {
+  if (text === undefined || text === 'null') return null;
   return text.startsWith('"') ? (JSON.parse(text) as string) : text;
 }
 
-/** One item's cells. An item that is no object fills the first one. */
-function rowOf(text: string, columns: readonly string[]): string[] {
-  if (!text.startsWith('{')) return [cellOf(text)];
-  const members = new Map(membersOf(text));
-  return columns.map((name) => cellOf(members.get(name)));
-}
-
 /** A row an item. The first page says which columns there are, and how wide. */
-function asRows(context: Context, endpoint: Endpoint): Style {
-  const { output, io } = context;
+function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly string[] | undefined): Style {
   const schema = itemSchema(endpoint.reply);
   const shown = schema === undefined ? [] : fieldsOf(schema);
-  const write = output.format === 'table' ? tableStream(io.out.columns ?? 80) : renderTsv;
-  let known: { columns: string[]; table: Table } | undefined;
+  const columns = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
+  const write = output.format === 'table' ? tableStream(columns) : renderTsv;
+  const missing = new Set(given);
+  let known: { chosen: Columns; head: Table['head'] } | undefined;
+  /** One item's cells. An item that is no object fills the first one. */
+  const rowOf = (text: string, names: readonly string[]): Cell[] => {
+    if (!text.startsWith('{')) return [cellOf(text), ...names.slice(1).map(() => null)];
+    const members = new Map(membersOf(text));
+    for (const name of missing) if (members.has(name)) missing.delete(name);
+    return names.map((name) => cellOf(members.get(name)));
+  };
   return {
     take: itemTexts,
     *render({ items, taken }) {
-      known ??= { columns: pickColumns(items, shown), table: itemTable(items, shown) };
-      const { columns, table } = known;
-      yield write({ ...table, rows: taken.map((item) => rowOf(item, columns).map(output.conceal)) });
+      if (known === undefined) {
+        const chosen = chooseColumns(items, shown, given, columns);
+        known = { chosen, head: itemTable([], chosen.shown).head };
+      }
+      const { chosen, head } = known;
+      const rows = taken.map((item) => rowOf(item, chosen.shown).map((text) => text && output.conceal(text)));
+      yield write({ head, rows });
+    },
+    async end() {
+      if (known !== undefined) await tellColumns(output, known.chosen, true, [...missing]);
     },
   };
 }
@@ -86,10 +97,11 @@ export async function listAll(
   name: string,
   endpoint: Endpoint,
   input: Pick<CallerInput, 'params' | 'query'>,
+  columns: readonly string[] | undefined,
 ): Promise<number> {
   const { io, output } = context;
   const json = output.format === 'json' || output.format === 'ndjson';
-  const style = json ? asLines : asRows(context, endpoint);
+  const style = json ? asLines : asRows(context, endpoint, columns);
   const caller = await context.connect();
   let [empty, warned] = [true, false];
   for await (const page of readPages(caller, name, endpoint, input, style.take)) {
@@ -103,5 +115,6 @@ export async function listAll(
     warned ||= page.odd.length > 0;
   }
   if (empty) await output.note('nothing found');
+  await style.end?.();
   return exitCodes.ok;
 }

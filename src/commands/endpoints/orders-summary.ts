@@ -53,7 +53,7 @@ function summaryTable({ orderCount, totalRevenue, totalRevenueDisplay }: ExactSu
   };
 }
 
-const none = '-';
+const none = null;
 
 function verificationTable({ summary, verification }: Observation): Table {
   const { orderCount, totalRevenue, byCurrency } = verification;

@@ -4,7 +4,7 @@ import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/
 import { hyperlink, knowsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
 import type { Tone } from '../../output/paint.ts';
-import { drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
+import { type Cell, drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
 import { columnsOf } from '../../output/text.ts';
 import { sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
@@ -18,9 +18,9 @@ const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
 const verdictAt = 1;
 const countsFrom = 3;
 
-function cellsOf(run: RunReport): string[] {
+function cellsOf(run: RunReport): Cell[] {
   const { runId, verdict, state, failed, blocked } = run;
-  return [runId, verdict, state, failed, blocked].map((cell) => (cell === null ? '-' : String(cell)));
+  return [runId, verdict, state, failed, blocked].map((cell) => (cell === null ? null : String(cell)));
 }
 
 /** Numbers are read from the right. */
@@ -36,7 +36,7 @@ function alignCounts(rows: readonly (readonly string[])[]): string[][] {
  * room in its run's line stands below it; so do the counts where the terminal is narrow.
  */
 function gateScreen(report: GateReport, columns: number, paint: Output['paint'], links: boolean) {
-  const rows = report.runs.map((run) => cellsOf(run).map(sanitize));
+  const rows = report.runs.map((run) => cellsOf(run).map((cell) => sanitize(cell ?? '-')));
   const [head = [], ...aligned] = alignCounts([heads, ...rows]);
   const runs = report.runs.map((run, at) => {
     const { appUrl } = run;
@@ -83,7 +83,7 @@ async function printTable(report: GateReport, { io: { out, env }, output }: Cont
     const links = out.isTTY && knowsLinks(env);
     return output.result(await gateScreen(report, out.columns || 80, paint, links));
   }
-  const rows = report.runs.map((run) => [...cellsOf(run), run.appUrl ?? '-']);
+  const rows = report.runs.map((run) => [...cellsOf(run), run.appUrl]);
   return output.data(report, { head: [...heads, 'URL'], rows });
 }
 

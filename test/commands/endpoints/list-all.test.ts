@@ -100,7 +100,7 @@ describe('--all', () => {
       '{"status":"closed\\tor not","id":12345678901234567890,"n":null}',
     ];
     const { out } = await listed((_, scene) => send(scene, pageText(1, 2, items)));
-    expect(lines(out)).toEqual(['o1\topen\t10.50', '12345678901234567890\tclosed\\tor not\t-']);
+    expect(lines(out)).toEqual(['o1\topen\t10.50', '12345678901234567890\tclosed\\tor not\t']);
   });
 
   test('prints one table whose columns are those of the first page, wider only for a longer id', async () => {

@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { kebab } from '../../../src/commands/endpoints/body-input.ts';
+import { type Api, type Endpoint, pathParams } from '../../../src/contract/endpoint.ts';
+import { api } from '../../../src/contract/index.ts';
+import { cli, type Settings } from '../../cli/harness.ts';
+import { json, serve } from '../../transport/serve.ts';
+
+const staging = {
+  id: 'env_1',
+  name: 'Staging',
+  key: 'staging',
+  baseUrl: 'https://staging.shop.example/of/the/european/region',
+  providerModel: 'large',
+  version: '2.14.0',
+  region: 'eu-central-1',
+  mobileRuntimeOverrides: { deviceName: 'Pixel 9' },
+};
+const bare = { id: 'env_2', name: 'QA' };
+
+const page = (items: readonly unknown[]) => ({
+  items,
+  totalCount: items.length,
+  page: 1,
+  pageSize: 20,
+  totalPages: 1,
+  hasNextPage: false,
+  hasPreviousPage: false,
+});
+
+/** A command against a service that answers everything with this. */
+async function answered(reply: unknown, argv: readonly string[], settings: Settings = {}) {
+  const { url, seen } = await serve(({ response }) => json(response, 200, reply));
+  const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-hunter22', NO_COLOR: '1' };
+  return { ...(await cli(argv, { ...settings, env })), seen };
+}
+
+const list = (
+  argv: readonly string[] = [],
+  settings: Settings = {},
+  items: readonly unknown[] = [staging, bare],
+) => answered(page(items), ['env', 'list', ...argv], settings);
+
+const lines = (text: string) => text.split('\n').slice(0, -1);
+const each = [[[]], [['--all']]] as const;
+
+describe('columns that are hidden', () => {
+  it.each(each)('are named on the last line, with the option that shows them (%j)', async (argv) => {
+    const { out, err } = await list(argv, { isTTY: true });
+    expect(lines(out)[0]).toMatch(/^ID +NAME +KEY +BASE URL$/);
+    expect(err.replace(/\s+/g, ' ')).toBe(
+      '4 columns are hidden: providerModel, version, region, mobileRuntimeOverrides; to choose the columns: --columns id,name,providerModel ',
+    );
+  });
+
+  it.each(each)('are named beside tab-separated values too, on standard error (%j)', async (argv) => {
+    const { out, err } = await list(argv);
+    expect(lines(out)[0]?.split('\t')).toHaveLength(6);
+    expect(err).toBe(
+      '2 columns are hidden: region, mobileRuntimeOverrides; to choose the columns: --columns id,name,region\n',
+    );
+  });
+
+  it.each([['--quiet'], ['--json']])('are not named with %s', async (flag) => {
+    expect((await list([flag])).err).toBe('');
+  });
+
+  it('are not named where there are none', async () => {
+    expect(await list([], {}, [bare])).toMatchObject({ out: 'env_2\tQA\n', err: '' });
+    expect((await list([], {}, [])).err).toBe('nothing found\n');
+  });
+
+  it('stand behind the line about the next page', async () => {
+    const reply = { ...page([staging]), totalCount: 40, totalPages: 2, hasNextPage: true };
+    const { err } = await answered(reply, ['env', 'list']);
+    expect(lines(err).map((line) => line.slice(0, 11))).toEqual(['page 1 of 2', '2 columns a']);
+  });
+
+  it('are seen by the command that the line names', async () => {
+    const { err } = await list([], { isTTY: true });
+    const [, names = ''] = /--columns (\S+)/.exec(err) ?? [];
+    expect(await list(['--columns', names])).toMatchObject({
+      out: 'env_1\tStaging\tlarge\nenv_2\tQA\t\n',
+      err: '',
+    });
+  });
+
+  it('are harmless and without secrets', async () => {
+    const odd = { ...staging, '\u001b[31mtoken-hunter22': 1, 'a b': 2 };
+    const { err } = await list([], {}, [odd]);
+    expect(err).toContain('\\u001b[31m***, a b, mobileRuntimeOverrides');
+    expect(err).toContain('--columns id,name,region\n');
+  });
+
+  it('of a list where none was expected lead to --json', async () => {
+    const { err } = await answered([staging], ['env', 'create', '--name', 'x']);
+    expect(err).toContain(
+      '2 columns are hidden: region, mobileRuntimeOverrides; to choose the columns: --json\n',
+    );
+  });
+});
+
+describe('--columns', () => {
+  it.each(each)(
+    'shows these fields in this order, and an empty cell for what is missing (%j)',
+    async (argv) => {
+      const { out, err } = await list([...argv, '--columns', 'baseUrl, id,version']);
+      expect(out).toBe(`${staging.baseUrl}\tenv_1\t2.14.0\n\tenv_2\t\n`);
+      expect(err).toBe('');
+    },
+  );
+
+  it.each(each)('shows these fields on a terminal, whole and however narrow it is (%j)', async (argv) => {
+    const names = 'id,baseUrl,providerModel,version,region,mobileRuntimeOverrides';
+    const { out, err } = await list([...argv, '--columns', names], { isTTY: true });
+    const words = out.split(/\s+/);
+    for (const word of ['BASE', 'PROVIDER', 'VERSION', 'REGION', 'MOBILE']) expect(words).toContain(word);
+    for (const word of [staging.baseUrl, 'large', '2.14.0', 'eu-central-1', '{"deviceName":"Pixel 9"}'])
+      expect(out.replace(/"Pixel\s+9"/, '"Pixel 9"')).toContain(word);
+    expect(lines(out).at(-1)?.split(/ +/)).toEqual(['env_2', '-', '-', '-', '-', '-']);
+    expect(err).toBe('');
+  });
+
+  it.each(each)('warns of a field that no item has (%j)', async (argv) => {
+    const { code, out, err } = await list([...argv, '--columns', 'id,naem,zzz']);
+    expect({ code, out }).toEqual({ code: 0, out: 'env_1\t\t\nenv_2\t\t\n' });
+    expect(lines(err)).toEqual([
+      'warning: --columns: no item has the field "naem": did you mean name?',
+      'warning: --columns: no item has the field "zzz": the fields are id, name, key, baseUrl, providerModel, version, region, mobileRuntimeOverrides',
+    ]);
+  });
+
+  it('takes the names of what every object has by nature for fields that are missing', async () => {
+    const { out } = await list(['--columns', 'id,constructor,__proto__']);
+    expect(out).toBe('env_1\t\t\nenv_2\t\t\n');
+  });
+
+  it.each([
+    ['an empty name', ['--columns', 'id,,name'], /has an empty name\n.*--columns id,name/],
+    ['no name', ['--columns', ' '], /has an empty name/],
+    ['JSON', ['--columns', 'id', '--json'], /no effect on JSON/],
+    ['NDJSON', ['--columns', 'id', '--format', 'ndjson'], /no effect on JSON/],
+  ])('with %s is a usage error, and nothing is sent', async (_what, argv, message) => {
+    const { code, err, seen } = await list(argv);
+    expect(code).toBe(64);
+    expect(err).toContain('--columns');
+    if (!argv.includes('--json')) expect(err).toMatch(message);
+    expect(seen).toEqual([]);
+  });
+
+  const lists = Object.entries(api as Api).filter(
+    ([name, { method, path }]) =>
+      method === 'GET' && /s$|overview|event-types|search|s\.json$/.test(path) && name !== 'orders.summary',
+  );
+
+  it.each(lists)('is an option of %s', async (name, { path, paged }: Endpoint) => {
+    const items = [
+      { id: 'x_1', name: 'n', customer: 'c', total: 1, currency: 'EUR', placedAt: '2026-01-01T00:00:00Z' },
+    ];
+    const words = [...name.split('.').map(kebab), ...pathParams(path).map(() => 'x')];
+    const reply = name.startsWith('orders') ? { orders: items } : paged ? page(items) : items;
+    const { out, err } = await answered(reply, [...words, '--columns', 'name,id']);
+    expect(err).toBe('');
+    expect(out).toBe('n\tx_1\n');
+  });
+});
