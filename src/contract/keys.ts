@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, knownValues, optional, shown } from './fields.ts';
+import { anyReply, described, knownValues, optional, shown } from './fields.ts';
 
 /** Interface, section 2.4: the common scopes; others may exist and go through. */
 export const knownScopes = [
@@ -35,7 +35,7 @@ export const keys = defineApi(
       summary: 'Create an API key; its token is shown this once',
       body: z.strictObject({
         name: z.string().check(z.minLength(1)),
-        scopes: optional(z.array(scope)),
+        scopes: described(optional(z.array(scope)), 'what the key allows (default: the service chooses)'),
       }),
       newSecret: true,
       reply: z.looseObject({ apiKey: token }),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi, type Schema } from './endpoint.ts';
-import { anyReply, openEnum, optional, shown } from './fields.ts';
+import { anyReply, described, openEnum, optional, shown } from './fields.ts';
 
 const text = z.string().check(z.minLength(1));
 
@@ -46,7 +46,7 @@ const tags = z.array(text).check(z.minLength(1)).register(shown, {
 const triggerBody = z
   .strictObject({
     projectSlug: text,
-    environmentKey: optional(text),
+    environmentKey: described(optional(text), 'environment by its key (default: that of the project)'),
     processSlug: optional(text),
     tags: optional(tags),
     repository: optional(text),
