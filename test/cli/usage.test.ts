@@ -21,6 +21,7 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     ['an empty project', ['run', 'trigger', '--project', '', '--process', 'x'], /--project is empty/],
     ['an empty process', ['run', 'trigger', '--project', 'shop', '--process', ' '], /--process is empty/],
     ['an empty tag', ['run', 'trigger', '--project', 'shop', '--tag', ''], /--tag is empty/],
+    ['commas without a tag', ['run', 'trigger', '--project', 'shop', '--tag', ' , '], /--tag is empty/],
     [
       'an empty tag among others',
       ['run', 'trigger', '--project', 'shop', '--tag', 'a', '--tag', ' '],

@@ -16,7 +16,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .option('--process <slug>', 'the process to run; or else --tag')
     .option(
       '--tag <tag>',
-      'run the processes with this tag (repeatable); the contract does not say whether one or all must match',
+      'run the processes with this tag (repeatable, or separated by commas); the contract does not say whether one or all must match',
       collect,
     )
     .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's own)")

@@ -25,15 +25,21 @@ export interface TriggerFlags extends WaitFlags, KeyFlags {
   wait?: boolean;
 }
 
+/** The tags of one `--tag`: several are separated by commas, as in settings and in the action. */
+function tagsOf(given: string): string[] {
+  const tags = given.split(/[,\n]/).map((tag) => tag.trim());
+  filled('--tag', tags.join(''));
+  return tags.filter((tag) => tag !== '');
+}
+
 /** The settings that the options of `run trigger` give. */
 export function triggerSettings(flags: TriggerFlags): Partial<SettingValues> {
-  for (const tag of flags.tag ?? []) filled('--tag', tag);
   const { project, process, tag, environment } = flags;
   return {
     ...waitSettings(flags),
     ...(project === undefined ? {} : { project: filled('--project', project) ?? '' }),
     ...(process === undefined ? {} : { process: filled('--process', process) ?? '' }),
-    ...(tag === undefined ? {} : { tags: tag }),
+    ...(tag === undefined ? {} : { tags: tag.flatMap(tagsOf) }),
     ...(environment === undefined ? {} : { environment: filled('--environment', environment) ?? '' }),
   };
 }

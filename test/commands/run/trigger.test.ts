@@ -43,6 +43,22 @@ describe('what is sent', () => {
     expect(JSON.parse(creates()[0]?.body ?? '')).toEqual({ projectSlug: 'shop', tags: ['smoke', 'slow'] });
   });
 
+  it.each([
+    ['smoke,nightly', ['smoke', 'nightly']],
+    [' smoke , nightly,', ['smoke', 'nightly']],
+    ['smoke\nnightly', ['smoke', 'nightly']],
+  ])('--tag %j is two tags', async (given, tags) => {
+    on = await stage();
+    await on.rungate('run', 'trigger', '--project', 'shop', '--tag', given);
+    expect(JSON.parse(creates()[0]?.body ?? '')).toMatchObject({ tags });
+  });
+
+  it('tags of a repeated --tag and those between commas are one list', async () => {
+    on = await stage();
+    await on.rungate('run', 'trigger', '--project', 'shop', '--tag', 'a,b', '--tag', 'c');
+    expect(JSON.parse(creates()[0]?.body ?? '')).toMatchObject({ tags: ['a', 'b', 'c'] });
+  });
+
   it('project and environment from the environment, which a flag beats', async () => {
     on = await stage();
     const env = { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'qa' };
