@@ -51,7 +51,7 @@ const mistakes: readonly Mistake[] = [
     name: 'forgot --wait, and gave a policy',
     argv: [...trigger, '--strict'],
     code: 64,
-    says: ['--strict: nothing is waited for, so nothing would be gated', 'add --wait'],
+    says: ['--strict: no effect without --wait', 'add --wait'],
   },
   {
     name: 'forgot the address',

@@ -67,7 +67,7 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     [
       'wait options without --wait',
       [...trigger, '--strict'],
-      /--strict: nothing is waited for[\s\S]*add --wait/,
+      /--strict: no effect without --wait[\s\S]*add --wait/,
     ],
     ['a timeout without --wait', [...trigger, '--timeout', '5m'], /add --wait/],
     ['a bad outcome of the mock', ['mock', 'exec', '--outcome', 'green', '--', 'true'], /passed, failed/],

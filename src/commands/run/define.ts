@@ -28,6 +28,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .option('--external-url <url>', 'URL of the CI build')
     .optionsGroup('How:')
     .option('--wait', 'wait for the run and exit by its verdict')
+    .option('--no-wait', 'start the run and exit (default), without the warning about a forgotten gate')
     .option('--idempotency-key <key>', 'the same key never starts a second run (default: auto)')
     .option('--idempotency-salt <text>', 'tells apart what the CI does not, such as matrix cells')
     .option('--explain-key', 'say on stderr how the key was made');

@@ -10,7 +10,8 @@ import { filled } from '../global-options.ts';
 import { commandKeys, type KeyFlags } from './idempotency-key.ts';
 import { startOnly } from './start.ts';
 import { runWait } from './wait.ts';
-import { givenWaitFlags, type WaitFlags, waitSettings } from './wait-flags.ts';
+import { type WaitFlags, waitSettings } from './wait-flags.ts';
+import { refuseWaitFlags, warnWithoutWait } from './without-wait.ts';
 
 export interface TriggerFlags extends WaitFlags, KeyFlags {
   project?: string;
@@ -77,18 +78,13 @@ export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiConte
 
 /** `rungate run trigger` */
 export async function triggerCommand(context: Context, flags: TriggerFlags): Promise<number> {
-  const waitOnly = flags.wait === true ? [] : givenWaitFlags(flags);
-  if (waitOnly.length > 0) {
-    throw new UsageError(`${waitOnly.join(', ')}: nothing is waited for, so nothing would be gated`, {
-      hint: 'add --wait',
-    });
-  }
+  if (flags.wait !== true) refuseWaitFlags(flags);
   const ci = await ciContext(context.io);
   const body = triggerBody(flags, context.settings, ci);
   const { keys, journal } = await commandKeys(context, flags, body, ci);
   const idPointer = context.settings['run.idPointer']?.value;
   const start: Start = { body, keys, idPointer };
-  return flags.wait === true
-    ? runWait(context, { start, journal }, flags)
-    : startOnly(context, start, journal);
+  if (flags.wait === true) return runWait(context, { start, journal }, flags);
+  await warnWithoutWait(context, flags, ci.provider);
+  return startOnly(context, start, journal);
 }

@@ -37,8 +37,11 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
   command
     .optionsGroup('Wait options:')
     .option('--interval <duration>', 'between polls, unless the service says otherwise (default 10s)')
-    .option('--max-attempts <n>', 'status reads at most (default 60; lifted by --timeout)')
-    .option('--timeout <duration>', 'wait at most (default 60m)')
+    .option(
+      '--max-attempts <n>',
+      'status reads at most (default 60: at 10s they end after about 10 minutes; lifted by --timeout)',
+    )
+    .option('--timeout <duration>', 'wait at most (default 60m); needed for runs of more than 10 minutes')
     .option('--fleet-size <n>', 'gates that share the service: their requests take turns')
     .option('--fleet-index <i>', 'which of them this is, from 0')
     .option('--strict', 'fail on a cancelled run too; every pipeline should')

@@ -170,8 +170,8 @@ describe('refused before anything is sent', () => {
     [['--wait', '--junit', '-'], /needs a file/],
     [['--wait', '--report', ''], /needs a file/],
     [['--wait', '--junit', 'a/b.xml', '--report', './a/b.xml'], /the same file/],
-    [['--junit', 'a.xml'], /--junit: nothing is waited for/],
-    [['--report', 'a.json', '--no-ci-report'], /--report, --no-ci-report: nothing is waited for/],
+    [['--junit', 'a.xml'], /--junit: no effect without --wait/],
+    [['--report', 'a.json', '--no-ci-report'], /--report, --no-ci-report: no effect without --wait/],
   ])('%j', async (flags, message) => {
     on = await stage();
     const { code, err } = await on.rungate(...trigger, ...flags);

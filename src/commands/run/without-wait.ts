@@ -1,0 +1,57 @@
+import { UsageError } from '../../errors.ts';
+import { inCi } from '../../output/motion.ts';
+import type { SettingName } from '../../settings/names.ts';
+import type { Context } from '../context.ts';
+import { givenWaitFlags, type WaitFlags } from './wait-flags.ts';
+
+type Flags = WaitFlags & { wait?: boolean };
+
+const reports = ['--junit', '--report'];
+
+/**
+ * Refuses options of a wait on a command that does not wait. After `--no-wait` the policy and the limits may stand there, as in
+ * arguments that several commands share; a report may not, since none would be written.
+ */
+export function refuseWaitFlags(flags: Flags): void {
+  const given = givenWaitFlags(flags).filter((name) => flags.wait !== false || reports.includes(name));
+  if (given.length === 0) return;
+  const place = flags.wait === false ? 'with --no-wait' : 'without --wait';
+  const hint =
+    flags.wait === false
+      ? 'remove --no-wait, or give the reports to the run wait that follows'
+      : given.some((name) => reports.includes(name))
+        ? 'add --wait'
+        : 'add --wait, or --no-wait if run wait follows';
+  throw new UsageError(`${given.join(', ')}: no effect ${place}, since nothing waits for the run`, { hint });
+}
+
+/** The settings that say how to wait and what a verdict means. */
+const gateSettings = [
+  'strict',
+  'on',
+  'interval',
+  'maxAttempts',
+  'timeout',
+  'fleetSize',
+] as const satisfies readonly SettingName[];
+
+/** Warns about a gate that was forgotten: a CI job that starts a run, has settings for a gate, and does not wait. */
+export async function warnWithoutWait(
+  { io, output, settings }: Context,
+  flags: Flags,
+  provider: string | null,
+): Promise<void> {
+  if (flags.wait === false || (provider === null && !inCi(io.env))) return;
+  const found = gateSettings.flatMap((name) => {
+    const setting = settings[name];
+    return setting === undefined || setting.origin === 'default' ? [] : [`${name} (${setting.detail})`];
+  });
+  if (found.length === 0) return;
+  const what = output.excerpt(found.join(', '), 400);
+  await output.alert(
+    `${output.paint('warn', 'warning:')} run trigger does not wait for the run, so no gate uses these settings: ${what}`,
+  );
+  await output.alert(
+    `  ${output.paint('dim', '→')} add --wait to gate on the run, or --no-wait if run wait follows or no gate is meant`,
+  );
+}

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage({ outcome: 'passed', duration: 1000 });
+});
+afterEach(() => on.close());
+
+const github = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '42' };
+const withFile = (settings: object): Settings => ({
+  cwd: '/repo',
+  files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(settings) },
+});
+
+describe('run trigger without --wait, in a CI with settings for a gate', () => {
+  it.each<[string, Settings, RegExp]>([
+    [
+      'strict in the environment',
+      { env: { ...github, RUNGATE_STRICT: 'true' } },
+      /strict \(RUNGATE_STRICT\)/,
+    ],
+    [
+      'a timeout in the project file',
+      { env: github, ...withFile({ timeout: '30m' }) },
+      /timeout \(\/repo\/\.rungate\.json\)/,
+    ],
+    ['a policy', { env: github, ...withFile({ on: { failed: 'warn' } }) }, /: on \(/],
+    ['an interval', { env: github, ...withFile({ interval: '30s' }) }, /: interval \(/],
+    ['a limit of reads', { env: github, ...withFile({ maxAttempts: 5 }) }, /: maxAttempts \(/],
+    ['a fleet', { env: github, ...withFile({ fleetSize: 2 }) }, /: fleetSize \(/],
+    ['a CI that only sets CI', { env: { CI: 'true', RUNGATE_STRICT: '1' } }, /strict/],
+    [
+      'two settings',
+      { env: github, ...withFile({ strict: true, timeout: '30m' }) },
+      /: strict \(\S+\), timeout \(\S+\)$/m,
+    ],
+  ])('warns once and starts the run: %s', async (_name, world, says) => {
+    const { code, out, err } = await on.with(world)(...trigger);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^run_\w+\n$/);
+    expect(err).toMatch(says);
+    expect(err.match(/warning: run trigger does not wait for the run/g)).toHaveLength(1);
+    expect(err).toMatch(/→ add --wait to gate on the run, or --no-wait/);
+  });
+
+  it('warns with --quiet and with --json too, and leaves the result alone', async () => {
+    const env = { ...github, RUNGATE_STRICT: 'true' };
+    const { out, err } = await on.with({ env })(...trigger, '--quiet', '--json');
+    expect(err).toMatch(/warning: run trigger does not wait/);
+    expect(JSON.parse(out).runId).toMatch(/^run_/);
+  });
+
+  it.each<[string, string[], Settings]>([
+    ['--no-wait', ['--no-wait'], { env: { ...github, RUNGATE_STRICT: 'true' } }],
+    ['no such setting', [], { env: github, ...withFile({ environment: 'staging', format: 'json' }) }],
+    ['no CI', [], { env: { RUNGATE_STRICT: 'true' } }],
+    ['CI=false', [], { env: { CI: 'false', RUNGATE_STRICT: 'true' } }],
+  ])('does not warn: %s', async (_name, argv, world) => {
+    const { code, err } = await on.with(world)(...trigger, ...argv);
+    expect(code).toBe(0);
+    expect(err).not.toMatch(/warning/);
+  });
+
+  it('waits without a warning where --wait is given', async () => {
+    const env = { ...github, RUNGATE_STRICT: 'true' };
+    const { code, err } = await on.with({ env })(...trigger, '--wait');
+    expect(code).toBe(0);
+    expect(err).not.toMatch(/does not wait/);
+  });
+
+  it('the recipe of trigger, then wait, gates on the run and prints no warning', async () => {
+    on.mock.state.plan.outcomes = ['failed'];
+    const ci = on.with({ env: { ...github, RUNGATE_STRICT: 'true' } });
+    const started = await ci(...trigger, '--no-wait');
+    const waited = await ci('run', 'wait', started.out.trim(), '--timeout', '30m');
+    expect([started.code, waited.code]).toEqual([0, 1]);
+    expect(started.err + waited.err).not.toMatch(/warning/);
+  });
+});
+
+describe('options of a wait on a run trigger that does not wait', () => {
+  it.each([[['--strict']], [['--timeout', '30m']], [['--junit', 'a.xml']]])(
+    '%j without --wait is a usage error, in a CI as elsewhere',
+    async (given) => {
+      for (const env of [{}, github]) {
+        const { code, err } = await on.with({ env })(...trigger, ...given);
+        expect(code).toBe(64);
+        expect(err).toMatch(/no effect without --wait[\s\S]*→ add --wait/);
+      }
+      expect(on.mock.requests).toEqual([]);
+    },
+  );
+
+  it('--strict without --wait names --no-wait as the other way, and a report does not', async () => {
+    expect((await on.rungate(...trigger, '--strict')).err).toMatch(/or --no-wait if run wait follows/);
+    expect((await on.rungate(...trigger, '--strict', '--junit', 'a.xml')).err).toMatch(/→ add --wait\n/);
+  });
+
+  it('policy and limits may stand beside --no-wait: they may be shared with run wait', async () => {
+    const shared = ['--strict', '--timeout', '30m', '--on', 'blocked=warn'];
+    const { code, out, err } = await on.with({ env: github })(...trigger, ...shared, '--no-wait');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^run_\w+\n$/);
+    expect(err).not.toMatch(/warning/);
+  });
+
+  it('a report beside --no-wait is a usage error: none would be written', async () => {
+    const { code, err } = await on.rungate(...trigger, '--no-wait', '--junit', 'a.xml', '--report', 'a.json');
+    expect(code).toBe(64);
+    expect(err).toMatch(/--junit, --report: no effect with --no-wait/);
+    expect(on.mock.requests).toEqual([]);
+  });
+
+  it.each([
+    [['--wait', '--no-wait'], /^run_\w+\n$/],
+    [['--no-wait', '--wait'], /passed/],
+  ])('of %j the last counts', async (argv, out) => {
+    expect((await on.rungate(...trigger, ...argv)).out).toMatch(out);
+  });
+});
