@@ -40,6 +40,8 @@ export interface Run {
   cancelled?: { at: number; reason: string | undefined };
   /** Its end was told to the webhooks. */
   announced?: boolean;
+  /** A status response has shown its end. */
+  endShown?: boolean;
 }
 
 /** The first reply to a keyed request, kept to be sent again to a request with the same bytes. */

@@ -3,6 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { causes, type Evidence } from '../../src/commands/selftest/hints.ts';
+import { type StepResult, scenarios } from '../../src/commands/selftest/scenarios.ts';
+import { policyOf } from '../../src/settings/merge.ts';
 import { type Ended, type Running, root, rungate } from '../e2e/built.ts';
 
 const fixtures = join(root, 'fixtures/selftest');
@@ -31,7 +34,7 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'always-red': { in: ['passed'], hint: /could not be started/ },
   background: { in: allRed, hint: /in the background/ },
   'background-wait-for-all': { in: allRed, hint: /in the background/ },
-  'case-lets-blocked-pass': { in: ['blocked'], hint: /exit code 2 pass/ },
+  'case-lets-blocked-pass': { in: ['blocked'], hint: /exit code \d pass/ },
   'continue-on-error': { in: allRed, hint: /continues on errors/ },
   'gate-skipped': { in: ['passed', ...allRed], hint: /never asked/ },
   'if-not-then-echo': { in: allRed, hint: /if takes the exit code/ },
@@ -47,8 +50,45 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'set-plus-e': { in: allRed, hint: /after set \+e/ },
   'tee-without-pipefail': { in: allRed, hint: /set -o pipefail/ },
   'trap-exits-with-zero': { in: allRed, hint: /the trap ends the step/ },
-  'without-wait': { in: ['failed', 'blocked', 'timeout'], hint: /add --wait/ },
+  'without-wait': { in: ['failed', 'blocked', 'timeout'], hint: /starts a run and does not wait/ },
+  'without-wait-in-a-pipe': {
+    in: ['failed', 'blocked', 'timeout', 'refused', 'down'],
+    hint: /starts a run and does not wait/,
+  },
+  'options-without-wait': { in: ['passed'], hint: /options of a gate and does not wait/ },
+  'own-poll-without-verdict': { in: ['failed', 'blocked', 'timeout'], hint: /reads by itself/ },
+  'waits-for-one-of-two': {
+    in: ['failed', 'blocked', 'cancelled', 'timeout'],
+    hint: /does not wait for each/,
+  },
+  'status-for-wait': { in: ['failed', 'blocked', 'timeout'], hint: /run status ends with 0/ },
+  'turned-round': { in: ['passed', ...allRed], hint: /! turns the exit code/ },
+  'process-substitution': { in: allRed, hint: /<\(…\)/ },
+  'command-substitution': { in: allRed, hint: /inside another command/ },
+  'own-address': { in: ['passed', ...allRed], hint: /sets RUNGATE_API_URL/ },
+  'address-by-flag': { in: ['passed'], hint: /--api-url sends/ },
+  'another-run-after-red': { in: ['failed', 'blocked', 'cancelled'], hint: /another run after a red one/ },
+  'left-behind': {
+    in: ['passed', 'failed', 'blocked', 'timeout', 'refused', 'down'],
+    hint: /ended before what/,
+  },
+  'never-ends': { in: ['passed', ...allRed], hint: /in a loop and did not end/ },
+  'too-slow': { in: ['passed', ...allRed], hint: /raise --time-limit/ },
+  'command-not-there': { in: ['passed'], hint: /command that is not there/ },
+  'red-after-green': { in: ['passed'], hint: /something else in it fails/ },
+  'lost-in-a-function': { in: allRed, hint: /lost on the way/ },
 };
+
+/** The steps that do not end by themselves. */
+const endless = ['retry-until-green', 'never-ends', 'too-slow'];
+
+/** Hints that are warnings, or about settings: `test/commands/selftest/selftest.test.ts` has the steps that cause them. */
+const elsewhere = [
+  /more than one run: is it/,
+  /lets a cancelled run pass/,
+  /add --strict$/,
+  /^a setting lets/,
+];
 
 describe.concurrent('selftest catches a wrong pipeline step', () => {
   it('each of those there are', ({ expect }) => {
@@ -60,8 +100,8 @@ describe.concurrent('selftest catches a wrong pipeline step', () => {
   });
 
   it.each(Object.entries(wrong))('%s', async (name, expected) => {
-    // Long enough for all but the one that never ends.
-    const limit = name === 'retry-until-green' ? ['--time-limit', '8s'] : [];
+    // Long enough for all but those that never end.
+    const limit = endless.includes(name) ? ['--time-limit', '8s'] : [];
     const script = join(fixtures, 'wrong', `${name}.sh`);
     const ended = await selftest(['--json', '--parallel', '4', ...limit, '--', script]).ended;
     expect(ended.code).toBe(1);
@@ -76,6 +116,14 @@ describe.concurrent('selftest catches a wrong pipeline step', () => {
     expect(found[0]?.hint).toMatch(expected.hint);
     expect(ended.err).toMatch(expected.hint);
   });
+});
+
+it('each hint has a step here that causes it', () => {
+  const patterns = [...Object.values(wrong).map(({ hint }) => hint), ...elsewhere];
+  const [result] = scenarios.map((scenario) => ({ scenario }) as unknown as StepResult);
+  const evidence = { text: '', policy: policyOf({}), result, results: [] } as unknown as Evidence;
+  const hints = causes.map(({ says }) => (typeof says === 'string' ? says : says(evidence)));
+  expect(hints.filter((hint) => !patterns.some((pattern) => pattern.test(hint)))).toEqual([]);
 });
 
 describe.concurrent('selftest passes a right pipeline step', () => {

@@ -1,11 +1,27 @@
+import type { Action } from '../../gate/policy.ts';
+import type { Verdict } from '../../gate/verdict.ts';
+import type { Setting } from '../../settings/names.ts';
 import type { StepResult } from './scenarios.ts';
 
-/** How a step goes wrong: `never asked` created no run although the service accepts it, `asked again` created several. */
-export type Symptom = 'green for red' | 'red for green' | 'never asked' | 'did not end' | 'asked again';
+/**
+ * How a step goes wrong: `never asked` created no run although the service accepts it, `asked again` created several, `lenient`
+ * passes a cancelled run.
+ */
+export type Symptom =
+  | 'green for red'
+  | 'red for green'
+  | 'never asked'
+  | 'did not end'
+  | 'asked again'
+  | 'lenient';
 
-/** What is known of a step: its text without comments, and what it did in each scenario. */
+/** What the settings make of each verdict, and which of them. */
+export type PolicySettings = Readonly<Record<Verdict, Setting<Action>>>;
+
+/** What is known of a step: its text without comments, its settings, and what it did in each scenario. */
 export interface Evidence {
   readonly text: string;
+  readonly policy: PolicySettings;
   readonly result: StepResult;
   readonly results: readonly StepResult[];
 }
@@ -25,18 +41,40 @@ interface Cause {
 /** A call of the gate by any path, on one line: `npx rungate`, `bin/rungate.js`; no variable RUNGATE_…, no file. */
 const gate = String.raw`\brungate(?:\.js)?(?=[\s"')]|$)`;
 const onLine = (before: string, after: string) => new RegExp(`${before}${gate}${after}`, 'm');
+const startsWithoutWait = /\brun\s+trigger\b/;
+const waits = /--wait\b|\brun\s+wait\b/;
 const lostOrUnasked = ['green for red', 'never asked'] as const;
 
-/** The policies that let a verdict of a scenario pass. */
-function letBy({ text, result }: Evidence): boolean {
-  const verdict = ['refused', 'down'].includes(result.scenario.name) ? 'unobserved' : result.scenario.name;
-  return new RegExp(`--on[ =]['"]?${verdict}=(?:warn|pass)`).test(text);
+function verdictOf({ scenario }: StepResult): Verdict {
+  return scenario.service === 'up' ? (scenario.name as Verdict) : 'unobserved';
+}
+
+/** What the step's own words say about the verdict; undefined where they say nothing. */
+function ownAction({ text, result }: Evidence): string | undefined {
+  const said = new RegExp(`--on[ =]['"]?${verdictOf(result)}=(pass|warn|fail)`, 'g');
+  return [...text.matchAll(said)].at(-1)?.[1];
+}
+
+/** An option of the step lets the verdict pass. */
+function letBy(evidence: Evidence): boolean {
+  return ['warn', 'pass'].includes(ownAction(evidence) ?? '');
+}
+
+/** A setting lets the verdict pass, and the step's own words do not forbid it. */
+function letBySettings(evidence: Evidence): boolean {
+  const { value, origin } = evidence.policy[verdictOf(evidence.result)];
+  return value !== 'fail' && origin !== 'default' && ownAction(evidence) === undefined;
 }
 
 /** In other scenarios red does get through: it is not the step as a whole. */
 function othersAreRed({ results, result }: Evidence): boolean {
   return results.some(
-    (one) => one !== result && one.scenario.expected === 'red' && !one.stopped && one.exitCode !== 0,
+    (one) =>
+      one !== result &&
+      one.scenario.expected === 'red' &&
+      one.scenario.service === 'up' &&
+      !one.stopped &&
+      one.exitCode !== 0,
   );
 }
 
@@ -45,8 +83,33 @@ function neverAsked({ results }: Evidence): boolean {
   return results.every(({ scenario, runsCreated }) => scenario.service !== 'up' || runsCreated === 0);
 }
 
+/** The scenarios that show whether a step waits: in `timeout` no run ends, and a gate that is left behind may have waited. */
+function thatEnd(results: readonly StepResult[]): readonly StepResult[] {
+  return results.filter(
+    ({ scenario, stopped, leftBehind }) =>
+      scenario.service === 'up' && scenario.name !== 'timeout' && !stopped && !leftBehind,
+  );
+}
+
+/** The step starts runs and never reads how one ends. */
+function startsOnly({ text, results }: Evidence): boolean {
+  const ended = thatEnd(results);
+  if (ended.length > 0) return ended.every((one) => one.runsCreated > 0 && one.endsRead === 0);
+  return startsWithoutWait.test(text) && !waits.test(text);
+}
+
+/** The step starts several runs and reads how some of them end. */
+function waitsForSome({ results }: Evidence): boolean {
+  return thatEnd(results).some((one) => one.endsRead > 0 && one.endsRead < one.runsCreated);
+}
+
+/** A scenario that should be red is green: the exit code does not get through. */
+function losesRed({ results }: Evidence): boolean {
+  return results.some(({ scenario, exitCode }) => scenario.expected === 'red' && exitCode === 0);
+}
+
 /** Likely causes with their remedies; the first that fits is told. */
-const causes: readonly Cause[] = [
+export const causes: readonly Cause[] = [
   {
     symptoms: ['did not end'],
     text: /\b(?:until|while)\b/,
@@ -61,12 +124,37 @@ const causes: readonly Cause[] = [
   {
     symptoms: ['green for red', 'never asked', 'red for green'],
     text: /\bRUNGATE_(?:API_URL|API_KEY|TOKEN)=/,
-    when: ({ result }) => result.runsCreated === 0 && result.scenario.service === 'up',
+    when: neverAsked,
     says: 'the step sets RUNGATE_API_URL or a credential by itself: set them outside the step',
+  },
+  {
+    text: onLine('', String.raw`[^\n|;&]*\n[ \t]*--[a-z]`),
+    says: 'the options on the next line are not part of the command: join the lines, in YAML with ">-" instead of "|"',
+  },
+  {
+    when: startsOnly,
+    says: 'the step starts a run and does not wait for its end: add --wait to run trigger, or gate with run wait',
+  },
+  {
+    symptoms: ['red for green'],
+    when: ({ result }) => result.output.includes('no effect without --wait'),
+    says: 'the step has options of a gate and does not wait for the run: add --wait to run trigger',
   },
   {
     when: letBy,
     says: 'an --on option lets this verdict pass: take it out',
+  },
+  {
+    when: letBySettings,
+    says: ({ policy, result }) => {
+      const { origin, detail } = policy[verdictOf(result)];
+      return `a setting lets this verdict pass (${detail ?? origin}): remove it from "on" there`;
+    },
+  },
+  {
+    symptoms: ['green for red', 'asked again'],
+    when: waitsForSome,
+    says: 'the step starts several runs and does not wait for each: give run wait the id of every run',
   },
   {
     symptoms: ['green for red', 'asked again'],
@@ -75,7 +163,7 @@ const causes: readonly Cause[] = [
   },
   {
     symptoms: ['green for red', 'asked again'],
-    when: ({ result }) => result.runsCreated > 1,
+    when: ({ result }) => result.runsCreated > 1 && result.scenario.expected !== 'green',
     says: 'the step starts another run after a red one: trigger once, and end with the code of that run',
   },
   {
@@ -115,6 +203,11 @@ const causes: readonly Cause[] = [
     says: 'if takes the exit code of the gate for itself: end the red branch with exit 1, or use no if',
   },
   {
+    symptoms: ['green for red', 'red for green'],
+    text: onLine(String.raw`(?:^|[;&|({]|\bdo\b|\bthen\b)[ \t]*![ \t][^\n;|&]*`, ''),
+    says: '! turns the exit code of the gate round: take it out',
+  },
+  {
     text: /\btrap\s+(['"])[^\n]*\bexit\s+0\b[^\n]*\1\s[^\n]*\bEXIT\b/,
     says: 'the trap ends the step with exit 0: leave exit out of the trap',
   },
@@ -123,22 +216,18 @@ const causes: readonly Cause[] = [
     says: 'local, export and the like return 0 whatever $(…) did: assign in a line of its own',
   },
   {
-    text: onLine(String.raw`\b(?:echo|printf|test)\b[^\n;|&]*(?:\$\(|\x60)[^\n]*`, ''),
-    says: 'the exit code of $(…) inside another command is lost: run the gate as a command of its own',
-  },
-  {
-    text: onLine('', String.raw`[^\n|;&]*\n[ \t]*--[a-z]`),
-    says: 'the options on the next line are not part of the command: join the lines, in YAML with ">-" instead of "|"',
-  },
-  {
-    text: /\brun\s+trigger\b/,
-    unless: /--wait\b|\brun\s+wait\b/,
-    says: 'run trigger without --wait only starts a run, and says nothing of its verdict: add --wait',
+    text: onLine(String.raw`(?:\b(?:echo|printf|test)\b[^\n;|&]*(?:\$\(|\x60)|<\()[^\n]*`, ''),
+    says: 'the exit code of $(…) or <(…) inside another command is lost: run the gate as a command of its own',
   },
   {
     text: /\brun\s+status\b/,
-    unless: /--wait\b|\brun\s+wait\b/,
+    unless: waits,
     says: 'run status ends with 0 whatever the state: gate with run wait, or run trigger --wait',
+  },
+  {
+    text: startsWithoutWait,
+    unless: waits,
+    says: 'the step reads by itself how the run ends: let rungate do it, with run trigger --wait or run wait',
   },
   {
     when: othersAreRed,
@@ -151,6 +240,7 @@ const causes: readonly Cause[] = [
   },
   {
     text: onLine('', String.raw`[^\n;]*(?:;|\n)\s*\S`),
+    unless: /\bset[ \t]+-[a-zA-Z]*e|\berrexit\b|\b[a-z]{0,2}sh[ \t]+-[a-zA-Z]*e/,
     says: 'what comes after the gate decides how the step ends: begin with set -e, or call the gate last, with exec',
   },
   {
@@ -171,6 +261,20 @@ const causes: readonly Cause[] = [
     says: 'the step is red although the gate is green: something else in it fails, see its output',
   },
   { symptoms: ['asked again'], says: 'the step started more than one run: is it meant to?' },
+  {
+    symptoms: ['lenient'],
+    when: letBy,
+    says: 'an --on option lets a cancelled run pass, which has tested nothing: take it out, and add --strict',
+  },
+  {
+    symptoms: ['lenient'],
+    text: /--no-strict\b/,
+    says: '--no-strict lets a cancelled run pass, which has tested nothing: write --strict',
+  },
+  {
+    symptoms: ['lenient'],
+    says: 'a cancelled run has tested nothing, and the step lets it pass: add --strict',
+  },
 ];
 
 /** Longer lines were not written by a person, and would take the patterns long. */
@@ -180,13 +284,20 @@ const longestLine = 1000;
 export function plainScript(text: string): string {
   const lines = text.replace(/\\\r?\n/g, ' ').split(/\r?\n/);
   return lines
-    .map((line) => line.slice(0, longestLine).replace(/(?:^|[ \t])#(?:[ \t!].*)?$|^[ \t]*#.*$/, ''))
+    .map((line) =>
+      line
+        .slice(0, longestLine)
+        .replace(/^#!/, '')
+        .replace(/(?:^|[ \t])#(?:[ \t!].*)?$|^[ \t]*#.*$/, ''),
+    )
     .join('\n');
 }
 
 /** Returns the likely cause of what went wrong in a scenario, with its remedy. */
-export function hintFor(symptom: Symptom, evidence: Evidence): string {
+export function hintFor(seen: Symptom, evidence: Evidence): string {
   const { text } = evidence;
+  // A step that loses other red codes needs more than --strict.
+  const symptom = seen === 'lenient' && losesRed(evidence) ? 'green for red' : seen;
   const found = causes.find(
     (cause) =>
       (cause.symptoms ?? ['green for red']).includes(symptom) &&

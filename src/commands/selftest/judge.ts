@@ -1,5 +1,5 @@
 import type { Action } from '../../gate/policy.ts';
-import { hintFor, type Symptom } from './hints.ts';
+import { hintFor, type PolicySettings, type Symptom } from './hints.ts';
 import type { StepResult } from './scenarios.ts';
 
 /** What is made of one scenario. */
@@ -28,20 +28,19 @@ function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult): Sy
   if (scenario.expected === 'green' && !green) return 'red for green';
   // A green that nobody gave: only here does the service's answer say that the gate was asked.
   if (scenario.name === 'passed' && runsCreated === 0) return 'never asked';
-  return runsCreated > 1 ? 'asked again' : null;
+  if (runsCreated > 1) return 'asked again';
+  return scenario.name === 'cancelled' && scenario.expected === 'any' && green ? 'lenient' : null;
 }
 
-const passesCancelled = 'a cancelled run has tested nothing, and the step lets it pass: add --strict';
-
-/** Judges what a step did, from its text and all that it did. Pure. */
-export function judge(text: string, results: readonly StepResult[]): readonly Judgement[] {
+/** Judges what a step did, from its text, its settings and all that it did. Pure. */
+export function judge(
+  text: string,
+  policy: PolicySettings,
+  results: readonly StepResult[],
+): readonly Judgement[] {
   return results.map((result) => {
     const symptom = symptomOf(result);
-    const { scenario, exitCode } = result;
-    if (symptom === null) {
-      const lenient = scenario.name === 'cancelled' && scenario.expected === 'any' && exitCode === 0;
-      return { result, ok: true, hint: lenient ? passesCancelled : null };
-    }
-    return { result, ok: symptom === 'asked again', hint: hintFor(symptom, { text, result, results }) };
+    const hint = symptom === null ? null : hintFor(symptom, { text, policy, result, results });
+    return { result, ok: symptom === null || symptom === 'asked again' || symptom === 'lenient', hint };
   });
 }

@@ -121,7 +121,7 @@ export async function selftestCommand(
     const stand = { io, command, folder, shims, limitMs };
     const ran = runAll(stand, list, parallel, stop, (result) => tellStep(output, result));
     const results = await output.motion.during('running the step in each scenario', ran);
-    const judgements = judge(text, results);
+    const judgements = judge(text, policyOf(context.settings), results);
     await printJudgements(output, judgements);
     return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;
   } finally {

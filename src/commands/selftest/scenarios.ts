@@ -46,6 +46,8 @@ export interface StepResult {
   readonly exitCode: number;
   readonly seconds: number;
   readonly runsCreated: number;
+  /** How many of those it has seen end. */
+  readonly endsRead: number;
   /** It had not ended within the time limit, and was stopped. */
   readonly stopped: boolean;
   /** It had ended before what it had started. */

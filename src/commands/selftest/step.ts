@@ -65,6 +65,7 @@ export async function runStep(stand: Stand, scenario: Scenario): Promise<StepRes
       exitCode: codeOf(ended),
       seconds: Math.round((io.clock.monotonic() - began) / 100) / 10,
       runsCreated: mock.state.runs.size,
+      endsRead: [...mock.state.runs.values()].filter(({ endShown }) => endShown === true).length,
       stopped: ended.stopped,
       leftBehind: ended.leftBehind,
       output: new TextDecoder().decode(printed),

@@ -45,9 +45,12 @@ export const runHandlers: HandlersOf<typeof run> = {
     return { status: 201, body: { runId: id, state: 'in_progress', appUrl } };
   },
 
-  'run.status': ({ params, tenant, state }) => ({
-    body: statusOf(state, findRun(state, tenant, params.runId)),
-  }),
+  'run.status': ({ params, tenant, state }) => {
+    const found = findRun(state, tenant, params.runId);
+    const body = statusOf(state, found);
+    if (body.state !== 'in_progress') found.endShown = true;
+    return { body };
+  },
 
   'run.cancel': ({ params, body, tenant, state }) => {
     const found = findRun(state, tenant, params.runId);

@@ -6,6 +6,7 @@ import { hintFor, plainScript, type Symptom } from '../../../src/commands/selfte
 import { judge, looksStrict } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
+import { policyOf } from '../../../src/settings/merge.ts';
 import { cli, memoryIo, type Result, type Settings, trigger } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
 import { turns } from '../../until.ts';
@@ -387,6 +388,7 @@ function results(changes: Partial<StepResult> = {}): StepResult[] {
     exitCode: 0,
     seconds: 1,
     runsCreated: scenario.service === 'up' ? 1 : 0,
+    endsRead: scenario.service === 'up' && scenario.name !== 'timeout' ? 1 : 0,
     stopped: false,
     leftBehind: false,
     output: '',
@@ -394,10 +396,18 @@ function results(changes: Partial<StepResult> = {}): StepResult[] {
   }));
 }
 
-function hint(symptom: Symptom, script: string, name = 'failed', all = results()): string {
+const usualPolicy = policyOf({});
+
+function hint(
+  symptom: Symptom,
+  script: string,
+  name = 'failed',
+  all = results(),
+  policy = usualPolicy,
+): string {
   const result = all.find(({ scenario }) => scenario.name === name);
   if (result === undefined) throw new Error(name);
-  return hintFor(symptom, { text: plainScript(script), result, results: all });
+  return hintFor(symptom, { text: plainScript(script), policy, result, results: all });
 }
 
 describe('the likely cause of red that stays green', () => {
@@ -415,7 +425,6 @@ describe('the likely cause of red that stays green', () => {
     [`if ! ${step}; then echo failed; fi`, /^if takes/],
     [`if ${step}; then deploy; fi`, /^if takes/],
     [`until ${step}; do sleep 1; done`, /until the gate is green/],
-    ['rungate run trigger --project a --process b', /add --wait/],
     ['rungate run status "$id" --json', /run status ends with 0/],
     [`set +e\n${step}\nexit 0`, /after set \+e/],
     [`${step}; echo done`, /what comes after/],
@@ -462,6 +471,63 @@ describe('the likely cause of red that stays green', () => {
       /ended before/,
     );
   });
+
+  it.each([
+    'rungate run trigger --project a --process b',
+    'rungate run trigger --project a --process b | tee log',
+    'rungate run trigger --project a --process b || true',
+    'if rungate run trigger --project a --process b; then deploy; fi',
+    'export run=$(rungate run trigger --project a --process b)',
+    'make gate',
+  ])('a run whose end is never read is not waited for: %j', (script) => {
+    for (const name of ['failed', 'timeout']) {
+      expect(hint('green for red', script, name, results({ endsRead: 0 }))).toMatch(/does not wait.*--wait/);
+    }
+  });
+
+  it('only some of several runs are waited for', () => {
+    const all = results({ runsCreated: 2, endsRead: 1 });
+    expect(hint('green for red', 'make gate', 'failed', all)).toMatch(/id of every run/);
+  });
+
+  it('a setting lets the verdict pass, unless the step says otherwise', () => {
+    const detail = '/repo/.rungate.json';
+    const on = { value: { failed: 'warn' }, origin: 'project file', detail, parts: { failed: {} } } as const;
+    const policy = policyOf({ on: { ...on, parts: { failed: { origin: 'project file', detail } } } });
+    const gate = 'rungate run trigger --wait';
+    expect(hint('green for red', gate, 'failed', results(), policy)).toMatch(
+      /a setting lets.*\(\/repo\/\.rungate\.json\)/,
+    );
+    expect(hint('green for red', `${gate} --on failed=fail`, 'failed', results(), policy)).not.toMatch(
+      /setting/,
+    );
+    expect(hint('green for red', gate, 'blocked', results(), policy)).not.toMatch(/setting/);
+  });
+});
+
+describe('the hint for a cancelled run that passes', () => {
+  const red = results().map((one) => (one.scenario.expected === 'red' ? { ...one, exitCode: 1 } : one));
+  const all = red.map((one) =>
+    one.scenario.name === 'cancelled'
+      ? { ...one, exitCode: 0, scenario: { ...one.scenario, expected: 'any' as const } }
+      : one,
+  );
+  const gate = 'rungate run trigger --project a --process b --wait';
+
+  it.each([
+    [gate, /add --strict$/],
+    [`${gate} --strict --on cancelled=warn`, /--on option.*take it out/],
+    [`${gate} --no-strict`, /^--no-strict/],
+  ])('%j', (script, cause) => {
+    expect(hint('lenient', script, 'cancelled', all)).toMatch(cause);
+  });
+
+  it('is that of the other scenarios where the step loses their exit codes too', () => {
+    const script = 'rungate run trigger --project a --process b';
+    const lost = results({ endsRead: 0 });
+    expect(hint('lenient', script, 'cancelled', lost)).toMatch(/does not wait/);
+    expect(hint('lenient', `${gate} | tee log`, 'cancelled', results())).toMatch(/in a pipe/);
+  });
 });
 
 describe('the likely cause of the rest', () => {
@@ -473,6 +539,14 @@ describe('the likely cause of the rest', () => {
     ['never asked', `RUNGATE_API_URL=https://a.example ${step}`, { runsCreated: 0 }, /by itself/],
     ['never asked', `${step} &`, { runsCreated: 0 }, /background/],
     ['never asked', '', { runsCreated: 0 }, /never asked/],
+    ['red for green', `! ${step}`, { exitCode: 1 }, /^! turns/],
+    [
+      'red for green',
+      'rungate run trigger --strict',
+      { exitCode: 64, runsCreated: 0, output: 'error: --strict: no effect without --wait, since …' },
+      /does not wait for the run: add --wait/,
+    ],
+    ['asked again', `${step}\n${step}`, { runsCreated: 2, endsRead: 2 }, /is it meant to/],
     ['did not end', `while ! ${step}; do :; done`, { stopped: true }, /loop/],
     ['did not end', step, { stopped: true }, /--time-limit/],
   ])('%s, %j, %j', (symptom, script, changes, cause) => {
@@ -485,7 +559,7 @@ it('a script of one endless line is looked at in no time', () => {
 });
 
 it('a judgement depends on nothing but what it is given, and is wrong for every red that is green', () => {
-  const judged = judge(step, results());
-  expect(judged).toEqual(judge(step, results()));
+  const judged = judge(step, usualPolicy, results());
+  expect(judged).toEqual(judge(step, usualPolicy, results()));
   expect(judged.filter(({ ok }) => ok).map(({ result }) => result.scenario.name)).toEqual(['passed']);
 });
