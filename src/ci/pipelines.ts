@@ -3,8 +3,12 @@ import type { Installation } from './installation.ts';
 
 /** What a pipeline's step says itself, and what the project file says for it. */
 export interface Plan {
-  /** The flags that say what to run. Empty if `.rungate.json` says it: then the step checks the repository out. */
+  /** The flags that say what to run, as far as the project file in the repository's root does not. */
   readonly flags: string;
+  /** The step needs the repository's files: a project file, a lockfile. */
+  readonly checkout: boolean;
+  /** The package that is gated, as a path from the repository's root; empty for the root. */
+  readonly folder: string;
   /** The project file has the service's address, so no variable is needed. */
   readonly addressInFile: boolean;
   readonly installation: Installation;
@@ -34,6 +38,21 @@ export function gateLines({ flags, installation }: Plan, reports: string, indent
   return `${indent}exec ${installation.start} run trigger --wait --strict\n${indent}${options}`;
 }
 
+/** The path as part of a name: letters, digits and dashes. */
+function slugOf(folder: string): string {
+  return folder.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '');
+}
+
+/** The name of the job: each package of a repository has one of its own. */
+function jobOf({ folder }: Plan): string {
+  return folder === '' ? 'e2e' : `e2e-${slugOf(folder)}`;
+}
+
+/** The file of a pipeline: each package has one of its own where the CI takes many. */
+export function pipelineFile({ file, added }: Pipeline, { folder }: Plan): string {
+  return folder === '' || added !== true ? file : file.replace(/(?=\.[a-z]+$)/, `-${slugOf(folder)}`);
+}
+
 /** Returns the command that installs from the lockfile, with what the CI puts around it; empty without one. */
 function installLine({ installation: { install } }: Plan, before: string, after = ''): string {
   return line(install !== null, `${before}${install}${after}`);
@@ -55,18 +74,18 @@ export const pipelines: readonly Pipeline[] = [
     added: true,
     keyPlace: 'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY',
     addressPlace: 'there, on the tab Variables: RUNGATE_API_URL',
-    text: (plan) => `name: e2e
+    text: (plan) => `name: ${jobOf(plan)}
 on: [push, pull_request]
 permissions:
   contents: read
 jobs:
-  e2e:
+  ${jobOf(plan)}:
     runs-on: ubuntu-latest
     timeout-minutes: 60
     # Pull requests from forks have no secrets.
     if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository
     steps:
-${line(plan.flags === '', `      - uses: ${checkout}\n        with:\n          persist-credentials: false`)}${installLine(plan, '      - run: ')}      - run: >-
+${line(plan.checkout, `      - uses: ${checkout}\n        with:\n          persist-credentials: false`)}${installLine(plan, '      - run: ')}      - run: >-
 ${gateLines(plan, '--junit rungate.xml', '          ')}
         env:
 ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_URL }}`)}          RUNGATE_API_KEY: \${{ secrets.RUNGATE_API_KEY }}
@@ -79,7 +98,7 @@ ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_UR
     keyPlace: 'Settings, CI/CD, Variables: RUNGATE_API_KEY, masked',
     addressPlace: 'there too: RUNGATE_API_URL',
     // GitLab checks out by itself.
-    text: (plan) => `e2e:
+    text: (plan) => `${jobOf(plan)}:
   image: node:24-slim
   timeout: 60 minutes
   interruptible: true
@@ -101,12 +120,12 @@ ${gateLines(plan, '--junit rungate.xml --report rungate.env', '      ')}
     addressPlace: 'in that context too: RUNGATE_API_URL',
     text: (plan) => `version: 2.1
 jobs:
-  e2e:
+  ${jobOf(plan)}:
     docker:
       - image: cimg/node:lts
     resource_class: small
     steps:
-${line(plan.flags === '', '      - checkout')}${installLine(plan, '      - run: ')}      - run:
+${line(plan.checkout, '      - checkout')}${installLine(plan, '      - run: ')}      - run:
           name: rungate
           command: >-
 ${gateLines(plan, '--junit rungate/junit.xml', '            ')}
@@ -117,7 +136,7 @@ ${gateLines(plan, '--junit rungate/junit.xml', '            ')}
 workflows:
   gate:
     jobs:
-      - e2e:
+      - ${jobOf(plan)}:
           context: rungate
 `,
   },
@@ -132,10 +151,12 @@ workflows:
   agent { docker { image 'node:24-slim' } }
   options { timeout(time: 60, unit: 'MINUTES') }
   environment {
-${line(plan.flags !== '', "    RUNGATE_API_URL = 'https://service.example.com'")}    RUNGATE_API_KEY = credentials('rungate-api-key')
+${line(!plan.checkout, "    RUNGATE_API_URL = 'https://service.example.com'")}    RUNGATE_API_KEY = credentials('rungate-api-key')
+    // Where the image does not know the agent's user, HOME is / and npm cannot write its cache there.
+    npm_config_cache = '.npm'
   }
   stages {
-    stage('e2e') {
+    stage('${jobOf(plan)}') {
       steps {
 ${installLine(plan, "        sh '", "'")}        sh '${gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ')}'
       }
@@ -157,12 +178,12 @@ ${installLine(plan, "        sh '", "'")}        sh '${gateLines(plan, '--junit 
     text: (plan) => `variables:
   - group: rungate
 jobs:
-  - job: e2e
+  - job: ${jobOf(plan).replaceAll('-', '_')}
     pool:
       vmImage: ubuntu-latest
     timeoutInMinutes: 60
     steps:
-      - checkout: ${plan.flags === '' ? 'self' : 'none'}
+      - checkout: ${plan.checkout ? 'self' : 'none'}
 ${installLine(plan, '      - bash: ')}      - bash: >-
 ${gateLines(plan, '--junit rungate.xml', '          ')}
         displayName: rungate
@@ -185,9 +206,9 @@ ${line(!plan.addressInFile, '          RUNGATE_API_URL: $(RUNGATE_API_URL)')}   
 pipelines:
   default:
     - step:
-        name: e2e
+        name: ${jobOf(plan)}
         max-time: 60
-${line(plan.flags !== '', '        clone:\n          enabled: false')}        script:
+${line(!plan.checkout, '        clone:\n          enabled: false')}        script:
 ${installLine(plan, '          - ')}          - >-
 ${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
         artifacts:
@@ -202,8 +223,8 @@ ${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
     addressPlace: 'there too: RUNGATE_API_URL',
     // Buildkite checks out by itself. A secret that is named and not there fails the job.
     text: (plan) => `steps:
-  - label: e2e
-    key: e2e
+  - label: ${jobOf(plan)}
+    key: ${jobOf(plan)}
     command:
 ${installLine(plan, '      - ')}      - >-
 ${gateLines(plan, '--junit rungate.xml', '        ')}

@@ -10,7 +10,15 @@ import { commandIn } from './command-in.ts';
 
 const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
 const selected = '--project shop --process checkout';
-const stands = { flags: selected, addressInFile: false, installation: pinned(version) };
+const stands = {
+  flags: selected,
+  checkout: false,
+  folder: '',
+  addressInFile: false,
+  installation: pinned(version),
+};
+/** The plan of a step whose project file says what to run. */
+const fromFile = { ...stands, flags: '', checkout: true };
 const lockfile = { install: 'npm ci --ignore-scripts', start: 'npx --no-install rungate', caveat: null };
 const installations = { 'by its version': pinned(version), 'from the lockfile': lockfile };
 
@@ -28,7 +36,7 @@ describe.each(pipelines)('$title', (pipeline) => {
     it.each([false, true])(
       'leaves to the project file what it says (its address: %j), and nothing else',
       (addressInFile) => {
-        const text = pipeline.text({ flags: '', addressInFile, installation });
+        const text = pipeline.text({ ...fromFile, addressInFile, installation });
         expect(text).not.toMatch(/--project|--process|shop/);
         expect(text).toMatch(/exec npx .* run trigger --wait --strict\s+--timeout 45m --junit /);
         if (namesSecrets.includes(pipeline.provider)) expect(text).toContain('RUNGATE_API_KEY');
@@ -42,7 +50,7 @@ describe.each(pipelines)('$title', (pipeline) => {
     it.each(['', selected])(
       'waits and is strict on the first line of the command, with the flags %j',
       (flags) => {
-        const text = pipeline.text({ flags, addressInFile: false, installation });
+        const text = pipeline.text({ ...fromFile, flags, installation });
         const gates = text
           .split('\n')
           .filter((line) => line.includes('rungate') && / run\b.*\btrigger\b/.test(line));
@@ -52,14 +60,14 @@ describe.each(pipelines)('$title', (pipeline) => {
     );
 
     it.runIf(isYaml)('is the same gate when the folded lines become literal ones', () => {
-      const text = pipeline.text({ flags: selected, addressInFile: false, installation });
+      const text = pipeline.text({ ...stands, installation });
       const [folded, literal] = [text, text.replace('>-', '|')].map((one) => commandIn(parseYaml(one)));
       expect(literal).not.toBe(folded);
       expect(literal?.split('\n')[0]).toBe(`exec ${installation.start} run trigger --wait --strict`);
     });
 
     it('installs from the lockfile before the gate, in a command of its own', () => {
-      const text = pipeline.text({ flags: '', addressInFile: false, installation });
+      const text = pipeline.text({ ...fromFile, installation });
       const before = text.slice(0, text.indexOf('exec ')).split('\n');
       const installing = before.filter((line) => /\b(npm|npx)\b/.test(line));
       expect(installing.map((line) => line.trim().replace(/^(- )?(run: |bash: |sh )?'?|'$/g, ''))).toEqual(
@@ -69,7 +77,7 @@ describe.each(pipelines)('$title', (pipeline) => {
   });
 
   it('uses actions by their commit, and keeps no credential for git', () => {
-    const text = pipeline.text({ ...stands, flags: '' });
+    const text = pipeline.text(fromFile);
     const used = [...text.matchAll(/\buses: .*/g)].map(([line]) => line);
     expect(used).toHaveLength(pipeline.provider === 'github' ? 1 : 0);
     const own = readFileSync(join(root, '.github/workflows/ci.yml'), 'utf8');

@@ -2,20 +2,16 @@ import { type Provider, providers } from '../../ci/context.ts';
 import { UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
 import { UnfitValue } from '../../settings/kinds.ts';
-import type { PlainName, Settings } from '../../settings/names.ts';
-import { readValue } from '../../settings/table.ts';
+import type { Settings, SettingValues } from '../../settings/names.ts';
+import { readValue, readWord } from '../../settings/table.ts';
 import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 
-/** What `.rungate.json` is going to say; it has no undefined settings. */
-export interface Answers {
-  apiUrl: string | undefined;
-  project: string;
-  process: string | undefined;
-  tags: readonly string[] | undefined;
-  environment: string | undefined;
-  strict: boolean | undefined;
-}
+/** What init asks about, in the order of the file. It changes no other setting. */
+export const askedNames = ['apiUrl', 'project', 'process', 'tags', 'environment', 'strict'] as const;
+
+/** What flags and a person say about the project file. */
+export type Answers = Partial<Pick<SettingValues, (typeof askedNames)[number]>>;
 
 export type CiChoice = Provider | 'none';
 
@@ -38,14 +34,20 @@ async function askFor<Value>(
   }
 }
 
-/** A value of the repository and not of one person: from a flag, or from the file that is replaced. */
-function shared<Name extends 'apiUrl' | 'environment' | 'strict'>(
-  settings: Settings,
-  name: Name,
-): Answers[Name] {
-  const found = settings[name];
-  const isShared = found?.origin === 'flag' || found?.origin === 'project file';
-  return isShared ? (found.value as Answers[Name]) : undefined;
+/** What identifies the tests is the same for everybody, so the environment and a profile may give it to a new file. */
+const ofEverybody: readonly string[] = ['project', 'process', 'tags'];
+
+/** What flags say, and what a new file takes over from the environment and the profile. */
+function knownAnswers(settings: Settings, fields: Readonly<Record<string, unknown>>): Answers {
+  const selects = fields.process !== undefined || fields.tags !== undefined;
+  const known = askedNames.flatMap((name) => {
+    const setting = settings[name];
+    if (setting?.origin === 'flag') return [[name, setting.value]];
+    const isInFile = fields[name] !== undefined || (selects && (name === 'process' || name === 'tags'));
+    const isTakenOver = setting?.origin !== 'project file' && ofEverybody.includes(name) && !isInFile;
+    return setting === undefined || !isTakenOver ? [] : [[name, setting.value]];
+  });
+  return Object.fromEntries(known) as Answers;
 }
 
 function missing(what: readonly string[]): UsageError {
@@ -61,47 +63,42 @@ function unanswered(what: string): UsageError {
 }
 
 /**
- * Returns the settings, and a person's answers about the others. It asks only if a required one is missing.
+ * Returns what flags and a person say. It asks only if a required setting is missing from the settings.
+ * @param fields what the project file says already
  * @throws UsageError if nobody can be asked, or a required question was not answered
  */
 export async function gatherAnswers(
   context: Context,
+  fields: Readonly<Record<string, unknown>>,
   mayAsk: boolean,
 ): Promise<{ answers: Answers; asked: boolean }> {
   const { settings } = context;
-  const project = settings.project?.value;
-  const known = {
-    apiUrl: shared(settings, 'apiUrl'),
-    process: settings.process?.value,
-    tags: settings.tags?.value,
-    environment: shared(settings, 'environment'),
-    strict: shared(settings, 'strict'),
-  };
-  const selected = known.process !== undefined || known.tags !== undefined;
-  if (project !== undefined && selected) return { answers: { ...known, project }, asked: false };
+  const answers = knownAnswers(settings, fields);
+  const selected = settings.process !== undefined || settings.tags !== undefined;
   const wanted = [
-    ...(project === undefined ? ['the project (--project <slug>)'] : []),
+    ...(settings.project === undefined ? ['the project (--project <slug>)'] : []),
     ...(selected ? [] : ['what to run (--process <slug>, or --tag <tag>)']),
   ];
+  if (wanted.length === 0) return { answers, asked: false };
   if (!mayAsk) throw missing(wanted);
-  const ask = async <Name extends PlainName>(name: Name, question: string) => {
-    const read = (text: string) =>
-      readValue(name, name === 'tags' ? text.split(',').map((tag) => tag.trim()) : text);
-    const answer = await askFor(context, question, read);
+  const ask = async (name: (typeof askedNames)[number], question: string) => {
+    const answer = await askFor(context, question, (text) => readValue(name, readWord(name, text)));
     if (answer === null) throw missing(wanted);
-    return answer;
+    if (answer !== undefined) Object.assign(answers, { [name]: answer });
+    return answer !== undefined;
   };
-  const chosen = project ?? (await ask('project', 'Project, by its slug'));
-  if (chosen === undefined) throw unanswered('the project');
-  const answers: Answers = { ...known, project: chosen };
-  if (!selected) {
-    answers.process = await ask('process', 'Process to run, by its slug (Enter for tags)');
-    if (answers.process === undefined) answers.tags = await ask('tags', 'Tags, with commas between them');
-    if (answers.process === undefined && answers.tags === undefined) throw unanswered('what to run');
-  }
-  answers.environment ??= await ask('environment', "Environment, by its key (Enter for the project's own)");
+  if (settings.project === undefined && !(await ask('project', 'Project, by its slug')))
+    throw unanswered('the project');
+  if (
+    !selected &&
+    !(await ask('process', 'Process to run, by its slug (Enter for tags)')) &&
+    !(await ask('tags', 'Tags, with commas between them'))
+  )
+    throw unanswered('what to run');
+  if (answers.environment === undefined && fields.environment === undefined)
+    await ask('environment', "Environment, by its key (Enter for the project's own)");
   if (settings.apiUrl === undefined)
-    answers.apiUrl = await ask('apiUrl', "The service's address (Enter to set RUNGATE_API_URL instead)");
+    await ask('apiUrl', "The service's address (Enter to set RUNGATE_API_URL instead)");
   return { answers, asked: true };
 }
 

@@ -8,7 +8,7 @@ import type { InitFlags } from './init.ts';
 export function defineInit(command: Command, bind: Bind): void {
   command
     .description(
-      'Write .rungate.json and a pipeline for the CI that this repository uses. Asks for what no flag says. Nothing is sent, no secret is written, and no file is overwritten without --force.',
+      'Write .rungate.json and a pipeline for the CI that this repository uses; in a package of a monorepo, for that package. Asks for what no flag says. Nothing is sent, no secret is written, and no file is changed without --force.',
     )
     .usage('[options]')
     .optionsGroup('What the gate runs:')
@@ -24,9 +24,14 @@ export function defineInit(command: Command, bind: Bind): void {
     .optionsGroup('What is written:')
     .option('--ci <name>', `${providers.join(', ')} or none (default: what the repository uses)`)
     .option('--dry-run', 'show what would be written, and write nothing')
-    .option('--force', 'replace .rungate.json and our own pipeline file')
+    .option('--force', 'change .rungate.json, keeping its other settings, and replace our own pipeline file')
+    .option('--pipeline-only', 'leave .rungate.json alone; settings that are given go into the pipeline')
     .option('-y, --yes', 'do not ask: take the defaults');
-  examples(command, 'rungate init --project shop --process checkout --ci github');
+  examples(
+    command,
+    'rungate init --project shop --process checkout --ci github',
+    'rungate init --project shop --process checkout --ci gitlab --pipeline-only',
+  );
   bind(command, {
     settings: async (flags: InitFlags) => (await import('../run/trigger.ts')).triggerSettings(flags),
     run: async (context, _args, flags: InitFlags) => (await import('./init.ts')).initCommand(context, flags),

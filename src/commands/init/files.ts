@@ -1,10 +1,10 @@
 import { dirname, join, relative } from 'node:path';
-import { gateLines, type Pipeline, type Plan, pipelineOf } from '../../ci/pipelines.ts';
+import { gateLines, type Pipeline, type Plan, pipelineFile, pipelineOf } from '../../ci/pipelines.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
-import type { Answers, CiChoice } from './answers.ts';
+import type { CiChoice } from './answers.ts';
 
 /** One file, and what becomes of it. */
 export interface PlannedFile {
@@ -14,15 +14,12 @@ export interface PlannedFile {
   readonly fate: 'written' | 'kept' | 'shown';
 }
 
-const schema = './node_modules/rungate/docs/rungate.schema.json';
-
 /**
  * The text of a project file, read as any command would read it before it is written.
  * @throws UsageError for what no command would take
  */
-export function projectFileText(path: string, answers: Answers): string {
-  const { apiUrl, project, process: chosen, tags, environment, strict } = answers;
-  const text = `${JSON.stringify({ $schema: schema, apiUrl, project, process: chosen, tags, environment, strict }, null, 2)}\n`;
+export function projectFileText(path: string, fields: object): string {
+  const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
     readProjectFile(path, new TextEncoder().encode(text));
   } catch (error) {
@@ -38,12 +35,13 @@ export function plannedPipeline(
   root: string,
   pipeline: Pipeline,
   plan: Plan,
-  io: Pick<Io, 'isThere'>,
+  io: Pick<Io, 'isThere' | 'readFile'>,
   force: boolean,
 ): PlannedFile {
-  const path = join(root, pipeline.file);
+  const path = join(root, pipelineFile(pipeline, plan));
   const text = pipeline.text(plan);
   if (!io.isThere(path)) return { path, text, fate: 'written' };
+  if (new TextDecoder().decode(io.readFile(path)).includes(text)) return { path, text, fate: 'kept' };
   if (!pipeline.added) return { path, text, fate: 'shown' };
   return { path, text, fate: force ? 'written' : 'kept' };
 }

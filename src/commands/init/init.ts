@@ -6,11 +6,12 @@ import { type Plan, pipelineOf } from '../../ci/pipelines.ts';
 import { detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { findRoot, projectFileName } from '../../settings/locate.ts';
+import { findRoot } from '../../settings/locate.ts';
+import type { Settings } from '../../settings/names.ts';
 import { version } from '../../version.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
-import { agreed, type CiChoice, chooseCi, gatherAnswers } from './answers.ts';
+import { type Answers, agreed, askedNames, type CiChoice, chooseCi, gatherAnswers } from './answers.ts';
 import {
   bareCommand,
   nextThings,
@@ -21,6 +22,8 @@ import {
   writeFiles,
 } from './files.ts';
 import { selfName } from './first-steps.ts';
+import { answerFlags, configFlag, packageOf } from './pipeline-flags.ts';
+import { changedFields, chooseTarget, differing, type Target } from './target.ts';
 
 export interface InitFlags {
   apiUrl?: string;
@@ -29,33 +32,59 @@ export interface InitFlags {
   tag?: string[];
   environment?: string;
   strict?: boolean;
+  config?: string;
   ci?: string;
+  pipelineOnly?: boolean;
   dryRun?: boolean;
   force?: boolean;
   yes?: boolean;
 }
 
-const settingFlags = ['apiUrl', 'project', 'process', 'tag', 'environment', 'strict'] as const;
+/** What the project file says and becomes, and the flags that the pipeline's command gets. */
+interface Configuration {
+  /** Null if only a pipeline is written. */
+  readonly file: PlannedFile | null;
+  readonly asked: boolean;
+  readonly path: string;
+  /** What the file does not say, so that the pipeline's command does. */
+  readonly stated: Answers;
+  readonly addressInFile: boolean;
+  /** The file that no longer counts in the package. */
+  readonly shadowed: Target['shadowed'];
+}
 
-/** The project file, and whether the service's address is in it. */
-async function plannedProjectFile(context: Context, root: string, flags: InitFlags) {
-  const { settings, sources } = context;
-  const path = sources.projectFile ?? join(root, projectFileName);
-  // With --config none there may be one that was not read.
-  const isThere = sources.projectFile !== null || context.io.isThere(path);
-  if (isThere && flags.force !== true) {
-    const given = settingFlags.find((name) => flags[name] !== undefined);
-    if (given !== undefined) {
-      throw new UsageError(`${shownPath(context.io, path)} is there already, and is not overwritten`, {
-        hint: 'edit it, or add --force to replace it; without settings, rungate init adds the pipeline alone',
-      });
-    }
-    const addressInFile = settings.apiUrl?.origin === 'project file';
-    return { file: { path, text: '', fate: 'kept' } as const, asked: false, addressInFile };
+function isGiven(settings: Settings): boolean {
+  return askedNames.some((name) => settings[name]?.origin === 'flag');
+}
+
+/** What becomes of the project file; nothing is written yet. */
+async function configure(context: Context, root: string, flags: InitFlags): Promise<Configuration> {
+  const { io, settings, sources } = context;
+  const given = isGiven(settings);
+  const named = flags.config !== undefined || (io.env.RUNGATE_CONFIG ?? '').trim() !== '';
+  const pipelineOnly = flags.pipelineOnly === true;
+  const target = chooseTarget(io, root, sources.projectFile, { named, given: given && !pipelineOnly });
+  const { path, isThere, fields, shadowed } = target;
+  const mustBeWhole = !isThere || (flags.force === true && !pipelineOnly) || given;
+  const { answers, asked } = mustBeWhole
+    ? await gatherAnswers(context, fields, flags.yes !== true)
+    : { answers: {}, asked: false };
+  if (pipelineOnly) {
+    const addressInFile = answers.apiUrl !== undefined || fields.apiUrl !== undefined;
+    return { file: null, asked, path, stated: answers, addressInFile, shadowed: null };
   }
-  const { answers, asked } = await gatherAnswers(context, flags.yes !== true);
-  const file = { path, text: projectFileText(path, answers), fate: 'written' } as const;
-  return { file, asked, addressInFile: answers.apiUrl !== undefined };
+  const changes = differing(fields, answers);
+  if (isThere && changes.length > 0 && flags.force !== true) {
+    throw new UsageError(`${shownPath(io, path)} is there already, and differs in ${changes.join(', ')}`, {
+      hint: 'edit it, or add --force to change that and keep the rest; without settings, rungate init adds the pipeline alone',
+    });
+  }
+  const after = changedFields(io, target, root, answers);
+  const file: PlannedFile =
+    isThere && changes.length === 0
+      ? { path, text: '', fate: 'kept' }
+      : { path, text: projectFileText(path, after), fate: 'written' };
+  return { file, asked, path, stated: {}, addressInFile: after.apiUrl !== undefined, shadowed };
 }
 
 async function plannedCi(context: Context, root: string, asked: boolean): Promise<CiChoice> {
@@ -91,12 +120,24 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   // Before any question.
   const given = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
   const root = findRoot(io.cwd, io.isThere) ?? io.cwd;
-  const { file, asked, addressInFile } = await plannedProjectFile(context, root, flags);
+  const configured = await configure(context, root, flags);
+  const { file, asked, path, shadowed, addressInFile } = configured;
   const ci = given ?? (await plannedCi(context, root, asked));
+  if (file === null && ci === 'none') {
+    throw new UsageError('--pipeline-only writes nothing without a CI', { hint: 'choose one with --ci' });
+  }
   const installation = installationOf(packageRoot(context, root), version);
-  const plan: Plan = { flags: '', addressInFile, installation };
+  const usesFile = file !== null || io.isThere(path);
+  const flagsOfStep = () => [...(usesFile ? configFlag(root, path) : []), ...answerFlags(configured.stated)];
+  const plan: Plan = {
+    flags: ci === 'none' ? '' : flagsOfStep().join(' '),
+    checkout: true,
+    folder: packageOf(root, path),
+    addressInFile,
+    installation,
+  };
   const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
-  const files: PlannedFile[] = [file];
+  const files: PlannedFile[] = file === null ? [] : [file];
   if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => shownPath(io, path));
   if (asked && flags.dryRun !== true && fresh.length > 0 && !(await agreed(context, fresh))) {
@@ -105,6 +146,12 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   }
   if (flags.dryRun !== true) writeFiles(io, files);
   await report(context, files, ci, plan, flags);
+  if (shadowed?.branches === true) {
+    const [outer, own] = [shadowed.path, file?.path ?? ''].map((path) => shownPath(io, path));
+    await output.alert(
+      `${output.paint('warn', 'warning:')} here ${own} replaces ${outer}; its settings were copied, its "branches" were not`,
+    );
+  }
   return exitCodes.ok;
 }
 

@@ -173,12 +173,113 @@ describe('rungate itself, in the pipeline', () => {
 describe('what is there already', () => {
   const old = '{ "project": "old", "process": "old" }';
 
-  it('is not overwritten: settings are refused, and nothing is written', async () => {
+  it('is not overwritten: other settings are refused by name, and nothing is written', async () => {
     const world = repository({ files: { [file]: old } });
     const { code, err } = await cli(['init', ...flags], world);
     expect(code).toBe(64);
-    expect(err).toMatch(/\.rungate\.json is there already[\s\S]*--force/);
+    expect(err).toMatch(/\.rungate\.json is there already, and differs in project, process\n[\s\S]*--force/);
     expect(world.files).toEqual({ '/repo/.git': '', [file]: old });
+  });
+
+  it.each([
+    ['a process', flags],
+    ['tags', ['--project', 'shop', '--tag', 'smoke,nightly']],
+    [
+      'all that it asks about',
+      [...flags, '--environment', 'qa', '--strict', '--api-url', 'https://s.example'],
+    ],
+  ])('is no error where the same settings are given again: %s', async (_name, given) => {
+    const world = repository();
+    await cli(['init', ...given], world);
+    const before = { ...world.files };
+    const { code, out } = await cli(['init', ...given], world);
+    expect(code).toBe(0);
+    expect(out).toBe(
+      'kept, it is there already: .rungate.json\nkept, it is there already: .github/workflows/rungate.yml\n',
+    );
+    expect(world.files).toEqual(before);
+  });
+
+  it('is no error where some of its settings are given again, and the file has more', async () => {
+    const more = '{ "process": "checkout", "project": "shop", "timeout": "30m" }';
+    const world = repository({ files: { [file]: more } });
+    expect((await cli(['init', ...flags], world)).code).toBe(0);
+    expect(world.files[file]).toBe(more);
+  });
+
+  describe('with --force', () => {
+    const rich = {
+      $schema: './own.schema.json',
+      timeout: '30m',
+      project: 'old',
+      process: 'old',
+      on: { blocked: 'warn' },
+      webhook: { timestampHeader: 'X-Acme-Timestamp' },
+      'run.idPointer': '/data/id',
+      environment: 'staging',
+      branches: { main: { tags: ['all'], strict: true }, '*': { timeout: '10m' } },
+    };
+    const forced = async (given: readonly string[], before: object, more: Settings = {}) => {
+      const world = repository({ ...more, files: { [file]: JSON.stringify(before) } });
+      const { code, err } = await cli(['init', ...given, '--force'], world);
+      expect(code, err).toBe(0);
+      return JSON.parse(world.files[file] ?? '');
+    };
+
+    it('keeps every setting that is not given, in its order', async () => {
+      const after = await forced(flags, rich);
+      expect(after).toEqual({ ...rich, project: 'shop', process: 'checkout' });
+      expect(Object.keys(after)).toEqual(Object.keys(rich));
+    });
+
+    it('writes what the file says, not what a branch of it says or the environment', async () => {
+      const env = {
+        RUNGATE_PROJECT: 'mine',
+        RUNGATE_ENVIRONMENT: 'mine',
+        RUNGATE_API_URL: 'https://mine.example',
+      };
+      const captured = (command: readonly string[]) => (command.includes('rev-parse') ? 'main' : null);
+      expect(await forced(['--environment', 'qa'], rich, { env, captured })).toEqual({
+        ...rich,
+        environment: 'qa',
+      });
+    });
+
+    it('puts tags in the place of a process, and a process in the place of tags', async () => {
+      const { process: _, ...rest } = rich;
+      const tagged = await forced(['--tag', 'smoke'], rich);
+      expect(tagged).toEqual({ ...rest, tags: ['smoke'] });
+      expect(await forced(['--process', 'checkout'], tagged)).toEqual({ ...rest, process: 'checkout' });
+    });
+
+    it('leaves the file as it is where nothing differs', async () => {
+      const text = '{"project":"shop",   "process":"checkout"}';
+      const world = repository({ files: { [file]: text } });
+      expect((await cli(['init', ...flags, '--force'], world)).out).toContain(
+        'kept, it is there already: .rungate',
+      );
+      expect(world.files[file]).toBe(text);
+    });
+
+    it('starts anew where --config none turns the file off, be it broken', async () => {
+      const world = repository({ files: { [file]: '{ "timeout": ' } });
+      expect((await cli(['init', ...flags, '--force', '--config', 'none'], world)).code).toBe(0);
+      expect(JSON.parse(world.files[file] ?? '')).toEqual({
+        $schema: './node_modules/rungate/docs/rungate.schema.json',
+        project: 'shop',
+        process: 'checkout',
+      });
+    });
+  });
+
+  it('is not shown again where the one file of all pipelines has it already', async () => {
+    const path = '/repo/.gitlab-ci.yml';
+    const world = repository();
+    await cli(['init', ...flags, '--ci', 'gitlab'], world);
+    world.files[path] = `build: {}\n\n${world.files[path]}`;
+    const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], world);
+    expect(out).toContain('kept, it is there already: .gitlab-ci.yml');
+    expect(out).not.toContain('add this');
   });
 
   it('without settings is kept, and the pipeline is added', async () => {
@@ -239,6 +340,167 @@ describe('what is there already', () => {
     expect(out).toMatch(
       /the step for drone:\n\n {4}exec npx --yes rungate@[\d.]+ run trigger --wait --strict/,
     );
+  });
+});
+
+describe('--pipeline-only', () => {
+  const only = ['init', '--pipeline-only', '--ci', 'github'];
+
+  it('replaces the pipeline with --force, and leaves the project file alone', async () => {
+    const text = '{"project": "shop", "process": "checkout"}';
+    const world = repository({ files: { [file]: text, [workflow]: 'old' } });
+    const { code, out } = await cli([...only, '--force'], world);
+    expect({ code, out }).toEqual({ code: 0, out: 'wrote .github/workflows/rungate.yml\n' });
+    expect(world.files[file]).toBe(text);
+    expect(world.files[workflow]).toMatch(/--wait --strict\n {10}--timeout 45m/);
+  });
+
+  it('writes no project file: what flags say stands in the command', async () => {
+    const world = repository();
+    const given = ['--project', 'shop', '--tag', 'smoke,nightly', '--environment', 'qa'];
+    expect((await cli([...only, ...given], world)).code).toBe(0);
+    expect(Object.keys(world.files)).toEqual(['/repo/.git', workflow]);
+    expect(world.files[workflow]).toMatch(
+      /--wait --strict\n +--project shop --tag smoke --tag nightly --environment qa --timeout 45m/,
+    );
+  });
+
+  it('adds what flags say to what the project file says, without a word against either', async () => {
+    const text = '{"project": "shop", "process": "checkout", "apiUrl": "https://s.example"}';
+    const world = repository({ files: { [file]: text } });
+    expect((await cli([...only, '--environment', 'qa'], world)).code).toBe(0);
+    expect(world.files[file]).toBe(text);
+    expect(world.files[workflow]).toMatch(/\n +--environment qa --timeout 45m/);
+    expect(world.files[workflow]).not.toContain('RUNGATE_API_URL');
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['nothing says what to run', [], /these are missing/],
+    ['no CI', ['--ci', 'none', ...flags], /--pipeline-only writes nothing without a CI/],
+    [
+      'a word that a CI might expand',
+      ['--project', 'shop', '--process', 'a$(b)'],
+      /--process "a\$\(b\)" cannot be/,
+    ],
+    ['a word with a space', ['--project', 'my shop', '--process', 'a'], /--project "my shop" cannot be/],
+  ])('is refused, and writes nothing: %s', async (_name, argv, message) => {
+    const world = repository();
+    const { code, err } = await cli([...only, ...argv], world);
+    expect(code).toBe(64);
+    expect(err).toMatch(message);
+    expect(Object.keys(world.files)).toEqual(['/repo/.git']);
+  });
+});
+
+describe('in a package of a monorepo', () => {
+  const packages = {
+    '/repo/package.json': '{}',
+    '/repo/packages/web/package.json': '{}',
+    '/repo/api/go.mod': '',
+  };
+  const web = '/repo/packages/web/.rungate.json';
+  const pipelineOfWeb = '/repo/.github/workflows/rungate-packages-web.yml';
+  const monorepo = (files: Record<string, string> = {}, cwd = '/repo/packages/web') =>
+    repository({ cwd, files: { ...packages, ...files } });
+
+  it('writes there, and the pipeline in the root names that file', async () => {
+    const world = monorepo();
+    const { code, out } = await cli(['init', ...flags], world);
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: 'wrote .rungate.json\nwrote ../../.github/workflows/rungate-packages-web.yml\n',
+    });
+    expect(JSON.parse(world.files[web] ?? '')).toMatchObject({ project: 'shop', process: 'checkout' });
+    expect(world.files[pipelineOfWeb]).toMatch(
+      /--wait --strict\n +--config packages\/web\/\.rungate\.json --timeout 45m/,
+    );
+    expect(world.files[pipelineOfWeb]).toContain('\n  e2e-packages-web:\n');
+    expect(Object.keys(world.files)).not.toContain(file);
+  });
+
+  it('writes there from a folder within the package', async () => {
+    const world = monorepo({}, '/repo/packages/web/src/deep');
+    expect((await cli(['init', ...flags], world)).code).toBe(0);
+    expect(Object.keys(world.files)).toContain(web);
+  });
+
+  it('a second package works, and so does the root', async () => {
+    const world = monorepo();
+    for (const [cwd, process] of [
+      ['/repo/packages/web', 'web'],
+      ['/repo/api', 'api'],
+      ['/repo', 'all'],
+    ] as const) {
+      const result = await cli(['init', '--project', 'shop', '--process', process], { ...world, cwd });
+      expect(result.code, result.err).toBe(0);
+    }
+    const read = (path: string) => JSON.parse(world.files[path] ?? '').process;
+    expect([web, '/repo/api/.rungate.json', file].map(read)).toEqual(['web', 'api', 'all']);
+    expect(Object.keys(world.files).filter((path) => path.endsWith('.yml'))).toEqual([
+      pipelineOfWeb,
+      '/repo/.github/workflows/rungate-api.yml',
+      workflow,
+    ]);
+  });
+
+  it('the one file of all pipelines is shown a job of another name for a second package', async () => {
+    const world = monorepo();
+    await cli(['init', ...flags, '--ci', 'gitlab'], world);
+    const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], { ...world, cwd: '/repo/api' });
+    expect(world.files['/repo/.gitlab-ci.yml']).toMatch(/^e2e-packages-web:\n/);
+    expect(out).toMatch(
+      /add this to \.\.\/\.gitlab-ci\.yml\n\ne2e-api:\n[\s\S]*--config api\/\.rungate\.json/,
+    );
+  });
+
+  it('takes over what counted there before, and says what it did not', async () => {
+    const outer = {
+      apiUrl: 'https://s.example',
+      project: 'shop',
+      process: 'all',
+      strict: true,
+      timeout: '30m',
+      caFile: 'certs/ca.pem',
+      branches: { main: { process: 'main' } },
+    };
+    const world = monorepo({ [file]: JSON.stringify(outer) });
+    const { code, err } = await cli(['init', '--tag', 'web'], world);
+    expect(code).toBe(0);
+    expect(err).toMatch(/here \.rungate\.json replaces \.\.\/\.\.\/\.rungate\.json.*"branches" were not/);
+    expect(JSON.parse(world.files[web] ?? '')).toEqual({
+      $schema: './node_modules/rungate/docs/rungate.schema.json',
+      apiUrl: 'https://s.example',
+      project: 'shop',
+      strict: true,
+      timeout: '30m',
+      caFile: '../../certs/ca.pem',
+      tags: ['web'],
+    });
+    expect(world.files[file]).toBe(JSON.stringify(outer));
+  });
+
+  it('without settings keeps the file of the root that counts there, and adds its pipeline', async () => {
+    const world = monorepo({ [file]: '{"project": "shop", "process": "all"}' });
+    const { out } = await cli(['init'], world);
+    expect(out).toBe(
+      'kept, it is there already: ../../.rungate.json\nwrote ../../.github/workflows/rungate.yml\n',
+    );
+  });
+
+  it('names the schema where npm has installed it', async () => {
+    const world = monorepo({ '/repo/node_modules/rungate/docs/rungate.schema.json': '{}' });
+    await cli(['init', ...flags], world);
+    expect(JSON.parse(world.files[web] ?? '').$schema).toBe(
+      '../../node_modules/rungate/docs/rungate.schema.json',
+    );
+  });
+
+  it('a folder whose name a shell would expand has no pipeline written', async () => {
+    const cwd = '/repo/my $app';
+    const world = monorepo({ [`${cwd}/package.json`]: '{}' }, cwd);
+    expect(await cli(['init', ...flags], world)).toMatchObject({ code: 64 });
+    expect((await cli(['init', ...flags, '--ci', 'none'], world)).code).toBe(0);
+    expect(Object.keys(world.files)).toContain(`${cwd}/.rungate.json`);
   });
 });
 

@@ -1,0 +1,107 @@
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Io } from '../../host/io.ts';
+import { readJson } from '../../settings/json-file.ts';
+import { projectFileName } from '../../settings/locate.ts';
+import type { PlainName } from '../../settings/names.ts';
+
+/** Files that make a folder a package of its own. */
+const manifests = [
+  'package.json',
+  'deno.json',
+  'pyproject.toml',
+  'go.mod',
+  'Cargo.toml',
+  'pom.xml',
+  'build.gradle',
+  'build.gradle.kts',
+  'composer.json',
+  'Gemfile',
+  'mix.exs',
+];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The project file that `init` is about. */
+export interface Target {
+  readonly path: string;
+  readonly isThere: boolean;
+  /** What is in it; for a new file, what counted here until now. */
+  readonly fields: Fields;
+  /** The file further up that no longer counts here once this one is written. */
+  readonly shadowed: { readonly path: string; readonly branches: boolean } | null;
+}
+
+/** The package of the repository that a folder belongs to; the root if it belongs to none below. */
+function packageFolder(cwd: string, root: string, isThere: Io['isThere']): string {
+  for (let folder = cwd; folder !== root; folder = dirname(folder)) {
+    if (manifests.some((name) => isThere(join(folder, name)))) return folder;
+  }
+  return root;
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return !relative(folder, path).startsWith('..');
+}
+
+function fieldsOf(io: Io, path: string): Fields {
+  return readJson(path, io.readFile(path)).value as Fields;
+}
+
+/** The settings of a file further up, as a file in another folder has them. What to run on a branch is not inherited. */
+function inherited(io: Io, from: string, to: string): Fields {
+  const { $schema, branches, ...fields } = fieldsOf(io, from);
+  if (typeof fields.caFile !== 'string') return fields;
+  return { ...fields, caFile: relative(dirname(to), resolve(dirname(from), fields.caFile)) };
+}
+
+/**
+ * Chooses the project file: the one that counts here, or the package's own where settings are given and the one that counts is
+ * further up.
+ * @param found the file that counts; null if there is none or it is turned off
+ * @param named the user has named it
+ */
+export function chooseTarget(
+  io: Io,
+  root: string,
+  found: string | null,
+  { named, given }: { named: boolean; given: boolean },
+): Target {
+  const folder = packageFolder(io.cwd, root, io.isThere);
+  const own = join(folder, projectFileName);
+  if (found === null) return { path: own, isThere: io.isThere(own), fields: {}, shadowed: null };
+  if (named || !given || isBelow(folder, found)) {
+    return { path: found, isThere: true, fields: fieldsOf(io, found), shadowed: null };
+  }
+  const branches = fieldsOf(io, found).branches !== undefined;
+  const shadowed = { path: found, branches };
+  return { path: own, isThere: false, fields: inherited(io, found, own), shadowed };
+}
+
+/** The names whose value differs from the one in the file. */
+export function differing(fields: Fields, changes: Fields): PlainName[] {
+  const names = Object.keys(changes) as PlainName[];
+  return names.filter((name) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]));
+}
+
+/** The nearest schema that is installed, as seen from the file; npm workspaces install it in the root. */
+function schemaPath(io: Pick<Io, 'isThere'>, path: string, root: string): string {
+  const schema = 'node_modules/rungate/docs/rungate.schema.json';
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (io.isThere(join(folder, schema))) return relative(dirname(path), join(folder, schema));
+    if (folder === root || dirname(folder) === folder) return schema;
+  }
+}
+
+/** The fields of the file with the changes. What to run is one setting with two spellings. */
+export function changedFields(
+  io: Pick<Io, 'isThere'>,
+  target: Target,
+  root: string,
+  changes: Fields,
+): Fields {
+  const replaced = changes.process === undefined ? (changes.tags === undefined ? null : 'process') : 'tags';
+  const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => name !== replaced));
+  if (target.isThere && Object.keys(target.fields).length > 0) return { ...kept, ...changes };
+  const schema = schemaPath(io, target.path, root);
+  return { $schema: schema.startsWith('.') ? schema : `./${schema}`, ...kept, ...changes };
+}
