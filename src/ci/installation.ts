@@ -76,7 +76,7 @@ export function pinned(version: string, caveat: string | null = null): Installat
 export function installationOf({ manifest, isThere }: PackageRoot, version: string): Installation {
   const { dependsOnRungate, manager, managerVersion } = readManifest(manifest);
   if (!dependsOnRungate)
-    return pinned(version, 'package.json does not name rungate: add it to devDependencies');
+    return pinned(version, "the root's package.json does not name rungate: add it to its devDependencies");
   const locked = managers
     .map((one) => ({ ...one, lockfile: one.lockfiles.find(isThere) }))
     .filter(({ lockfile }) => lockfile !== undefined);

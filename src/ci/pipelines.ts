@@ -152,7 +152,7 @@ workflows:
   options { timeout(time: 60, unit: 'MINUTES') }
   environment {
 ${line(!plan.checkout, "    RUNGATE_API_URL = 'https://service.example.com'")}    RUNGATE_API_KEY = credentials('rungate-api-key')
-    // Where the image does not know the agent's user, HOME is / and npm cannot write its cache there.
+    // HOME is / where the image does not know the user of the agent, and no cache can be written there.
     npm_config_cache = '.npm'
   }
   stages {

@@ -14,7 +14,7 @@ describe('rungate alone says what to do next', () => {
       'without a service: to try the mock, or to log in',
       {},
       [
-        /rungate mock exec -- rungate run trigger .* --wait/,
+        /rungate mock exec -- \\\n {4}rungate run trigger .* --wait --timeout 30m/,
         /rungate login --api-url/,
         /RUNGATE_API_URL and RUNGATE_API_KEY/,
       ],
@@ -35,7 +35,7 @@ describe('rungate alone says what to do next', () => {
     [
       'with a service, outside a repository: the command itself',
       { env: { ...service, ...key } },
-      [/rungate run trigger --project <slug> --process <slug> --wait --strict/],
+      [/rungate run trigger --wait --strict --timeout 30m \\\n {4}--project <slug> --process <slug>/],
       /rungate init|mock/,
     ],
     [
@@ -74,7 +74,9 @@ describe('rungate alone says what to do next', () => {
 
   it('names npx where npx has started it', async () => {
     const { err } = await cli([], { env: { npm_command: 'exec' } });
-    expect(err).toMatch(/^ {2}npx rungate mock exec -- npx rungate run trigger .* --wait$/m);
+    expect(err).toMatch(
+      /^ {2}npx rungate mock exec -- \\\n {4}npx rungate run trigger .* --wait --timeout 30m$/m,
+    );
     expect(err.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
@@ -95,7 +97,7 @@ describe('what it says', () => {
 
   it('works when it is pasted: the gate against the mock', async () => {
     const { err } = await cli([]);
-    const [, gate = ''] = / mock exec -- rungate (.*)/.exec(err) ?? [];
+    const [, gate = ''] = / mock exec -- \\\n +rungate (.*)/.exec(err) ?? [];
     expect((await on.rungate(...gate.split(' '))).code).toBe(0);
   });
 

@@ -185,6 +185,7 @@ function jenkins(text: string, store: Store): Step {
       BUILD_NUMBER: '7',
       BUILD_TAG: 'jenkins-shop-7',
       STAGE_NAME: 'e2e',
+      npm_config_cache: once(/npm_config_cache = '([^']+)'/),
       ...store,
     },
     limit: Number(once(/timeout\(time: (\d+), unit: 'MINUTES'\)/)),
@@ -457,6 +458,14 @@ describe.concurrent.each(names)('%s', (name) => {
       expect(mock.state.runs.size).toBe(0);
     }));
 });
+
+it('a Jenkins agent whose HOME is / keeps the cache of npm in the workspace', () =>
+  staged('passed', async (_mock, store, folder) => {
+    const step = stepOf('Jenkins', store);
+    const ended = await run({ ...step, env: { ...step.env, HOME: '/' } }, folder, 'real').ended;
+    expect(ended.code, ended.out + ended.err).toBe(0);
+    expect(readdirSync(join(folder, '.npm'))).not.toEqual([]);
+  }));
 
 describe.concurrent.each(names.filter((name) => stepOf(name, nowhere).retried !== null))(
   '%s, retried',

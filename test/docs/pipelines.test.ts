@@ -69,7 +69,7 @@ describe.each(pipelines)('$title', (pipeline) => {
     it('installs from the lockfile before the gate, in a command of its own', () => {
       const text = pipeline.text({ ...fromFile, installation });
       const before = text.slice(0, text.indexOf('exec ')).split('\n');
-      const installing = before.filter((line) => /\b(npm|npx)\b/.test(line));
+      const installing = before.filter((line) => /\b(npm|npx) /.test(line));
       expect(installing.map((line) => line.trim().replace(/^(- )?(run: |bash: |sh )?'?|'$/g, ''))).toEqual(
         installation.install === null ? [] : [installation.install],
       );

@@ -52,6 +52,24 @@ it.each(pipelines)(
   },
 );
 
+it('two packages of a repository are each gated from its root, by their own process', async () => {
+  mock.state.plan.outcomes = ['passed'];
+  for (const name of ['web', 'api']) {
+    const place = join(folder, 'packages', name);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, 'package.json'), '{}');
+    const flags = ['--project', 'shop', '--process', name, '--api-url', mock.url, '--ci', 'github'];
+    const made = await start(process.execPath, [bin, 'init', ...flags], { RUNGATE_CONFIG_DIR: folder }, place)
+      .ended;
+    expect(made.code, made.err).toBe(0);
+    const text = readFileSync(join(folder, `.github/workflows/rungate-packages-${name}.yml`), 'utf8');
+    const script = String(commandIn(parseYaml(text)));
+    expect((await run('bash', ['-e', '-c', script], { RUNGATE_API_KEY: mock.apiKey })).code).toBe(0);
+  }
+  const processes = [...mock.state.runs.values()].map(({ request }) => request.processSlug);
+  expect(processes).toEqual(['web', 'api']);
+});
+
 /** Both shells that CIs use: one that stops at the first error, and one in which the last command counts. */
 it.each([['-e'], ['+e']])(
   'a folded command that was made literal (bash %s) is red for a red run',

@@ -77,9 +77,19 @@ export function shownPath(io: Io, path: string): string {
   return excerpt(relative(io.cwd, path) || path, 200);
 }
 
-/** What is left to do, by a person; `wanted` is false for who has said that there shall be no pipeline. */
-export function nextThings(ci: CiChoice, plan: Plan, self: string, wanted = true): string[] {
+/**
+ * What is left to do, by a person; `wanted` is false for who has said that there shall be no pipeline. `flags` are those that a command
+ * on this machine needs.
+ */
+export function nextThings(
+  ci: CiChoice,
+  plan: Plan,
+  self: string,
+  flags: readonly string[],
+  wanted = true,
+): string[] {
   const lines = ['Next:'];
+  const gate = [self, 'run trigger --wait --strict', ...flags, '--timeout 45m'].join(' ');
   if (ci !== 'none') {
     const pipeline = pipelineOf(ci);
     const { start, caveat } = plan.installation;
@@ -99,8 +109,8 @@ export function nextThings(ci: CiChoice, plan: Plan, self: string, wanted = true
   return [
     ...lines,
     `  here     ${self} login --api-url <url>`,
-    `           ${self} run trigger --wait`,
-    `  offline  ${self} mock exec -- ${self} run trigger --wait`,
+    `           ${gate}`,
+    `  offline  ${self} mock exec -- ${gate}`,
     '  commit   what was written; it holds no secret',
   ];
 }

@@ -34,7 +34,8 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
     return [
       '',
       'Try it against a mock of the service:',
-      `  ${self} mock exec -- ${self} run trigger --project a --tag b --wait`,
+      `  ${self} mock exec -- \\`,
+      `    ${self} run trigger --project a --tag b --wait --timeout 30m`,
       '',
       'Use it with your service:',
       `  ${self} login --api-url https://service.example.com`,
@@ -49,12 +50,12 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
       `Set is ${selected}`,
       `of project ${excerpt(project.value, 60)}`,
       `at ${service}. Run it, and gate on it:`,
-      `  ${self} run trigger --wait --strict`,
+      `  ${self} run trigger --wait --strict --timeout 30m`,
       ...(hasCredential ? [] : [login]),
       ...end,
     ];
   }
-  let missing = `  ${self} run trigger --project <slug> --process <slug> --wait --strict`;
+  let missing = `  ${self} run trigger --wait --strict --timeout 30m \\\n    --project <slug> --process <slug>`;
   if (sources.projectFile !== null) {
     const names = project === undefined ? '"project"' : '"process" or "tags"';
     missing = `  write ${names} into .rungate.json; docs/settings.md shows how`;

@@ -145,7 +145,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
     return exitCodes.failed;
   }
   if (flags.dryRun !== true) writeFiles(io, files);
-  await report(context, files, ci, plan, flags);
+  await report(context, files, ci, plan, configured.stated, flags);
   if (shadowed?.branches === true) {
     const [outer, own] = [shadowed.path, file?.path ?? ''].map((path) => shownPath(io, path));
     await output.alert(
@@ -160,11 +160,12 @@ async function report(
   files: readonly PlannedFile[],
   ci: CiChoice,
   plan: Plan,
+  stated: Answers,
   flags: InitFlags,
 ): Promise<void> {
   const dryRun = flags.dryRun === true;
   const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
-  const next = nextThings(ci, plan, selfName(io), flags.ci !== 'none');
+  const next = nextThings(ci, plan, selfName(io), answerFlags(stated), flags.ci !== 'none');
   if (output.format === 'json' || output.format === 'ndjson') {
     const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
     return output.data(data, { head: [], rows: [] });

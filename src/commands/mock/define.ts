@@ -23,7 +23,7 @@ export function defineMock(group: Command, bind: Bind): void {
     .passThroughOptions();
   examples(
     exec,
-    'rungate mock exec -- rungate run trigger --project shop --tag e2e --wait',
+    'rungate mock exec -- \\\n    rungate run trigger --project shop --tag e2e --wait --timeout 30m',
     'rungate mock exec --outcome failed -- ./ci/gate.sh  # exits 1',
   );
   bind(exec, {

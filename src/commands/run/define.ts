@@ -36,7 +36,7 @@ export function defineRun(group: Command, bind: Bind): void {
   addWaitFlags(trigger, true);
   examples(
     trigger,
-    'rungate run trigger --project shop --process checkout --wait --strict',
+    'rungate run trigger --project shop --process e2e --wait --strict --timeout 30m',
     'rungate run trigger --project shop --tag smoke --wait --timeout 30m',
     'run=$(rungate run trigger --project shop --process checkout)',
   );
@@ -57,7 +57,7 @@ export function defineRun(group: Command, bind: Bind): void {
   examples(
     wait,
     'run=$(rungate run trigger --project shop --process checkout)',
-    'rungate run wait "$run" --strict --name "shop / checkout" --junit rungate.xml',
+    'rungate run wait "$run" --strict --timeout 30m --name "shop / checkout" --junit rungate.xml',
   );
   bind(wait, {
     settings: async (flags: WaitFlags) => waitSettings(flags),

@@ -358,8 +358,12 @@ describe('--pipeline-only', () => {
   it('writes no project file: what flags say stands in the command', async () => {
     const world = repository();
     const given = ['--project', 'shop', '--tag', 'smoke,nightly', '--environment', 'qa'];
-    expect((await cli([...only, ...given], world)).code).toBe(0);
+    const { code, err } = await cli([...only, ...given], world);
+    expect(code).toBe(0);
     expect(Object.keys(world.files)).toEqual(['/repo/.git', workflow]);
+    expect(err).toMatch(
+      /run trigger --wait --strict --project shop --tag smoke --tag nightly .*--timeout 45m/,
+    );
     expect(world.files[workflow]).toMatch(
       /--wait --strict\n +--project shop --tag smoke --tag nightly --environment qa --timeout 45m/,
     );

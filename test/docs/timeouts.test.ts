@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import MarkdownIt from 'markdown-it';
+import { describe, expect, it } from 'vitest';
+import { cli } from '../cli/harness.ts';
+import { root } from '../e2e/built.ts';
+import { pages, textOf } from './pages.ts';
+
+/** The commands of a text that wait for a run, each in one line: the lines that belong to a command are joined. */
+function waitingCommands(text: string): string[] {
+  const joined = text.replace(/\s*\\\n\s*/g, ' ').replace(/\n\s+(?=--[a-z])/g, ' ');
+  return joined
+    .split('\n')
+    .filter((line) => /\brun trigger\b.*--wait\b|\brun wait\b(?! \[)/.test(line))
+    .map((line) => line.trim());
+}
+
+const withoutTimeout = (text: string) =>
+  waitingCommands(text).filter((line) => !/--timeout[ =]/.test(line) && !line.startsWith('#'));
+
+const fences = (page: string) =>
+  new MarkdownIt()
+    .parse(textOf(page), {})
+    .filter(({ type, info }) => type === 'fence' && info !== 'text')
+    .map(({ content }) => content)
+    .join('\n');
+
+describe('every snippet that waits for a run has a --timeout', () => {
+  it.each(pages.map((page) => [page]))('%s', (page) => {
+    // A console shows commands after a $, and what they print.
+    const printed = (line: string) => /^(run_|created run|✓|✗|→)/.test(line);
+    expect(withoutTimeout(fences(page)).filter((line) => !printed(line))).toEqual([]);
+  });
+
+  it.each(
+    readdirSync(join(root, 'templates'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.yml'),
+    ),
+  )('templates/%s', (file) => {
+    const text = readFileSync(join(root, 'templates', file), 'utf8');
+    expect(waitingCommands(text)).not.toEqual([]);
+    expect(withoutTimeout(text)).toEqual([]);
+  });
+
+  it('the first lines of the help, and what rungate alone prints', async () => {
+    const env = { RUNGATE_API_URL: 'https://s.example', RUNGATE_PROJECT: 'shop' };
+    const [help, alone, set] = [await cli(['--help']), await cli([]), await cli([], { env })];
+    const text = [help.out, alone.err, set.err].join('\n');
+    expect(waitingCommands(text).length).toBeGreaterThan(1);
+    expect(withoutTimeout(text)).toEqual([]);
+  });
+
+  it('what init prints', async () => {
+    const files = { '/repo/.git': '' };
+    const init = ['init', '--project', 'shop', '--process', 'checkout', '--ci', 'none'];
+    const { err } = await cli(init, { cwd: '/repo', files });
+    expect(waitingCommands(err)).toHaveLength(2);
+    expect(withoutTimeout(err)).toEqual([]);
+  });
+});
+
+it.each([['trigger'], ['wait']])('the help of run %s says how long 60 reads last', async (command) => {
+  const help = (await cli(['run', command, '--help'])).out.replace(/\s+/g, ' ');
+  expect(help).toMatch(/default 60: at 10s they end after about 10 minutes/);
+});
