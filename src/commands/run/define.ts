@@ -57,7 +57,8 @@ export function defineRun(group: Command, bind: Bind): void {
   examples(
     wait,
     'run=$(rungate run trigger --project shop --process checkout)',
-    'rungate run wait "$run" --strict --timeout 30m --name "shop / checkout" --junit rungate.xml',
+    'rungate run wait "$run" --strict --timeout 30m --junit rungate.xml',
+    'rungate run wait "$run" --strict --timeout 30m --name "shop / checkout"',
   );
   bind(wait, {
     settings: async (flags: WaitFlags) => waitSettings(flags),

@@ -121,7 +121,7 @@ describe('what is completed', () => {
     expect(await values('keys', 'create', '--scope', 'ci:')).toContain('ci:trigger');
     expect(await reply(['run', ''])).toContain('cancel\tcancel a run');
     expect(await reply(['run', 'wait', '--'])).toContain(
-      '--max-attempts\tstatus reads at most (default 60; lifted by --timeout)',
+      '--max-attempts\tstatus reads at most (default 60: at 10s they end after about 10 minutes; lifted by --timeout)',
     );
   });
 
