@@ -55,6 +55,9 @@ export interface Page<Item> {
   [field: string]: unknown;
 }
 
+/** Every list of the client is a `Page`, whatever its shape in the response; this name stays for programs that use it. */
+export type List<Item> = Page<Item>;
+
 /** A body that the interface does not show: an object of whatever fields the service takes. */
 export interface Fields {
   [field: string]: unknown;

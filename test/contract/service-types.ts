@@ -54,6 +54,9 @@ export interface Page<Item> {
   [field: string]: unknown;
 }
 
+/** Every list of the client is a \`Page\`, whatever its shape in the response; this name stays for programs that use it. */
+export type List<Item> = Page<Item>;
+
 /** A body that the interface does not show: an object of whatever fields the service takes. */
 export interface Fields {
   [field: string]: unknown;
@@ -262,7 +265,7 @@ export function serviceTypes(): { types: string; client: string } {
       `export type EndpointName = ${names.join(' | ')};\n${generic}\n${[...named.values()].join('\n')}`,
     client:
       `${generated}${writtenNames.map(({ name, from }) => `import type { ${name} } from '../contract/${from.slice(2)}';\n`).join('')}` +
-      `import type { ${usedBy(body, plain).join(', ')} } from '../contract/service-types.ts';\n` +
+      `import type { ${usedBy(body.replace(/\/\*\*.*?\*\//gs, ''), plain).join(', ')} } from '../contract/service-types.ts';\n` +
       `import type { ExactOptions, ExactOrder } from './exact-orders.ts';\nimport type { CallOptions } from './options.ts';\n\n` +
       `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. Arguments are the path's\n` +
       ` * parameters in path order, then the body, then the query, as far as there are any, then options. A call is tried again\n` +
