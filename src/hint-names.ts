@@ -4,6 +4,10 @@ export interface HintNames {
   readonly apiKey: string;
   readonly token: string;
   readonly requestTimeout: string;
+  /** How a message about a call begins: with the name of the call, unless its user has just typed it. */
+  readonly call: (name: string) => string;
+  /** A key of the query, as its user writes it. */
+  readonly query: (key: string) => string;
   readonly insecureHttp: string;
   /** Where more certificates to trust are given. */
   readonly ca: string;
@@ -21,6 +25,8 @@ export const commandNames: HintNames = {
   apiKey: 'RUNGATE_API_KEY',
   token: 'RUNGATE_TOKEN',
   requestTimeout: '--request-timeout',
+  call: () => '',
+  query: (key) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
   insecureHttp: '--insecure-http',
   ca: '--ca-file or NODE_EXTRA_CA_CERTS',
   give: {
@@ -43,6 +49,8 @@ export const optionNames: HintNames = {
   apiKey: 'apiKey',
   token: 'token',
   requestTimeout: 'requestTimeoutMs',
+  call: (name) => `${name}: `,
+  query: (key) => `query key ${key}`,
   insecureHttp: 'insecureHttp: true',
   ca: 'caPem or NODE_EXTRA_CA_CERTS',
   give: {

@@ -1,6 +1,7 @@
 import type { Auth } from '../contract/endpoint.ts';
 import { ConfigError, CredentialError } from '../errors.ts';
-import { commandNames, type HintNames } from '../hint-names.ts';
+import { commandNames } from '../hint-names.ts';
+import { type CredentialKind, oddLook, unsendable } from './odd-credential.ts';
 
 /** Who we are to the service (interface, section 5); each where an endpoint takes it. */
 export interface Credentials {
@@ -22,11 +23,12 @@ export function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' 
 
 /**
  * The header that carries the credential an endpoint takes (interface, section 5).
+ * @param call the call as a message names it: `GET /api/environments`
  * @throws CredentialError when it is not there or only one of the wrong kind is
  * @throws ConfigError when it cannot stand in a header; the value is never echoed
  */
 export function credentialHeader(
-  name: string,
+  call: string,
   auth: Auth,
   credentials: Credentials,
   names = commandNames,
@@ -36,22 +38,27 @@ export function credentialHeader(
   if (!value) {
     const other = kind === 'key' ? credentials.token : credentials.apiKey;
     if (auth === 'jwt' && other) {
-      throw new CredentialError(`${name}: an API key cannot manage API keys`, { hint: names.give.bearer });
+      throw new CredentialError(`${call} needs a bearer token: an API key cannot manage API keys`, {
+        hint: names.give.bearer,
+      });
     }
     if (auth === 'either' && !other) {
-      throw new CredentialError(`${name} needs a credential, and none is set`, {
+      throw new CredentialError(`${call} needs a credential, and none is set`, {
         hint: names.give.either,
       });
     }
     const only = other
       ? `, and only ${wanted[kind === 'key' ? 'bearer' : 'key']} is set`
       : ', and none is set';
-    throw new CredentialError(`${name} needs ${wanted[kind]}${only}`, { hint: names.give[kind] });
+    throw new CredentialError(`${call} needs ${wanted[kind]}${only}`, { hint: names.give[kind] });
   }
-  if (!/^[\x21-\x7e]+$/.test(value)) {
-    const setting = kind === 'key' ? names.apiKey : names.token;
-    throw new ConfigError(`the value of ${setting} has a character that cannot be sent in a header`, {
-      hint: 'a space, a line break or a "Bearer" in front is often copied along: give the bare value',
+  const problem = unsendable(value);
+  if (problem !== null) {
+    const [what, setting] =
+      kind === 'key' ? (['API key', names.apiKey] as const) : (['bearer token', names.token] as const);
+    const usual = "give the bare value; echo ends its output with a line break, printf '%s' does not";
+    throw new ConfigError(`${setting} has ${problem}, which cannot be sent in a header`, {
+      hint: oddLook(what, value, names) ?? usual,
     });
   }
   return kind === 'key' ? { 'x-api-key': value } : { authorization: `Bearer ${value}` };
@@ -60,22 +67,10 @@ export function credentialHeader(
 /** Which credential the headers carry; null without one. */
 export function credentialIn(
   headers: Readonly<Record<string, string>>,
-): { what: 'API key' | 'bearer token'; value: string } | null {
+): { what: CredentialKind; value: string } | null {
   const key = headers['x-api-key'];
   if (key !== undefined) return { what: 'API key', value: key };
   const bearer = headers.authorization;
   if (bearer === undefined) return null;
   return { what: 'bearer token', value: bearer.replace(/^Bearer /, '') };
-}
-
-/** A JSON Web Token, which a user session's token is at most services and an API key at none. */
-const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
-
-/** What a refused credential looks as if it were, where that is the other one; null where it does not. */
-export function swapped(what: 'API key' | 'bearer token', value: string, names: HintNames): string | null {
-  if (what === 'API key')
-    return jwt.test(value) ? `what is set there looks like a token: ${names.token} is for it` : null;
-  return /^[a-z]{2,8}_(live_|test_)?\w{16,}$/i.test(value)
-    ? `what is set there looks like an API key: ${names.apiKey} is for it`
-    : null;
 }

@@ -2,8 +2,9 @@ import type { Conceal } from '../conceal.ts';
 import { HttpError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
-import { credentialIn, swapped } from './credentials.ts';
+import { credentialIn } from './credentials.ts';
 import { jsonLimits, jsonSize, membersOf } from './json-text.ts';
+import { oddLook } from './odd-credential.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 
 /** Headers in which services and the proxies before them name an exchange, the service's own first. */
@@ -101,6 +102,10 @@ function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames
   return `check ${apiUrl}, which ends in ${prefix}: the paths of the service begin with /api by themselves; else ${check}`;
 }
 
+/** How web servers answer plain HTTP on a port for TLS. */
+const wantsTls =
+  /HTTP request (?:was sent )?to (?:an )?HTTPS (?:port|server)|speaking plain HTTP to an SSL-enabled/i;
+
 /** What happened, and what to do about it. */
 function verdictOn(
   status: number,
@@ -110,7 +115,7 @@ function verdictOn(
   const credential = credentialIn(request.headers);
   const what = credential?.what ?? 'request';
   if (status === 401) {
-    const other = credential === null ? null : swapped(credential.what, credential.value, names);
+    const other = credential === null ? null : oddLook(credential.what, credential.value, names);
     const may = other ?? 'it may be mistyped, expired, deleted or of another service';
     const setting = what === 'API key' ? names.apiKey : names.token;
     const hint = `check ${credential === null ? 'the credential' : setting}: ${may}`;
@@ -152,6 +157,8 @@ export function refusal(
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
   const said = encoded ? '' : [error ?? gist(text, conceal), details?.text].filter((part) => part).join(': ');
   const why = said === '' ? '' : `: ${oneLine(said, 500, conceal)}`;
+  const plain =
+    request.url.protocol === 'http:' && status === 400 && wantsTls.test(text.slice(0, longestHead));
   // A page for people where the interface says JSON: likely not the service at all.
   const elsewhere = isHtml(text) && status < 500 && status !== 401 && status !== 403 && status !== 429;
   return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
@@ -160,6 +167,10 @@ export function refusal(
     details: details?.value,
     requestId: requestId(headers, conceal),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
-    hint: elsewhere ? `check ${names.apiUrl}: what answers there may not be the service` : hint,
+    hint: plain
+      ? `write https:// in place of http:// in ${names.apiUrl}`
+      : elsewhere
+        ? `check ${names.apiUrl}: what answers there may not be the service`
+        : hint,
   });
 }

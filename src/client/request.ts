@@ -1,11 +1,11 @@
 import type { Conceal } from '../conceal.ts';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
-import type { HintNames } from '../hint-names.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
-import { mismatches } from './schema-mismatch.ts';
+import { dateAndTime, mismatches } from './schema-mismatch.ts';
 
 export interface RequestInput {
   /** Path parameters by name, not encoded. */
@@ -43,24 +43,31 @@ function refuse(
   part: 'query' | 'body',
   schema: Schema,
   value: unknown,
-  conceal: Conceal,
+  { conceal, names = commandNames }: RequestTarget,
 ): void {
   const found = mismatches(schema, value, conceal);
   if (found.length === 0) return;
-  const word = part === 'query' ? 'query key' : 'field';
+  const named = (field: string) => (part === 'query' ? names.query(field) : `field ${field}`);
   const faults = found.slice(0, 5).map(({ field, expected, received, sentence }) => {
     if (sentence !== undefined) return sentence;
-    if (expected === 'no such field') return `${word} ${field} is not known`;
-    if (field === '') return `the ${part} must be ${expected}, not ${received}`;
+    if (expected === 'no such field') return `${named(field)} is not known`;
+    // The quotes of a string, and the lack of them, say of what type it is.
+    const given = received.replace(/^(?:string|number|boolean) (?=\S)/, '');
+    if (field === '') return `the ${part} must be ${expected}, not ${given}`;
     return received === 'nothing'
-      ? `${word} ${field} is missing (${expected})`
-      : `${word} ${field} must be ${expected}, not ${received}`;
+      ? `${named(field)} is missing (${expected})`
+      : `${named(field)} must be ${expected}, not ${given}`;
   });
   const unknown = found.some((fault) => fault.expected === 'no such field');
   const { shape = {} }: { shape?: object } = schema._zod.def as object;
   const known = Object.keys(shape);
-  throw new UsageError(`${name}: ${faults.join('; ')}`, {
-    hint: unknown && known.length > 0 ? `known are ${known.join(', ')}` : undefined,
+  throw new UsageError(names.call(name) + faults.join('; '), {
+    hint:
+      unknown && known.length > 0
+        ? `known are ${known.join(', ')}`
+        : found.some(({ expected }) => expected === dateAndTime)
+          ? 'write it like 2026-01-31T12:00:00Z'
+          : undefined,
   });
 }
 
@@ -68,7 +75,7 @@ function checkQuery(
   name: string,
   endpoint: Endpoint,
   query: RequestInput['query'],
-  conceal: Conceal,
+  target: RequestTarget,
 ): string {
   if (query === undefined && endpoint.query === undefined) return '';
   // What is undefined or null is left out: an option that was not given is not a key that was.
@@ -80,15 +87,15 @@ function checkQuery(
     if (key !== undefined) throw new UsageError(`${name} takes no query, and ${key} was given`);
     return '';
   }
-  refuse(name, 'query', endpoint.query, given, conceal);
-  return queryString(name, given);
+  refuse(name, 'query', endpoint.query, given, target);
+  return queryString(name, given, target.names);
 }
 
 function checkBody(
   name: string,
   endpoint: Endpoint,
   { json, body = json === undefined ? undefined : JSON.parse(json) }: Pick<RequestInput, 'body' | 'json'>,
-  conceal: Conceal,
+  target: RequestTarget,
 ): string | Uint8Array | undefined {
   if (endpoint.body === undefined) {
     if (body !== undefined) throw new UsageError(`${name} takes no body`);
@@ -96,7 +103,7 @@ function checkBody(
   }
   if (body === undefined && endpoint.bodyOptional) return undefined;
   if (endpoint.multipart && body instanceof Uint8Array) return body;
-  refuse(name, 'body', endpoint.body, body, conceal);
+  refuse(name, 'body', endpoint.body, body, target);
   try {
     return json ?? JSON.stringify(body);
   } catch (cause) {
@@ -120,11 +127,12 @@ function setHeaders(
   }
 }
 
-function checkKey(name: string, endpoint: Endpoint, key: string): void {
+function checkKey(name: string, endpoint: Endpoint, key: string, names = commandNames): void {
   if (!endpoint.keyed) throw new UsageError(`${name} takes no idempotency key`);
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new UsageError(
-      `${name}: the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
+      `${names.call(name)}the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
+      { hint: 'write for example build-12' },
     );
   }
 }
@@ -140,11 +148,13 @@ export function prepareRequest(
   target: RequestTarget,
 ): PreparedRequest {
   const { base, conceal } = target;
-  const filled = base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params);
-  const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, conceal));
-  const body = checkBody(name, endpoint, input, conceal);
+  const filled =
+    base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params, target.names);
+  const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, target));
+  const path = conceal(url.pathname);
+  const body = checkBody(name, endpoint, input, target);
   const key = input.idempotencyKey;
-  if (key !== undefined) checkKey(name, endpoint, key);
+  if (key !== undefined) checkKey(name, endpoint, key, target.names);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };
   if (typeof body === 'string') headers['content-type'] = 'application/json';
   if (target.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': target.userAgent });
@@ -153,9 +163,8 @@ export function prepareRequest(
   // Replies are small, and what is not compressed cannot be a decompression bomb.
   headers['accept-encoding'] = 'identity';
   if (key !== undefined) headers['idempotency-key'] = key;
-  Object.assign(headers, credentialHeader(name, endpoint.auth, target, target.names));
+  Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, target, target.names));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
-  const path = conceal(url.pathname);
   const { method, maxReplyBytes } = endpoint;
   const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes, conceal };
   return body === undefined ? request : { ...request, body };

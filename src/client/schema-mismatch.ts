@@ -43,7 +43,9 @@ const types: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-const formats: Readonly<Record<string, string>> = { datetime: 'an ISO 8601 date and time' };
+export const dateAndTime = 'an ISO 8601 date and time';
+
+const formats: Readonly<Record<string, string>> = { datetime: dateAndTime };
 
 /** Names of fields whose values are not shown. */
 export const secretName = /api.?key|secret|token|password|signature/i;

@@ -2,16 +2,16 @@ import type { Caller, ClientOptions, ExchangeEvent } from '../client/caller.ts';
 import { concealer } from '../conceal.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
-import { commandNames } from '../hint-names.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { sanitize } from '../sanitize.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
 import { proxySecrets } from '../transport/proxy.ts';
+import { readCa } from './ca-file.ts';
 import { guardCredentials } from './config/credential-guard.ts';
-import { readRegularFile } from './config/project-file.ts';
 import { loadSettings, type SourceOptions, type Sources } from './config/sources.ts';
 import type { GlobalOptions } from './global-options.ts';
+import { namesOf } from './source-names.ts';
 
 /** One line for `--verbose`: what went over the wire, without headers or bodies, which may hold secrets. */
 export function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string {
@@ -40,29 +40,12 @@ function missingApiUrl(): ConfigError {
   });
 }
 
-function readPem(io: Io, path: string, source: string): string {
-  try {
-    return new TextDecoder().decode(readRegularFile(io, path));
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    throw new ConfigError(
-      `the file of certificate authorities cannot be read: ${path} (${code ?? message})`,
-      {
-        hint: `check ${source}`,
-        cause,
-      },
-    );
-  }
-}
-
-/** Authorities given for one connection take the place of NODE_EXTRA_CA_CERTS in Node before 22.15: so give both. */
-export function readCa(io: Io, { value: path, origin, detail }: NonNullable<Settings['caFile']>): string {
-  const extra = io.env.NODE_EXTRA_CA_CERTS;
-  const own = readPem(io, path, origin === 'flag' ? '--ca-file' : `caFile in ${detail}`);
-  return extra === undefined || extra === '' ? own : `${own}\n${readPem(io, extra, 'NODE_EXTRA_CA_CERTS')}`;
-}
-
-function clientOptions(io: Io, settings: Settings, globals: GlobalOptions, output: Output): ClientOptions {
+async function clientOptions(
+  io: Io,
+  settings: Settings,
+  globals: GlobalOptions,
+  output: Output,
+): Promise<ClientOptions> {
   const apiUrl = settings.apiUrl;
   if (apiUrl === undefined) throw missingApiUrl();
   const { requestTimeout } = globals;
@@ -71,7 +54,7 @@ function clientOptions(io: Io, settings: Settings, globals: GlobalOptions, outpu
     apiKey: settings.apiKey?.value,
     token: settings.token?.value,
     auth: settings.auth?.value,
-    caPem: settings.caFile === undefined ? undefined : readCa(io, settings.caFile),
+    caPem: settings.caFile === undefined ? undefined : await readCa(io, settings.caFile),
     providerModelField: settings['env.providerModelField']?.value,
     insecureHttp: globals.insecureHttp,
     requestTimeoutMs:
@@ -150,20 +133,20 @@ export async function createContext(
     await output.alert(`  → ${sources.unreadable.hint}`);
   }
 
-  async function open(own: Settings, conceal = output.conceal, names = commandNames): Promise<Caller> {
+  async function open(own: Settings, conceal = output.conceal, names = namesOf(own)): Promise<Caller> {
     const { createCaller } = await import('../client/caller.ts');
     const { parseApiUrl } = await import('../transport/address.ts');
     guardCredentials(io, own);
+    const options = await clientOptions(io, own, globals, output);
     try {
-      const options = clientOptions(io, own, globals, output);
       // Before anything else is done: a wrong address is a wrong call, whatever the command.
-      parseApiUrl(options.apiUrl, options.insecureHttp);
-      const opened = shown(createCaller(options, conceal, names), new URL(options.apiUrl).host, output);
-      callers.push(opened);
-      return opened;
+      parseApiUrl(options.apiUrl, options.insecureHttp, names);
     } catch (error) {
       throw blame(error, own);
     }
+    const opened = shown(createCaller(options, conceal, names), new URL(options.apiUrl).host, output);
+    callers.push(opened);
+    return opened;
   }
 
   return {
@@ -182,7 +165,7 @@ export async function createContext(
       // As strict as for one that is kept: no project file chooses where it goes.
       const own = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
       const concealOwn = concealer([secret]);
-      return open(own, (text) => output.conceal(concealOwn(text)), { ...commandNames, ...typedNames[kind] });
+      return open(own, (text) => output.conceal(concealOwn(text)), { ...namesOf(own), ...typedNames[kind] });
     },
     async close() {
       output.motion.end();

@@ -1,6 +1,6 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { ConfigError, UsageError } from '../errors.ts';
-import { commandNames } from '../hint-names.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 
 /** Characters that have no business in an id: C0, DEL and C1 controls, and halves of surrogate pairs. */
 const unsendable = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
@@ -22,10 +22,15 @@ export function isLocal(apiUrl: string): boolean {
  */
 export function parseApiUrl(apiUrl: string, insecureHttp = false, names = commandNames): URL {
   const text = apiUrl.trim();
-  const example = 'write it like https://service.example.com, or http://localhost:4010 for this machine';
+  const example = `write ${names.apiUrl} like https://service.example.com, or http://localhost:4010 for this machine`;
   const problem = (what: string, hint = example) =>
     new ConfigError(`the address of the service ${what}`, { hint });
-  if (text === '') throw problem('is not set', `set ${names.apiUrl}; ${example}`);
+  if (text === '') throw problem('is not set');
+  if (/^["'“‘]/.test(text)) throw problem('begins with a quote', `take the quotes out of ${names.apiUrl}`);
+  if (/[${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
+    const hint = `check ${names.apiUrl}: a placeholder that nothing replaced has such characters`;
+    throw problem('has a space or one of $ { } % < > in it', hint);
+  }
   if (!URL.canParse(text)) throw problem('is not a URL');
   const url = new URL(text);
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
@@ -55,11 +60,16 @@ export function paramProblem(value: unknown): string | null {
  * The endpoint's path with its parameters filled in, percent-encoded: a value never adds or removes a segment.
  * @throws UsageError before anything is sent
  */
-export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Record<string, string>>): string {
+export function fillPath(
+  name: string,
+  endpoint: Endpoint,
+  params: Readonly<Record<string, string>>,
+  { call } = commandNames,
+): string {
   const names = pathParams(endpoint.path);
   const extra = Object.keys(params).find((given) => !names.includes(given));
   if (extra !== undefined) {
-    throw new UsageError(`${name}: the path has no parameter ${extra}`, {
+    throw new UsageError(`${call(name)}the path has no parameter ${extra}`, {
       hint: names.length === 0 ? 'give none' : `its parameters are ${names.join(', ')}`,
     });
   }
@@ -69,7 +79,9 @@ export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Reco
     const reserved = isReserved ? `must not be "${value}": that path belongs to another call` : null;
     const problem = value === undefined ? 'is missing' : (paramProblem(value) ?? reserved);
     if (problem !== null) {
-      throw new UsageError(`${name}: ${param} ${problem}`, { hint: `give ${param} as the service shows it` });
+      throw new UsageError(`${call(name)}${param} ${problem}`, {
+        hint: `give ${param} as the service shows it`,
+      });
     }
   }
   return endpoint.path.replace(/\{([^{}]+)\}/g, (_, param: string) =>
@@ -77,22 +89,27 @@ export function fillPath(name: string, endpoint: Endpoint, params: Readonly<Reco
   );
 }
 
-function queryText(name: string, key: string, value: unknown): string {
+function queryText(name: string, key: string, value: unknown, { call, query }: HintNames): string {
   if (typeof value === 'string' && !/\p{Surrogate}/u.test(value)) return value;
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  throw new UsageError(`${name}: query ${key} must be a text, a number, a boolean or a list of these`);
+  throw new UsageError(`${call(name)}${query(key)} must be a text, a number, a boolean or a list of these`);
 }
 
 /**
  * The query as it goes out, with its `?`, or nothing: what is undefined is left out, a list is repeated.
  * @throws UsageError for a value that has no text form
  */
-export function queryString(name: string, query: Readonly<Record<string, unknown>>): string {
+export function queryString(
+  name: string,
+  query: Readonly<Record<string, unknown>>,
+  names = commandNames,
+): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    for (const item of Array.isArray(value) ? value : [value]) search.append(key, queryText(name, key, item));
+    for (const item of Array.isArray(value) ? value : [value])
+      search.append(key, queryText(name, key, item, names));
   }
   return search.size === 0 ? '' : `?${search}`;
 }

@@ -1,5 +1,5 @@
 import { HttpError, NetworkError } from '../errors.ts';
-import { commandNames } from '../hint-names.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 import { isLoopback } from './address.ts';
 
 const dns: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
@@ -30,6 +30,42 @@ function plainly(text: string): string {
   return reason ?? text.trim();
 }
 
+/** What is wrong with a certificate, as the end of a sentence, and what to do about it. */
+function certificateProblem(code: string, cause: unknown, names: HintNames): [string, string] {
+  const text = cause instanceof Error ? cause.message : code;
+  switch (code) {
+    case 'CERT_HAS_EXPIRED':
+      return [
+        'has expired',
+        "it must be renewed where the service runs; if it was, check this machine's clock",
+      ];
+    case 'CERT_NOT_YET_VALID':
+      return ['is not valid yet', "check this machine's clock; if it is right, tell who runs the service"];
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return [
+        `is for another host: ${namesIn(cause)}`,
+        `write the host in ${names.apiUrl} as the certificate names it`,
+      ];
+    default:
+      return [
+        `is not trusted: ${plainly(text)}`,
+        `if a company CA signs its certificate, give it with ${names.ca}`,
+      ];
+  }
+}
+
+/** The hosts that a certificate is for: `localhost, *.example.com`. */
+function namesIn(cause: unknown): string {
+  const { cert } = cause as { cert?: { subjectaltname?: string } };
+  return (cert?.subjectaltname ?? 'it names none').replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
+}
+
+/** The peer closed the connection without a byte, as a TLS port does that gets plain HTTP. */
+function saidNothing(cause: unknown): boolean {
+  const { socket } = cause as { socket?: { bytesRead?: number } };
+  return socket?.bytesRead === 0;
+}
+
 /** `30000` → `30 s`, `250` → `250 ms`. */
 export function span(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
@@ -47,20 +83,22 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
     : cause instanceof Error && cause.message !== ''
       ? cause.message
       : code;
+  if (handshake.test(code)) {
+    const hint = /wrong version number|packet length too long|unknown protocol/.test(text)
+      ? `what listens there does not speak TLS: check the port in ${names.apiUrl}${isLoopback(url.hostname) ? ', or write http:// in place of https://' : ''}`
+      : `check the address and port in ${names.apiUrl}: something there does not speak TLS as expected`;
+    return new NetworkError('tls', `no TLS connection to ${host}: ${plainly(text)}`, { hint, cause });
+  }
   if (tls.test(code)) {
-    const hint = handshake.test(code)
-      ? /wrong version number|packet length too long|unknown protocol/.test(text)
-        ? `what listens there does not speak TLS: check the port in ${names.apiUrl}${isLoopback(url.hostname) ? ', or write http:// in place of https://' : ''}`
-        : `check the address and port in ${names.apiUrl}: something there does not speak TLS as expected`
-      : `if a company CA signs its certificate, give it with ${names.ca}`;
-    const what = handshake.test(code) ? 'no TLS connection to' : 'the certificate is not trusted of';
-    return new NetworkError('tls', `${what} ${host}: ${plainly(text)}`, { hint, cause });
+    const [problem, hint] = certificateProblem(code, cause, names);
+    return new NetworkError('tls', `the certificate of ${host} ${problem}`, { hint, cause });
   }
   if (started) {
-    const what = notHttp.test(code || (cause instanceof Error ? cause.name : ''))
-      ? 'did not answer in HTTP'
-      : 'broke the connection before its reply was complete';
-    return new NetworkError('broken', `${host} ${what}: ${text}`, { cause });
+    const isHttp = !notHttp.test(code || (cause instanceof Error ? cause.name : ''));
+    const what = isHttp ? 'broke the connection before its reply was complete' : 'did not answer in HTTP';
+    const tlsHint = `if a TLS port is there, write https:// in place of http:// in ${names.apiUrl}`;
+    const hint = url.protocol === 'http:' && (!isHttp || saidNothing(cause)) ? tlsHint : undefined;
+    return new NetworkError('broken', `${host} ${what}: ${text}`, { hint, cause });
   }
   if (dns.includes(code)) {
     const hint = `check the host in ${names.apiUrl}, and the network`;
@@ -127,7 +165,11 @@ export function proxyError(
     const text = `no connection to ${target.host} through the proxy ${proxy.host}: ${why} (${status})`;
     return new NetworkError('connect', text, { hint: check });
   }
-  const { fault: kind, message, hint } = networkError(cause, proxy, false, names);
+  const {
+    fault: kind,
+    message,
+    hint,
+  } = networkError(cause, proxy, false, { ...names, apiUrl: 'HTTPS_PROXY' });
   return new NetworkError(kind, `no connection to ${target.host} through the proxy: ${message}`, {
     hint: kind === 'tls' ? `${hint}; ${check}` : check,
     cause,

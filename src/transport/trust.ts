@@ -5,17 +5,37 @@ import { ConfigError } from '../errors.ts';
 const block =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
-/** Every certificate is read here first: OpenSSL passes over in silence what it cannot read. */
-function checkPem(caPem: string): void {
+/** What a file that has no certificate in it is instead, as the end of a sentence, and what to do about it. */
+function withoutCertificate(caPem: string): [string, string] {
   const hint =
     'it must hold certificates in PEM, each from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----';
+  if (caPem.trim() === '') return ['is empty', hint];
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(caPem)) {
+    return ['holds a private key and no certificate', 'give the certificate of the authority, never a key'];
+  }
+  // A certificate in DER is bytes, which are no text.
+  if (caPem.includes('\uFFFD'))
+    return ['is not PEM text', 'convert it: openssl x509 -inform der -in <file> -out ca.pem'];
+  return ['holds no certificate', hint];
+}
+
+/**
+ * Every certificate is read here first: OpenSSL passes over in silence what it cannot read.
+ * @param what the subject of the error
+ * @throws ConfigError when there is no certificate, or one that cannot be read
+ */
+export function checkPem(caPem: string, what = 'the CA file'): void {
   const blocks = caPem.match(block) ?? [];
-  if (blocks.length === 0) throw new ConfigError('the CA file holds no certificate', { hint });
+  if (blocks.length === 0) {
+    const [problem, hint] = withoutCertificate(caPem);
+    throw new ConfigError(`${what} ${problem}`, { hint });
+  }
   blocks.forEach((pem, index) => {
     try {
       new X509Certificate(pem);
     } catch (cause) {
-      throw new ConfigError(`certificate ${index + 1} of the CA file cannot be read`, { hint, cause });
+      const hint = 'copy it again, every line of it';
+      throw new ConfigError(`${what}: certificate ${index + 1} cannot be read`, { hint, cause });
     }
   });
 }

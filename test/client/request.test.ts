@@ -5,6 +5,7 @@ import { concealer } from '../../src/conceal.ts';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { ConfigError, CredentialError, type RungateError, UsageError } from '../../src/errors.ts';
+import { optionNames } from '../../src/hint-names.ts';
 import { parseApiUrl } from '../../src/transport/address.ts';
 import { thrown } from './rejection.ts';
 
@@ -24,7 +25,7 @@ function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: 
 }
 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>
-  thrown(() => prepare(name, input), UsageError);
+  thrown(() => prepare(name, input, { names: optionNames }), UsageError);
 
 describe('the address', () => {
   test.each([
@@ -177,19 +178,17 @@ describe('the query', () => {
 
   test('with a value of the wrong type is refused, naming key, expectation and value', () => {
     expect(refused('env.list', { query: { page: 0 } }).message).toBe(
-      'env.list: query key page must be a number of at least 1, not number 0',
+      'env.list: query key page must be a number of at least 1, not 0',
     );
-    expect(refused('env.list', { query: { page: '2' } }).message).toContain(
-      'must be a number, not string "2"',
-    );
+    expect(refused('env.list', { query: { page: '2' } }).message).toContain('must be a number, not "2"');
     const when = refused('observations.list', {
       params: { projectId: 'p' },
       query: { createdAfter: 'yesterday' },
     });
-    expect(when.message).toContain('createdAfter must be an ISO 8601 date and time, not string "yesterday"');
+    expect(when.message).toContain('createdAfter must be an ISO 8601 date and time, not "yesterday"');
     expect(
       refused('observations.search', { params: { projectId: 'p' }, query: { a: {} } }).message,
-    ).toContain('query a must');
+    ).toContain('query key a must');
   });
 
   test('round-trips', () => {
@@ -237,7 +236,7 @@ describe('the body', () => {
       'field tags[1] must be a non-empty string, not an empty string',
     ],
     ['run.trigger', { ...selected, brnch: 'x' }, 'field brnch is not known'],
-    ['env.create', { baseUrl: 7 }, 'field baseUrl must be a string, not number 7'],
+    ['env.create', { baseUrl: 7 }, 'field baseUrl must be a string, not 7'],
     [
       'env.create',
       { mobileRuntimeOverrides: { udid: 1 } },

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { asItIs } from '../../src/conceal.ts';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
@@ -63,3 +63,50 @@ test.each(['', 'no certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CE
     expect(error.message).toContain('CA file');
   },
 );
+
+async function serve(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test('an expired certificate is named as such, and no CA file is asked for', async () => {
+  const server = createServer({ key: pem('expired.key'), cert: pem('expired.pem') });
+  const url = `https://localhost:${await serve(server)}/`;
+  const error = await rejection(open({ caPem: pem('expired.pem') }).send(get(url), quick), NetworkError);
+  expect(error.message).toMatch(/^the certificate of localhost:\d+ has expired$/);
+  expect(error.hint).not.toContain('--ca-file');
+});
+
+test('a certificate for another host is shown with its hosts', async () => {
+  const url = `https://127.0.0.1:${await serveTls()}/`;
+  const error = await rejection(open({ caPem: pem('ca.pem') }).send(get(url), quick), NetworkError);
+  expect(error.message).toMatch(/^the certificate of 127\.0\.0\.1:\d+ is for another host: localhost/);
+});
+
+test('plain HTTP to a TLS port that closes the connection leads to https://', async () => {
+  const error = await rejection(
+    open().send(get(`http://localhost:${await serveTls()}/`), quick),
+    NetworkError,
+  );
+  expect(error.hint).toBe('if a TLS port is there, write https:// in place of http:// in RUNGATE_API_URL');
+});
+
+test('plain HTTP to a TLS port that answers with an alert leads to https://', async () => {
+  const alert = Buffer.from([0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46]);
+  const port = await serve(createTcpServer((socket) => void socket.on('error', () => {}).end(alert)));
+  const error = await rejection(open().send(get(`http://localhost:${port}/`), quick), NetworkError);
+  expect(error.hint).toContain('write https:// in place of http://');
+});
+
+test.each([
+  ['', 'is empty'],
+  ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n', 'holds a private key'],
+  [`${pem('server.key')}`, 'holds a private key'],
+  ['\u{fffd}\u0002', 'is not PEM text'],
+  ['hello\n', 'holds no certificate'],
+])('a CA file that holds something else is described: %#', async (caPem, problem) => {
+  const error = await rejection(open({ caPem }).send(get('https://localhost:1/'), quick), ConfigError);
+  expect(error.message).toBe(`the CA file ${problem}${problem.endsWith('key') ? ' and no certificate' : ''}`);
+  expect(error.hint).toBeTruthy();
+});

@@ -7,6 +7,7 @@ import { excerpt } from '../../sanitize.ts';
 import { version } from '../../version.ts';
 import { ciContext } from '../ci-context.ts';
 import type { Context } from '../context.ts';
+import { namesOf } from '../source-names.ts';
 import {
   type Check,
   check,
@@ -40,7 +41,10 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     return;
   }
   const url = new URL(settings.apiUrl?.value ?? '');
-  yield await context.output.motion.during(`looking up ${url.hostname}`, checkDns(url.hostname));
+  yield await context.output.motion.during(
+    `looking up ${url.hostname}`,
+    checkDns(url.hostname, namesOf(settings).apiUrl),
+  );
 
   const headers: Record<string, string>[] = [];
   let answered = false;
@@ -77,7 +81,7 @@ function reached(url: URL, ms: number): Check {
   return check('connection', 'ok', `${url.origin} answers in ${Math.round(ms)} ms; ${how}`);
 }
 
-async function checkDns(hostname: string): Promise<Check> {
+async function checkDns(hostname: string, setting: string): Promise<Check> {
   const host = hostname.replace(/^\[|\]$/g, '');
   try {
     const found = await lookup(host, { all: true });
@@ -86,7 +90,7 @@ async function checkDns(hostname: string): Promise<Check> {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
     // Behind a proxy, the proxy looks the name up: this is a warning, and the connection decides.
-    const hint = 'check the host in RUNGATE_API_URL; behind a proxy this may be as it should';
+    const hint = `check the host in ${setting}; behind a proxy this may be as it should`;
     return check('dns', 'warn', `${host} has no address here (${code})`, hint);
   }
 }

@@ -3,7 +3,8 @@ import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { echoed } from '../../suggest.ts';
 import { isLoopback } from '../../transport/address.ts';
-import { type Context, readCa } from '../context.ts';
+import { readCa } from '../ca-file.ts';
+import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { Deliveries, type Rules } from './deliveries.ts';
 import { parseTarget } from './forward.ts';
@@ -31,9 +32,11 @@ function portOf(text: string | undefined): number {
 
 async function trustOf({ io, settings }: Context, target: URL | null): Promise<SecureContext | undefined> {
   const { caFile } = settings;
-  if (caFile === undefined || target?.protocol !== 'https:') return undefined;
+  if (caFile === undefined) return undefined;
+  const caPem = await readCa(io, caFile);
+  if (target?.protocol !== 'https:') return undefined;
   const { trustAlso } = await import('../../transport/trust.ts');
-  return trustAlso(readCa(io, caFile));
+  return trustAlso(caPem);
 }
 
 function prepareFolder({ io }: Context, folder: string): string {

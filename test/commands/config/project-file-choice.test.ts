@@ -195,13 +195,13 @@ describe('on a file system', () => {
     },
   );
 
-  it('a file of certificate authorities that is none is not read', async () => {
+  it('a CA file that is a device is not read', async () => {
     writeFileSync(join(folder, '.rungate.json'), '{"apiUrl": "http://127.0.0.1:1", "caFile": "/dev/zero"}');
     const readFile = (path: string) => (path === '/dev/zero' ? never() : readFileSync(path));
     const { io: memory, printed } = memoryIo({ cwd: folder, env: { RUNGATE_TOKEN: 't'.repeat(20) } });
     const code = await main(['env', 'list'], { ...memory, ...systemFiles, readFile });
     expect(code).toBe(78);
-    expect(printed().err).toMatch(/certificate authorities cannot be read: \/dev\/zero \(not a file\)/);
+    expect(printed().err).toMatch(/CA file cannot be read: \/dev\/zero \(not a file\)/);
   });
 
   it('a folder is not a file', () => {

@@ -1,0 +1,27 @@
+import { commandNames, type HintNames } from '../hint-names.ts';
+import type { Provenance, Settings } from '../settings/names.ts';
+
+const flags = { apiUrl: '--api-url', caFile: '--ca-file' } as const;
+
+/** What a hint calls a setting: the flag, the variable or the place in a file that it comes from. */
+export function sourceName(name: keyof typeof flags, { origin, detail }: Provenance): string {
+  if (origin === 'flag') return flags[name];
+  if (origin === 'environment' && detail !== undefined) return detail;
+  return detail === undefined ? name : `${name} in ${detail}`;
+}
+
+function credentialName(setting: Provenance | undefined, what: string, variable: string): string {
+  if (setting?.detail === undefined) return variable;
+  if (setting.detail.endsWith('_FILE')) return `the file that ${setting.detail} names`;
+  return setting.origin === 'profile' ? `the ${what} in ${setting.detail}` : setting.detail;
+}
+
+/** What hints call the settings, each by the source that gives it. */
+export function namesOf({ apiUrl, apiKey, token }: Settings): HintNames {
+  return {
+    ...commandNames,
+    apiUrl: apiUrl === undefined ? commandNames.apiUrl : sourceName('apiUrl', apiUrl),
+    apiKey: credentialName(apiKey, 'API key', commandNames.apiKey),
+    token: credentialName(token, 'bearer token', commandNames.token),
+  };
+}

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { cli } from '../../cli/harness.ts';
+
+const refused = 'http://127.0.0.1:1';
+const status = ['run', 'status', 'r'];
+const credential = { RUNGATE_API_KEY: 'rg_1234567890abcdef' };
+
+it.each([
+  ['a flag', [...status, '--api-url', refused], { env: credential }, 'in --api-url,'],
+  ['a variable', status, { env: { ...credential, RUNGATE_API_URL: refused } }, 'in RUNGATE_API_URL,'],
+  [
+    'a project file',
+    status,
+    { env: credential, cwd: '/repo', files: { '/repo/.rungate.json': `{"apiUrl": "${refused}"}` } },
+    'in apiUrl in /repo/.rungate.json,',
+  ],
+])('a hint names the source of the address: %s', async (_source, argv, settings, named) => {
+  const { code, err } = await cli(argv, settings);
+  expect(code).toBe(7);
+  expect(err).toContain(`check the host and port ${named}`);
+});
+
+it('a wrong address names its source too', async () => {
+  const { code, err } = await cli([...status, '--api-url', 'service.example.com'], { env: credential });
+  expect(code).toBe(64);
+  expect(err).toContain('write --api-url like https://service.example.com');
+});
+
+const keyFile = { RUNGATE_API_URL: refused, RUNGATE_API_KEY_FILE: '/run/key' };
+
+it.each([
+  ['run status', status],
+  ['run wait', ['run', 'wait', 'r']],
+  ['run trigger', ['run', 'trigger', '--project', 'a', '--process', 'b', '--wait']],
+  ['run cancel', ['run', 'cancel', 'r']],
+  ['env list --all', ['env', 'list', '--all']],
+  ['api', ['api', 'GET', '/api/environments']],
+  ['orders summary --verify', ['orders', 'summary', '--verify']],
+])(
+  'a CA file that is none is a configuration error of %s, beside a flag and other authorities',
+  async (_name, argv) => {
+    const { readFileSync } = await import('node:fs');
+    const extra = readFileSync(new URL('../../transport/tls/ca.pem', import.meta.url), 'utf8');
+    const env = { ...credential, RUNGATE_TOKEN: 't', NODE_EXTRA_CA_CERTS: 'extra.pem' };
+    const settings = { env, files: { 'ca.pem': 'hello', 'extra.pem': extra } };
+    const { code, err } = await cli([...argv, '--api-url', refused, '--ca-file', 'ca.pem'], settings);
+    expect(err).toContain('the CA file ca.pem holds no certificate');
+    expect(code).toBe(78);
+  },
+);
+
+it('doctor fails with 78 for a CA file that is none', async () => {
+  const settings = { env: { ...credential, RUNGATE_API_URL: refused }, files: { 'ca.pem': '' } };
+  const { code, out } = await cli(['doctor', '--ca-file', 'ca.pem'], settings);
+  expect(out).toContain('the CA file ca.pem is empty');
+  expect(code).toBe(78);
+});
+
+it('a key file that is not a path never shows its name', async () => {
+  const secret = 'rg_1234567890abcdef1234567890abcdef12345678';
+  const { code, err } = await cli(status, { env: { ...keyFile, RUNGATE_API_KEY_FILE: secret } });
+  expect(code).toBe(78);
+  expect(err).not.toContain(secret);
+});
