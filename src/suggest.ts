@@ -31,7 +31,18 @@ export function nearest(name: string, names: readonly string[]): string | null {
   if (best === undefined || given === '') return null;
   // Of a single letter every short word would be a neighbour.
   const most = given.length < 2 ? 0 : Math.max(1, Math.floor(given.length / 3));
-  return best.far <= most ? best.one : null;
+  return best.far <= most ? best.one : sharedBeginning(given, names);
+}
+
+/** `env` is meant as `environment`, and `projectSlug` as `project`. */
+function sharedBeginning(given: string, names: readonly string[]): string | null {
+  if (given.length < 3) return null;
+  const related = names.filter((name) => {
+    const known = plain(name);
+    return known.startsWith(given) || (known.length >= 4 && given.startsWith(known));
+  });
+  const off = (name: string) => Math.abs(plain(name).length - given.length);
+  return related.toSorted((a, b) => off(a) - off(b))[0] ?? null;
 }
 
 /** `timestampHeader` alone is meant as `webhook.timestampHeader`. */

@@ -35,6 +35,6 @@ export class OwnCommand extends Command {
 
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context !== 'object' || context.error !== true) return super.help();
-    throw new Misuse(this, `${nameOf(this)} alone does nothing: a command is missing`, 'missingCommand');
+    throw new Misuse(this, `no command given after ${nameOf(this)}`, 'missingCommand');
   }
 }

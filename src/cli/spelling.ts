@@ -43,7 +43,20 @@ function optionInstead(command: Command, word: string): string | null {
   // What is there and is called unknown was given a value that it does not take.
   if (names.includes(word)) return `${word} takes no value: write it alone`;
   const near = nearest(word, [...names, '--help']);
-  return near === null ? null : `did you mean ${near}?`;
+  if (near !== null) return `did you mean ${near}?`;
+  // The fields of some requests are not in the contract, so any name may be one.
+  if (!names.includes('--field') || !/^--[a-z-]{1,30}$/.test(word)) return null;
+  return `if the service has such a field, write --field ${word.slice(2)}=<value>`;
+}
+
+/** What an argument that no command takes came from, and what to write instead. */
+function argumentInstead(word: string): string {
+  if (word === '') return 'it is empty: check the variable that it comes from';
+  if (/^[–—−]/.test(word)) return 'it begins with a long dash: type two hyphens, --';
+  if (/^[\\`^]$|^\s*$|^\s+-/.test(word)) {
+    return 'a line goes on after \\ in sh, ^ in cmd and ` in PowerShell, with nothing behind that character';
+  }
+  return 'put quotes around a value with spaces; an option begins with --';
 }
 
 /**
@@ -67,6 +80,14 @@ export async function explain(
       ? await commandInstead(command, word, everyCommand)
       : optionInstead(command, word);
     return hinted(`unknown ${kind} ${shown}`, better);
+  }
+  if (code === 'commander.excessArguments') {
+    const most = command.registeredArguments.length;
+    const extra = command.args[most] ?? '';
+    // Any other word may be a secret.
+    const isShown = /^[–—−]|^.{0,2}$/.test(extra);
+    const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${nameOf(command)} takes ${most || 'none'}`;
+    return hinted(`unexpected argument: ${what}`, argumentInstead(extra));
   }
   if (code === 'missingCommand')
     return hinted(message, `the commands are ${subcommands(command).join(', ')}`);

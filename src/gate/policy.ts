@@ -63,7 +63,7 @@ export function checkOverride(verdict: string, action: string): [Verdict, Action
   }
   if (action === 'pass' && (verdict === 'timeout' || verdict === 'unobserved')) {
     throw new UsageError(`${verdict} cannot pass: it says that the outcome is not known`, {
-      hint: `write --on ${verdict}=warn to let the pipeline go on with a warning`,
+      hint: `set ${verdict} to warn, which lets the pipeline go on with a warning`,
     });
   }
   return [verdict, action];

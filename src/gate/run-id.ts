@@ -159,6 +159,17 @@ export function checkRunId(runId: string): void {
   fillPath('run.status', run['run.status'], { runId });
 }
 
+/** What came in place of an id, as the end of a sentence, and how to get the id; null where it may be one. */
+function pastedInstead(text: string): [string, string] | null {
+  if (text === '') return ['is empty', 'check the variable that it comes from: run trigger prints the id'];
+  if (/^(?:null|undefined)$/.test(text))
+    return [`is ${text}`, 'the field that it was read from is not there: run trigger prints the id alone'];
+  if (/^["'].*["']$/.test(text)) return ['has quotes around it', 'print it without them: jq -r'];
+  if (/^[{[]/.test(text)) return ['is JSON, and the id of a run is wanted', 'take the id out: jq -r .runId'];
+  if (/[\r\n]/.test(text)) return ['has several lines', 'give each id as an argument of its own'];
+  return null;
+}
+
 /**
  * A run id as somebody typed or pasted it.
  * @throws UsageError where it cannot be one, or where more was pasted than the id
@@ -179,6 +190,8 @@ export function givenRunId(text: string): string {
       hint: `give it without: ${excerpt(trimmed, 80)}`,
     });
   }
+  const pasted = pastedInstead(trimmed);
+  if (pasted !== null) throw new UsageError(`<runId> ${pasted[0]}`, { hint: pasted[1] });
   checkRunId(text);
   return text;
 }

@@ -34,6 +34,11 @@ function flagVariable(env: Env, name: string): boolean | undefined {
   });
 }
 
+/** Whether a text is surely a path, which a message may show: it could be the secret itself, put into the wrong variable. */
+function isPath(text: string): boolean {
+  return /^(?:\.{0,2}|~|[A-Za-z]:)[\\/]/.test(text) || /^[\w.-]{1,32}$/.test(text);
+}
+
 /** A secret from `NAME` or from the file that `NAME_FILE` names, which loses one trailing newline. */
 export function readSecret(
   env: Env,
@@ -46,16 +51,28 @@ export function readSecret(
     throw new ConfigError(`${name} and ${name}_FILE are both set`, { hint: 'unset one of them' });
   }
   if (path === undefined) return value;
-  let text: string;
+  let bytes: Uint8Array;
   try {
-    text = new TextDecoder().decode(readFile(path)).replace(/\r?\n$/, '');
+    bytes = readFile(path);
   } catch (cause) {
-    throw new ConfigError(`the file that ${name}_FILE names cannot be read: ${path}`, {
-      hint: 'check the path and the permissions',
-      cause,
+    const what = `the file that ${name}_FILE names cannot be read`;
+    throw isPath(path)
+      ? new ConfigError(`${what}: ${path}`, { hint: 'check the path and the permissions', cause })
+      : new ConfigError(what, {
+          hint: `${name}_FILE takes the path of a file; if the secret itself is there, it belongs in ${name}`,
+        });
+  }
+  if (/^(?:255,254|254,255)$/.test(bytes.subarray(0, 2).join(','))) {
+    throw new ConfigError(`the file that ${name}_FILE names is UTF-16 text: ${path}`, {
+      hint: 'save it as UTF-8; in Windows PowerShell: Set-Content -Encoding ascii, not >',
     });
   }
-  if (text === '') throw new ConfigError(`the file that ${name}_FILE names is empty: ${path}`);
+  const text = new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
+  if (text === '') {
+    throw new ConfigError(`the file that ${name}_FILE names is empty: ${path}`, {
+      hint: 'write the secret into it, or unset the variable',
+    });
+  }
   return text;
 }
 

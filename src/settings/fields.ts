@@ -87,6 +87,8 @@ function checked(file: JsonFile, name: PlainName, value: unknown, where: Path): 
     return readValue(name, value);
   } catch (error) {
     if (!(error instanceof UnfitValue)) throw error;
-    throw new ConfigError(`${file.place([...where, ...error.within])}: ${name}: ${error.message}`);
+    throw new ConfigError(`${file.place([...where, ...error.within])}: ${name}: ${error.message}`, {
+      hint: error.hint,
+    });
   }
 }

@@ -1,6 +1,7 @@
 import { readDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
-import { actions, checkOverride, type Overrides, settableVerdicts } from '../gate/policy.ts';
+import { actions, checkOverride, type Overrides } from '../gate/policy.ts';
+import { commandNames } from '../hint-names.ts';
 import { nearest } from '../suggest.ts';
 import { parseApiUrl } from '../transport/address.ts';
 
@@ -8,10 +9,13 @@ import { parseApiUrl } from '../transport/address.ts';
 export class UnfitValue extends Error {
   /** Where in the value, as JSON keys. */
   readonly within: readonly (string | number)[];
+  /** What to do about it. */
+  readonly hint: string | undefined;
 
-  constructor(message: string, within: readonly (string | number)[] = []) {
+  constructor(message: string, within: readonly (string | number)[] = [], hint?: string) {
     super(message);
     this.within = within;
+    this.hint = hint;
   }
 }
 
@@ -63,9 +67,9 @@ export const address: Kind<string> = {
     if (!isText(json)) return unfit(expected);
     try {
       // Whether http will do depends on the command line, and is found out when something is sent.
-      parseApiUrl(json, true);
+      parseApiUrl(json, true, { ...commandNames, apiUrl: 'apiUrl' });
     } catch (error) {
-      if (error instanceof ConfigError) throw new UnfitValue(error.message);
+      if (error instanceof ConfigError) throw new UnfitValue(error.message, [], error.hint);
       throw error;
     }
     return json.trim();
@@ -74,7 +78,7 @@ export const address: Kind<string> = {
 };
 
 export const flag: Kind<boolean> = {
-  read: (json) => (typeof json === 'boolean' ? json : unfit('true or false')),
+  read: (json) => (typeof json === 'boolean' ? json : unfit('true or false, without quotes')),
   json: (word) => ({ true: true, false: false })[word.trim()],
   schema: { type: 'boolean' },
 };
@@ -93,7 +97,7 @@ export const count: Kind<number> = {
   read: (json) =>
     typeof json === 'number' && Number.isInteger(json) && json >= 1 && json <= mostCount
       ? json
-      : unfit('a whole number from 1 up'),
+      : unfit('a whole number from 1 up, without quotes'),
   json: (word) => (/^\d{1,9}$/.test(word.trim()) ? Number(word) : word),
   schema: { type: 'integer', minimum: 1, maximum: mostCount },
 };
@@ -126,7 +130,8 @@ export const duration: Kind<number> = {
 
 export const texts: Kind<readonly string[]> = {
   read(json) {
-    if (!Array.isArray(json) || json.length === 0) return unfit('a list of texts with something in it');
+    if (!Array.isArray(json) || json.length === 0)
+      return unfit('a list of texts, such as ["smoke", "nightly"]');
     json.forEach((item, index) => {
       if (!isText(item)) throw new UnfitValue('expected a text with something in it', [index]);
     });
@@ -152,8 +157,7 @@ export const overrides: Kind<Overrides> = {
       try {
         return checkOverride(verdict, action);
       } catch (error) {
-        if (error instanceof UsageError)
-          throw new UnfitValue(error.message + nearWord(verdict, settableVerdicts), [verdict]);
+        if (error instanceof UsageError) throw new UnfitValue(error.message, [verdict], error.hint);
         throw error;
       }
     });

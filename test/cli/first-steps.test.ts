@@ -63,7 +63,7 @@ describe('rungate alone says what to do next', () => {
     const { code, out, err } = await cli([], world);
     // An empty variable in a pipeline must not turn a gate green.
     expect({ code, out }).toEqual({ code: 64, out: '' });
-    expect(err).toMatch(/^error: rungate alone does nothing: a command is missing\n/);
+    expect(err).toMatch(/^error: no command given\n/);
     for (const pattern of wanted) expect(err).toMatch(pattern);
     expect(err).not.toMatch(unwanted);
     expect(err).not.toContain(key.RUNGATE_API_KEY);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signSync } from '../../src/webhook/node.ts';
-import { type Settings, type Stage, stage, trigger } from './harness.ts';
+import { type Stage, stage, trigger } from './harness.ts';
+import { env, type Mistake, project } from './mistake.ts';
+import { mistakesInValues } from './mistakes-in-values.ts';
 
 let on: Stage;
 beforeAll(async () => {
@@ -8,28 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-interface Mistake {
-  /** What a new user did. */
-  name: string;
-  argv: readonly string[];
-  world?: (on: Stage) => Settings;
-  code: number;
-  /** What the message must say: what happened, to what, and what to do. */
-  says: readonly (string | RegExp)[];
-  /** Requests that may go out: most mistakes are found before anything is sent. */
-  sent?: number;
-}
-
 const wait = [...trigger, '--wait'] as const;
-const env = (more: Record<string, string | undefined>) => () => ({ env: more });
 const url = (make: (url: string) => string) => (on: Stage) => ({
   env: { RUNGATE_API_URL: make(on.mock.url) },
 });
-const project = (text: string) => () => ({
-  cwd: '/repo',
-  files: { '/repo/.git': '', '/repo/.rungate.json': text },
-});
-
 const secret = 'whsec_0123456789';
 const sentAt = '2026-11-20T12:00:00Z';
 const body = '{"event":"run.completed","failed":0}';
@@ -127,11 +111,11 @@ const mistakes: readonly Mistake[] = [
   },
   {
     name: '/api/v1 behind the address',
-    argv: ['env', 'delete', 'env_1', '--yes'],
+    argv: ['webhooks', 'delete', 'wh_1', '--yes'],
     world: url((one) => `${one}/api/v1`),
     code: 5,
     says: ['(404)', 'check RUNGATE_API_URL, which ends in /api/v1'],
-    sent: 2,
+    sent: 1,
   },
   {
     name: 'the service, or the mock, is not running',
@@ -302,10 +286,11 @@ const mistakes: readonly Mistake[] = [
     code: 64,
     says: ['--format: "jsno" is not one of table, json, ndjson', 'did you mean json?'],
   },
+  ...mistakesInValues,
 ];
 
 /** What differs from run to run. */
-const steady = (text: string) => text.replaceAll(/127\.0\.0\.1:\d{4,5}/g, '127.0.0.1:PORT');
+const steady = (text: string) => text.replaceAll(/\b(127\.0\.0\.1|localhost):\d{5}/g, '$1:PORT');
 
 const page: string[] = [];
 

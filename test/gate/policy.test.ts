@@ -124,7 +124,7 @@ describe('--on', () => {
 
   test.each(['timeout', 'unobserved'])('says how %s can be let through', (verdict) => {
     expect(() => checkOverride(verdict, 'pass')).toThrow(
-      expect.objectContaining({ hint: expect.stringContaining(`--on ${verdict}=warn`) }),
+      expect.objectContaining({ hint: expect.stringContaining(`set ${verdict} to warn`) }),
     );
   });
 });

@@ -47,7 +47,7 @@ function parseSetting({ io }: Context, given: string, text: string): Profile['se
     // A profile is used from everywhere, so a path in it must not depend on where we are.
     return { [name]: name === 'caFile' ? resolve(io.cwd, String(value)) : value };
   } catch (error) {
-    if (error instanceof UnfitValue) throw new UsageError(`${name}: ${error.message}`);
+    if (error instanceof UnfitValue) throw new UsageError(`${name}: ${error.message}`, { hint: error.hint });
     throw error;
   }
 }

@@ -48,7 +48,7 @@ export interface SourceOptions {
 
 function unknownProfile({ name, by }: ProfileChoice, names: readonly string[]): UsageError | ConfigError {
   const message = `there is no profile "${name}", which ${by} names`;
-  const known = names.length === 0 ? 'there are none yet' : `there are ${names.join(', ')}`;
+  const known = names.length === 0 ? 'there are none yet' : `the profiles are ${names.join(', ')}`;
   const hint = `${known}; rungate login --profile ${name} makes it`;
   return by === '--profile' ? new UsageError(message, { hint }) : new ConfigError(message, { hint });
 }

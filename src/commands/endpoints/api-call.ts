@@ -48,6 +48,11 @@ export async function apiCommand(
   pathText: string,
   flags: ApiFlags,
 ): Promise<number> {
+  if (methodText.startsWith('/')) {
+    throw new UsageError('the path comes after the method', {
+      hint: 'write rungate api GET /api/environments',
+    });
+  }
   const method = oneOf('<method>', methods, methodText.toUpperCase());
   const { path, query } = parseTarget(pathText);
   const key = filled('--idempotency-key', flags.idempotencyKey);

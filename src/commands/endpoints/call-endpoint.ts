@@ -84,7 +84,7 @@ export async function callEndpoint(
   }
   const body = attachment ?? json;
   if (body === undefined && endpoint.body !== undefined && endpoint.bodyOptional !== true) {
-    throw new UsageError(`${name}: nothing to send`, {
+    throw new UsageError('there is nothing to send: no field is given', {
       hint: 'give fields as flags, with --field, or with --input',
     });
   }
@@ -128,7 +128,7 @@ async function printReply(
   columns: readonly string[] | undefined,
 ): Promise<void> {
   const { output, io } = context;
-  if (reply.text === '') return output.note(endpoint.list ? 'nothing found' : `${name}: done`);
+  if (reply.text === '') return output.note(endpoint.list ? 'nothing found' : 'done');
   if (await speakOfPage(output, name, reply)) return;
   const item = itemSchema(endpoint.reply);
   const page =
@@ -165,7 +165,7 @@ export async function confirm(context: Context, what: string, yes: boolean): Pro
   const answer = await context.io.ask(`${context.output.excerpt(what)}? This cannot be undone. [y/N] `);
   if (answer === null) {
     throw new UsageError(
-      `${context.output.excerpt(what)}: this cannot be undone, and there is nobody to ask`,
+      `${context.output.excerpt(what)}: this cannot be undone, and there is no terminal to ask on`,
       {
         hint: 'add --yes',
       },

@@ -40,6 +40,10 @@ function keyBody(flags: CreateKeyFlags): KeyBody {
 async function speakOfScopes({ output }: Context, scopes: readonly string[]): Promise<void> {
   for (const scope of scopes) {
     const known: readonly string[] = knownScopes;
+    if (scope.includes(','))
+      await output.alert(
+        `--scope ${output.excerpt(scope, 60)} is sent as one scope: repeat --scope for each`,
+      );
     const near = known.includes(scope) ? null : nearest(scope, known);
     if (near !== null)
       await output.alert(`--scope ${output.excerpt(scope, 60)} is sent as it is: did you mean ${near}?`);

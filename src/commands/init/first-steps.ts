@@ -70,7 +70,7 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
  * next.
  */
 export async function nothingAsked(io: Io, globals: GlobalOptions): Promise<UsageError> {
-  const message = 'rungate alone does nothing: a command is missing';
+  const message = 'no command given';
   try {
     const lines = await nextSteps(io, globals);
     return new UsageError(message, { hint: 'see rungate --help', lines });

@@ -74,6 +74,15 @@ async function tellDiagnosis({ output }: Context, { causes, tried }: Diagnosis):
   if (causes.length > 1) await output.note('all of these together make the signature match');
 }
 
+/** What to do on the command line, where it is not what a program would do. */
+function remedies({ error, bytes }: Finding): string | undefined {
+  if (error?.code === 'missing_header')
+    return 'if the service calls it otherwise, give --timestamp-header and --signature-header';
+  return error?.code === 'mismatch' && bytes === 0
+    ? 'the body is empty: name its file with --body-file, or pipe it'
+    : undefined;
+}
+
 /** What a person is told. */
 export async function tell(context: Context, finding: Finding, secrets: Secrets): Promise<void> {
   const { output } = context;
@@ -83,8 +92,9 @@ export async function tell(context: Context, finding: Finding, secrets: Secrets)
       `${output.paint('bad', 'not authentic:')} ${output.excerpt(error.message)} (${error.code})`,
     );
     if (finding.diagnosis !== null) return tellDiagnosis(context, finding.diagnosis);
-    if (error.hint === undefined) return;
-    return output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(error.hint)}`);
+    const hint = remedies(finding) ?? error.hint;
+    if (hint === undefined) return;
+    return output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(hint)}`);
   }
   const count = secrets.keys.length;
   const which = count > 1 ? ` (${(secretIndex ?? 0) + 1} of ${count})` : '';
