@@ -87,7 +87,8 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply, na
   try {
     return { value: JSON.parse(text), odd: [], text, isJson: true };
   } catch {
-    if (anyBody) return { value: text, odd: [], text: JSON.stringify(text), isJson: false };
+    // A list that is not JSON has no items.
+    if (anyBody && !endpoint.list) return { value: text, odd: [], text: JSON.stringify(text), isJson: false };
     // The parser's own message quotes the reply, which may hold a secret.
     const hidden = endpoint.newSecret === true && !isHtml(text);
     throw unreadable(request, reply, hidden ? 'text' : gist(text, request.conceal), names);

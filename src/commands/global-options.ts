@@ -34,7 +34,7 @@ export function addGlobals(command: Command): Command {
     .option('--format <format>', 'table, json or ndjson')
     .option('--json', 'short for --format json')
     .option('-q, --quiet', 'only the result, warnings and errors')
-    .option('-v, --verbose', 'trace each HTTP exchange, and show a refused response, on stderr')
+    .option('-v, --verbose', 'trace requests on stderr, show refused responses')
     .option('--ca-file <file>', 'trust the authorities in this PEM file too')
     .option('--insecure-http', 'allow http: to hosts other than this machine')
     .option('--request-timeout <duration>', 'for one try of a request (default 30s)')

@@ -65,13 +65,27 @@ function taken(
 
 const filled = (filling: Filling) => (name: EndpointName) => json(sampleResponse(name, filling));
 
+/** The body of a response that was refused: as it came, but for the texts of a new key. */
+const shownAs = (name: EndpointName, sent: unknown) =>
+  JSON.stringify(sent, (_, value) => (name === 'keys.create' && typeof value === 'string' ? '***' : value));
+
+/** The endpoints whose response the contract does not show: a success is one, whatever its body. */
+const notShown = endpoints.filter(
+  (name) =>
+    !endpointOf(name).list && endpointOf(name).reply.safeParse('text').success && name !== 'run.trigger',
+);
+
+/** What JSON.parse would round or lose. */
+const exactFields = '"n":9007199254740993,"price":10.50,"most":1e400,"__proto__":{"a":1.0}';
+
 /** The response was refused: the command exits with 5 and names the field, the library throws. */
 const refused =
   (field: string) =>
-  ({ code, err, error }: Outcome): void => {
+  ({ code, err, error }: Outcome, name: EndpointName, sent: unknown): void => {
     expect(code, err).toBe(5);
-    expect(JSON.parse(err).error).toMatchObject({ code: 'contract' });
-    expect(error).toMatchObject({ code: 'contract', field });
+    const body = shownAs(name, sent);
+    expect(JSON.parse(err).error).toMatchObject({ code: 'contract', body });
+    expect(error).toMatchObject({ code: 'contract', field, body });
   };
 
 /** It was taken, and a warning names the field on standard error. */
@@ -196,6 +210,45 @@ describe.each(rows)('a response $name', ({ endpoints: own = endpoints, response,
     const outcome = await play(name, sent, argv);
     look(outcome, name, sent.text === '' ? undefined : JSON.parse(sent.text));
   });
+});
+
+describe('a response that is text', () => {
+  it.each(notShown)('to %s is a success, sent once', async (name) => {
+    const sent = { text: 'Done: 1', headers: { 'content-type': 'text/plain' } };
+    const { code, out, tableCode, tableOut, value, seen } = await play(name, sent);
+    expect({ code, tableCode, value }).toEqual({ code: 0, tableCode: 0, value: sent.text });
+    expect(JSON.parse(out)).toBe(sent.text);
+    expect(tableOut).toContain(sent.text);
+    const { method } = endpointOf(name);
+    // Once for each of the two commands and the library.
+    expect(seen.filter((one) => one.method === method)).toHaveLength(3);
+  });
+
+  it.each(endpoints.filter((name) => !notShown.includes(name)))(
+    'to %s is refused, and can be seen',
+    async (name) => {
+      const { code, err, error } = await play(name, { text: 'Done: 1' });
+      expect(code).toBe(5);
+      const body = name === 'keys.create' ? null : 'Done: 1';
+      expect(JSON.parse(err.trim().split('\n').at(-1) ?? '').error).toMatchObject({ code: 'contract', body });
+      expect(error).toMatchObject({ code: 'contract', body: body ?? undefined });
+    },
+  );
+});
+
+describe('a response with digits and names that JSON.parse loses', () => {
+  it.each(endpoints.filter((name) => !['keys.create', 'orders.summary', 'run.trigger'].includes(name)))(
+    'to %s is printed as it came',
+    async (name) => {
+      const text = JSON.stringify(sampleResponse(name, 'missing'))
+        .replace('{', `{${exactFields},`)
+        .replace(',}', '}');
+      const { code, out } = await play(name, { text });
+      expect(code).toBe(0);
+      for (const part of ['9007199254740993', '10.50', '1e400', '"__proto__"', '1.0'])
+        expect(out).toContain(part);
+    },
+  );
 });
 
 /** The shapes of a list, with what the library returns of each. */
