@@ -3,7 +3,7 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b(run|key|rg|tok|wh|whsec)_[0-9A-Za-z]+\b/g, '$1_<id>'],
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/\b(127\.0\.0\.1|localhost):\d+/g, '$1:<port>'],
-  [/\battempt \d+\//g, 'attempt <n>/'],
+  [/\battempt \d+/g, 'attempt <n>'],
   [/\b\d+(\.\d+)? ?(ms|s|min)\b/g, '<duration>'],
 ];
 
