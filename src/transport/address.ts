@@ -1,6 +1,7 @@
 import { type Endpoint, pathParams } from '../contract/endpoint.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
+import { parseUrl } from '../parse-url.ts';
 
 /** Characters that have no business in an id: C0, DEL and C1 controls, and halves of surrogate pairs. */
 const unsendable = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
@@ -12,7 +13,7 @@ export function isLoopback(hostname: string): boolean {
 
 /** Whether the service is on this machine, where it has no limits to share. */
 export function isLocal(apiUrl: string): boolean {
-  return URL.canParse(apiUrl) && isLoopback(new URL(apiUrl).hostname);
+  return isLoopback(parseUrl(apiUrl)?.hostname ?? '');
 }
 
 /**
@@ -31,8 +32,8 @@ export function parseApiUrl(apiUrl: string, insecureHttp = false, names = comman
     const hint = `check ${names.apiUrl}: a placeholder that nothing replaced has such characters`;
     throw problem('has a space or one of $ { } % < > in it', hint);
   }
-  if (!URL.canParse(text)) throw problem('is not a URL');
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
     const hint = `give the credential as ${names.apiKey} or ${names.token}`;

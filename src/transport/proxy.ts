@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { ConfigError } from '../errors.ts';
+import { parseUrl } from '../parse-url.ts';
 import { isLoopback } from './address.ts';
 
 /** Environment variables by name; what is not set is undefined. */
@@ -34,8 +35,8 @@ function parseProxy({ name, value }: Named): URL {
   const example = `write it like ${name}=http://proxy.example.com:3128`;
   const problem = (what: string, hint = example) => new ConfigError(`${name} ${what}`, { hint });
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
-  if (!URL.canParse(text)) throw problem('is not the address of a proxy');
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) throw problem('is not the address of a proxy');
   if (!/^https?:$/.test(url.protocol)) {
     throw problem('must begin with http:// or https://: other kinds of proxy are not spoken');
   }

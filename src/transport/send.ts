@@ -1,5 +1,6 @@
 import { HttpError, UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
+import { parseUrl } from '../parse-url.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { type Hop, sendHop } from './hop.ts';
 import { proxyTimeout, timeoutError } from './network-error.ts';
@@ -45,8 +46,8 @@ function redirectTarget(
   if (location === undefined || !(moved.includes(status) || kept.includes(status))) return undefined;
   const problem = (what: string, hint?: string) =>
     new HttpError(`the service redirects ${what}`, { status, hint });
-  if (!URL.canParse(location, from.href)) throw problem(`(${status}) to something that is not an address`);
-  const to = new URL(location, from.href);
+  const to = parseUrl(location, from.href);
+  if (to === null) throw problem(`(${status}) to something that is not an address`);
   to.username = '';
   to.password = '';
   to.hash = '';

@@ -1,4 +1,5 @@
 import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
+import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
 import { advice, count, headline, nameOf, story } from './wording.ts';
 
@@ -24,8 +25,8 @@ function code(text: string, limit: number): string {
 
 /** A link's address that can be nothing else; null for what is no web address. */
 function destination(text: string): string | null {
-  if (text.length > longestUrl || !URL.canParse(text)) return null;
-  const url = new URL(text);
+  const url = text.length > longestUrl ? null : parseUrl(text);
+  if (url === null) return null;
   if (!['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') return null;
   // An IPv6 address cannot be told from a link's text.
   if (url.hostname.startsWith('[')) return null;

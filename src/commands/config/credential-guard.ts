@@ -1,6 +1,7 @@
 import { runsForFork } from '../../ci/fork.ts';
 import { ConfigError, type CredentialError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import { parseUrl } from '../../parse-url.ts';
 import type { Settings } from '../../settings/names.ts';
 
 /**
@@ -29,7 +30,7 @@ export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Sett
   }
 }
 
-const originOf = (address = '') => (URL.canParse(address) ? new URL(address).origin : null);
+const originOf = (address = '') => parseUrl(address)?.origin ?? null;
 
 /**
  * Where nobody has given a command, as when TAB is pressed, a credential goes only to the service that its own source names:

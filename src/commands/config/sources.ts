@@ -1,6 +1,7 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import type { StateText } from '../../host/state-file.ts';
+import { parseUrl } from '../../parse-url.ts';
 import { environmentSettings } from '../../settings/environment.ts';
 import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
 import { defaultSettings, mergeSettings } from '../../settings/merge.ts';
@@ -98,7 +99,7 @@ function withhold(
 ): { settings: Settings; withheld: Withheld[] } {
   const { apiUrl } = settings;
   if (apiUrl === undefined) return { settings, withheld: [] };
-  const origin = URL.canParse(apiUrl.value) ? new URL(apiUrl.value).origin : null;
+  const origin = parseUrl(apiUrl.value)?.origin ?? null;
   const withheld = sentNames.flatMap((name): Withheld[] => {
     const secret = settings[name];
     const own = kept[name]?.origin;

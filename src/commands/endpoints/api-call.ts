@@ -4,6 +4,7 @@ import { api } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { renderReply } from '../../output/json.ts';
+import { parseUrl } from '../../parse-url.ts';
 import { sanitizeLines } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { filled, oneOf } from '../global-options.ts';
@@ -19,7 +20,7 @@ export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export function parseTarget(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {
   const hint = 'write the path below the base URL, such as /api/environments?page=2';
   const [path = ''] = text.split('?');
-  const url = URL.canParse(text, 'http://service.invalid') ? new URL(text, 'http://service.invalid') : null;
+  const url = parseUrl(text, 'http://service.invalid');
   // What the URL parser rewrites (dot segments, another host, a fragment) is not what was written.
   if (
     !text.startsWith('/') ||

@@ -10,6 +10,7 @@ import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { UsageError } from '../../errors.ts';
+import { parseUrl } from '../../parse-url.ts';
 
 /** The largest body that is taken, from the sender and from the target. */
 export const mostBytes = 10 * 1024 * 1024;
@@ -68,8 +69,8 @@ function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []
 /** Where deliveries are sent on to. */
 export function parseTarget(text: string): URL {
   const hint = 'write it whole: http://localhost:3000/hook';
-  if (!URL.canParse(text)) throw new UsageError('--forward-to is not a URL', { hint });
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) throw new UsageError('--forward-to is not a URL', { hint });
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new UsageError(`--forward-to: ${url.protocol} is not http: or https:`, { hint });
   }

@@ -1,3 +1,5 @@
+import { parseUrl } from '../../parse-url.ts';
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Terminals by the name they give themselves, and the first version of each that knows links. */
@@ -54,8 +56,7 @@ export function knowsLinks(env: Env): boolean {
 /** What a terminal may open for us: a web address in visible ASCII, of a length that terminals take; else null. */
 export function linkTarget(url: string): string | null {
   if (!/^https?:\/\//i.test(url) || /[\u0000-\u0020\u007f-\u00a0]/.test(url)) return null;
-  if (!URL.canParse(url)) return null;
-  const { href } = new URL(url);
+  const href = parseUrl(url)?.href ?? '';
   return href.length <= 2000 && /^https?:\/\/[\x21-\x7e]+$/.test(href) ? href : null;
 }
 
