@@ -20,8 +20,6 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/long/**', 'test/prism/**', 'test/runtimes/**'],
           testTimeout: 15_000,
-          // Loading `src` for each file anew takes longer than most of the files.
-          isolate: false,
           // The page of the mock has a style of its own, which is no file to be left out.
           css: true,
         },
@@ -44,7 +42,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          isolate: false,
         },
       },
     ],

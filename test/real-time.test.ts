@@ -14,6 +14,7 @@ const exempt: Readonly<Record<string, readonly [uses: number, reason: string]>> 
     'a late error, a slow reader and a reader that has gone, in processes of their own',
   ],
   'e2e/completion.test.ts': [1, 'a process that must not be waited for'],
+  'e2e/first-steps.test.ts': [1, 'a shell that waits for a program has no events'],
   'e2e/live.test.ts': [1, 'a warning while the view moves, from inside the process'],
   'e2e/pty.ts': [1, 'a pseudo-terminal does not announce its last bytes'],
   'e2e/terminal.ts': [1, 'a shell in a terminal has no events'],

@@ -77,9 +77,8 @@ const groups: Readonly<Record<string, Group>> = {
 };
 
 const about = `Trigger a test run, wait for it, and gate the pipeline on its verdict.
-Try it:
-  rungate mock exec -- \\
-    rungate run trigger --project a --tag b --wait --timeout 30m`;
+Try it: rungate mock exec -- \\
+  rungate run trigger --project a --tag b --wait --timeout 30m`;
 
 const exitTable = `
 Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)
