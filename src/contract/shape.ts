@@ -65,7 +65,8 @@ export function isRequired(schema: Schema, path: readonly PropertyKey[]): boolea
   const [name, ...rest] = path;
   if (name === undefined) return true;
   if (typeof name === 'number') return false;
-  const field = definition(unwrap(schema)).shape?.[String(name)];
+  const { shape = {} } = definition(unwrap(schema));
+  const field = Object.hasOwn(shape, name) ? shape[String(name)] : undefined;
   if (field === undefined) return true;
   return definition(field).type !== 'optional' && isRequired(field, rest);
 }

@@ -90,7 +90,7 @@ function roomFor(rows: Texts, columns: number): number {
 
 /** How many of a table's columns have room on a terminal of this width. */
 export function columnsThatFit({ head, rows }: Table, columns: number): number {
-  return roomFor([head, ...harmless(rows)], columns);
+  return roomFor(harmless([head, ...rows]), columns);
 }
 
 /** Column widths for a terminal: the last columns are left out first, then the widest texts are broken. */
@@ -114,8 +114,7 @@ function columnWidths(rows: Texts, columns: number, optional: number): number[] 
 export function tableStream(columns: number): (part: Table) => Promise<string> {
   let widths: number[] | undefined;
   return (part) => {
-    const texts = harmless(part.rows);
-    const rows = widths === undefined ? [part.head, ...texts] : texts;
+    const rows = harmless(widths === undefined ? [part.head, ...part.rows] : part.rows);
     widths ??= columnWidths(rows, columns, part.optional ?? 0);
     // Only a longer id in a later part makes a column wider; the last one has what is left of the line.
     const least = naturalWidths(rows, longestWord);

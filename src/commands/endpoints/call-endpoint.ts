@@ -143,7 +143,7 @@ async function printReply(
   const items = Array.isArray(list) ? list : [];
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
-  await output.reply(reply.text, itemTable(items, chosen.shown));
+  await output.reply(reply.text, itemTable(items, chosen.shown, output.conceal));
   await tellOdd(output, name, reply.odd);
   if (items.length === 0) await output.note('nothing found');
   else if (page.hasNextPage) await output.note(nextPage(endpoint, page));

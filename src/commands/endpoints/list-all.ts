@@ -76,7 +76,7 @@ function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly str
     *render({ items, taken }) {
       if (known === undefined) {
         const chosen = chooseColumns(items, shown, given, columns);
-        known = { chosen, head: itemTable([], chosen.shown).head };
+        known = { chosen, head: itemTable([], chosen.shown, output.conceal).head };
       }
       const { chosen, head } = known;
       const rows = taken.map((item) => rowOf(item, chosen.shown).map((text) => text && output.conceal(text)));

@@ -57,8 +57,13 @@ function heading(name: string): string {
   return name.replace(/[A-Z]/g, ' $&').toUpperCase().trim();
 }
 
-export function itemTable(items: readonly unknown[], shown: readonly string[]): Table {
-  const head = shown.length === 0 ? ['VALUE'] : shown.map(heading);
+/** The names are the service's own: secrets are removed before the headings put spaces into them. */
+export function itemTable(
+  items: readonly unknown[],
+  shown: readonly string[],
+  conceal: (text: string) => string = (text) => text,
+): Table {
+  const head = shown.length === 0 ? ['VALUE'] : shown.map((name) => heading(conceal(name)));
   return { head, rows: items.map((item) => itemRow(item, shown)) };
 }
 

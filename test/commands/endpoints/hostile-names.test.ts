@@ -1,0 +1,39 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Stage, stage } from '../../cli/harness.ts';
+
+let on: Stage;
+afterEach(() => on.close());
+
+const always = { times: Number.POSITIVE_INFINITY };
+
+describe('names of fields are text of the service', () => {
+  it.each([[[]], [['--all']]])('a heading has no escape sequence: env list %j', async (more) => {
+    on = await stage();
+    const text = JSON.stringify({ items: [{ id: 'a', 'x\u001b]0;t\u0007\n\u009b31m': 'v' }] });
+    on.mock.faults.add({ kind: 'reply', text, ...always });
+    const { code, out } = await on.rungate('env', 'list', '--format', 'table', ...more);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ID/);
+    expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    expect(out.trimEnd().split('\n')).toHaveLength(2);
+  });
+
+  it.each([[[]], [['--all']]])('a heading has no secret: env list %j', async (more) => {
+    on = await stage();
+    const text = JSON.stringify({ items: [{ id: 'a', [`x${on.mock.token}`]: 'v' }] });
+    on.mock.faults.add({ kind: 'reply', text, ...always });
+    const { out } = await on.rungate('env', 'list', '--format', 'table', ...more);
+    const plain = (value: string) => value.replace(/\s/g, '').toLowerCase();
+    expect(plain(out)).not.toContain(plain(on.mock.token).slice(0, 20));
+  });
+});
+
+it.each([['constructor'], ['toString'], ['__proto__']])(
+  'a summary with a field named %s is the service breaking the contract',
+  async (name) => {
+    on = await stage();
+    const text = `{"orderCount":1,"totalRevenue":1,"totalRevenueDisplay":"x","${name}":1}`;
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.summary', ...always });
+    expect((await on.rungate('orders', 'summary')).code).toBe(5);
+  },
+);
