@@ -49,7 +49,9 @@ async function print({ io }: Context, key: CreatedKey, text: string): Promise<vo
 }
 
 async function printToken(context: Context, key: CreatedKey): Promise<void> {
-  const text = isJson(context.output) ? await replyJson(context, key.reply) : `${key.token}\n`;
+  const text = isJson(context.output)
+    ? context.output.conceal(await replyJson(context, key.reply))
+    : `${key.token}\n`;
   await print(context, key, text);
 }
 

@@ -37,3 +37,12 @@ it.each([['constructor'], ['toString'], ['__proto__']])(
     expect((await on.rungate('orders', 'summary')).code).toBe(5);
   },
 );
+
+it('a new API key is printed, and the session token that its response repeats is not', async () => {
+  on = await stage();
+  const text = JSON.stringify({ apiKey: 'sk_live_NEW123456', session: `Bearer ${on.mock.token}` });
+  on.mock.faults.add({ kind: 'reply', status: 201, text, endpoint: 'keys.create' } as never);
+  const { out } = await on.rungate('keys', 'create', '--name', 'a', '--json');
+  expect(out).toContain('sk_live_NEW123456');
+  expect(out).not.toContain(on.mock.token);
+});
