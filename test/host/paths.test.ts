@@ -37,13 +37,16 @@ describe('a folder', () => {
   });
 
   it.each([
-    ['is a file', 'file', 'EEXIST'],
-    ['is below a file', 'file/a/b', 'ENOTDIR'],
-    ['is a link to nothing', 'nowhere', 'EEXIST'],
+    ['is a file', 'file', /^EEXIST$/],
+    // Node 24 says EEXIST.
+    ['is below a file', 'file/a/b', /^(ENOTDIR|EEXIST)$/],
+    ['is a link to nothing', 'nowhere', /^EEXIST$/],
   ])('that %s is an error', (_what, name, code) => {
     writeFileSync(join(folder, 'file'), '');
     symlinkSync(join(folder, 'none'), join(folder, 'nowhere'));
-    expect(() => makeFolders(join(folder, name))).toThrow(expect.objectContaining({ code }));
+    expect(() => makeFolders(join(folder, name))).toThrow(
+      expect.objectContaining({ code: expect.stringMatching(code) }),
+    );
     expect(readdirSync(folder).toSorted()).toEqual(['file', 'nowhere']);
   });
 });
