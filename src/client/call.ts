@@ -5,6 +5,7 @@ import { ContractError, concealError, HttpError, NetworkError, RungateError } fr
 import type { HintNames } from '../hint-names.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
+import { mayHaveActed, mayHaveNewSecret } from './http-error.ts';
 import type { Exchange, ExchangeEvent } from './options.ts';
 import { type ReadReply, readReply } from './response.ts';
 import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
@@ -127,12 +128,13 @@ class Call {
   /** Adds the body that was refused, and takes secrets out. */
   #complete(error: RungateError, reply: RawReply | undefined): void {
     const { conceal } = this.request;
-    const refused = error instanceof ContractError;
-    if (refused || error instanceof HttpError) {
+    if (error instanceof ContractError || error instanceof HttpError) {
       const body = reply?.text ?? error.body;
-      const newSecret = refused && this.endpoint.newSecret === true;
+      const newSecret = mayHaveNewSecret(this.endpoint, reply?.status ?? error.status ?? 500);
       error.body = body === undefined ? undefined : shownBody(body, conceal, newSecret);
     }
+    if (error instanceof NetworkError && !error.unsent && !this.request.repeatable)
+      error.hint = error.hint === undefined ? mayHaveActed : `${error.hint}; ${mayHaveActed}`;
     concealError(error, conceal);
   }
 

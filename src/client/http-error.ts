@@ -1,4 +1,5 @@
 import type { Conceal } from '../conceal.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
@@ -20,6 +21,11 @@ const idHeaders = [
 export function requestId(headers: Readonly<Record<string, string>>, conceal: Conceal): string | undefined {
   const value = idHeaders.map((name) => headers[name]).find((id) => id !== undefined && id !== '');
   return value === undefined ? undefined : conceal(value).slice(0, 200);
+}
+
+/** True if the response may have a secret that nobody knows yet: a request that fails with 5xx may have been acted on. */
+export function mayHaveNewSecret({ newSecret }: Endpoint, status: number): boolean {
+  return newSecret === true && (status < 300 || status >= 500);
 }
 
 /** In one line, without secrets, at most `limit` characters. */
@@ -106,6 +112,9 @@ function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames
 const wantsTls =
   /HTTP request (?:was sent )?to (?:an )?HTTPS (?:port|server)|speaking plain HTTP to an SSL-enabled/i;
 
+/** What to do where a request that must not be repeated may have been acted on. */
+export const mayHaveActed = 'it may have been done all the same: check that before you send it again';
+
 /** What happened, and what to do about it. */
 function verdictOn(
   status: number,
@@ -132,7 +141,10 @@ function verdictOn(
   if (status === 429) {
     return { fact: "the service's rate limit is reached (429)", hint: 'wait a minute, or send less' };
   }
-  if (status >= 500) return { fact: `the service failed (${status})`, hint: 'try again later' };
+  if (status >= 500) {
+    const hint = request.repeatable ? 'try again later' : mayHaveActed;
+    return { fact: `the service failed (${status})`, hint };
+  }
   if (status >= 300 && status < 400) {
     return { fact: `the service answered with a redirect (${status})`, hint: `check ${names.apiUrl}` };
   }
@@ -142,14 +154,17 @@ function verdictOn(
 /**
  * The error of a reply that is not a success.
  * @param now wall-clock milliseconds since the epoch, for a `Retry-After` that is a date
+ * @param hidden show no text of the body
  */
 export function refusal(
   request: PreparedRequest,
   reply: RawReply,
   now: number,
   names = commandNames,
+  hidden = false,
 ): HttpError {
-  const { status, headers, text } = reply;
+  const { status, headers } = reply;
+  const text = hidden ? '' : reply.text;
   const { conceal } = request;
   // A service may well echo the key that it refuses.
   const { error, details } = explanation(text, conceal);

@@ -4,7 +4,7 @@ import { isRequired, itemSchema } from '../contract/shape.ts';
 import { ContractError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
-import { gist, isHtml, oneLine, refusal } from './http-error.ts';
+import { gist, isHtml, mayHaveNewSecret, oneLine, refusal } from './http-error.ts';
 import { jsonLimits, jsonSize } from './json-text.ts';
 import { type Page, readPage } from './list.ts';
 import { type Mismatch, mismatchError, mismatches } from './schema-mismatch.ts';
@@ -90,7 +90,7 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply, na
     // A list that is not JSON has no items.
     if (anyBody && !endpoint.list) return { value: text, odd: [], text: JSON.stringify(text), isJson: false };
     // The parser's own message quotes the reply, which may hold a secret.
-    const hidden = endpoint.newSecret === true && !isHtml(text);
+    const hidden = mayHaveNewSecret(endpoint, reply.status) && !isHtml(text);
     throw unreadable(request, reply, hidden ? 'text' : gist(text, request.conceal), names);
   }
 }
@@ -114,7 +114,8 @@ export function readReply(
   reply: RawReply,
   { now, check, names = commandNames }: { now: number; check: boolean; names?: HintNames | undefined },
 ): ReadReply {
-  if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, now, names);
+  if (reply.status < 200 || reply.status > 299)
+    throw refusal(request, reply, now, names, mayHaveNewSecret(endpoint, reply.status));
   checkEncoding(request, reply);
   const read = parse(request, endpoint, reply, names);
   if (!check) return read;
@@ -122,7 +123,7 @@ export function readReply(
   const hint = lookHint(request, names);
   const page = endpoint.list ? readPage(value, request.endpoint, request.conceal, hint) : undefined;
   if (page !== undefined) return { ...read, odd: oddItems(endpoint, page, request.conceal) };
-  const found = mismatches(endpoint.reply, value, request.conceal);
+  const found = mismatches(endpoint.reply, value, request.conceal, [], endpoint.newSecret);
   const first = found.find(
     ({ path, sentence }) => sentence !== undefined || isRequired(endpoint.reply, path),
   );

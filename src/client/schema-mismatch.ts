@@ -72,8 +72,8 @@ function beginning(text: string, limit: number, conceal: Conceal): string {
   return shown.length > limit ? `${shown.slice(0, limit)}…` : shown;
 }
 
-/** A value's type and, where it is short and no secret, the value: `string "12.50"`, `array of 3`, `nothing`. */
-export function received(value: unknown, conceal: Conceal, path: Path = []): string {
+/** A value's type and, where it is short and no secret, the value: `string "12.50"`, `an array of 3`, `nothing`. */
+export function received(value: unknown, conceal: Conceal, path: Path = [], hidden = false): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
@@ -85,8 +85,7 @@ export function received(value: unknown, conceal: Conceal, path: Path = []): str
       : `an object with ${some.join(', ')}${keys.length > 8 ? ', …' : ''}`;
   }
   if (value === '') return 'an empty string';
-  const named = path.some((part) => secretName.test(String(part)));
-  if (named) return typeof value;
+  if (hidden || path.some((part) => secretName.test(String(part)))) return typeof value;
   const short = beginning(String(value), 60, conceal);
   return `${typeof value} ${typeof value === 'string' ? JSON.stringify(short) : short}`;
 }
@@ -108,11 +107,11 @@ function expectedOf(issue: Issue): string {
   return 'a valid value';
 }
 
-function describe(issue: Issue, root: unknown, conceal: Conceal): Omit<Mismatch, 'field'>[] {
+function describe(issue: Issue, root: unknown, conceal: Conceal, hidden: boolean): Omit<Mismatch, 'field'>[] {
   const mismatch = (path: Path, expected: string): Omit<Mismatch, 'field'> => ({
     path,
     expected,
-    received: received(valueAt(root, path), conceal, path),
+    received: received(valueAt(root, path), conceal, path, hidden),
   });
   if (issue.code === 'unrecognized_keys') {
     return (issue.keys ?? []).map((key) => mismatch([...issue.path, key], 'no such field'));
@@ -127,7 +126,7 @@ function describe(issue: Issue, root: unknown, conceal: Conceal): Omit<Mismatch,
   const depth = (branch: readonly Issue[]) => Math.max(...branch.map((inner) => inner.path.length), 0);
   const deepest = branches.toSorted((a, b) => depth(b) - depth(a))[0];
   if (deepest !== undefined && depth(deepest) > issue.path.length) {
-    return deepest.flatMap((inner) => describe(inner, root, conceal));
+    return deepest.flatMap((inner) => describe(inner, root, conceal, hidden));
   }
   return [mismatch(issue.path, branches.flat().map(expectedOf).join(' or '))];
 }
@@ -135,12 +134,19 @@ function describe(issue: Issue, root: unknown, conceal: Conceal): Omit<Mismatch,
 /**
  * All mismatches of a value, none when it fits. Secrets are taken out before anything is shortened.
  * @param at where the value is in what is described
+ * @param hidden show the types of values alone: any of them may be a secret that nobody knows yet
  */
-export function mismatches(schema: Schema, value: unknown, conceal: Conceal, at: Path = []): Mismatch[] {
+export function mismatches(
+  schema: Schema,
+  value: unknown,
+  conceal: Conceal,
+  at: Path = [],
+  hidden = false,
+): Mismatch[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
   return result.error.issues
-    .flatMap((issue) => describe(issue as unknown as Issue, value, conceal))
+    .flatMap((issue) => describe(issue as unknown as Issue, value, conceal, hidden))
     .map((mismatch) => {
       const path = [...at, ...mismatch.path];
       return { ...mismatch, path, field: conceal(pathText(path)) };

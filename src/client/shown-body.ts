@@ -46,6 +46,15 @@ function maskSecrets(json: string, all: boolean): string {
   return shown + json.slice(copied);
 }
 
+function isWhole(json: string): boolean {
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Of whole characters, with an ellipsis if anything was left out. */
 function cut(text: string, more: boolean): string {
   const bytes = Buffer.from(text);
@@ -59,7 +68,8 @@ function cut(text: string, more: boolean): string {
  */
 export function shownBody(text: string, conceal: Conceal, hasNewSecret = false): string | undefined {
   const isJson = /^\s*[[{]/.test(text);
-  if (hasNewSecret && !isJson) return undefined;
+  // In JSON that is broken a text may be without its quotes.
+  if (hasNewSecret && !(isJson && isWhole(text))) return undefined;
   const head = text.slice(0, 2 * mostBytes);
   return cut(conceal(isJson ? maskSecrets(head, hasNewSecret) : head), head.length < text.length);
 }

@@ -149,6 +149,53 @@ describe('no secret is in a body', () => {
     expect(text.err).not.toContain('rg_live');
     expect(error(text)).toMatchObject({ code: 'contract', body: null });
   });
+
+  it.each([
+    ['a string alone', 201, '"rg_live_0123456789"'],
+    ['a value without quotes', 201, '{apiKey: rg_live_0123456789}'],
+    ['a value in other quotes', 201, "{'apiKey': 'rg_live_0123456789'}"],
+    [
+      'a name of the wrong type',
+      201,
+      '{"apiKey":"","name":["rg_live_0123456789"],"rest":"rg_live_0123456789"}',
+    ],
+    ['the text of a failure', 500, '{"error":"saved rg_live_0123456789","details":"rg_live_0123456789"}'],
+    ['a page of a failure', 502, '<title>rg_live_0123456789</title>'],
+  ])('of a key that may have been created: %s', async (_what, status, body) => {
+    for (const format of [['--json'], ['--verbose'], []]) {
+      on.mock.faults.clear();
+      if (status === 201) says(body);
+      else on.mock.faults.add({ kind: 'status', status, body, endpoint: 'keys.create' });
+      const { code, out, err } = await on.rungate('keys', 'create', '--name', 'n', ...format);
+      expect(code).toBe(5);
+      expect(out + err).not.toContain('rg_live');
+    }
+  });
+
+  it('but what the service says of a request that it refused is shown', async () => {
+    on.mock.faults.add({
+      kind: 'status',
+      status: 422,
+      body: { error: 'no such scope' },
+      endpoint: 'keys.create',
+    });
+    expect((await on.rungate('keys', 'create', '--name', 'n')).err).toContain('no such scope');
+  });
+});
+
+describe('a request that must not be repeated', () => {
+  const hint = /it may have been done all the same: check that before you send it again/;
+
+  it.each([
+    ['a failure of the service', { kind: 'status', status: 503, body: '' }],
+    ['a connection that breaks', { kind: 'reset' }],
+  ] as const)('may have been done after %s, and is sent once', async (_what, fault) => {
+    on.mock.faults.add({ ...fault, endpoint: 'env.create' });
+    const { code, err } = await on.rungate('env', 'create', '--name', 'a', '--key', 'b');
+    expect(code).not.toBe(0);
+    expect(err.replace(/\s+/g, ' ')).toMatch(hint);
+    expect(on.mock.requests).toHaveLength(1);
+  });
 });
 
 describe('details of an error', () => {

@@ -33,9 +33,10 @@ function described({ name, reply, token }: CreatedKey): string {
   return `the API key "${excerpt(redact(name, [token]), 80)}"${known}`;
 }
 
-/** The reply as JSON; one that cannot be laid out anew is still not lost. */
-async function replyJson({ output }: Context, { text }: Exchange): Promise<string> {
-  return renderReply(text, output.format === 'ndjson' ? 0 : 2).catch(() => `${escapeJson(text)}\n`);
+/** The reply as JSON, without any secret but the token; one that cannot be laid out anew is still not lost. */
+async function replyJson({ output }: Context, { reply: { text }, token }: CreatedKey): Promise<string> {
+  const conceal = (value: string) => (value === token ? value : output.conceal(value));
+  return renderReply(text, output.format === 'ndjson' ? 0 : 2, conceal).catch(() => `${escapeJson(text)}\n`);
 }
 
 /** Past the output, which takes secrets out: this one is the result, and must come out whole. */
@@ -49,9 +50,7 @@ async function print({ io }: Context, key: CreatedKey, text: string): Promise<vo
 }
 
 async function printToken(context: Context, key: CreatedKey): Promise<void> {
-  const text = isJson(context.output)
-    ? context.output.conceal(await replyJson(context, key.reply))
-    : `${key.token}\n`;
+  const text = isJson(context.output) ? await replyJson(context, key) : `${key.token}\n`;
   await print(context, key, text);
 }
 
@@ -90,7 +89,7 @@ export async function handOver(
 ): Promise<void> {
   await maskSecret(context.io, key.token);
   if (!isPlain(key.token)) {
-    await print(context, key, await replyJson(context, key.reply));
+    await print(context, key, await replyJson(context, key));
     const expected = 'a token of visible ASCII characters';
     throw new ContractError(`keys.create: apiKey cannot be sent as a header: expected ${expected}`, {
       field: 'apiKey',

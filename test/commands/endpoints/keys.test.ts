@@ -76,6 +76,8 @@ describe('keys create prints the token once, on stdout alone', () => {
   it('whole, even where it holds what is a secret already', async () => {
     const { out } = await created({ env: { RUNGATE_API_KEY: 'rg_live' } });
     expect(out).toBe(`${token}\n`);
+    const json = await created({ env: { RUNGATE_API_KEY: 'rg_live' } }, '--json');
+    expect(JSON.parse(json.out).apiKey).toBe(token);
   });
 
   it('or says that it is lost, where nobody reads stdout', async () => {
