@@ -80,6 +80,14 @@ export function membersOf(json: string): [name: string, text: string][] {
   });
 }
 
+/** Returns a name that comes more than once; undefined if there is none. */
+export function repeatedName(
+  members: readonly (readonly [name: string, text: string])[],
+): string | undefined {
+  const names = new Set<string>();
+  return members.find(([name]) => names.size === names.add(name).size)?.[0];
+}
+
 /** Returns the text of an object with these members. */
 export function objectText(members: Iterable<readonly [name: string, text: string]>): string {
   return `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;

@@ -1,5 +1,5 @@
 import { oneLine } from '../client/http-error.ts';
-import { textAt } from '../client/json-text.ts';
+import { membersOf, textAt } from '../client/json-text.ts';
 import { shownBody } from '../client/shown-body.ts';
 import type { Conceal } from '../conceal.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
@@ -28,6 +28,14 @@ function asId(value: unknown, digits: () => string | undefined): string | null {
   if (typeof value !== 'number') return null;
   if (Number.isSafeInteger(value)) return String(value);
   return /^-?\d+$/.exec(digits() ?? '')?.[0] ?? null;
+}
+
+/** The first name of the path that its object has more than once, so that nobody knows which of the values is meant. */
+function ambiguousIn(json: string, path: readonly string[]): string | undefined {
+  return path.find((name, depth) => {
+    const members = membersOf(textAt(json, path.slice(0, depth)) ?? '');
+    return members.filter(([other]) => other === name).length > 1;
+  });
 }
 
 /** RFC 6901: `/data/run~1id` → `['data', 'run/id']`. */
@@ -126,12 +134,25 @@ export function runIdOf(
     );
   }
 
-  const candidates: [field: string, id: string | null][] = [
-    [pointer ?? '', own],
-    [place.join('.'), placed],
-    ['Location', location === undefined ? null : runInPath(pathOf(location))],
+  const candidates: [field: string, id: string | null, path: readonly string[]][] = [
+    [pointer ?? '', own, pointed],
+    [place.join('.'), placed, place],
+    ['Location', location === undefined ? null : runInPath(pathOf(location)), []],
   ];
-  const [field, id] = candidates.find(([, text]) => text !== null) ?? ['', null];
+  const [field, id, path] = candidates.find(([, text]) => text !== null) ?? ['', null, []];
+  const twice = ambiguousIn(json, path);
+  if (twice !== undefined) {
+    throw new ContractError(
+      `the create response does not say which run was created: it has "${twice}" twice`,
+      {
+        field,
+        expected: 'one id of a run',
+        received: 'two values',
+        hint: `find the run in the service, and cancel it there if it is not wanted; the response has ${has()}`,
+        body: body(),
+      },
+    );
+  }
   if (id === null) {
     throw new ContractError(`the create response does not say which run was created: it has ${has()}`, {
       field: pointer ?? 'runId',

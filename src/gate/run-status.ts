@@ -1,6 +1,6 @@
 import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
-import { membersOf } from '../client/json-text.ts';
+import { membersOf, repeatedName } from '../client/json-text.ts';
 import type { Conceal } from '../conceal.ts';
 import { ownCopy } from '../own-options.ts';
 import { at, lastSegment, runInPath } from './run-id.ts';
@@ -120,8 +120,7 @@ function distrust(
       return not('the status of this run', received);
     }
   }
-  const names = new Set<string>();
-  const twice = members.find(([name]) => names.size === names.add(name).size)?.[0];
+  const twice = repeatedName(members);
   if (twice !== undefined)
     return not('an object with each field once', `one with "${oneLine(twice, 60, conceal)}" twice`);
   const other = members.find(([name, text]) => name === 'runId' && !isOf(runId, text))?.[1];

@@ -23,7 +23,7 @@ export interface RunService {
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
 }
 
-/** How to see a status that cannot be trusted: `run status` would refuse much of it, too. */
+/** How to see a status that cannot be trusted, as it came. */
 const lookHint = (runId: string, conceal: Conceal) =>
   `see what the service answers: rungate api GET ${conceal(fillPath('run.status', run['run.status'], { runId }))}`;
 

@@ -49,8 +49,17 @@ describe('the run id is the first of', () => {
     },
   );
 
-  test('of a name that comes twice the last one counts', () => {
-    expect(runIdIn('{"id":1,"id":9007199254740993}')).toBe('9007199254740993');
+  test.each([
+    ['{"id":1,"id":9007199254740993}'],
+    ['{"runId":"old","run\\u0049d":"new"}'],
+    ['{"run":{"id":"a"},"run":{"id":"b"}}'],
+    ['{"data":{"runId":"a","runId":"b"}}'],
+  ])('none of %s, which names two', (json) => {
+    expect(() => runIdIn(json)).toThrow(/it has "\w+" twice/);
+  });
+
+  test('of a response that has another name twice', () => {
+    expect(runIdIn('{"runId":"r-1","note":1,"note":2}')).toBe('r-1');
   });
 
   test('an inherited field is none', () => {

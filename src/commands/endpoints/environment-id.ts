@@ -23,11 +23,21 @@ function textOf(json: string | undefined): string | undefined {
 
 /** Yields the environments of every page of the list. */
 async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
-  const { itemTexts, membersOf } = await import('../../client/json-text.ts');
+  const { itemTexts, membersOf, repeatedName } = await import('../../client/json-text.ts');
+  const { mismatchError } = await import('../../client/schema-mismatch.ts');
   const { readPages } = await import('../../client/pages.ts');
   const { env } = await import('../../contract/env.ts');
-  const take: Take<Map<string, string>[]> = (text, page) =>
-    itemTexts(text, page).map((item) => new Map(membersOf(item)));
+  /** With a name that comes twice, the environment that is changed or deleted would be one of two. */
+  const fieldsOf = (json: string) => {
+    const members = membersOf(json);
+    const field = repeatedName(members);
+    if (field === undefined) return new Map(members);
+    throw mismatchError('env.list', { field, expected: 'each field once', received: 'two values for it' });
+  };
+  const take: Take<Map<string, string>[]> = (text, page) => {
+    fieldsOf(text);
+    return itemTexts(text, page).map(fieldsOf);
+  };
   // Of each item the id, the key and the name are read, and nothing else has to be right.
   const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, take, { check: false });
   for await (const { taken } of pages) {

@@ -141,6 +141,14 @@ describe('the key is looked up', () => {
   });
 
   it.each([
+    ['an id', '{"items":[{"id":"e1","id":"e2","key":"a"}]}'],
+    ['a key', '[{"id":"e1","key":"b","key":"a"}]'],
+    ['the list', '{"a":[{"id":"e1","key":"a"}],"a":[{"id":"e2","key":"a"}]}'],
+  ])('and is not taken from a list that has %s twice', async (_what, list) => {
+    expect((await update('a', text(list))).puts).toEqual(['/api/environments/a']);
+  });
+
+  it.each([
     ['on one page', paged([a, { ...b, key: 'a' }])],
     ['on two pages', paged([a, b], [{ ...c, key: 'a' }])],
     ['of which one has no id', paged([a, { key: 'a' }])],
