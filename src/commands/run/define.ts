@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { UsageError } from '../../errors.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { TriggerFlags } from './trigger.ts';
@@ -32,6 +33,14 @@ export function defineRun(group: Command, bind: Bind): void {
     .option('--idempotency-key <key>', 'the same key never starts a second run (default: auto)')
     .option('--idempotency-salt <text>', 'tells apart what the CI does not, such as matrix cells')
     .option('--explain-key', 'say on stderr how the key was made');
+  // For commander the later one of the two wins: a word at the end of a line would take the gate away.
+  const waits = new Set<string>();
+  for (const name of ['wait', 'no-wait']) {
+    trigger.on(`option:${name}`, () => {
+      if (waits.add(name).size === 2)
+        throw new UsageError('--wait and --no-wait contradict each other', { hint: 'leave one of them out' });
+    });
+  }
   completes(trigger, '--environment', { from: 'environment-keys' });
   addWaitFlags(trigger, true);
   examples(
