@@ -77,8 +77,7 @@ const groups: Readonly<Record<string, Group>> = {
 };
 
 const about = `Trigger a test run, wait for it, and gate the pipeline on its verdict.
-Try it: rungate mock exec -- \\
-  rungate run trigger --project a --tag b --wait --timeout 30m`;
+For first steps, run rungate without a command.`;
 
 const exitTable = `
 Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)

@@ -24,7 +24,10 @@ export function defineInit(command: Command, bind: Bind): void {
     .optionsGroup('What is written:')
     .option('--ci <name>', `${providers.join(', ')} or none (default: what the repository uses)`)
     .option('--dry-run', 'show what would be written, and write nothing')
-    .option('--force', 'change .rungate.json, keeping its other settings, and replace our own pipeline file')
+    .option(
+      '--force',
+      'change .rungate.json, keeping its other settings, and replace a pipeline file that runs rungate',
+    )
     .option('--pipeline-only', 'leave .rungate.json alone; settings that are given go into the pipeline')
     .option('-y, --yes', 'do not ask: take the defaults');
   examples(

@@ -10,8 +10,11 @@ import type { CiChoice } from './answers.ts';
 export interface PlannedFile {
   readonly path: string;
   readonly text: string;
-  /** `kept`: it is there, and not ours to replace. `shown`: it is there, and the text is to be put into it by hand. */
-  readonly fate: 'written' | 'kept' | 'shown';
+  /**
+   * `kept`: it is there and says the same. `differs`: it is there, runs rungate, and is not replaced without --force. `shown`: it is
+   * there, and the text is to be put into it by hand.
+   */
+  readonly fate: 'written' | 'kept' | 'differs' | 'shown';
 }
 
 /**
@@ -41,9 +44,11 @@ export function plannedPipeline(
   const path = join(root, pipelineFile(pipeline, plan));
   const text = pipeline.text(plan);
   if (!io.isThere(path)) return { path, text, fate: 'written' };
-  if (new TextDecoder().decode(io.readFile(path)).includes(text)) return { path, text, fate: 'kept' };
-  if (!pipeline.added) return { path, text, fate: 'shown' };
-  return { path, text, fate: force ? 'written' : 'kept' };
+  const present = new TextDecoder().decode(io.readFile(path));
+  if (present.includes(text)) return { path, text, fate: 'kept' };
+  // A file that does not run rungate has another purpose: it is never replaced.
+  if (!pipeline.added || !/\brungate\b/.test(present)) return { path, text, fate: 'shown' };
+  return { path, text, fate: force ? 'written' : 'differs' };
 }
 
 /** The command of a step, for a CI of which nothing else is known. */

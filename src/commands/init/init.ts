@@ -102,7 +102,12 @@ async function plannedCi(context: Context, root: string, asked: boolean): Promis
   return 'none';
 }
 
-const verbs = { written: 'wrote', kept: 'kept, it is there already:', shown: 'add this to' } as const;
+const verbs = {
+  written: 'wrote',
+  kept: 'kept, it is there already:',
+  differs: 'kept, it differs from what init would write (--force replaces it):',
+  shown: 'add this to',
+} as const;
 const wouldBe = { ...verbs, written: 'would write' } as const;
 
 /** What tells by which package manager the repository installs. */

@@ -293,7 +293,7 @@ describe('help is written from the contract', () => {
       ['mock'],
     ]) {
       const { out } = await cli([...argv, '--help']);
-      expect(out.trimEnd().split('\n').length, argv.join(' ')).toBeLessThanOrEqual(41);
+      expect(out.trimEnd().split('\n').length, argv.join(' ')).toBeLessThanOrEqual(40);
     }
   });
 });

@@ -291,10 +291,33 @@ describe('what is there already', () => {
   });
 
   it('is replaced with --force, the workflow too', async () => {
-    const world = repository({ files: { [file]: old, [workflow]: 'mine' } });
+    const world = repository({ files: { [file]: old, [workflow]: 'run: npx rungate run trigger' } });
     expect((await cli(['init', ...flags, '--force'], world)).code).toBe(0);
     expect(world.files[file]).toContain('"shop"');
     expect(world.files[workflow]).toMatch(/npx --yes rungate@\d/);
+  });
+
+  it.each([[[]], [['--force']], [['--pipeline-only', '--force']]])(
+    'a workflow of that name that does not run rungate is shown what to add, and left alone, %j',
+    async (more) => {
+      const world = repository({ files: { [workflow]: 'name: mine\n' } });
+      const { code, out } = await cli(['init', ...flags, ...more], world);
+      expect(code).toBe(0);
+      expect(out).toContain('add this to .github/workflows/rungate.yml\n');
+      expect(world.files[workflow]).toBe('name: mine\n');
+    },
+  );
+
+  it('a workflow that runs another process is kept without --force, and the difference is said', async () => {
+    const world = repository();
+    const only = ['init', '--pipeline-only', '--ci', 'github', '--project', 'shop'];
+    await cli([...only, '--process', 'checkout'], world);
+    const before = world.files[workflow];
+    const { out } = await cli([...only, '--process', 'search'], world);
+    expect(out).toContain(
+      'kept, it differs from what init would write (--force replaces it): .github/workflows',
+    );
+    expect(world.files[workflow]).toBe(before);
   });
 
   it('a second init changes nothing', async () => {
@@ -348,7 +371,7 @@ describe('--pipeline-only', () => {
 
   it('replaces the pipeline with --force, and leaves the project file alone', async () => {
     const text = '{"project": "shop", "process": "checkout"}';
-    const world = repository({ files: { [file]: text, [workflow]: 'old' } });
+    const world = repository({ files: { [file]: text, [workflow]: 'run: rungate run wait' } });
     const { code, out } = await cli([...only, '--force'], world);
     expect({ code, out }).toEqual({ code: 0, out: 'wrote .github/workflows/rungate.yml\n' });
     expect(world.files[file]).toBe(text);
