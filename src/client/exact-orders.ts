@@ -44,6 +44,9 @@ async function readExact(
     error.facts = { endpoint: name, method: 'GET', attempts, elapsedMs };
     throw error;
   };
+  // The sum of a part is not the sum.
+  const { hasNextPage } = reply.value as { hasNextPage?: unknown };
+  if (hasNextPage === true) refuse('hasNextPage', 'all orders in one list', 'a list that has a next page');
   // An order without an amount in a currency would be left out of the sum. Whatever else is odd in it is no matter here.
   const odd = reply.odd.find(
     ({ path }) => path.length < 3 || ['total', 'currency'].includes(String(path[2])),

@@ -72,7 +72,8 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     }
     yield checkArea(probe, result, settings);
   }
-  yield checkLimits(headers);
+  if (answered) yield checkLimits(headers);
+  else yield check('connection', 'skip', 'not tried: without a credential nothing is sent');
 }
 
 function reached(url: URL, ms: number): Check {

@@ -80,6 +80,8 @@ export async function apiCommand(
   const lines = !reply.isJson && (format === 'table' || format === 'plain');
   if (lines) await context.output.result(sanitizeLines(String(reply.value)));
   else if (reply.text !== '')
-    await context.output.result(await renderReply(reply.text, format === 'ndjson' ? 0 : 2));
+    await context.output.result(
+      await renderReply(reply.text, format === 'ndjson' ? 0 : 2, context.output.conceal),
+    );
   return exitCodes.ok;
 }

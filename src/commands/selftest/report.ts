@@ -54,6 +54,16 @@ export async function tellStep(output: Output, result: StepResult): Promise<void
   for (const line of ending(result.output, Number.POSITIVE_INFINITY)) await output.alert(line);
 }
 
+/** What the scenarios that were run show. */
+function conclusion(judgements: readonly Judgement[]): string {
+  const tried = new Set(judgements.map(({ result }) => result.scenario.expected));
+  const shown = (['red', 'green'] as const).filter((color) => tried.has(color));
+  const text = shown.map((color) => `${color} turns ${color}`).join(' and ');
+  if (shown.length === 2) return text;
+  const missing = tried.has('red') ? 'that green turns green' : 'that red turns red';
+  return `${text === '' ? 'nothing is wrong' : text}; ${missing} was not tried`;
+}
+
 /** Prints the table or the JSON on stdout; on stderr, of what is wrong, why, and the last lines of the step. */
 export async function printJudgements(output: Output, judgements: readonly Judgement[]): Promise<void> {
   await output.data(selftestReport(judgements), selftestTable(judgements));
@@ -73,5 +83,5 @@ export async function printJudgements(output: Output, judgements: readonly Judge
   const wrong = judgements.filter(({ ok }) => !ok).length;
   if (wrong > 0)
     await output.alert(output.paint('bad', `${wrong} of ${judgements.length} scenarios are wrong`));
-  else await output.note(`${output.paint('good', '✓')} red turns red and green turns green`);
+  else await output.note(`${output.paint('good', '✓')} ${conclusion(judgements)}`);
 }

@@ -84,6 +84,8 @@ describe('rungate doctor', () => {
     expect(code).toBe(0);
     expect(of('credentials')).toMatchObject({ status: 'warn', detail: 'none set' });
     expect(of('credentials')?.remedy).toContain('rungate login');
+    expect(of('connection')).toMatchObject({ status: 'skip', detail: expect.stringContaining('not tried') });
+    expect(of('limits')).toBeUndefined();
   });
 
   it('does not take a 404 of another server for an accepted key', async () => {

@@ -56,6 +56,15 @@ describe('orders summary', () => {
 });
 
 describe('orders summary --verify', () => {
+  it('adds up no list that says it has a next page', async () => {
+    summaryIs(summaryText('1', '1'));
+    const order = '{"id":"o","customer":"c","total":1,"currency":"EUR","placedAt":"2026-01-01T00:00:00Z"}';
+    listIs(`{"orders":[${order}],"hasNextPage":true}`);
+    const { code, err } = await verify();
+    expect(code).toBe(5);
+    expect(err).toContain('a list that has a next page');
+  });
+
   it('0 when the list adds up exactly, where floats would not', async () => {
     summaryIs(summaryText('2', '0.3'));
     listIs(eur('0.1', '0.2'));
