@@ -113,7 +113,7 @@ const wantsTls =
   /HTTP request (?:was sent )?to (?:an )?HTTPS (?:port|server)|speaking plain HTTP to an SSL-enabled/i;
 
 /** What to do where a request that must not be repeated may have been acted on. */
-export const mayHaveActed = 'it may have been done all the same: check that before you send it again';
+export const mayHaveActed = 'the service may have acted on the request: check that before you send it again';
 
 /** What happened, and what to do about it. */
 function verdictOn(

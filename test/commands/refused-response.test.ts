@@ -184,7 +184,7 @@ describe('no secret is in a body', () => {
 });
 
 describe('a request that must not be repeated', () => {
-  const hint = /it may have been done all the same: check that before you send it again/;
+  const hint = /the service may have acted on the request: check that before you send it again/;
 
   it.each([
     ['a failure of the service', { kind: 'status', status: 503, body: '' }],

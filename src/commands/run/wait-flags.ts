@@ -146,7 +146,7 @@ const waitFlagNames: Record<keyof WaitFlags, string> = {
 /** The wait options that were given, by name: they mean nothing where nothing is waited for. */
 export function givenWaitFlags(flags: WaitFlags): string[] {
   const given = Object.entries(waitFlagNames).filter(([key]) => flags[key as keyof WaitFlags] !== undefined);
-  return given.map(([, name]) => name);
+  return given.map(([, name]) => (name === '--strict' && flags.strict === false ? '--no-strict' : name));
 }
 
 /** What the settings make of a wait. */

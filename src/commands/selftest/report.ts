@@ -54,14 +54,13 @@ export async function tellStep(output: Output, result: StepResult): Promise<void
   for (const line of ending(result.output, Number.POSITIVE_INFINITY)) await output.alert(line);
 }
 
-/** What the scenarios that were run show. */
+/** Returns what the scenarios show, and which kind of them was not run. */
 function conclusion(judgements: readonly Judgement[]): string {
-  const tried = new Set(judgements.map(({ result }) => result.scenario.expected));
-  const shown = (['red', 'green'] as const).filter((color) => tried.has(color));
-  const text = shown.map((color) => `${color} turns ${color}`).join(' and ');
-  if (shown.length === 2) return text;
-  const missing = tried.has('red') ? 'that green turns green' : 'that red turns red';
-  return `${text === '' ? 'nothing is wrong' : text}; ${missing} was not tried`;
+  const run = new Set(judgements.map(({ result }) => result.scenario.expected));
+  const colors = ['red', 'green'] as const;
+  const shown = colors.filter((color) => run.has(color)).map((color) => `${color} turns ${color}`);
+  const missing = colors.filter((color) => !run.has(color)).map((color) => `no ${color} scenario was run`);
+  return [shown.join(' and '), ...missing].filter((part) => part !== '').join('; ');
 }
 
 /** Prints the table or the JSON on stdout; on stderr, of what is wrong, why, and the last lines of the step. */

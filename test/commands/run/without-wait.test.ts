@@ -112,10 +112,19 @@ describe('options of a wait on a run trigger that does not wait', () => {
     expect(on.mock.requests).toEqual([]);
   });
 
-  it.each([[['--wait', '--no-wait']], [['--no-wait', '--wait']]])('are no %j', async (argv) => {
-    const { code, err } = await on.rungate(...trigger, ...argv);
+  it('are named as they were given', async () => {
+    const { code, err } = await on.rungate(...trigger, '--no-strict');
     expect(code).toBe(64);
-    expect(err).toContain('--wait and --no-wait contradict each other');
-    expect(on.mock.requests).toEqual([]);
+    expect(err).toContain('--no-strict: no effect without --wait');
   });
+
+  it.each([[['--wait', '--no-wait']], [['--no-wait', '--wait']]])(
+    'cannot contradict each other: %j',
+    async (argv) => {
+      const { code, err } = await on.rungate(...trigger, ...argv);
+      expect(code).toBe(64);
+      expect(err).toContain('--wait and --no-wait contradict each other');
+      expect(on.mock.requests).toEqual([]);
+    },
+  );
 });

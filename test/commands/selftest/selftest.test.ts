@@ -45,6 +45,20 @@ const verdicts = ({ out }: Result) =>
   );
 
 describe('selftest', () => {
+  it.each([
+    [['failed', 'passed'], 'red turns red and green turns green'],
+    [['failed'], 'red turns red; no green scenario was run'],
+    [['passed'], 'green turns green; no red scenario was run'],
+    [['cancelled'], 'no red scenario was run; no green scenario was run'],
+  ])('of %j says what it has shown', async (names, says) => {
+    const words = names.flatMap((name) => ['--scenario', name]);
+    const { code, err } = await selftest(async (gateOf) => ({ code: (await gateOf(...gate)).code }), {
+      words,
+    });
+    expect(code).toBe(0);
+    expect(err).toContain(`✓ ${says}\n`);
+  });
+
   it('sees every outcome of the gate, each once, with the code that it has', async () => {
     const result = await selftest(async (gateOf) => ({ code: (await gateOf(...gate)).code }), {
       words: ['--json', '--cancelled', 'red'],
