@@ -87,8 +87,17 @@ export async function playScene(): Promise<Picture & { exitCode: number }> {
     };
     const program = spawn(process.execPath, [bin, 'run', 'wait', ...ids], { cols: columns, rows, env });
     let written = Promise.resolve();
+    let pending = '';
+    const show = (text: string) => {
+      written = written.then(() => screen.write(text));
+    };
+    // An update that has only half arrived is not shown yet: not by a terminal, not here.
     program.onData((data) => {
-      written = written.then(() => screen.write(data));
+      pending += data;
+      const begun = pending.lastIndexOf('\u001b[?2026h');
+      const whole = begun > pending.lastIndexOf('\u001b[?2026l') ? begun : pending.length;
+      show(pending.slice(0, whole));
+      pending = pending.slice(whole);
     });
     const frames = [look(screen)];
     let planned = false;
@@ -98,6 +107,7 @@ export async function playScene(): Promise<Picture & { exitCode: number }> {
     }, everyMs);
     const exitCode = await new Promise<number>((resolve) => program.onExit((exit) => resolve(exit.exitCode)));
     clearInterval(timer);
+    show(pending);
     await written;
     frames.push(look(screen));
     return { columns, rows, everyMs, frames, exitCode };
