@@ -186,6 +186,14 @@ export class StoppedError extends RungateError {
   }
 }
 
+/** A person was asked and said no, or ended the input; nothing was done. */
+export class DeclinedError extends RungateError {
+  static override readonly name = 'DeclinedError';
+  constructor(message: string) {
+    super('declined', message);
+  }
+}
+
 /** Takes secrets out of all texts of an error, which other code may print whole. */
 export function concealError(error: RungateError, conceal: (text: string) => string): void {
   const texts = error as unknown as Record<string, unknown>;

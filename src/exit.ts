@@ -2,6 +2,7 @@ import {
   ConfigError,
   ContractError,
   CredentialError,
+  DeclinedError,
   HttpError,
   NetworkError,
   type StopCause,
@@ -54,6 +55,7 @@ export function exitCodeOf(error: unknown): number {
   }
   if (error instanceof ContractError) return exitCodes.service;
   if (error instanceof NetworkError) return exitCodes.unreachable;
+  if (error instanceof DeclinedError) return exitCodes.failed;
   if (error instanceof StoppedError) return exitCodeOfSignal(error.signal);
   return exitCodes.bug;
 }

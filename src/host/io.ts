@@ -55,9 +55,9 @@ export interface Io {
   appendFile(path: string, textAfter: (content: Uint8Array) => string): void;
   /** Prepares a new file that its owner alone may read. @throws when it cannot be there, `EEXIST` when it is */
   createSecretFile(path: string): SecretFile;
-  /** Asks a person for a line; null where nobody can be asked. @throws StoppedError on Ctrl-C */
-  ask(question: string): Promise<string | null>;
-  /** Asks a person for a secret, which is not shown; null where nobody types. @throws StoppedError on Ctrl-C */
+  /** Asks a person for a line; null where nobody can be asked, undefined if the input ends. @throws StoppedError on Ctrl-C */
+  ask(question: string): Promise<string | null | undefined>;
+  /** Asks a person for a secret, which is not shown; null where nobody types, empty if the input ends. @throws StoppedError on Ctrl-C */
   askSecret(question: string): Promise<string | null>;
   /** A file of ours that several processes may change at once. */
   stateFile(path: string): StateFile;

@@ -4,8 +4,8 @@ import { StoppedError } from '../errors.ts';
 /** Whether a person types at standard input. Asking `process.stdin` would make it non-blocking: see `read-file.ts`. */
 const isTerminal = () => process.getBuiltinModule('node:tty').isatty(0);
 
-/** Returns the line that is typed; Ctrl-D is an answer: an empty one. @throws StoppedError on Ctrl-C */
-async function typedLine(prompt: Interface, isShown: boolean): Promise<string> {
+/** Returns the line that is typed; undefined if the input ends, as on Ctrl-D. @throws StoppedError on Ctrl-C */
+async function typedLine(prompt: Interface, isShown: boolean): Promise<string | undefined> {
   let isEnded = false;
   try {
     return await new Promise((resolve, reject) => {
@@ -14,7 +14,7 @@ async function typedLine(prompt: Interface, isShown: boolean): Promise<string> {
         resolve(line);
       });
       prompt.once('SIGINT', () => reject(new StoppedError('SIGINT')));
-      prompt.once('close', () => resolve(''));
+      prompt.once('close', () => resolve(undefined));
     });
   } finally {
     prompt.close();
@@ -22,7 +22,7 @@ async function typedLine(prompt: Interface, isShown: boolean): Promise<string> {
   }
 }
 
-export async function ask(question: string): Promise<string | null> {
+export async function ask(question: string): Promise<string | null | undefined> {
   if (!isTerminal() || !process.stderr.isTTY) return null;
   const { createInterface } = await import('node:readline');
   const prompt = createInterface({ input: process.stdin, output: process.stderr, prompt: question });
@@ -41,5 +41,5 @@ export async function askSecret(question: string): Promise<string | null> {
   const prompt = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 });
   // Asked only now that the terminal itself has stopped showing what is typed.
   process.stderr.write(question);
-  return typedLine(prompt, false);
+  return (await typedLine(prompt, false)) ?? '';
 }

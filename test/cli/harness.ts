@@ -42,8 +42,8 @@ export interface Settings {
   closed?: boolean;
   /** What a quick command prints. */
   captured?: (command: readonly string[]) => string | null;
-  /** What a person answers, to each question where it is a function; nobody is there where it is left out. */
-  answer?: string | ((question: string) => string);
+  /** What a person answers, to each question where it is a function, undefined for Ctrl-D; nobody is there where it is left out. */
+  answer?: string | ((question: string) => string | undefined);
   /** What a person types where it is not shown. */
   secretAnswer?: string;
   cwd?: string;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
@@ -8,6 +8,7 @@ import { pipelines } from '../../src/ci/pipelines.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { commandIn } from '../docs/command-in.ts';
 import { bin, start } from './built.ts';
+import { inTerminal } from './pty.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -97,4 +98,24 @@ it('a folder that cannot be written to is a configuration error that names it', 
   expect(err).toMatch(
     /rungate\.yml cannot be written \((ENOTDIR|EEXIST)\); written before: .*\.rungate\.json/,
   );
+});
+
+it.each([
+  ['Ctrl-D', '\u0004', 1, /nothing is written/],
+  ['N', 'n\r', 1, /nothing is written/],
+  ['Ctrl-C', '\u0003', 130, /stopped by SIGINT/],
+])('%s at the last question writes nothing', async (_key, typed, code, message) => {
+  const terminal = inTerminal(['init', '--project', 'shop', '--ci', 'github'], {}, { cwd: folder });
+  for (const [question, answer] of [
+    [/Process to run/, 'checkout\r'],
+    [/Environment, by its key/, '\r'],
+    [/The service's address/, '\r'],
+    [/\[Y\/n\]/, typed],
+  ] as const) {
+    await terminal.shows(question);
+    terminal.pty.write(answer);
+  }
+  expect(await terminal.ended).toBe(code);
+  expect(terminal.screen.lines().join('\n')).toMatch(message);
+  expect(existsSync(join(folder, '.rungate.json'))).toBe(false);
 });

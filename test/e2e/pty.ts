@@ -22,13 +22,13 @@ const moments = /(?<=\u001b\[\?2026l)/;
 export function inTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { columns = 80, rows = 24, file = process.execPath, first = [bin] as readonly string[] } = {},
+  { columns = 80, rows = 24, file = process.execPath, first = [bin] as readonly string[], cwd = root } = {},
 ): Terminal {
   const { CI: _ci, NO_COLOR: _no, FORCE_COLOR: _force, ...outer } = process.env;
   const pty = spawn(file, [...first, ...args], {
     cols: columns,
     rows,
-    cwd: root,
+    cwd,
     name: 'xterm-256color',
     env: { ...outer, TERM: 'xterm-256color', TERM_PROGRAM: '', TMUX: '', VTE_VERSION: '', ...env },
   });

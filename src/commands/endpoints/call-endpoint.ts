@@ -171,5 +171,5 @@ export async function confirm(context: Context, what: string, yes: boolean): Pro
       },
     );
   }
-  return /^y(es)?$/i.test(answer.trim());
+  return /^y(es)?$/i.test(answer?.trim() ?? '');
 }

@@ -1,5 +1,5 @@
 import { type Provider, providers } from '../../ci/context.ts';
-import { UsageError } from '../../errors.ts';
+import { DeclinedError, UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
 import { UnfitValue } from '../../settings/kinds.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
@@ -15,21 +15,28 @@ export type Answers = Partial<Pick<SettingValues, (typeof askedNames)[number]>>;
 
 export type CiChoice = Provider | 'none';
 
+/** A line that a person types. @throws DeclinedError if the input ends: no question is answered then */
+async function typed({ io }: Context, question: string): Promise<string | null> {
+  const answer = await io.ask(question);
+  if (answer === undefined) throw new DeclinedError('the input ended: nothing is written');
+  return answer;
+}
+
 /** Asks until the answer will do; undefined where nothing was answered, null where nobody can be asked. */
 async function askFor<Value>(
-  { io, output }: Context,
+  context: Context,
   question: string,
   read: (answer: string) => Value,
 ): Promise<Value | undefined | null> {
   for (;;) {
-    const answer = await io.ask(`${question}: `);
+    const answer = await typed(context, `${question}: `);
     if (answer === null) return null;
     if (answer.trim() === '') return undefined;
     try {
       return read(answer.trim());
     } catch (error) {
       if (!(error instanceof UnfitValue)) throw error;
-      await output.alert(`  ${error.message}`);
+      await context.output.alert(`  ${error.message}`);
     }
   }
 }
@@ -124,8 +131,9 @@ export async function chooseCi(
   return answer ?? guess;
 }
 
-/** Whether a person who was asked wants it done, too. */
-export async function agreed({ io }: Context, paths: readonly string[]): Promise<boolean> {
-  const answer = await io.ask(`Write ${paths.map((path) => excerpt(path)).join(' and ')}? [Y/n] `);
-  return answer === null || /^(y(es)?)?$/i.test(answer.trim());
+/** Asks whether the files shall be written. @throws DeclinedError if not */
+export async function agree(context: Context, paths: readonly string[]): Promise<void> {
+  const question = `Write ${paths.map((path) => excerpt(path)).join(' and ')}? [Y/n] `;
+  const answer = await typed(context, question);
+  if (answer === null || !/^(y(es)?)?$/i.test(answer.trim())) throw new DeclinedError('nothing is written');
 }

@@ -11,7 +11,7 @@ import type { Settings } from '../../settings/names.ts';
 import { version } from '../../version.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
-import { type Answers, agreed, askedNames, type CiChoice, chooseCi, gatherAnswers } from './answers.ts';
+import { type Answers, agree, askedNames, type CiChoice, chooseCi, gatherAnswers } from './answers.ts';
 import {
   bareCommand,
   nextThings,
@@ -145,10 +145,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const files: PlannedFile[] = file === null ? [] : [file];
   if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => shownPath(io, path));
-  if (asked && flags.dryRun !== true && fresh.length > 0 && !(await agreed(context, fresh))) {
-    await output.alert('nothing is written');
-    return exitCodes.failed;
-  }
+  if (asked && flags.dryRun !== true && fresh.length > 0) await agree(context, fresh);
   if (flags.dryRun !== true) writeFiles(io, files);
   await report(context, files, ci, plan, configured.stated, flags);
   if (shadowed?.branches === true) {

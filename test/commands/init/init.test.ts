@@ -18,13 +18,13 @@ function repository(more: Settings = {}): Settings & { files: Record<string, str
 const flags = ['--project', 'shop', '--process', 'checkout'] as const;
 
 /** Answers in the order of the questions; then nothing. */
-function person(...answers: string[]): { questions: string[]; answer: (question: string) => string } {
+function person(...answers: (string | undefined)[]) {
   const questions: string[] = [];
   return {
     questions,
-    answer(question) {
+    answer(question: string) {
       questions.push(question);
-      return answers[questions.length - 1] ?? '';
+      return questions.length > answers.length ? '' : answers[questions.length - 1];
     },
   };
 }
@@ -626,6 +626,9 @@ describe('a person is asked', () => {
 
   it.each([
     ['says no in the end', ['shop', 'checkout', '', '', '', 'n'], 1, /nothing is written/],
+    ['ends the input in the end', ['shop', 'checkout', '', '', '', undefined], 1, /nothing is written/],
+    ['ends the input at the first question', [undefined], 1, /nothing is written/],
+    ['ends the input at the CI', ['shop', 'checkout', '', '', undefined, 'y'], 1, /nothing is written/],
     ['does not say which project', [''], 64, /the project was not answered: nothing is written/],
     ['does not say what to run', ['shop', '', ''], 64, /what to run was not answered/],
   ] as const)('who %s gets no file', async (_name, answers, expected, message) => {
