@@ -10,6 +10,8 @@ export interface Action<Flags> {
   settings?(flags: Flags): Promise<SomeSettings>;
   /** The profile that `--profile` names may be one that is not there yet. */
   readonly newProfile?: boolean;
+  /** The project file that `--config` names may be one that is not there yet. */
+  newProjectFile?(flags: Flags): boolean;
   /** Does the work and returns the exit code. */
   run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;
 }
@@ -37,6 +39,7 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
       const { ref } = flags as { ref?: string };
       const context = await createContext(io, flags, own, {
         newProfile: action.newProfile === true,
+        newProjectFile: action.newProjectFile?.(flags) === true,
         refOf: async () => ref ?? (await (await import('./ci-context.ts')).ciContext(io)).ref,
       });
       try {

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
@@ -7,7 +16,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { pipelines } from '../../src/ci/pipelines.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { commandIn } from '../docs/command-in.ts';
-import { bin, start } from './built.ts';
+import { bin, root, start } from './built.ts';
 import { inTerminal } from './pty.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -98,6 +107,37 @@ it('a folder that cannot be written to is a configuration error that names it', 
   expect(err).toMatch(
     /rungate\.yml cannot be written \((ENOTDIR|EEXIST)\); written before: .*\.rungate\.json/,
   );
+});
+
+it.each([
+  ['in the package itself', true, 'packages/web', 'packages/web'],
+  ['in the root, where npm puts what workspaces share', true, '.', 'packages/web'],
+  ['in the root, outside a repository', false, '.', 'packages/web'],
+  ['above the folder that the file is in', true, '.', 'packages/web/ci'],
+])(
+  '$schema leads to the schema of the rungate that is installed %s',
+  async (_where, isRepository, place, own) => {
+    if (!isRepository) rmSync(join(folder, '.git'), { recursive: true });
+    mkdirSync(join(folder, place, 'node_modules'), { recursive: true });
+    mkdirSync(join(folder, own), { recursive: true });
+    for (const name of ['.', 'packages/web']) writeFileSync(join(folder, name, 'package.json'), '{}');
+    // npm links a package of this machine, and so does pnpm.
+    symlinkSync(root, join(folder, place, 'node_modules/rungate'));
+    const file = join(folder, own, 'gate.json');
+    const flags = ['--project', 'shop', '--process', 'checkout', '--ci', 'none', '--config', file];
+    const made = await run(process.execPath, [bin, 'init', ...flags]);
+    expect(made.code, made.err).toBe(0);
+    const { $schema } = JSON.parse(readFileSync(file, 'utf8'));
+    expect($schema).toMatch(/^\.\.?\//);
+    expect(JSON.parse(readFileSync(join(dirname(file), $schema), 'utf8')).title).toBe('.rungate.json');
+  },
+);
+
+it('without an installed rungate there is no $schema, which would lead nowhere', async () => {
+  const flags = ['--project', 'shop', '--process', 'checkout', '--ci', 'none'];
+  expect((await run(process.execPath, [bin, 'init', ...flags])).code).toBe(0);
+  const written = JSON.parse(readFileSync(join(folder, '.rungate.json'), 'utf8'));
+  expect(written).toEqual({ project: 'shop', process: 'checkout' });
 });
 
 it.each([

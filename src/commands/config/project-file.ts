@@ -15,7 +15,7 @@ export function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: stri
 }
 
 /** Stands for no project file where one can be named. */
-const noFile = 'none';
+export const noFile = 'none';
 
 function unreadable(path: string, code: string, cause?: unknown): ConfigError {
   const hint = 'check that it is a file that you may read, or use --config none to go without one';
@@ -54,15 +54,27 @@ function findChecked(io: Io): string | null {
 }
 
 /**
+ * The path that `--config` or RUNGATE_CONFIG names, null for `none`; undefined if neither names one.
+ * @throws UsageError for an empty `--config`
+ */
+export function namedProjectFile(
+  { env, cwd }: Pick<Io, 'env' | 'cwd'>,
+  flag?: string,
+): string | null | undefined {
+  const variable = env.RUNGATE_CONFIG?.trim();
+  const named = filled('--config', flag) ?? (variable === '' ? undefined : variable);
+  if (named === undefined) return undefined;
+  return named === noFile ? null : resolve(cwd, named);
+}
+
+/**
  * The path of the project file that counts: the one that `--config` or RUNGATE_CONFIG names, else the nearest; null where
  * there is none, or `none` is named.
  * @throws UsageError for an empty `--config`, ConfigError for a file that is not to be trusted
  */
 export function chooseProjectFile(io: Io, flag: string | undefined): string | null {
-  const variable = io.env.RUNGATE_CONFIG?.trim();
-  const named = filled('--config', flag) ?? (variable === '' ? undefined : variable);
-  if (named === undefined) return findChecked(io);
-  return named === noFile ? null : resolve(io.cwd, named);
+  const named = namedProjectFile(io, flag);
+  return named === undefined ? findChecked(io) : named;
 }
 
 /** What the project file gives for the branch or tag that `refOf` tells. @throws ConfigError */

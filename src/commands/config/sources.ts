@@ -43,6 +43,8 @@ export interface Sources {
 export interface SourceOptions {
   /** The profile that is named may be one that is not there yet. */
   readonly newProfile?: boolean;
+  /** The project file that is named may be one that is not there yet. */
+  readonly newProjectFile?: boolean;
   /** The branch or tag that `branches` in the project file is about; asked for only where there are some. */
   refOf?(): Promise<string | null> | string | null;
 }
@@ -119,6 +121,7 @@ export async function loadSettings(
 ): Promise<{ settings: Settings; sources: Sources }> {
   const profile = chooseProfile(globals.profile, io.env.RUNGATE_PROFILE);
   const projectFile = chooseProjectFile(io, globals.config);
+  const isNewFile = options.newProjectFile === true && projectFile !== null && !io.isThere(projectFile);
   const { stored, unreadable } = readIfAllowed(io);
   if (unreadable !== null && profile.by !== null) throw unreadable;
   const profiles = stored === null ? {} : await (await import('./store.ts')).understand(io, stored);
@@ -129,7 +132,7 @@ export async function loadSettings(
   const merged = mergeSettings([
     { origin: 'flag', values: { ...globalSettings(globals), ...flags } },
     environmentSettings(io.env, io.readFile),
-    ...(projectFile === null ? [] : [await projectFileSource(io, projectFile, options.refOf)]),
+    ...(projectFile === null || isNewFile ? [] : [await projectFileSource(io, projectFile, options.refOf)]),
     ...(own === undefined || stored === null ? [] : [await profileSource(own, stored.path, profile)]),
     defaultSettings,
   ]);

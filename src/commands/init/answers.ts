@@ -57,9 +57,9 @@ function knownAnswers(settings: Settings, fields: Readonly<Record<string, unknow
   return Object.fromEntries(known) as Answers;
 }
 
-function missing(what: readonly string[]): UsageError {
+function missing(what: readonly string[], config: string): UsageError {
   return new UsageError(`nobody can be asked here, and these are missing: ${what.join('; ')}`, {
-    hint: 'for example: rungate init --project shop --process checkout --ci github',
+    hint: `for example: rungate init${config} --project shop --process checkout --ci github`,
   });
 }
 
@@ -72,12 +72,14 @@ function unanswered(what: string): UsageError {
 /**
  * Returns what flags and a person say. It asks only if a required setting is missing from the settings.
  * @param fields what the project file says already
+ * @param config the `--config` that was given, for a hint
  * @throws UsageError if nobody can be asked, or a required question was not answered
  */
 export async function gatherAnswers(
   context: Context,
   fields: Readonly<Record<string, unknown>>,
   mayAsk: boolean,
+  config: string,
 ): Promise<{ answers: Answers; asked: boolean }> {
   const { settings } = context;
   const answers = knownAnswers(settings, fields);
@@ -87,10 +89,10 @@ export async function gatherAnswers(
     ...(selected ? [] : ['what to run (--process <slug>, or --tag <tag>)']),
   ];
   if (wanted.length === 0) return { answers, asked: false };
-  if (!mayAsk) throw missing(wanted);
+  if (!mayAsk) throw missing(wanted, config);
   const ask = async (name: (typeof askedNames)[number], question: string) => {
     const answer = await askFor(context, question, (text) => readValue(name, readWord(name, text)));
-    if (answer === null) throw missing(wanted);
+    if (answer === null) throw missing(wanted, config);
     if (answer !== undefined) Object.assign(answers, { [name]: answer });
     return answer !== undefined;
   };

@@ -8,7 +8,7 @@ import type { InitFlags } from './init.ts';
 export function defineInit(command: Command, bind: Bind): void {
   command
     .description(
-      'Write .rungate.json and a pipeline for the CI that this repository uses; in a package of a monorepo, for that package. Asks for what no flag says. Nothing is sent, no secret is written, and no file is changed without --force.',
+      'Write .rungate.json (or the file that --config names) and a pipeline for the CI that this repository uses; in a package of a monorepo, for that package. Asks for what no flag says. Nothing is sent, no secret is written, and no file is changed without --force.',
     )
     .usage('[options]')
     .optionsGroup('What the gate runs:')
@@ -36,6 +36,7 @@ export function defineInit(command: Command, bind: Bind): void {
     'rungate init --project shop --process checkout --ci gitlab --pipeline-only',
   );
   bind(command, {
+    newProjectFile: ({ pipelineOnly }: InitFlags) => pipelineOnly !== true,
     settings: async (flags: InitFlags) => (await import('../run/trigger.ts')).triggerSettings(flags),
     run: async (context, _args, flags: InitFlags) => (await import('./init.ts')).initCommand(context, flags),
   });

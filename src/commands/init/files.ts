@@ -82,19 +82,22 @@ export function shownPath(io: Io, path: string): string {
   return excerpt(relative(io.cwd, path) || path, 200);
 }
 
-/**
- * What is left to do, by a person; `wanted` is false for who has said that there shall be no pipeline. `flags` are those that a command
- * on this machine needs.
- */
+/** What a command on this machine starts with, and the flags that it needs. */
+export interface LocalCommands {
+  readonly self: string;
+  readonly config: readonly string[];
+  readonly settings: readonly string[];
+}
+
+/** What is left to do, by a person; `wanted` is false for who has said that there shall be no pipeline. */
 export function nextThings(
   ci: CiChoice,
   plan: Plan,
-  self: string,
-  flags: readonly string[],
+  { self, config, settings }: LocalCommands,
   wanted = true,
 ): string[] {
   const lines = ['Next:'];
-  const gate = [self, 'run trigger --wait --strict', ...flags, '--timeout 45m'].join(' ');
+  const gate = [self, 'run trigger --wait --strict', ...config, ...settings, '--timeout 45m'].join(' ');
   if (ci !== 'none') {
     const pipeline = pipelineOf(ci);
     const { start, caveat } = plan.installation;
@@ -109,7 +112,7 @@ export function nextThings(
       );
     }
   } else if (wanted) {
-    lines.push(`  pipeline ${self} init --ci github (or gitlab, …) writes it`);
+    lines.push(`  pipeline ${[self, 'init', ...config].join(' ')} --ci github (or gitlab, …) writes it`);
   }
   return [
     ...lines,

@@ -5,6 +5,7 @@ import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { loadSettings } from '../config/sources.ts';
 import type { GlobalOptions } from '../global-options.ts';
+import { shownPath } from './files.ts';
 
 /** `npx rungate`, unless it is `rungate` that was found on the PATH. */
 export function selfName(io: Io): string {
@@ -58,7 +59,7 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
   let missing = `  ${self} run trigger --wait --strict --timeout 30m \\\n    --project <slug> --process <slug>`;
   if (sources.projectFile !== null) {
     const names = project === undefined ? '"project"' : '"process" or "tags"';
-    missing = `  write ${names} into .rungate.json; docs/settings.md shows how`;
+    missing = `  write ${names} into ${shownPath(io, sources.projectFile)}; docs/settings.md shows how`;
   } else if (findRoot(io.cwd, io.isThere) !== null) {
     missing = `  ${self} init     asks what to run; writes .rungate.json and a pipeline`;
   }

@@ -9,11 +9,13 @@ import { exitCodes } from '../../exit.ts';
 import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { version } from '../../version.ts';
+import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
 import { type Answers, agree, askedNames, type CiChoice, chooseCi, gatherAnswers } from './answers.ts';
 import {
   bareCommand,
+  type LocalCommands,
   nextThings,
   type PlannedFile,
   plannedPipeline,
@@ -22,7 +24,14 @@ import {
   writeFiles,
 } from './files.ts';
 import { selfName } from './first-steps.ts';
-import { answerFlags, configFlag, packageOf } from './pipeline-flags.ts';
+import {
+  answerFlags,
+  configFlag,
+  localConfigFlag,
+  packageOf,
+  type ReadFile,
+  sameConfig,
+} from './pipeline-flags.ts';
 import { changedFields, chooseTarget, differing, type Target } from './target.ts';
 
 export interface InitFlags {
@@ -46,6 +55,8 @@ interface Configuration {
   readonly file: PlannedFile | null;
   readonly asked: boolean;
   readonly path: string;
+  /** The file that the commands are to read. */
+  readonly reads: ReadFile;
   /** What the file does not say, so that the pipeline's command does. */
   readonly stated: Answers;
   readonly addressInFile: boolean;
@@ -57,34 +68,53 @@ function isGiven(settings: Settings): boolean {
   return askedNames.some((name) => settings[name]?.origin === 'flag');
 }
 
+/** The error for a project file that is there and would be changed. */
+function isInTheWay(
+  { io, sources }: Context,
+  path: string,
+  changes: readonly string[],
+  config: string | undefined,
+): UsageError {
+  const there = `${shownPath(io, path)} is there already`;
+  if (sources.projectFile === null) {
+    const off = config === undefined ? 'RUNGATE_CONFIG=none' : '--config none';
+    return new UsageError(`${there}, and ${off} starts anew`, {
+      hint: `--force replaces the whole file; without ${off}, --force keeps the settings that are not given`,
+    });
+  }
+  return new UsageError(`${there}, and differs in ${changes.join(', ')}`, {
+    hint: `edit it, or add --force to change that and keep the rest; without settings, rungate init${sameConfig(config)} adds the pipeline alone`,
+  });
+}
+
 /** What becomes of the project file; nothing is written yet. */
 async function configure(context: Context, root: string, flags: InitFlags): Promise<Configuration> {
   const { io, settings, sources } = context;
   const given = isGiven(settings);
-  const named = flags.config !== undefined || (io.env.RUNGATE_CONFIG ?? '').trim() !== '';
+  const named = namedProjectFile(io, flags.config) !== undefined;
   const pipelineOnly = flags.pipelineOnly === true;
   const target = chooseTarget(io, root, sources.projectFile, { named, given: given && !pipelineOnly });
   const { path, isThere, fields, shadowed } = target;
   const mustBeWhole = !isThere || (flags.force === true && !pipelineOnly) || given;
   const { answers, asked } = mustBeWhole
-    ? await gatherAnswers(context, fields, flags.yes !== true)
+    ? await gatherAnswers(context, fields, flags.yes !== true, sameConfig(flags.config))
     : { answers: {}, asked: false };
   if (pipelineOnly) {
     const addressInFile = answers.apiUrl !== undefined || fields.apiUrl !== undefined;
-    return { file: null, asked, path, stated: answers, addressInFile, shadowed: null };
+    const off = named && sources.projectFile === null;
+    const reads = off ? null : isThere ? path : undefined;
+    return { file: null, asked, path, reads, stated: answers, addressInFile, shadowed: null };
   }
   const changes = differing(fields, answers);
   if (isThere && changes.length > 0 && flags.force !== true) {
-    throw new UsageError(`${shownPath(io, path)} is there already, and differs in ${changes.join(', ')}`, {
-      hint: 'edit it, or add --force to change that and keep the rest; without settings, rungate init adds the pipeline alone',
-    });
+    throw isInTheWay(context, path, changes, flags.config);
   }
-  const after = changedFields(io, target, root, answers);
+  const after = changedFields(io, target, answers);
   const file: PlannedFile =
     isThere && changes.length === 0
       ? { path, text: '', fate: 'kept' }
       : { path, text: projectFileText(path, after), fate: 'written' };
-  return { file, asked, path, stated: {}, addressInFile: after.apiUrl !== undefined, shadowed };
+  return { file, asked, path, reads: path, stated: {}, addressInFile: after.apiUrl !== undefined, shadowed };
 }
 
 async function plannedCi(context: Context, root: string, asked: boolean): Promise<CiChoice> {
@@ -132,10 +162,10 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
     throw new UsageError('--pipeline-only writes nothing without a CI', { hint: 'choose one with --ci' });
   }
   const installation = installationOf(packageRoot(context, root), version);
-  const usesFile = file !== null || io.isThere(path);
-  const flagsOfStep = () => [...(usesFile ? configFlag(root, path) : []), ...answerFlags(configured.stated)];
+  const shown = shownPath(io, path);
+  const settings = answerFlags(configured.stated, shown);
   const plan: Plan = {
-    flags: ci === 'none' ? '' : flagsOfStep().join(' '),
+    flags: ci === 'none' ? '' : [...configFlag(root, configured.reads, shown), ...settings].join(' '),
     checkout: true,
     folder: packageOf(root, path),
     addressInFile,
@@ -147,7 +177,8 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => shownPath(io, path));
   if (asked && flags.dryRun !== true && fresh.length > 0) await agree(context, fresh);
   if (flags.dryRun !== true) writeFiles(io, files);
-  await report(context, files, ci, plan, configured.stated, flags);
+  const commands = { self: selfName(io), config: localConfigFlag(io, configured.reads), settings };
+  await report(context, files, ci, plan, commands, flags);
   if (shadowed?.branches === true) {
     const [outer, own] = [shadowed.path, file?.path ?? ''].map((path) => shownPath(io, path));
     await output.alert(
@@ -162,12 +193,12 @@ async function report(
   files: readonly PlannedFile[],
   ci: CiChoice,
   plan: Plan,
-  stated: Answers,
+  commands: LocalCommands,
   flags: InitFlags,
 ): Promise<void> {
   const dryRun = flags.dryRun === true;
   const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
-  const next = nextThings(ci, plan, selfName(io), answerFlags(stated), flags.ci !== 'none');
+  const next = nextThings(ci, plan, commands, flags.ci !== 'none');
   if (output.format === 'json' || output.format === 'ndjson') {
     const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
     return output.data(data, { head: [], rows: [] });

@@ -69,6 +69,7 @@ export function chooseTarget(
   const folder = packageFolder(io.cwd, root, io.isThere);
   const own = join(folder, projectFileName);
   if (found === null) return { path: own, isThere: io.isThere(own), fields: {}, shadowed: null };
+  if (!io.isThere(found)) return { path: found, isThere: false, fields: {}, shadowed: null };
   if (named || !given || isBelow(folder, found)) {
     return { path: found, isThere: true, fields: fieldsOf(io, found), shadowed: null };
   }
@@ -83,25 +84,24 @@ export function differing(fields: Fields, changes: Fields): PlainName[] {
   return names.filter((name) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]));
 }
 
-/** The nearest schema that is installed, as seen from the file; npm workspaces install it in the root. */
-function schemaPath(io: Pick<Io, 'isThere'>, path: string, root: string): string {
-  const schema = 'node_modules/rungate/docs/rungate.schema.json';
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
-    if (io.isThere(join(folder, schema))) return relative(dirname(path), join(folder, schema));
-    if (folder === root || dirname(folder) === folder) return schema;
+/** The schema of the rungate that is installed for the file's folder, as seen from there; null if none is. */
+function schemaPath(isThere: Io['isThere'], file: string): string | null {
+  const own = dirname(file);
+  for (let folder = own; ; folder = dirname(folder)) {
+    const schema = join(folder, 'node_modules/rungate/docs/rungate.schema.json');
+    if (isThere(schema)) {
+      const path = relative(own, schema).replaceAll('\\', '/');
+      return path.startsWith('.') ? path : `./${path}`;
+    }
+    if (dirname(folder) === folder) return null;
   }
 }
 
 /** The fields of the file with the changes. What to run is one setting with two spellings. */
-export function changedFields(
-  io: Pick<Io, 'isThere'>,
-  target: Target,
-  root: string,
-  changes: Fields,
-): Fields {
+export function changedFields({ isThere }: Pick<Io, 'isThere'>, target: Target, changes: Fields): Fields {
   const replaced = changes.process === undefined ? (changes.tags === undefined ? null : 'process') : 'tags';
   const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => name !== replaced));
   if (target.isThere && Object.keys(target.fields).length > 0) return { ...kept, ...changes };
-  const schema = schemaPath(io, target.path, root);
-  return { $schema: schema.startsWith('.') ? schema : `./${schema}`, ...kept, ...changes };
+  const schema = schemaPath(isThere, target.path);
+  return { ...(schema === null ? {} : { $schema: schema }), ...kept, ...changes };
 }

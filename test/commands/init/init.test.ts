@@ -43,7 +43,6 @@ describe('rungate init with flags', () => {
     });
     expect(err).toMatch(/secret RUNGATE_API_KEY[\s\S]*RUNGATE_API_URL[\s\S]*run trigger --wait/);
     expect(JSON.parse(world.files[file] ?? '')).toEqual({
-      $schema: './node_modules/rungate/docs/rungate.schema.json',
       project: 'shop',
       process: 'checkout',
     });
@@ -265,7 +264,6 @@ describe('what is there already', () => {
       const world = repository({ files: { [file]: '{ "timeout": ' } });
       expect((await cli(['init', ...flags, '--force', '--config', 'none'], world)).code).toBe(0);
       expect(JSON.parse(world.files[file] ?? '')).toEqual({
-        $schema: './node_modules/rungate/docs/rungate.schema.json',
         project: 'shop',
         process: 'checkout',
       });
@@ -419,6 +417,102 @@ describe('--pipeline-only', () => {
   });
 });
 
+describe('the project file that --config names', () => {
+  const other = '/repo/ci/other.json';
+  const text = '{"project": "shop", "process": "checkout"}';
+  const named = (value: string) =>
+    [
+      ['--config', ['--config', value], {}],
+      ['RUNGATE_CONFIG', [], { RUNGATE_CONFIG: value }],
+    ] as const;
+
+  it.each(named('ci/other.json'))('is written where there is none, by %s', async (_by, more, env) => {
+    const world = repository({ env });
+    const { code, out } = await cli(['init', ...flags, '--ci', 'gitlab', ...more], world);
+    expect({ code, out }).toEqual({ code: 0, out: 'wrote ci/other.json\nwrote .gitlab-ci.yml\n' });
+    expect(JSON.parse(world.files[other] ?? '')).toEqual({ project: 'shop', process: 'checkout' });
+    expect(world.files['/repo/.gitlab-ci.yml']).toContain('--config ci/other.json --timeout 45m');
+    expect(Object.keys(world.files)).not.toContain(file);
+  });
+
+  it('is named in every command that init shows', async () => {
+    const world = repository({ captured: () => null });
+    const { err } = await cli(['init', ...flags, '--config', 'ci/other.json'], world);
+    const commands = err.split('\n').filter((line) => /run trigger|init/.test(line));
+    expect(commands).toHaveLength(3);
+    for (const command of commands) expect(command).toContain('--config ci/other.json');
+  });
+
+  it('is named by its path from the working directory, in quotes where a shell needs them', async () => {
+    const world = repository({ cwd: '/repo/sub', captured: () => null });
+    const { err } = await cli(['init', ...flags, '--config', "../my 'file.json"], world);
+    expect(err).toContain(`run trigger --wait --strict --config '../my '\\''file.json' --timeout 45m`);
+  });
+
+  it('is not named where a command finds it anyway', async () => {
+    for (const more of [{ argv: ['--config', '.rungate.json'] }, { env: { RUNGATE_CONFIG: file } }]) {
+      const world = repository({ env: 'env' in more ? more.env : {} });
+      const { err } = await cli(['init', ...flags, ...('argv' in more ? more.argv : [])], world);
+      expect(err).not.toContain('--config');
+    }
+  });
+
+  it('that differs is refused with a hint that keeps to it', async () => {
+    const world = repository({ files: { [other]: text } });
+    const { code, err } = await cli(['init', '--project', 'b', '--config', 'ci/other.json'], world);
+    expect(code).toBe(64);
+    expect(err).toMatch(
+      /ci\/other\.json is there already[\s\S]*without settings, rungate init --config ci\/other\.json/,
+    );
+  });
+
+  it('is named where a word does not fit into a pipeline', async () => {
+    const world = repository({ files: { [other]: text } });
+    const only = ['--pipeline-only', '--ci', 'github', '--environment', 'a b'];
+    const { err } = await cli(['init', ...only, '--config', 'ci/other.json'], world);
+    expect(err).toContain('write it into ci/other.json: leave out --pipeline-only');
+  });
+
+  it('cannot be outside of the repository where a pipeline is written', async () => {
+    const world = repository({ files: { '/elsewhere.json': text } });
+    const { code, err } = await cli(['init', '--config', '../elsewhere.json'], world);
+    expect(code).toBe(64);
+    expect(err).toMatch(/\.\.\/elsewhere\.json is outside of the repository, where no pipeline can read it/);
+    expect((await cli(['init', '--config', '../elsewhere.json', '--ci', 'none'], world)).code).toBe(0);
+  });
+
+  it.each(named('none'))(
+    'is none: with --pipeline-only the pipeline reads none either, by %s',
+    async (_by, more, env) => {
+      const world = repository({ env, files: { [file]: '{"strict": tru' } });
+      const { code, err } = await cli(['init', '--pipeline-only', ...flags, ...more], world);
+      expect(code).toBe(0);
+      expect(world.files[workflow]).toMatch(
+        /\n +--config none --project shop --process checkout --timeout 45m/,
+      );
+      const shown = more.length > 0 ? '--strict --config none --project' : '--strict --project';
+      expect(err).toContain(shown);
+    },
+  );
+
+  it('is none, by the variable: the commands name the file that was written', async () => {
+    const world = repository({ env: { RUNGATE_CONFIG: 'none' } });
+    const { err } = await cli(['init', ...flags], world);
+    expect(err).toContain('run trigger --wait --strict --config .rungate.json --timeout 45m');
+    expect(world.files[workflow]).not.toContain('--config');
+  });
+
+  it('is none, and a file is there: it is replaced with --force alone, whole', async () => {
+    const world = repository({ files: { [file]: text } });
+    const { code, err } = await cli(['init', ...flags, '--config', 'none'], world);
+    expect(code).toBe(64);
+    expect(err).toMatch(
+      /\.rungate\.json is there already, and --config none starts anew\n.*--force replaces the whole file/,
+    );
+    expect(world.files[file]).toBe(text);
+  });
+});
+
 describe('in a package of a monorepo', () => {
   const packages = {
     '/repo/package.json': '{}',
@@ -495,7 +589,6 @@ describe('in a package of a monorepo', () => {
     expect(code).toBe(0);
     expect(err).toMatch(/here \.rungate\.json replaces \.\.\/\.\.\/\.rungate\.json.*"branches" were not/);
     expect(JSON.parse(world.files[web] ?? '')).toEqual({
-      $schema: './node_modules/rungate/docs/rungate.schema.json',
       apiUrl: 'https://s.example',
       project: 'shop',
       strict: true,
