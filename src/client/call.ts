@@ -146,9 +146,10 @@ class Call {
   }
 
   #exchange({ status, headers, finalUrl }: RawReply, { value, odd, text, isJson }: ReadReply): Exchange {
-    const { conceal } = this.request;
+    const { conceal, method, path } = this.request;
+    const request = `${method} ${path}`;
     const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
-    return { value, odd, text, isJson, status, headers, finalUrl, attempts, elapsedMs, conceal };
+    return { value, odd, text, isJson, status, request, headers, finalUrl, attempts, elapsedMs, conceal };
   }
 
   #report(began: number, outcome: { status?: number; code?: string }): void {

@@ -38,9 +38,10 @@ function fieldOf(response: Fields): string | undefined {
 /**
  * Reads a list's response: the paged shape (interface, section 2.9), a bare array, or an object with one array of any
  * name. A list that is null or not there at all (204) is empty. Undefined if it is none of them.
+ * @param request the request as its user knows it: `GET /api/environments`
  * @throws ContractError where a list's own field is of the wrong type
  */
-export function readPage(value: unknown, name: string, conceal: Conceal, hint?: string): Page | undefined {
+export function readPage(value: unknown, request: string, conceal: Conceal, hint?: string): Page | undefined {
   if (Array.isArray(value)) return { items: value, hasNextPage: false };
   if (value === undefined || value === null) return { items: [], hasNextPage: false };
   if (typeof value !== 'object') return undefined;
@@ -49,7 +50,12 @@ export function readPage(value: unknown, name: string, conceal: Conceal, hint?: 
   if (field === undefined) return undefined;
   const check = (key: string, fits: boolean, expected: string) => {
     if (!fits)
-      throw mismatchError(name, { field: key, expected, received: received(response[key], conceal), hint });
+      throw mismatchError(request, {
+        field: key,
+        expected,
+        received: received(response[key], conceal),
+        hint,
+      });
   };
   const items = (response[field] ?? []) as readonly unknown[];
   const page: { -readonly [Key in keyof Page]: Page[Key] } = { items, field, hasNextPage: false };

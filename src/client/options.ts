@@ -72,6 +72,8 @@ export interface Exchange {
   /** false: the body is text, and `text` has it as a JSON string. */
   isJson: boolean;
   status: number;
+  /** The request as its user knows it, for messages: `GET /api/environments`. */
+  request: string;
   /** Names in lower case. */
   headers: Record<string, string>;
   /** Where the response came from, if a redirect was followed. */

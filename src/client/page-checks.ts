@@ -52,7 +52,7 @@ export class PageSequence {
   #last: { totalCount?: number | undefined; totalPages?: number | undefined } = {};
 
   constructor(
-    readonly name: string,
+    readonly request: () => string,
     readonly start: number,
     readonly maxPages: number = mostPages.ofAny,
   ) {}
@@ -86,7 +86,7 @@ export class PageSequence {
   }
 
   #error(field: string, text: string, expected: string, received: string): ContractError {
-    return new ContractError(`${this.name}: ${text}`, { field, expected, received, hint });
+    return new ContractError(`${this.request()}: ${text}`, { field, expected, received, hint });
   }
 
   #checkNumber(asked: number, { page }: Page): void {

@@ -4,7 +4,7 @@ import { RungateError } from '../errors.ts';
 import { ownCopy } from '../own-options.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import { type Page, readPage } from './list.ts';
-import type { Caller, CallerInput, CallOptions } from './options.ts';
+import type { Caller, CallerInput, CallOptions, Exchange } from './options.ts';
 import { PageSequence } from './page-checks.ts';
 import { type Mismatch, mismatchError, received } from './schema-mismatch.ts';
 
@@ -12,8 +12,8 @@ import { type Mismatch, mismatchError, received } from './schema-mismatch.ts';
 export type FetchPage<P extends Page> = (page: number, signal: AbortSignal) => Promise<P>;
 
 export interface PagesOptions {
-  /** The list's name, for messages. */
-  name: string;
+  /** Returns the request as its user knows it, for messages: `GET /api/environments`. Called after a page was read. */
+  request: () => string;
   /** The first page to read; default 1. */
   start?: number | undefined;
   /** The most pages that are read of any list. */
@@ -37,10 +37,10 @@ async function settingOut(): Promise<void> {
  */
 export async function* iteratePages<P extends Page>(
   fetchPage: FetchPage<P>,
-  { name, start = 1, maxPages }: PagesOptions,
+  { request, start = 1, maxPages }: PagesOptions,
 ): AsyncGenerator<P, void, undefined> {
   const stop = new AbortController();
-  const sequence = new PageSequence(name, start, maxPages);
+  const sequence = new PageSequence(request, start, maxPages);
   const read = (page: number) => {
     const reading = (async () => fetchPage(page, stop.signal))();
     // A page that nobody waits for yet may fail: that is told when its turn comes.
@@ -69,6 +69,7 @@ export async function* iteratePages<P extends Page>(
 /** A page, and what its reader made of the text that it came as. */
 export interface TakenPage<T> extends Page {
   readonly taken: T;
+  readonly request: Exchange['request'];
   /** What in its items is not as the contract says. */
   readonly odd: readonly Mismatch[];
 }
@@ -87,21 +88,24 @@ export async function* readPages<T>(
 ): AsyncGenerator<TakenPage<T>, void, undefined> {
   const options = ownCopy(givenOptions);
   const query = ownCopy(input.query ?? {});
+  let request = name;
   const fetchPage: FetchPage<TakenPage<T>> = async (number, stop) => {
     const either = eitherSignal(options.signal, stop);
     const given = { ...input, query: { ...query, page: number } };
     try {
-      const { value, odd, text, conceal } = await caller.exchange(name, endpoint, given, {
+      const reply = await caller.exchange(name, endpoint, given, {
         pace: true,
         ...options,
         signal: either.signal,
       });
-      const page = readPage(value, name, conceal);
+      const { value, odd, text, conceal } = reply;
+      request = reply.request;
+      const page = readPage(value, request, conceal);
       if (page === undefined) {
         const expected = 'an array, or an object with one';
-        throw mismatchError(name, { field: '', expected, received: received(value, conceal) });
+        throw mismatchError(request, { field: '', expected, received: received(value, conceal) });
       }
-      return { ...page, odd, taken: take(text, page) };
+      return { ...page, request, odd, taken: take(text, page) };
     } finally {
       either.release();
     }
@@ -109,7 +113,7 @@ export async function* readPages<T>(
   // What is no page number is refused by the call itself.
   const start = (query.page ?? 1) as number;
   try {
-    yield* iteratePages(fetchPage, { name, start });
+    yield* iteratePages(fetchPage, { request: () => request, start });
   } catch (error) {
     if (error instanceof RungateError && error.facts.endpoint === undefined) {
       error.facts = { endpoint: name, method: endpoint.method };

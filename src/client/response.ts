@@ -9,6 +9,12 @@ import { jsonLimits, jsonSize } from './json-text.ts';
 import { type Page, readPage } from './list.ts';
 import { type Mismatch, mismatchError, mismatches } from './schema-mismatch.ts';
 
+/** The request as its user knows it: `GET /api/environments`. */
+const requestText = ({ method, path }: PreparedRequest) => `${method} ${path}`;
+
+/** How the message about a response begins. */
+const responseTo = (request: PreparedRequest) => `the response to ${requestText(request)}`;
+
 /** How to see what came, and for a read the way around the check. */
 function lookHint({ endpoint, method, url, path, conceal }: PreparedRequest, names: HintNames): string {
   if (method !== 'GET' || endpoint === 'api') return names.look;
@@ -24,7 +30,7 @@ function unreadable(
   received: string,
   names: HintNames,
 ): ContractError {
-  return new ContractError(`${request.endpoint}: the reply (${reply.status}) is not JSON: ${received}`, {
+  return new ContractError(`${responseTo(request)} (${reply.status}) is not JSON: ${received}`, {
     field: '',
     expected: 'JSON',
     received,
@@ -41,7 +47,7 @@ function checkEncoding(request: PreparedRequest, reply: RawReply): void {
   if (encoding === undefined || encoding === '' || encoding === 'identity') return;
   const expected = 'a reply that is not compressed';
   const received = `content-encoding ${oneLine(encoding, 100, request.conceal)}`;
-  throw new ContractError(`${request.endpoint}: expected ${expected}, received ${received}`, {
+  throw new ContractError(`${responseTo(request)}: expected ${expected}, received ${received}`, {
     field: '',
     expected,
     received,
@@ -55,10 +61,10 @@ function checkSize(request: PreparedRequest, { text, status }: RawReply, names: 
   if (depth <= jsonLimits.depth && values <= jsonLimits.values) return;
   const [problem, expected] =
     values > jsonLimits.values
-      ? ['the response has too many values', `JSON with at most ${jsonLimits.values} values`]
-      : ['the reply is nested too deep', `JSON at most ${jsonLimits.depth} levels deep`];
+      ? ['has too many values', `JSON with at most ${jsonLimits.values} values`]
+      : ['is nested too deep', `JSON at most ${jsonLimits.depth} levels deep`];
   const parts = { field: '', expected, received: 'more', status, hint: names.look };
-  throw new ContractError(`${request.endpoint}: ${problem}: expected ${expected}`, parts);
+  throw new ContractError(`${responseTo(request)} ${problem}: expected ${expected}`, parts);
 }
 
 /** A success, read. */
@@ -121,7 +127,7 @@ export function readReply(
   if (!check) return read;
   const { value } = read;
   const hint = lookHint(request, names);
-  const page = endpoint.list ? readPage(value, request.endpoint, request.conceal, hint) : undefined;
+  const page = endpoint.list ? readPage(value, requestText(request), request.conceal, hint) : undefined;
   if (page !== undefined) return { ...read, odd: oddItems(endpoint, page, request.conceal) };
   const found = mismatches(endpoint.reply, value, request.conceal, [], endpoint.newSecret);
   const first = found.find(
@@ -130,5 +136,5 @@ export function readReply(
   if (first === undefined) return { ...read, odd: found };
   const { field, expected, received } = first;
   const parts = { field, expected, received, status: reply.status, hint };
-  throw mismatchError(request.endpoint, parts, found.length - 1);
+  throw mismatchError(requestText(request), parts, found.length - 1);
 }

@@ -153,14 +153,25 @@ export function mismatches(
     });
 }
 
-/** A mismatch in a few words; `more` is the number of others. */
-export function mismatchText({ field, expected, received }: Omit<Mismatch, 'path'>, more = 0): string {
-  const where = field === '' ? 'the reply' : field;
+/**
+ * Returns a mismatch as a sentence.
+ * @param request the request as its user knows it: `GET /api/environments`
+ * @param more the number of other mismatches
+ */
+export function mismatchText(
+  request: string,
+  { field, expected, received }: Omit<Mismatch, 'path'>,
+  more = 0,
+): string {
+  const what =
+    received === 'nothing'
+      ? `${field === '' ? 'it' : field} is missing: expected ${expected}`
+      : `${field === '' ? '' : `${field}: `}expected ${expected}, received ${received}`;
   const others = more > 0 ? ` (and ${more} more)` : '';
-  return `${where} is not as the contract says: expected ${expected}, received ${received}${others}`;
+  return `the response to ${request} does not match the contract: ${what}${others}`;
 }
 
-/** The error of a response that is not as the contract says; `more` is the number of its other mismatches. */
-export function mismatchError(name: string, parts: ContractErrorParts, more = 0): ContractError {
-  return new ContractError(`${name}: ${mismatchText(parts, more)}`, parts);
+/** Returns the error of a response that does not match the contract; for the parameters see `mismatchText`. */
+export function mismatchError(request: string, parts: ContractErrorParts, more = 0): ContractError {
+  return new ContractError(mismatchText(request, parts, more), parts);
 }

@@ -21,6 +21,7 @@ function recorded() {
         text: '',
         isJson: true,
         status: 200,
+        request: 'GET /',
         headers: {},
         attempts: 1,
         elapsedMs: 0,

@@ -38,7 +38,7 @@ async function readAll(fetchPage: (page: number) => Page, start = 1): Promise<Re
     return fetchPage(page);
   };
   try {
-    for await (const { items } of iteratePages(fetch, { name: 'list', start, maxPages: 200 })) {
+    for await (const { items } of iteratePages(fetch, { request: () => 'GET /list', start, maxPages: 200 })) {
       reading.numbers.push(...items.map((item) => (item as Item).n));
     }
   } catch (error) {

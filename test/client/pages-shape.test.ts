@@ -75,8 +75,13 @@ describe('a list', () => {
     ['pageSize', [], 'an empty array'],
     ['hasNextPage', 'yes', 'string "yes"'],
   ])('whose %s is %j is refused by that name', (field, value, received) => {
-    const error = thrown(() => readPage({ items: [], [field]: value }, 'env.list'), ContractError);
+    const error = thrown(
+      () => readPage({ items: [], [field]: value }, 'GET /api/environments'),
+      ContractError,
+    );
     expect(error).toMatchObject({ field, received });
-    expect(error.message).toContain(`env.list: ${field} is not as the contract says`);
+    expect(error.message).toContain(
+      `the response to GET /api/environments does not match the contract: ${field}: expected`,
+    );
   });
 });

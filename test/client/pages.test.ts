@@ -35,6 +35,8 @@ interface Reading {
   error: unknown;
 }
 
+const request = () => 'GET /api/environments';
+
 /** Reads a list to its end, whatever the end is. */
 async function readAll(fetchPage: (page: number) => Page, start?: number): Promise<Reading> {
   const reading: Reading = { ids: [], asked: [], error: undefined };
@@ -43,7 +45,7 @@ async function readAll(fetchPage: (page: number) => Page, start?: number): Promi
     return fetchPage(page);
   };
   try {
-    for await (const { items } of iteratePages(fetch, { name: 'env.list', start })) {
+    for await (const { items } of iteratePages(fetch, { request, start })) {
       reading.ids.push(...items.map((item) => (item as { id: string }).id));
     }
   } catch (error) {
@@ -72,7 +74,7 @@ describe('the pages of a list', () => {
         asked.push(page);
         return honest(page, 9);
       },
-      { name: 'env.list' },
+      { request },
     );
     for (const expected of [
       [1, 2],
@@ -99,7 +101,7 @@ describe('the pages of a list', () => {
         });
       });
     };
-    for await (const page of iteratePages(fetchPage, { name: 'env.list' })) {
+    for await (const page of iteratePages(fetchPage, { request })) {
       expect(page.page).toBe(1);
       break;
     }
@@ -117,11 +119,11 @@ describe('the pages of a list', () => {
       if (page === 2) throw new HttpError('gone', { status: 500 });
       return honest(page, 9);
     };
-    const pages = iteratePages(async (page) => fail(page), { name: 'env.list' });
+    const pages = iteratePages(async (page) => fail(page), { request });
     expect((await pages.next()).value).toMatchObject({ page: 1 });
     await turns();
     await rejection(pages.next(), HttpError);
-    const left = iteratePages(async (page) => fail(page), { name: 'env.list' });
+    const left = iteratePages(async (page) => fail(page), { request });
     await left.next();
     await left.return();
     await turns();
@@ -261,7 +263,7 @@ describe('a server whose paging lies', () => {
     const { ids: read, error } = await readAll(fetchPage);
     expect(read.filter((id) => id !== undefined)).toEqual(came);
     expect(error).toBeInstanceOf(ContractError);
-    expect((error as ContractError).message).toContain(`env.list: ${message}`);
+    expect((error as ContractError).message).toContain(`GET /api/environments: ${message}`);
     expect((error as ContractError).hint).toContain('not the whole list');
     expect(exitCodeOf(error)).toBe(5);
   });
@@ -276,7 +278,7 @@ describe('a server whose paging lies', () => {
   test('by having no end and no count comes to one too', async () => {
     const fetchPage = async (page: number) => ({ items: records(page, page), hasNextPage: true });
     let read = 0;
-    const pages = iteratePages(fetchPage, { name: 'env.list', maxPages: 50 });
+    const pages = iteratePages(fetchPage, { request, maxPages: 50 });
     const reading = (async () => {
       for await (const page of pages) read += page.items.length;
     })();

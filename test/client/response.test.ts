@@ -72,19 +72,22 @@ describe('a success', () => {
   ])('of %s that is not JSON is unreadable: %j', (name, text) => {
     const error = broken(name, text);
     expect(error).toMatchObject({ unreadable: true, field: '', expected: 'JSON', status: 200 });
-    expect(error.message).toContain(name);
+    expect(error.message).toMatch(/^the response to (GET|POST) .*\(200\) is not JSON: /);
+    expect(error.message).not.toContain(name);
     expect(broken(name, text, { check: false }).unreadable).toBe(true);
   });
 
   test('that is a page says so, in a line, and where to look', () => {
     const error = broken('run.status', `<html><head><title>Log\n in</title></head>${'x'.repeat(5000)}`);
-    expect(error.message).toBe('run.status: the reply (200) is not JSON: an HTML page, "Log in"');
+    expect(error.message).toBe(
+      'the response to GET /api/ci/runs/run_1 (200) is not JSON: an HTML page, "Log in"',
+    );
     expect(error.hint).toContain('RUNGATE_API_URL');
   });
 
   test('that is a page without an end of its title is described at once', () => {
     const error = broken('run.status', `<html>${'<title'.repeat(80_000)}`);
-    expect(error.message).toBe('run.status: the reply (200) is not JSON: an HTML page');
+    expect(error.message).toBe('the response to GET /api/ci/runs/run_1 (200) is not JSON: an HTML page');
   });
 
   test('that is compressed, although nothing asked for that, is refused', () => {
@@ -120,7 +123,7 @@ const page = {
   hasPreviousPage: false,
 };
 
-describe('a reply against the contract names endpoint, field, what was expected and what came', () => {
+describe('a reply against the contract names the request, the field, what was expected and what came', () => {
   test.each<[EndpointName, unknown, string, string, string]>([
     ['run.status', { state: 7 }, 'state', 'a string', 'number 7'],
     ['run.status', {}, 'state', 'a string', 'nothing'],
@@ -171,7 +174,8 @@ describe('a reply against the contract names endpoint, field, what was expected 
   ])('%s %j', (name, value, field, expected, received) => {
     const error = broken(name, JSON.stringify(value));
     expect(error).toMatchObject({ field, expected, received, unreadable: false });
-    for (const part of [name, field, expected, received]) expect(error.message).toContain(part);
+    for (const part of [api[name].method, field, expected, received === 'nothing' ? 'is missing' : received])
+      expect(error.message).toContain(part);
   });
 
   test('with a short part of a long value, and none of what may be a secret', () => {

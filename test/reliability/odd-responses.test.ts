@@ -84,7 +84,10 @@ const refused =
   ({ code, err, error }: Outcome, name: EndpointName, sent: unknown): void => {
     expect(code, err).toBe(5);
     const body = shownAs(name, sent);
-    expect(JSON.parse(err).error).toMatchObject({ code: 'contract', body });
+    const shown = JSON.parse(err).error;
+    expect(shown).toMatchObject({ code: 'contract', body });
+    expect(shown.message).not.toContain(name);
+    expect(shown.message).toContain(endpointOf(name).method);
     expect(error).toMatchObject({ code: 'contract', field, body });
   };
 
@@ -93,7 +96,7 @@ const takenWithWarning =
   (field: string) =>
   (outcome: Outcome, name: EndpointName, sent: unknown): void => {
     taken(outcome, name, sent);
-    expect(outcome.err).toContain(`${name}: ${field} is not as the contract says`);
+    expect(outcome.err).toContain(`does not match the contract: ${field}`);
   };
 
 const order = { id: 'o-1', customer: 'c', total: 1.5, currency: 'EUR', placedAt: '2026-05-01T00:00:00Z' };
@@ -305,7 +308,7 @@ describe('an order that cannot be added up', () => {
   ])('%s is never left out of the sum: it is an error that names it', async (_, odd, field) => {
     const { verified, exact } = await given([order, odd]);
     expect(verified).toMatchObject({ code: 5, out: '' });
-    expect(JSON.parse(verified.err).error.message).toContain(`${field} is not as the contract says`);
+    expect(JSON.parse(verified.err).error.message).toContain(`does not match the contract: ${field}`);
     expect(exact).toMatchObject({ code: 'contract', field });
   });
 

@@ -129,13 +129,15 @@ async function printReply(
 ): Promise<void> {
   const { output, io } = context;
   if (reply.text === '') return output.note(endpoint.list ? 'nothing found' : 'done');
-  if (await speakOfPage(output, name, reply)) return;
+  if (await speakOfPage(output, reply)) return;
   const item = itemSchema(endpoint.reply);
   const page =
-    isList(endpoint) || Array.isArray(reply.value) ? readPage(reply.value, name, reply.conceal) : undefined;
+    isList(endpoint) || Array.isArray(reply.value)
+      ? readPage(reply.value, reply.request, reply.conceal)
+      : undefined;
   if (page === undefined) {
     await output.reply(reply.text, fieldTable(reply.text));
-    await tellOdd(output, name, reply.odd);
+    await tellOdd(output, reply);
     return speakOfSecret(context, name, reply.value);
   }
   const exact = parseExact(reply.text);
@@ -144,7 +146,7 @@ async function printReply(
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
   await output.reply(reply.text, itemTable(items, chosen.shown, output.conceal));
-  await tellOdd(output, name, reply.odd);
+  await tellOdd(output, reply);
   if (items.length === 0) await output.note('nothing found');
   else if (page.hasNextPage) await output.note(nextPage(endpoint, page));
   if (items.length > 0) await tellColumns(output, chosen, isList(endpoint));

@@ -32,7 +32,11 @@ async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
     const members = membersOf(json);
     const field = repeatedName(members);
     if (field === undefined) return new Map(members);
-    throw mismatchError('env.list', { field, expected: 'each field once', received: 'two values for it' });
+    throw mismatchError('GET /api/environments', {
+      field,
+      expected: 'each field once',
+      received: 'two values for it',
+    });
   };
   const take: Take<Map<string, string>[]> = (text, page) => {
     fieldsOf(text);

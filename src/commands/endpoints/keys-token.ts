@@ -91,13 +91,16 @@ export async function handOver(
   if (!isPlain(key.token)) {
     await print(context, key, await replyJson(context, key));
     const expected = 'a token of visible ASCII characters';
-    throw new ContractError(`keys.create: apiKey cannot be sent as a header: expected ${expected}`, {
-      field: 'apiKey',
-      expected,
-      received: 'string',
-      status: key.reply.status,
-      hint: 'the key was created; what came is on standard output, as JSON',
-    });
+    throw new ContractError(
+      `the apiKey in the response to ${key.reply.request} cannot be sent in a header: expected ${expected}`,
+      {
+        field: 'apiKey',
+        expected,
+        received: 'string',
+        status: key.reply.status,
+        hint: 'the key was created; what came is on standard output, as JSON',
+      },
+    );
   }
   if (file === undefined) await printToken(context, key);
   else await keep(context, key, file);

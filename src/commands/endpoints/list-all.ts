@@ -111,7 +111,7 @@ export async function listAll(
       await output.result(await piece);
       if (!io.out.open) return exitCodes.ok;
     }
-    if (!warned) await tellOdd(output, name, page.odd);
+    if (!warned) await tellOdd(output, page);
     warned ||= page.odd.length > 0;
   }
   if (empty) await output.note('nothing found');

@@ -20,7 +20,7 @@ export async function cancelCommand(
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };
   const reply = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
-  const page = await speakOfPage(context.output, 'run.cancel', reply);
+  const page = await speakOfPage(context.output, reply);
   if (reply.text !== '' && !page) await context.output.reply(reply.text, fieldTable(reply.text));
   await context.output.note(`asked the service to cancel run ${context.output.excerpt(runId, 80)}`);
   return exitCodes.ok;

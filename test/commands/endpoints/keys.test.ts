@@ -107,7 +107,9 @@ describe('keys create prints the token once, on stdout alone', () => {
     expect(code).toBe(5);
     expect(JSON.parse(out).apiKey).toBe(odd);
     expect(out + err).not.toMatch(/\u001b|^::/m);
-    expect(err).toContain('apiKey cannot be sent as a header');
+    expect(err).toContain(
+      'the apiKey in the response to POST /api/settings/api-keys cannot be sent in a header',
+    );
   });
 });
 
