@@ -80,6 +80,9 @@ export function membersOf(json: string): [name: string, text: string][] {
   });
 }
 
+/** Returns an array's elements in order, each as the text that it came as, in one line; none of any other value. */
+export const elementsOf = (json: string): string[] => (json.trimStart().startsWith('[') ? partsOf(json) : []);
+
 /** Returns a name that comes more than once; undefined if there is none. */
 export function repeatedName(
   members: readonly (readonly [name: string, text: string])[],

@@ -1,9 +1,10 @@
-import type { Conceal } from '../conceal.ts';
+import { type Conceal, concealer } from '../conceal.ts';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
+import { secretsIn } from './body-secrets.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
 import { dateAndTime, mismatches } from './schema-mismatch.ts';
 
@@ -91,24 +92,39 @@ function checkQuery(
   return queryString(name, given, target.names);
 }
 
+/** A body as it is sent, and what takes its secrets out of what is shown, too. */
+interface CheckedBody {
+  body?: string | Uint8Array | undefined;
+  conceal: Conceal;
+}
+
+function writeJson(name: string, body: unknown): string | undefined {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new UsageError(`${name}: the body cannot be written as JSON`, { cause });
+  }
+}
+
 function checkBody(
   name: string,
   endpoint: Endpoint,
   { json, body = json === undefined ? undefined : JSON.parse(json) }: Pick<RequestInput, 'body' | 'json'>,
   target: RequestTarget,
-): string | Uint8Array | undefined {
+): CheckedBody {
+  const { conceal } = target;
   if (endpoint.body === undefined) {
     if (body !== undefined) throw new UsageError(`${name} takes no body`);
-    return undefined;
+    return { conceal };
   }
-  if (body === undefined && endpoint.bodyOptional) return undefined;
-  if (endpoint.multipart && body instanceof Uint8Array) return body;
-  refuse(name, 'body', endpoint.body, body, target);
-  try {
-    return json ?? JSON.stringify(body);
-  } catch (cause) {
-    throw new UsageError(`${name}: the body cannot be written as JSON`, { cause });
-  }
+  if (body === undefined && endpoint.bodyOptional) return { conceal };
+  if (endpoint.multipart && body instanceof Uint8Array) return { body, conceal };
+  const text = json ?? writeJson(name, body);
+  const secrets = text === undefined ? [] : secretsIn(text, endpoint.secretFields);
+  const concealOwn = concealer(secrets);
+  const concealAll = secrets.length === 0 ? conceal : (shown: string) => concealOwn(conceal(shown));
+  refuse(name, 'body', endpoint.body, body, { ...target, conceal: concealAll });
+  return { body: text, conceal: concealAll };
 }
 
 /** Sets a caller's headers, each checked. */
@@ -147,12 +163,12 @@ export function prepareRequest(
   input: RequestInput,
   target: RequestTarget,
 ): PreparedRequest {
-  const { base, conceal } = target;
+  const { base } = target;
   const filled =
     base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params, target.names);
   const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, target));
+  const { body, conceal } = checkBody(name, endpoint, input, target);
   const path = conceal(url.pathname);
-  const body = checkBody(name, endpoint, input, target);
   const key = input.idempotencyKey;
   if (key !== undefined) checkKey(name, endpoint, key, target.names);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };

@@ -48,7 +48,8 @@ export const dateAndTime = 'an ISO 8601 date and time';
 const formats: Readonly<Record<string, string>> = { datetime: dateAndTime };
 
 /** Names of fields whose values are not shown. */
-export const secretName = /api.?key|secret|token|password|signature/i;
+export const secretName =
+  /api.?key|secret|token|passw|passphrase|private.?key|credential|authorization|signature/i;
 
 function pathText(path: Path): string {
   return path

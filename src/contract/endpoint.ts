@@ -25,6 +25,8 @@ export interface Endpoint {
   readonly section: string;
   readonly query?: Schema<Record<string, unknown>>;
   readonly body?: Schema;
+  /** Fields of the body that may be secrets, whatever else the body says: no error shows them. */
+  readonly secretFields?: readonly string[];
   /** The request may be sent without a body. */
   readonly bodyOptional?: true;
   /** The body may also be sent as `multipart/form-data` with one part, `file`. */

@@ -31,6 +31,9 @@ const environmentBody = z.looseObject(fields).register(shown, { id: 'Environment
 /** Interface, section 2.12: no field of a variable is shown. */
 export const variable = z.looseObject({}).register(shown, { id: 'Variable' });
 
+/** The contract does not show how a variable is marked as a secret, so that any value may be one. */
+const secretFields = ['value'];
+
 export const env = defineApi(
   { section: '4.4', auth: 'bearer', reply: anyReply },
   {
@@ -79,12 +82,14 @@ export const env = defineApi(
       path: '/api/environments/{id}/variables',
       summary: 'Create a variable in an environment',
       body: openBody,
+      secretFields,
     },
     'env.vars.update': {
       method: 'PUT',
       path: '/api/environments/{envId}/variables/{varId}',
       summary: 'Change a variable of an environment',
       body: openBody,
+      secretFields,
     },
     'env.vars.delete': {
       method: 'DELETE',

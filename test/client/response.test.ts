@@ -123,7 +123,7 @@ const page = {
   hasPreviousPage: false,
 };
 
-describe('a reply against the contract names the request, the field, what was expected and what came', () => {
+describe('a reply against the contract names endpoint, field, what was expected and what came', () => {
   test.each<[EndpointName, unknown, string, string, string]>([
     ['run.status', { state: 7 }, 'state', 'a string', 'number 7'],
     ['run.status', {}, 'state', 'a string', 'nothing'],

@@ -36,10 +36,15 @@ export function parseTarget(text: string): { path: `/api/${string}`; query: Reco
   return { path: path as `/api/${string}`, query };
 }
 
-/** The credential that the contract names for a path it knows; either one for any other. */
-function authOf(path: string): Endpoint['auth'] {
-  const known = Object.values(api).find((endpoint) => pathPattern(endpoint.path).test(path));
-  return known?.auth ?? 'either';
+/** What the contract says of a path that it knows: the credential, and what is secret; for any other, either credential. */
+function knownOf(path: string, method: string): Pick<Endpoint, 'auth' | 'secretFields' | 'newSecret'> {
+  const known: Endpoint[] = Object.values(api).filter((endpoint) => pathPattern(endpoint.path).test(path));
+  const { secretFields, newSecret } = known.find((endpoint) => endpoint.method === method) ?? {};
+  return {
+    auth: known[0]?.auth ?? 'either',
+    ...(secretFields && { secretFields }),
+    ...(newSecret && { newSecret }),
+  };
 }
 
 /** `rungate api`: a call of any path; a success is printed whatever it is. */
@@ -64,7 +69,7 @@ export async function apiCommand(
   const endpoint: Endpoint = {
     method: method as Method,
     path,
-    auth: authOf(path),
+    ...knownOf(path, method),
     summary: 'a call by hand',
     section: '-',
     query: openBody,

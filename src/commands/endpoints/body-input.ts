@@ -1,4 +1,5 @@
 import { membersOf, objectText } from '../../client/json-text.ts';
+import { secretName } from '../../client/schema-mismatch.ts';
 import type { FileUpload } from '../../contract/service-types.ts';
 import type { Field } from '../../contract/shape.ts';
 import { UsageError } from '../../errors.ts';
@@ -33,7 +34,8 @@ type Fields = Map<string, string>;
 export function splitPair(option: string, text: string): [string, string] {
   const at = text.indexOf('=');
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw new UsageError(`${option}: "${text}" is not name=value`, { hint: `write ${option} name=value` });
+  const shown = secretName.test(text) ? 'a text that may be a secret' : `"${text}"`;
+  throw new UsageError(`${option}: ${shown} is not name=value`, { hint: `write ${option} name=value` });
 }
 
 /** Returns the text, which is JSON. */

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createClient } from '../../../src/client/create-client.ts';
+import { HttpError } from '../../../src/errors.ts';
+import { type Stage, stage } from '../../cli/harness.ts';
+import { rejection } from '../../client/rejection.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+const secret = 'whsec_0123456789abcdef';
+const input = (value: unknown) => ({ stdin: JSON.stringify(value) });
+
+/** The service refuses the request, and repeats what it was given. */
+function repeats(text = secret) {
+  const body = { error: `no: ${text}`, details: { given: text }, debug: [`"${text}"`] };
+  on.mock.faults.add({ kind: 'status', status: 400, body, times: Number.POSITIVE_INFINITY });
+}
+
+const formats = [[], ['--verbose'], ['--json']];
+
+describe('a secret in a request body is in no error, whatever the service repeats', () => {
+  it.each<[string, readonly string[], object?]>([
+    ['--field', ['webhooks', 'create', '--field', `secret=${secret}`]],
+    ['--json-field', ['webhooks', 'create', '--json-field', `signingSecret="${secret}"`]],
+    ['an object in --json-field', ['webhooks', 'create', '--json-field', `auth={"password":["${secret}"]}`]],
+    ['--input', ['webhooks', 'create', '--input', '-'], input({ a: [{ hmac_secret: secret }] })],
+    ['rotate-secret', ['webhooks', 'rotate-secret', 'w1', '--yes', '--field', `newSecret=${secret}`]],
+    [
+      'the value of a variable',
+      ['env', 'vars', 'create', 'e1', '--field', 'name=A', '--field', `value=${secret}`],
+    ],
+    ['a new value of a variable', ['env', 'vars', 'update', 'e1', 'v1', '--field', `value=${secret}`]],
+    [
+      'a value that is marked',
+      ['env', 'create', '--input', '-'],
+      input({ vars: [{ value: secret, sensitive: true }] }),
+    ],
+    [
+      'a value under such a name',
+      ['env', 'create', '--input', '-'],
+      input({ key: 'DB_PASSWORD', value: secret }),
+    ],
+    ['rungate api', ['api', 'POST', '/api/webhooks', '--field', `secret=${secret}`]],
+    [
+      'a variable by rungate api',
+      ['api', 'POST', '/api/environments/e1/variables', '--field', `value=${secret}`],
+    ],
+  ])('%s', async (_what, argv, settings = {}) => {
+    repeats();
+    for (const format of formats) {
+      const { code, out, err } = await on.with(settings)(...argv, ...format);
+      expect({ code, out }, err).toEqual({ code: 5, out: '' });
+      expect(err).toContain('***');
+      expect(err).not.toContain(secret);
+    }
+  });
+
+  it('in the library: the message, the details and the body', async () => {
+    repeats();
+    const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
+    const error = await rejection(client.webhooks.create({ secret }), HttpError);
+    await client.close();
+    expect(error).toMatchObject({ status: 400, error: 'no: ***', details: { given: '***' } });
+    expect(JSON.stringify([error.message, error.body, error.stack])).not.toContain(secret);
+  });
+
+  it('a number keeps no digit', async () => {
+    repeats('9007199254740993');
+    const { err } = await on.rungate(
+      'webhooks',
+      'create',
+      '--json-field',
+      'secret=9007199254740993',
+      '--json',
+    );
+    expect(err).not.toContain('90071992547409');
+  });
+
+  it('in what --field takes for no pair', async () => {
+    const { code, err } = await on.rungate('webhooks', 'create', '--field', `secret:${secret}`);
+    expect(code).toBe(64);
+    expect(err).not.toContain(secret);
+  });
+
+  it('of a key that rungate api may have created', async () => {
+    on.mock.faults.add({ kind: 'status', status: 500, body: { error: `saved ${secret}` } });
+    const { err } = await on.rungate('api', 'POST', '/api/settings/api-keys', '--field', 'name=ci', '--json');
+    expect(err).not.toContain(secret);
+  });
+});
+
+it('other fields of a body are shown as the service repeats them', async () => {
+  repeats('https://hooks.example.com');
+  const { err } = await on.rungate(
+    'webhooks',
+    'create',
+    '--field',
+    'url=https://hooks.example.com',
+    '--field',
+    'secret=true',
+  );
+  expect(err).toContain('no: https://hooks.example.com');
+});
