@@ -125,3 +125,16 @@ export function itemTexts(text: string, list: { items: readonly unknown[]; field
   if (texts.length === items.length) return texts;
   throw new Error(`${items.length} items were read, and ${texts.length} found in their text`);
 }
+
+/**
+ * Returns the text of what may be meant as an id: a string, or a whole number with all its digits, which JSON.parse would
+ * round; null for anything else.
+ * @param json the value as JSON text, undefined where there is none
+ */
+export function idText(json: string | undefined): string | null {
+  const value: unknown = json === undefined ? null : JSON.parse(json);
+  if (typeof value === 'string' && value !== '') return value;
+  if (typeof value !== 'number') return null;
+  if (Number.isSafeInteger(value)) return String(value);
+  return /^-?\d+$/.exec(json ?? '')?.[0] ?? null;
+}

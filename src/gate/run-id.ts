@@ -1,5 +1,5 @@
 import { oneLine } from '../client/http-error.ts';
-import { membersOf, textAt } from '../client/json-text.ts';
+import { idText, membersOf, textAt } from '../client/json-text.ts';
 import { shownBody } from '../client/shown-body.ts';
 import type { Conceal } from '../conceal.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
@@ -18,17 +18,6 @@ export function at(value: unknown, path: readonly string[]): unknown {
 
 /** Longer than any id that a path could carry. */
 const longestId = 500;
-
-/**
- * The text of what may be meant as an id, usable or not.
- * @param digits the text of the value: a number keeps its digits, JSON.parse would round it
- */
-function asId(value: unknown, digits: () => string | undefined): string | null {
-  if (typeof value === 'string' && value !== '') return value;
-  if (typeof value !== 'number') return null;
-  if (Number.isSafeInteger(value)) return String(value);
-  return /^-?\d+$/.exec(digits() ?? '')?.[0] ?? null;
-}
 
 /** The first name of the path that its object has more than once, so that nobody knows which of the values is meant. */
 function ambiguousIn(json: string, path: readonly string[]): string | undefined {
@@ -110,8 +99,7 @@ export function runIdOf(
   request: object,
   conceal: Conceal,
 ): string {
-  const found = (path: readonly string[]) =>
-    path.length === 0 ? null : asId(at(response, path), () => textAt(json, path));
+  const found = (path: readonly string[]) => (path.length === 0 ? null : idText(textAt(json, path)));
   const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, conceal)}`;
   const has = () => trace(response, location, conceal);
   const body = () => shownBody(json, conceal);

@@ -1,6 +1,6 @@
 import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
-import { membersOf, repeatedName } from '../client/json-text.ts';
+import { idText, membersOf, repeatedName } from '../client/json-text.ts';
 import type { Conceal } from '../conceal.ts';
 import { ownCopy } from '../own-options.ts';
 import { at, lastSegment, runInPath } from './run-id.ts';
@@ -100,9 +100,9 @@ export function appUrlOf(reply: unknown): string | null {
 /** Success codes of a response that is only a part or a change of the whole. */
 const partial: readonly number[] = [206, 226];
 
+/** Reads the id as the create response's was read: `1.0` is the run `1`. A status may also be that of an id that was typed. */
 function isOf(runId: string, text: string): boolean {
-  // A number keeps its digits; JSON.parse would round it.
-  return text === 'null' || text === runId || JSON.parse(text) === runId;
+  return text === 'null' || text === runId || idText(text) === runId;
 }
 
 /** Why a status response cannot be that of the run, whatever it says; null if it can. */

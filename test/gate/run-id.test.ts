@@ -42,6 +42,12 @@ describe('the run id is the first of', () => {
     );
   });
 
+  test.each([
+    ['1.0', '1'],
+    ['1e3', '1000'],
+    ['-0', '0'],
+  ])('%s is the whole number %s', (number, id) => expect(runIdIn(`{"id":${number}}`)).toBe(id));
+
   test.each(['9007199254740993.5', '1e30', '1e400'])(
     '%s is not a whole number as it is written',
     (number) => {

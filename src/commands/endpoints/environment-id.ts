@@ -23,7 +23,7 @@ function textOf(json: string | undefined): string | undefined {
 
 /** Yields the environments of every page of the list. */
 async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
-  const { itemTexts, membersOf, repeatedName } = await import('../../client/json-text.ts');
+  const { idText, itemTexts, membersOf, repeatedName } = await import('../../client/json-text.ts');
   const { mismatchError } = await import('../../client/schema-mismatch.ts');
   const { readPages } = await import('../../client/pages.ts');
   const { env } = await import('../../contract/env.ts');
@@ -46,8 +46,8 @@ async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
   const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, take, { check: false });
   for await (const { taken } of pages) {
     for (const fields of taken) {
-      const [id, key, name] = ['id', 'key', 'name'].map((field) => textOf(fields.get(field)));
-      yield { id, key, name };
+      const [key, name] = ['key', 'name'].map((field) => textOf(fields.get(field)));
+      yield { id: idText(fields.get('id')) ?? undefined, key, name };
     }
   }
 }

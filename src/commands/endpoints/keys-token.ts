@@ -1,4 +1,5 @@
 import type { Exchange } from '../../client/caller.ts';
+import { idText, textAt } from '../../client/json-text.ts';
 import { redact } from '../../conceal.ts';
 import { ConfigError, ContractError } from '../../errors.ts';
 import type { SecretFile } from '../../host/write-file.ts';
@@ -25,11 +26,8 @@ export interface CreatedKey {
 
 /** What can be said of the key without its token. */
 function described({ name, reply, token }: CreatedKey): string {
-  const { id } = reply.value as { id?: unknown };
-  const known =
-    typeof id === 'string' || typeof id === 'number'
-      ? ` (id ${excerpt(redact(String(id), [token]), 80)})`
-      : '';
+  const id = idText(textAt(reply.text, ['id']));
+  const known = id === null ? '' : ` (id ${excerpt(redact(id, [token]), 80)})`;
   return `the API key "${excerpt(redact(name, [token]), 80)}"${known}`;
 }
 

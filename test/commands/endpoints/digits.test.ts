@@ -65,6 +65,39 @@ describe('run trigger --json', () => {
   });
 });
 
+describe('a run id that is a number', () => {
+  const answers = (created: string, status: string) => {
+    on.mock.faults.add({ kind: 'reply', text: `{"runId":${created}}`, endpoint: 'run.trigger' });
+    const ended = (state: string) => `{"runId":${status},"state":"${state}","failed":0,"blocked":0}`;
+    on.mock.faults.add({ kind: 'reply', text: ended('in_progress'), endpoint: 'run.status' });
+    on.mock.faults.add({ kind: 'reply', text: ended('completed'), endpoint: 'run.status', skip: 1 });
+  };
+
+  it.each([
+    ['1.0', '1.0', '1'],
+    ['1', '1.0', '1'],
+    ['1e3', '1000', '1000'],
+    ['1e3', '"1000"', '1000'],
+  ])('%s is that of the status with the runId %s', async (created, status, id) => {
+    answers(created, status);
+    const { code, out } = await on.rungate(...trigger, '--wait', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out).runs[0].runId).toBe(id);
+    expect(on.mock.requests.at(-1)?.path).toBe(`/api/ci/runs/${id}`);
+  });
+
+  it.each([
+    ['1.0', '2'],
+    ['1', '1.5'],
+    ['9007199254740993', '9007199254740992'],
+  ])('%s is not that of the status with the runId %s', async (created, status) => {
+    answers(created, status);
+    const { code, err } = await on.rungate(...trigger, '--wait', '--max-attempts', '2', '--verbose');
+    expect(code).not.toBe(0);
+    expect(err).toContain(`that of the runId ${status}`);
+  });
+});
+
 describe('a numeric run id beyond 2^53', () => {
   const id = '9007199254740993';
 

@@ -67,6 +67,15 @@ describe('keys create prints the token once, on stdout alone', () => {
     expect(times(out + err, token)).toBe(1);
   });
 
+  it.each([
+    ['9007199254740993', '9007199254740993'],
+    ['1.0', '1'],
+    ['"k\\u0041"', 'kA'],
+  ])('with the id %s, which the message has as %s', async (json, shown) => {
+    replyIs(`{"apiKey":"${token}","id":${json}}`);
+    expect((await on.rungate(...create)).err).toContain(`(id ${shown})`);
+  });
+
   it('with every flag that says more', async () => {
     const { out, err } = await created({}, '--verbose', '--scope', 'ci:trigger');
     expect(times(out + err, token)).toBe(1);
