@@ -1,13 +1,26 @@
 import type { JournalRun } from '../../ci/journal.ts';
+import type { Exchange } from '../../client/caller.ts';
 import { run, type TriggerBody } from '../../contract/run.ts';
 import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { createRun } from '../../gate/create.ts';
 import { givenRunId } from '../../gate/run-id.ts';
+import { readResponse } from '../../gate/run-status.ts';
 import { type RunService, runService } from '../../gate/service.ts';
+import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
 import { fieldTable, speakOfPage } from '../endpoints/reply-table.ts';
 import { filled } from '../global-options.ts';
+
+/** What is known after a cancel: no more than the response shows, which the interface leaves open. */
+function outcomeOf(reply: Exchange, runId: string, { excerpt }: Output): string {
+  const { state } = readResponse(reply, runId);
+  const run = `run ${excerpt(runId, 80)}`;
+  if (state === 'completed') return `${run} had already completed, so there was nothing to cancel`;
+  if (state === 'cancelled') return `${run} is cancelled`;
+  const accepted = `the service accepted the request to cancel ${run}`;
+  return state === null ? accepted : `${accepted}; its state is ${excerpt(state, 60)}`;
+}
 
 /** `rungate run cancel <runId>`: what the service replies is printed as it came; the interface does not show it. */
 export async function cancelCommand(
@@ -22,7 +35,7 @@ export async function cancelCommand(
   const reply = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
   const page = await speakOfPage(context.output, reply);
   if (reply.text !== '' && !page) await context.output.reply(reply.text, fieldTable(reply.text));
-  await context.output.note(`asked the service to cancel run ${context.output.excerpt(runId, 80)}`);
+  if (!page) await context.output.note(outcomeOf(reply, runId, context.output));
   return exitCodes.ok;
 }
 
@@ -51,7 +64,9 @@ export async function cancelLeftBehind(context: Context, runs: readonly JournalR
       const runId = await idOf(run, service, context);
       if (runId === null || (await service.hasEnded(runId, { signal, timeoutMs }))) continue;
       await service.cancel(runId, 'rungate: the job was stopped before the run had ended', { timeoutMs });
-      await output.alert(`cancelled run ${output.excerpt(runId, 80)}, which the stopped job had left going`);
+      await output.alert(
+        `asked the service to cancel run ${output.excerpt(runId, 80)}, which the stopped job had left going`,
+      );
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
       await output.alert(
