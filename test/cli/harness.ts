@@ -91,6 +91,8 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
   };
   const readFile = (path: string) => {
     const content = files[path];
+    if (Object.keys(files).some((name) => name.startsWith(`${path}/`)))
+      throw Object.assign(new Error(`EISDIR: ${path}`), { code: 'EISDIR' });
     if (content === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
     return bytesOf(content);
   };

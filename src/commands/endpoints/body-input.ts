@@ -50,20 +50,25 @@ function checkJson(source: string, text: string): string {
   }
 }
 
-/** The text of a file, or of standard input for `-`. */
-async function readText(io: Io, path: string): Promise<string> {
+/** The bytes of a file, or of standard input for `-`. */
+async function readInput(io: Io, path: string): Promise<Uint8Array> {
   try {
-    return new TextDecoder().decode(path === '-' ? await io.readStdin() : io.readFile(path));
+    return path === '-' ? await io.readStdin() : io.readFile(path);
   } catch (cause) {
-    throw new UsageError(`--input: ${path} cannot be read`, {
-      hint: 'name a file, or - for standard input',
-      cause,
-    });
+    const { unreadableInput } = await import('./json-input.ts');
+    throw unreadableInput(path, cause);
   }
 }
 
 async function readObject(io: Io, path: string): Promise<Fields> {
-  const text = checkJson('--input', await readText(io, path));
+  const bytes = await readInput(io, path);
+  const text = new TextDecoder().decode(bytes).trim();
+  try {
+    JSON.parse(text);
+  } catch {
+    const { notJsonInput } = await import('./json-input.ts');
+    throw notJsonInput(path === '-' ? 'standard input' : path, bytes);
+  }
   if (text.startsWith('{')) return new Map(membersOf(text));
   throw new UsageError('--input is JSON, but not an object', {
     hint: 'a body is an object: {"name": "value"}',

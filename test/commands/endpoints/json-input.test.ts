@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Stage, stage } from '../../cli/harness.ts';
+
+let on: Stage;
+beforeEach(async () => {
+  on = await stage();
+});
+afterEach(() => on.close());
+
+const utf16 = (text: string) => new Uint8Array([0xff, 0xfe, ...Buffer.from(text, 'utf16le')]);
+
+const given = async (path: string, content: string | Uint8Array) => {
+  const settings = path === '-' ? { stdin: content } : { files: { [path]: content } };
+  const { code, err } = await on.with(settings)('env', 'create', '--input', path);
+  expect(code).toBe(64);
+  expect(on.mock.requests).toEqual([]);
+  return err;
+};
+
+describe('--input names the mistake and what to do about it', () => {
+  it.each<[string, string | Uint8Array, string, RegExp]>([
+    ['a YAML file', 'name: a\nkey: s3cret\n', 'is YAML, not JSON', /yq -o json body/],
+    ['a YAML file with a marker', '---\nname: a\n', 'is YAML, not JSON', /yq/],
+    ['a UTF-16 file', utf16('{"name":"a"}'), 'is UTF-16 text', /UTF-8/],
+    ['an empty file', ' \n', 'is empty', /write the fields into it/],
+    [
+      'a comma after the last member',
+      '{\n  "name": "s3cret",\n}',
+      'has a comma after the last item, at line 3, column 1',
+      /remove/,
+    ],
+    [
+      'a comma after the last element',
+      '{"a": [1, 2, ]}',
+      'has a comma after the last item, at line 1, column 14',
+      /remove/,
+    ],
+    ['a comment', '{\n  // s3cret\n  "a": 1}', 'has a comment, at line 2, column 3', /no comments/],
+    [
+      'single quotes',
+      "{'name': 's3cret'}",
+      'has quotes that are not JSON, at line 1, column 2',
+      /double quotes/,
+    ],
+    [
+      'a name without quotes',
+      '{name: "s3cret"}',
+      'has a name or a text without quotes, at line 1, column 2',
+      /double quotes/,
+    ],
+    [
+      'a text without quotes',
+      '{"name": s3cret}',
+      'has a name or a text without quotes, at line 1, column 10',
+      /double quotes/,
+    ],
+    ['a body that breaks off', '{"name": "a"', 'ends too early, at line 1, column 13', /closed/],
+    ['two bodies', '{"a": 1} {"b": 2}', 'is not JSON, at line 1, column 10', /that place/],
+  ])('%s', async (_what, content, what, hint) => {
+    const err = await given('body', content);
+    expect(err).toContain(`error: --input: body ${what}\n`);
+    expect(err).toMatch(hint);
+    expect(err).not.toContain('s3cret');
+  });
+
+  it('standard input without anything', async () => {
+    const err = await given('-', '');
+    expect(err).toContain('error: --input: standard input is empty\n');
+    expect(err).toContain('pipe the JSON into the command');
+  });
+
+  it('JSON in place of a path, which is not repeated', async () => {
+    const { code, err } = await on.rungate('env', 'create', '--input', '{"key": "s3cret"}');
+    expect(code).toBe(64);
+    expect(err).toMatch(/^error: --input: JSON was given in place of its file\n {2}→ .*--input -/);
+    expect(err).not.toContain('s3cret');
+  });
+
+  it('a path as curl writes it', async () => {
+    const { err } = await on.rungate('env', 'create', '--input', '@body.json');
+    expect(err).toContain('leave out the @');
+  });
+
+  it('a folder', async () => {
+    const { code, err } = await on.with({ files: { 'bodies/a.json': '{}' } })(
+      'env',
+      'create',
+      '--input',
+      'bodies',
+    );
+    expect(code).toBe(64);
+    expect(err).toContain('error: --input: bodies cannot be read: it is a folder\n  → name a file');
+  });
+});
