@@ -218,6 +218,12 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['<runId> is empty', 'check the variable'],
   },
   {
+    name: 'an unset variable without quotes in front of another option',
+    argv: [...trigger, '--ref', '--wait'],
+    code: 64,
+    says: ['--ref has no value: the option --wait follows it', '--ref "$NAME"', '--ref=--wait'],
+  },
+  {
     name: 'a long dash from a word processor',
     argv: ['run', 'trigger', '–-project', 'shop'],
     code: 64,

@@ -74,6 +74,7 @@ ${table(['Command', ''], index)}
 ## Options of every command
 
 They may stand before the command's name or after it; \`rungate --version\` shows the version. Durations are \`250ms\`, \`10s\`, \`5m\`, \`1h\`; a bare number is seconds.
+An option of the command is not taken as a value, unless it stands behind \`=\`: \`--ref=--wait\`. Put variables in quotes.
 ${optionTables(program, (name) => name === globalHeading)}
 ## Tables
 

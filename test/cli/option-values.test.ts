@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { everyCommand } from '../../src/cli/program.ts';
+import { cli, type Stage, stage, trigger } from './harness.ts';
+
+let on: Stage;
+beforeAll(async () => {
+  on = await stage({ outcome: 'cancelled' });
+});
+afterAll(() => on.close());
+
+/** The commands that do something, each with the words that call it. */
+function leaves(command: Command, words: readonly string[] = []): [string[], Command][] {
+  if (command.commands.length === 0) return [[[...words], command]];
+  return command.commands.flatMap((one) => leaves(one, [...words, one.name()]));
+}
+
+describe('an option in the place of the value of another one is a usage error, and nothing is done', () => {
+  it.each<[string[], string, string]>([
+    [[...trigger, '--ref', '--wait'], '--ref', '--wait'],
+    [['run', 'trigger', '--project', 'shop', '--process', '--wait'], '--process', '--wait'],
+    [['run', 'trigger', '--project', 'shop', '--tag', '--wait'], '--tag', '--wait'],
+    [[...trigger, '--wait', '--environment', '--strict'], '--environment', '--strict'],
+    [[...trigger, '--wait', '--junit', '--strict'], '--junit', '--strict'],
+    [[...trigger, '--wait', '--junit', '--no-strict'], '--junit', '--no-strict'],
+    [['run', 'wait', 'run_1', '--name', '--json'], '--name', '--json'],
+    [['run', 'wait', 'run_1', '--name', '--timeout=5m'], '--name', '--timeout'],
+    [['run', 'cancel', 'run_1', '--reason', '-q'], '--reason', '-q'],
+    [['run', 'cancel', 'run_1', '--reason', '-qv'], '--reason', '-qv'],
+    [['run', 'cancel', 'run_1', '--reason', '--help'], '--reason', '--help'],
+    [['env', 'update', 'staging', '--version', '--json'], '--version', '--json'],
+    [['--profile', '--json', 'run', 'status', 'run_1'], '--profile', '--json'],
+    [['run', '--profile', '--json', 'status', 'run_1'], '--profile', '--json'],
+    [['mock', 'exec', '--outcome', '--', 'true'], '--outcome', '--'],
+    [['webhooks', 'create', '--field', '--json-field', 'a=1'], '--field', '--json-field'],
+  ])('%j', async (argv, option, next) => {
+    const before = on.mock.requests.length;
+    const files = {};
+    const { code, out, err } = await on.with({ files })(...argv);
+    expect({ code, out, files }).toEqual({ code: 64, out: '', files: {} });
+    expect(err).toContain(`${option} has no value`);
+    expect(err).toContain(`the option ${next}`);
+    expect(err).toContain(`${option}=${next}`);
+    expect(on.mock.requests.length).toBe(before);
+  });
+
+  it('for every command and every option that takes a value', async () => {
+    for (const [words, command] of leaves(await everyCommand())) {
+      for (const option of command.options.filter(({ required }) => required)) {
+        const given = option.long ?? '';
+        const { code, err } = await cli([...words, given, '--quiet']);
+        expect({ code, err }, [...words, given].join(' ')).toEqual({
+          code: 64,
+          err: expect.stringContaining(`${given} has no value`),
+        });
+      }
+    }
+  });
+
+  it('does not repeat the value of that option', async () => {
+    const { err } = await on.rungate('run', 'cancel', 'run_1', '--reason', '--profile=hidden');
+    expect(err).not.toContain('hidden');
+  });
+});
+
+describe('a value that looks like an option is taken', () => {
+  const sentRef = () => JSON.parse(on.mock.requests.at(-1)?.body ?? '{}').ref;
+
+  it('behind =', async () => {
+    const { code, err } = await on.rungate(...trigger, '--ref=--wait');
+    expect(code, err).toBe(0);
+    expect(sentRef()).toBe('--wait');
+  });
+
+  it.each(['-', '-5', '-x', '--unknown', '---'])('if it is no option of the command: %s', async (ref) => {
+    const { code, err } = await on.rungate(...trigger, '--ref', ref);
+    expect(code, err).toBe(0);
+    expect(sentRef()).toBe(ref);
+  });
+
+  it('behind --, and in the command that mock exec starts', async () => {
+    const literal = await on.rungate('run', 'status', '--', '--ref', '--wait');
+    expect(literal.err).not.toContain('has no value');
+    const child = await on.rungate('mock', 'exec', 'tool', '--outcome', '--json');
+    expect(child.err).not.toContain('has no value');
+  });
+});
