@@ -60,7 +60,7 @@ export function title({ name, idempotencyKey }: RunReport): string {
 }
 
 /** A run by its name and its id, as the subject of its story. */
-export function nameOf({ name, runId }: RunReport, quote: Quote = excerpt): string {
+export function nameOf({ name, runId }: Pick<RunReport, 'name' | 'runId'>, quote: Quote = excerpt): string {
   const id = runId === null ? 'a run' : `run ${quote(runId, 80)}`;
   if (name === null || name === runId) return id;
   return runId === null ? quote(name, 200) : `${quote(name, 200)} (${id})`;

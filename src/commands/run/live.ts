@@ -39,8 +39,11 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, c
   const verdict = run.outcome?.verdict;
   const going = verdict === undefined;
   const of = Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
+  const id = excerpt(conceal(run.runId), 200);
+  const name = excerpt(conceal(run.subject.name ?? run.runId), 200);
   return {
-    name: excerpt(conceal(run.runId), 200),
+    name,
+    id: name === id ? null : id,
     // An address that is cut, or has a secret in it, leads nowhere.
     url: run.appUrl !== null && conceal(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
     phase: verdict === undefined ? 'going' : shownAs({ verdict, gate: policy[verdict] }),

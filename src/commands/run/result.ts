@@ -6,7 +6,7 @@ import type { Output } from '../../output/output.ts';
 import type { Tone } from '../../output/paint.ts';
 import { type Cell, drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
 import { columnsOf } from '../../output/text.ts';
-import { sanitize } from '../../sanitize.ts';
+import { excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 
 const marks = { pass: ['good', '✓'], warn: ['warn', '!'], fail: ['bad', '✗'] } as const satisfies Record<
@@ -15,8 +15,8 @@ const marks = { pass: ['good', '✓'], warn: ['warn', '!'], fail: ['bad', '✗']
 >;
 
 const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
-const verdictAt = 1;
-const countsFrom = 3;
+/** The counts are the last of the heads. */
+const counts = 2;
 
 function cellsOf(run: RunReport): Cell[] {
   const { runId, verdict, state, failed, blocked } = run;
@@ -27,7 +27,7 @@ function cellsOf(run: RunReport): Cell[] {
 function alignCounts(rows: readonly (readonly string[])[]): string[][] {
   const widths = naturalWidths(rows);
   const aligned = (cell: string, at: number) =>
-    at < countsFrom ? cell : ' '.repeat((widths[at] ?? 0) - columnsOf(cell)) + cell;
+    at < widths.length - counts ? cell : ' '.repeat((widths[at] ?? 0) - columnsOf(cell)) + cell;
   return rows.map((row) => row.map(aligned));
 }
 
@@ -36,8 +36,14 @@ function alignCounts(rows: readonly (readonly string[])[]): string[][] {
  * room in its run's line stands below it; so do the counts where the terminal is narrow.
  */
 function gateScreen(report: GateReport, columns: number, paint: Output['paint'], links: boolean) {
-  const rows = report.runs.map((run) => cellsOf(run).map((cell) => sanitize(cell ?? '-')));
-  const [head = [], ...aligned] = alignCounts([heads, ...rows]);
+  const named = report.runs.some(({ name, runId }) => name !== null && name !== runId);
+  const rows = report.runs.map((run) => [
+    ...(named ? [excerpt(run.name ?? '-', 200)] : []),
+    ...cellsOf(run).map((cell) => sanitize(cell ?? '-')),
+  ]);
+  const [id, ...others] = heads;
+  const [head = [], ...aligned] = alignCounts([named ? [id, 'ID', ...others] : heads, ...rows]);
+  const verdictAt = head.length - heads.length + 1;
   const runs = report.runs.map((run, at) => {
     const { appUrl } = run;
     const url = sanitize(appUrl ?? '');
@@ -55,9 +61,11 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
   ];
   const medium: Row[] = [{ cells: head, below: ['  URL'], style: dim }, ...runs];
   const narrow: Row[] = runs.map(({ cells, below, style }) => {
-    const [id = '', verdict = '', state, failed = '', blocked = ''] = cells;
+    const [name = '', ...rest] = cells;
+    const ids = named ? [`  ${rest.shift()}`] : [];
+    const [verdict = '', state, failed = '', blocked = ''] = rest;
     const counts = `  ${state}, ${failed.trim()} failed, ${blocked.trim()} blocked`;
-    return { cells: [id, verdict], below: [counts, ...below], style };
+    return { cells: [name, verdict], below: [...ids, counts, ...below], style };
   });
   const widthsOf = (layout: readonly Row[]) => naturalWidths(layout.map(({ cells }) => cells));
   const layout = [wide, medium].find((rows) => tableWidth(widthsOf(rows)) <= columns) ?? narrow;

@@ -15,7 +15,7 @@ import { gateProgress } from './progress.ts';
 export async function startOnly(context: Context, start: Start, journal?: RunJournal): Promise<number> {
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
-  const progress = await gateProgress(io, output, null);
+  const progress = await gateProgress(io, output, null, () => subjectOf(start.body).name);
   const stop = new AbortController();
   let stoppedBy: StopSignal | null = null;
   const unsubscribe = io.onStop((signal) => {

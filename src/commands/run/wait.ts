@@ -24,6 +24,12 @@ function knownRuns(target: GateTarget): Partial<RunReport>[] {
   return target.runIds.map((runId, at) => ({ runId, ...named(target.names?.[at]) }));
 }
 
+/** The name of each run, of those that have another than their id. */
+function namesIn(target: GateTarget): (runId: string) => string | null {
+  if ('start' in target) return () => subjectOf(target.start.body).name;
+  return (runId) => target.names?.[target.runIds.indexOf(runId)] ?? null;
+}
+
 /** Waits, prints the gate and returns its exit code: the one path of `run wait` and `run trigger --wait`. */
 export async function runWait(context: Context, target: GateTarget, flags: WaitFlags): Promise<number> {
   const facts = { startedAt: context.io.clock.now() };
@@ -58,7 +64,7 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
       : intervalNote('the setting interval', rules.intervalMs, local, ConfigError);
   const caller = await context.connect();
   if (note !== null) await output.alert(`${output.paint('warn', 'warning:')} ${note}`);
-  const progress = await gateProgress(io, output, rules);
+  const progress = await gateProgress(io, output, rules, namesIn(target));
   try {
     return await runGate(
       {

@@ -21,6 +21,8 @@ interface Column {
   most?: number;
   /** The order in which a terminal that is too narrow goes without these columns. */
   dropped?: number;
+  /** It is left out rather than that a run's name is shortened. */
+  spare?: boolean;
 }
 
 /** A column with the width that it has on this terminal. */
@@ -64,17 +66,25 @@ const state: Column = {
 };
 /** What a row holds besides these two. */
 const details: readonly Column[] = [
-  { head: 'FAILED', cell: (run) => countCell(run.failed, 'bad'), dropped: 6 },
-  { head: 'BLOCKED', cell: (run) => countCell(run.blocked, 'warn'), dropped: 5 },
-  { head: 'ATTEMPT', cell: (run) => ({ text: run.attempt }), dropped: 3 },
-  { head: 'ELAPSED', cell: (run) => ({ text: clockTime(run.elapsedMs) }), dropped: 2 },
-  { head: 'NEXT POLL', cell: (run) => ({ text: nextPoll(run.nextMs) }), dropped: 4 },
+  { head: 'FAILED', cell: (run) => countCell(run.failed, 'bad'), dropped: 7 },
+  { head: 'BLOCKED', cell: (run) => countCell(run.blocked, 'warn'), dropped: 6 },
+  { head: 'ATTEMPT', cell: (run) => ({ text: run.attempt }), dropped: 4 },
+  { head: 'ELAPSED', cell: (run) => ({ text: clockTime(run.elapsedMs) }), dropped: 3 },
+  { head: 'NEXT POLL', cell: (run) => ({ text: nextPoll(run.nextMs) }), dropped: 5 },
 ];
 const url: Column = {
   head: 'URL',
   cell: (run) => ({ text: run.url ?? '', tone: 'dim' }),
   left: true,
   dropped: 1,
+  spare: true,
+};
+const id: Column = {
+  head: 'ID',
+  cell: (run) => ({ text: run.id ?? '' }),
+  left: true,
+  dropped: 2,
+  spare: true,
 };
 
 /** Terminal columns between two columns, and those of the mark with its space. */
@@ -92,14 +102,17 @@ function sized(column: Column, runs: readonly LiveRun[]): FittedColumn {
 /** The columns that a terminal of a width has room for. An address is of no use beside a name that links to it. */
 export function fitColumns(runs: readonly LiveRun[], columns: number, links: boolean): FittedColumn[] {
   const withUrl = !links && runs.some((run) => run.url);
+  const withId = runs.some((run) => run.id !== null);
   const [fittedName, fittedState] = [sized(name, runs), sized(state, runs)];
+  const ids = (withId ? [id] : []).map((column) => sized(column, runs));
   const others = (withUrl ? [...details, url] : details).map((column) => sized(column, runs));
-  const fitted = [fittedName, fittedState, ...others];
+  const fitted = [fittedName, ...ids, fittedState, ...others];
   const leastName = Math.min(fittedName.width, shortName);
   const roomForName = () =>
     fitted.slice(1).reduce((room, { width }) => room - gap - width, columns - markWidth);
-  for (const other of others.toSorted((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0))) {
-    if (roomForName() < leastName) fitted.splice(fitted.indexOf(other), 1);
+  for (const other of [...ids, ...others].toSorted((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0))) {
+    if (roomForName() < (other.spare === true ? fittedName.width : leastName))
+      fitted.splice(fitted.indexOf(other), 1);
   }
   if (roomForName() < leastName) {
     // Only the name and the state are left: they share what there is, and in the end the name has all.

@@ -12,6 +12,8 @@ export type View = (size: Size) => readonly string[];
 /** What is shown of a run. All texts are harmless already, and of one line. */
 export interface LiveRun {
   name: string;
+  /** Null if it is the name. */
+  id: string | null;
   url: string | null;
   /** `going`, or what the gate does about its end. */
   phase: 'going' | 'pass' | 'warn' | 'fail';

@@ -77,8 +77,8 @@ describe('the view of a wait, before a terminal', () => {
     expect(code).toBe(1);
     expect(written).toContain(`run ${first} had already ended`);
     const after = written.slice(written.lastIndexOf('in_progress') - 60);
-    expect(after).toContain(`${own} `);
-    expect(after).not.toContain(`${first} `);
+    expect(after).toContain('• shop / checkout  in_progress');
+    expect(written).toContain(`created run: ${own} (shop / checkout)`);
   });
 
   it('shows each run, and leaves nothing but the notes', async () => {
@@ -90,6 +90,18 @@ describe('the view of a wait, before a terminal', () => {
     expect(written).toMatch(/2 of 2 runs going/);
     expect(screen.lines()).toEqual(['✗ gate failed (exit 1)']);
     for (const id of ids) expect(out).toContain(id);
+  });
+
+  it('shows names, and ids beside them where there is room', async () => {
+    on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
+    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
+    const argv = ['run', 'wait', ...ids, '--name', 'shop / a', '--name', 'shop / 日本語'];
+    const wide = await watch(argv, {}, { columns: 120, rows: 24 });
+    expect(wide.written).toContain(`• shop / a       ${ids[0]}  in_progress`);
+    expect(wide.written).toContain(`• shop / 日本語  ${ids[1]}  in_progress`);
+    const { written } = await watch(argv);
+    expect(written).toMatch(/RUN +STATE/);
+    expect(written).not.toMatch(/• .*run_/);
   });
 
   it('a note that comes in between stays, above it', async () => {
@@ -196,6 +208,21 @@ describe('the result on a terminal', () => {
     const { id, lines } = await result(80);
     expect(lines[2]).toMatch(new RegExp(`^${id} {2}failed {3}completed {7}2 {8}0$`));
     expect(lines[3]).toMatch(new RegExp(`^ {2}https://\\S+/${id}$`));
+  });
+
+  it('has the name, and the id to copy', async () => {
+    const named = await result(140, 'failed', '--name', 'shop / checkout');
+    expect(named.lines[0]).toMatch(/^RUN {14}ID {16}VERDICT {2}STATE {6}FAILED {2}BLOCKED {2}URL$/);
+    expect(named.lines[1]).toMatch(
+      new RegExp(`^shop / checkout {2}${named.id} {2}failed {3}completed {7}2 `),
+    );
+    await on.close();
+    const narrow = await result(30, 'failed', '--name', 'shop / checkout');
+    expect(narrow.lines.slice(0, 3)).toEqual([
+      'shop / checkout  failed',
+      `  ${narrow.id}`,
+      '  completed, 2 failed, 0 blocked',
+    ]);
   });
 
   it('and one under the other where the terminal is narrow', async () => {

@@ -63,6 +63,37 @@ describe('a run that is triggered', () => {
   });
 });
 
+describe('a line of progress', () => {
+  it('has the name of a run that is triggered, and its id once, to be copied', async () => {
+    on = await stage({ outcome: 'passed', duration: 15_000 });
+    const { err } = await on.rungate(...trigger, '--wait');
+    const [id] = on.mock.state.runs.keys();
+    expect(err.split('\n').slice(0, 3)).toEqual([
+      expect.stringMatching(new RegExp(`^created run: ${id} \\(shop / checkout\\) https://`)),
+      'shop / checkout: in_progress (0 failed, 0 blocked; attempt 1/60)',
+      expect.stringMatching(/^shop \/ checkout: completed \(0 failed, 0 blocked; attempt \d\/60\)$/),
+    ]);
+  });
+
+  it('has the name that --name gives to each run, also where a read fails', async () => {
+    on = await stage({ outcome: 'passed', duration: 15_000 });
+    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
+    on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status' });
+    const { err } = await on.rungate('run', 'wait', ...ids, '--name', 'a\u0007', '--name', 'b');
+    expect(err).toMatch(/^a[^:]*: .*503.*; trying again/m);
+    expect(err).toMatch(/^b: in_progress/m);
+    expect(err).not.toContain('\u0007');
+    for (const id of ids) expect(err).not.toMatch(new RegExp(`^${id}:`, 'm'));
+  });
+
+  it('names the run that is cancelled, with its id', async () => {
+    on = await stage({ outcome: 'stuck' });
+    const { err } = await on.rungate(...trigger, '--wait', '--timeout', '30s', '--cancel-on-timeout');
+    const [id] = on.mock.state.runs.keys();
+    expect(err).toContain(`asked the service to cancel shop / checkout (run ${id})\n`);
+  });
+});
+
 describe('a run that is only waited for', () => {
   const started = async () => (await on.rungate(...trigger)).out.trim();
 

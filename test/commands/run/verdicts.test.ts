@@ -98,7 +98,7 @@ describe('the report', () => {
   it('is a table with a heading on a terminal', async () => {
     on = await stage({ outcome: 'passed' });
     const { out } = await on.with({ isTTY: true, env: { TERM: 'dumb' } })(...trigger, '--wait');
-    expect(out).toMatch(/RUN\s+VERDICT\s+STATE\s+FAILED\s+BLOCKED\s+URL/);
+    expect(out).toMatch(/RUN\s+ID\s+VERDICT\s+STATE\s+FAILED\s+BLOCKED\s+URL/);
     expect(out).toMatch(/passed/);
   });
 });

@@ -95,6 +95,17 @@ describe('what it shows', () => {
     expect(shown([run()], columns)[1]?.trim().replace(/\s+/g, ' ')).toBe(heads);
   });
 
+  it('an id that is not the name has a column of its own where all names stay whole', () => {
+    const named = run({ name: 'shop / checkout', id: 'run_79e0tee2vbs7', url: null });
+    expect(shown([named], 94).slice(1)).toEqual([
+      '  RUN              ID                STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
+      '• shop / checkout  run_79e0tee2vbs7  in_progress       0        0     3/60     0:32        8 s',
+    ]);
+    expect(shown([named], 93)[2]).toBe(
+      '• shop / checkout  in_progress       0        0     3/60     0:32        8 s',
+    );
+  });
+
   it('a name that is too long loses its middle: ids often differ at the end alone', () => {
     expect(shown([run({ name: '0b7c1f2a-9d1e-4c55-8d55-1e2f3a4b5c6d' })], 80)[2]).toBe(
       '• 0b7c1f2a-…f3a4b5c6d  in_progress       0        0     3/60     0:32        8 s',
