@@ -118,7 +118,7 @@ export function nextThings(
     ...lines,
     `  here     ${self} login --api-url <url>`,
     `           ${gate}`,
-    `  offline  ${self} mock exec -- ${gate}`,
+    `  offline  ${self} mock exec --retry-after 1 -- ${gate}`,
     '  commit   what was written; it holds no secret',
   ];
 }

@@ -42,6 +42,7 @@ describe('rungate init with flags', () => {
       out: 'wrote .rungate.json\nwrote .github/workflows/rungate.yml\n',
     });
     expect(err).toMatch(/secret RUNGATE_API_KEY[\s\S]*RUNGATE_API_URL[\s\S]*run trigger --wait/);
+    expect(err).toContain('mock exec --retry-after 1 -- ');
     expect(JSON.parse(world.files[file] ?? '')).toEqual({
       project: 'shop',
       process: 'checkout',
