@@ -38,7 +38,8 @@ export interface Progress {
 }
 
 export type Outcome =
-  | { verdict: Exclude<Verdict, 'unobserved'>; limit?: boolean }
+  /** `nextReadMs`: the time limit comes before the next read, which would have been in so long. */
+  | { verdict: Exclude<Verdict, 'unobserved'>; limit?: boolean; nextReadMs?: number }
   /** `limit`: the time or the number of reads was used up, rather than an answer that leaves no hope. */
   | { verdict: 'unobserved'; cause: RungateError; limit?: boolean };
 
@@ -139,10 +140,14 @@ function nextWait(
   return stretched * (1 + random * (isLimit(progress.trouble) ? jitter.limited : jitter.usual));
 }
 
-/** Returns the outcome when the deadline or the attempt limit is reached. */
-export function atTheLimit(progress: Progress): Outcome {
+/**
+ * Returns the outcome when the deadline or the attempt limit is reached.
+ * @param nextReadMs how long it would be until the next read, where the deadline comes before that
+ */
+export function atTheLimit(progress: Progress, nextReadMs?: number): Outcome {
   if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
-  if (progress.seen !== null) return { verdict: 'timeout', limit: true };
+  if (progress.seen !== null)
+    return { verdict: 'timeout', limit: true, ...(nextReadMs !== undefined && { nextReadMs }) };
   const text = 'the time was up before the state of the run was read even once';
   const cause = new NetworkError('deadline', text, { hint: 'set a longer timeout' });
   return { verdict: 'unobserved', cause, limit: true };
@@ -150,8 +155,9 @@ export function atTheLimit(progress: Progress): Outcome {
 
 /** Within the limits, wait; past them, the wait is over: it is never made shorter to fit. */
 function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): AfterRead {
-  const over = progress.attempts >= rules.maxAttempts || now + waitMs >= rules.deadline;
-  return { progress, decision: over ? { done: atTheLimit(progress) } : { waitMs } };
+  if (progress.attempts >= rules.maxAttempts) return { progress, decision: { done: atTheLimit(progress) } };
+  const over = now + waitMs >= rules.deadline;
+  return { progress, decision: over ? { done: atTheLimit(progress, waitMs) } : { waitMs } };
 }
 
 interface AfterRead {

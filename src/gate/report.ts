@@ -22,6 +22,8 @@ export interface RunReport extends RunSubject {
   elapsedSeconds: number;
   idempotencyKey: string | null;
   reattached: boolean;
+  /** Only with the verdict `timeout`, if the time limit came before the next read: how long that would have been. */
+  nextReadSeconds?: number;
   error?: ErrorReport;
 }
 
@@ -84,6 +86,8 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
     idempotencyKey,
     reattached,
   };
+  if (outcome?.verdict === 'timeout' && outcome.nextReadMs !== undefined)
+    return { ...report, nextReadSeconds: seconds(outcome.nextReadMs) };
   return outcome?.verdict === 'unobserved' ? { ...report, error: reportError(outcome.cause) } : report;
 }
 

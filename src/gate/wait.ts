@@ -177,8 +177,9 @@ export async function waitForRuns(
         if (reading.size === 0) return;
         await Promise.race(reading.values());
       } else if (next.at >= rules.deadline) {
-        next.run.outcome = atTheLimit(next.run.progress);
-        next.run.endedAt = clock.monotonic();
+        const now = clock.monotonic();
+        next.run.outcome = atTheLimit(next.run.progress, next.at - now);
+        next.run.endedAt = now;
       } else if (await untilDue(next.at, reading.values(), tools)) {
         const { run } = next;
         past.push(clock.monotonic());

@@ -33,9 +33,23 @@ export function story(run: RunReport, quote: Quote = excerpt): string {
   }
 }
 
+/** Intervals that cannot be much shorter, in seconds: the service asks to be polled every 10 to 30 s, and jitter adds to it. */
+const shortInterval = 12;
+
+/** Why a wait ended before its time limit, and what to do about it. */
+function lateRead(nextReadSeconds: number): string {
+  const what = `the next read was due ${formatDuration(nextReadSeconds * 1000)} later, past the time limit`;
+  const shorter =
+    nextReadSeconds <= shortInterval
+      ? ''
+      : ', or read more often with a shorter --interval, unless the service asks for these waits (retryAfterSeconds)';
+  return `${what}: allow more with --timeout${shorter}; --cancel-on-timeout cancels what is late`;
+}
+
 /** What to do about it; text that may not be ours. */
 export function advice(run: RunReport): string | null {
   if (run.verdict === 'unobserved') return run.error?.hint ?? null;
+  if (run.verdict === 'timeout' && run.nextReadSeconds !== undefined) return lateRead(run.nextReadSeconds);
   if (run.verdict === 'timeout')
     return 'allow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late';
   if (shownAs(run) !== 'warn') return null;

@@ -1,0 +1,38 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MockOptions } from '../../../src/mock/server.ts';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage | undefined;
+afterEach(() => on?.close());
+
+const onInterval =
+  / later, past the time limit: allow more with --timeout, or read more often with a shorter --interval, unless/;
+
+describe('a timeout says why the wait ended before its limit, and what to do', () => {
+  it.each<[string, readonly string[], MockOptions, RegExp, boolean]>([
+    ['a long interval', ['--interval', '40s'], {}, onInterval, true],
+    [
+      'the service asks for long waits',
+      [],
+      { retryAfterSeconds: 40 },
+      /the service asks for these waits \(retryAfterSeconds\)/,
+      true,
+    ],
+    [
+      'the shortest interval',
+      [],
+      {},
+      / later, past the time limit: allow more with --timeout; --cancel/,
+      true,
+    ],
+    ['the number of reads', ['--max-attempts', '2'], {}, /with --max-attempts where it is set/, false],
+  ])('%s', async (_what, flags, options, hint, isLate) => {
+    on = await stage({ outcome: 'stuck', ...options });
+    const wait = [...trigger, '--wait', '--timeout', '1m', ...flags];
+    const { code, err } = await on.rungate(...wait);
+    expect(code).toBe(3);
+    expect(err).toMatch(hint);
+    const { out } = await on.rungate(...wait, '--json');
+    expect('nextReadSeconds' in JSON.parse(out).runs[0]).toBe(isLate);
+  });
+});
