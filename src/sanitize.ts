@@ -39,6 +39,9 @@ export function excerpt(text: string, limit = 200): string {
 
 /** JSON text stays exact: what could command a reader of the log is written as an escape. */
 export function escapeJson(json: string): string {
+  // ASCII, which most text is, has no more than these two; this way it takes a fraction of the time.
+  if (Buffer.byteLength(json) === json.length)
+    return json.split('#').join('\\u0023').replaceAll('\u007f', '\\u007f');
   const inStrings = /[#\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
   return json.replace(inStrings, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

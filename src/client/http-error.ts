@@ -1,4 +1,5 @@
 import type { Conceal } from '../conceal.ts';
+import { concealJson } from '../conceal-json.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
@@ -61,19 +62,10 @@ interface ErrorField {
 function fieldOf(json: string, conceal: Conceal): ErrorField | undefined {
   const value: unknown = JSON.parse(json);
   if (value === null || value === '') return undefined;
-  const text = conceal(typeof value === 'string' ? value : json);
+  const text = typeof value === 'string' ? conceal(value) : concealJson(json, conceal);
   const cut = text.length > longestField ? `${text.slice(0, longestField)}…` : text;
   if (typeof value === 'string' || cut !== text) return { value: cut, text: cut };
-  return { value: text === json ? value : parsed(text), text };
-}
-
-/** JSON without secrets may be JSON no longer: then it is text. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return { value: text === json ? value : JSON.parse(text), text };
 }
 
 /** The error body (interface, section 7), or what comes closest to it. */

@@ -1,4 +1,5 @@
 import type { Conceal } from '../conceal.ts';
+import { concealJson } from '../conceal-json.ts';
 import { isClosing, isOpening, stringEnd } from './json-text.ts';
 import { secretName } from './schema-mismatch.ts';
 
@@ -71,5 +72,7 @@ export function shownBody(text: string, conceal: Conceal, hasNewSecret = false):
   // In JSON that is broken a text may be without its quotes.
   if (hasNewSecret && !(isJson && isWhole(text))) return undefined;
   const head = text.slice(0, 2 * mostBytes);
-  return cut(conceal(isJson ? maskSecrets(head, hasNewSecret) : head), head.length < text.length);
+  const masked = isJson ? maskSecrets(head, hasNewSecret) : head;
+  const shown = isJson && isWhole(masked) ? concealJson(masked, conceal) : conceal(masked);
+  return cut(shown, head.length < text.length);
 }

@@ -1,7 +1,8 @@
 import { concealer } from '../conceal.ts';
+import { concealJson } from '../conceal-json.ts';
 import type { ErrorReport } from '../errors.ts';
 import type { Io } from '../host/io.ts';
-import { excerpt, sanitize, sanitizeLines } from '../sanitize.ts';
+import { escapeJson, excerpt, sanitize, sanitizeLines } from '../sanitize.ts';
 import { renderJson, renderReply } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
 import { painter, type Tone, wantsColor } from './paint.ts';
@@ -24,12 +25,16 @@ export interface Output {
   readonly format: Format;
   readonly quiet: boolean;
   readonly verbose: boolean;
-  /** The result, as it is. */
+  /** The result as text, for people. */
   result(text: string): Promise<void>;
   /** The result as data: JSON where JSON was asked for, else a table. */
   data(value: unknown, table: Table): Promise<void>;
   /** The result as the service's own JSON text, digits and all. */
   reply(text: string, table: Table): Promise<void>;
+  /** JSON text of the service, digits and all, as JSON whatever the format is. */
+  json(text: string): Promise<void>;
+  /** JSON texts, each in its line, as they are but for secrets. */
+  lines(texts: string): Promise<void>;
   /** What happens, for a person; left out with `--quiet`. Each line must be harmless already. */
   note(line: string): Promise<void>;
   /** What a person must not miss: shown with `--quiet` too. */
@@ -79,6 +84,8 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
       .join('\n');
   const json = format === 'json' || format === 'ndjson';
 
+  const printJson = async (text: string) => toOut(await renderReply(text, indent, conceal));
+
   const refused = async (body: string | null | undefined) => {
     if (!verbose || json || !body) return;
     const lines = sanitizeLines(conceal(body)).trimEnd().split('\n');
@@ -96,7 +103,9 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     excerpt: (text, limit) => excerpt(conceal(text), limit),
     oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,
     data: async (value, rows) => (json ? toOut(renderJson(value, indent, conceal)) : table(rows)),
-    reply: async (text, rows) => (json ? toOut(await renderReply(text, indent, conceal)) : table(rows)),
+    reply: (text, rows) => (json ? printJson(text) : table(rows)),
+    json: printJson,
+    lines: (texts) => toOut(escapeJson(concealJson(texts, conceal))),
     note: async (line) => {
       if (!quiet) await toErr(`${folded(line)}\n`);
     },

@@ -3,7 +3,6 @@ import { anyReply, openBody } from '../../contract/fields.ts';
 import { api } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { renderReply } from '../../output/json.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitizeLines } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
@@ -84,9 +83,6 @@ export async function apiCommand(
   const { format } = context.output;
   const lines = !reply.isJson && (format === 'table' || format === 'plain');
   if (lines) await context.output.result(sanitizeLines(String(reply.value)));
-  else if (reply.text !== '')
-    await context.output.result(
-      await renderReply(reply.text, format === 'ndjson' ? 0 : 2, context.output.conceal),
-    );
+  else if (reply.text !== '') await context.output.json(reply.text);
   return exitCodes.ok;
 }

@@ -1,6 +1,7 @@
 import type { Exchange } from '../../client/caller.ts';
 import { idText, textAt } from '../../client/json-text.ts';
-import { redact } from '../../conceal.ts';
+import { concealer, redact } from '../../conceal.ts';
+import { concealJson } from '../../conceal-json.ts';
 import { ConfigError, ContractError } from '../../errors.ts';
 import type { SecretFile } from '../../host/write-file.ts';
 import { renderReply } from '../../output/json.ts';
@@ -58,7 +59,7 @@ async function printRest({ output }: Context, { reply, token }: CreatedKey): Pro
   const { parse, stringify } = await import('lossless-json');
   const all = parse(reply.text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
   const { apiKey: _token, ...rest } = all as Record<string, unknown>;
-  await output.reply(redact(stringify(rest) ?? '{}', [token]), { head: [], rows: [] });
+  await output.json(concealJson(stringify(rest) ?? '{}', concealer([token])));
 }
 
 /** Writes the token to the file; where that fails, it is printed rather than lost. */

@@ -4,8 +4,8 @@ import { readPages, type Take, type TakenPage } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { fieldsOf, itemSchema } from '../../contract/shape.ts';
 import { exitCodes } from '../../exit.ts';
+import type { Output } from '../../output/output.ts';
 import { type Cell, renderTsv, type Table, tableStream } from '../../output/table.ts';
-import { escapeJson } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { type Columns, chooseColumns, itemTable, tellColumns } from './list-columns.ts';
 import { tellOdd } from './reply-table.ts';
@@ -16,6 +16,7 @@ interface Style {
   take: Take<string[]>;
   /** What is written of it, piece by piece. */
   render(page: TakenPage<string[]>): Iterable<string | Promise<string>>;
+  write(piece: string): Promise<void>;
   /** Says what there is to say after the last page. */
   end?(): Promise<void>;
 }
@@ -23,14 +24,9 @@ interface Style {
 /** Pieces of this size are quick to make and cheap to collect: V8 treats a text of 128 KB or more as an old one. */
 const pieceSize = 32 * 1024;
 
-/** `escapeJson`, quicker for what most pages are: ASCII, in which it escapes no more than these two. */
-function escapeLines(json: string): string {
-  if (Buffer.byteLength(json) !== json.length) return escapeJson(json);
-  return json.split('#').join('\\u0023').replaceAll('\u007f', '\\u007f');
-}
-
 /** One item a line, as it came, many lines to a piece. */
-const asLines: Style = {
+const asLines = ({ lines: write }: Output): Style => ({
+  write,
   take(text, list) {
     const pieces: string[] = [];
     let lines: string[] = [];
@@ -45,10 +41,8 @@ const asLines: Style = {
     }
     return [...pieces, [...lines, ''].join('\n')];
   },
-  *render({ taken }) {
-    for (const piece of taken) yield escapeLines(piece);
-  },
-};
+  render: ({ taken }) => taken,
+});
 
 /** A member's text in a cell: a string as it is, a number with the digits it came with. */
 function cellOf(text: string | undefined): Cell {
@@ -72,6 +66,7 @@ function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly str
     return names.map((name) => cellOf(members.get(name)));
   };
   return {
+    write: output.result,
     take: itemTexts,
     *render({ items, taken }) {
       if (known === undefined) {
@@ -101,14 +96,14 @@ export async function listAll(
 ): Promise<number> {
   const { io, output } = context;
   const json = output.format === 'json' || output.format === 'ndjson';
-  const style = json ? asLines : asRows(context, endpoint, columns);
+  const style = json ? asLines(output) : asRows(context, endpoint, columns);
   const caller = await context.connect();
   let [empty, warned] = [true, false];
   for await (const page of readPages(caller, name, endpoint, input, style.take)) {
     if (page.items.length === 0) continue;
     empty = false;
     for (const piece of style.render(page)) {
-      await output.result(await piece);
+      await style.write(await piece);
       if (!io.out.open) return exitCodes.ok;
     }
     if (!warned) await tellOdd(output, page);

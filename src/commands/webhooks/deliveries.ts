@@ -4,7 +4,7 @@ import type { SecureContext } from 'node:tls';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
-import { eventOf, renderDelivery, type Shown } from './display.ts';
+import { eventOf, printDelivery, type Shown } from './display.ts';
 import { type Answer, type Forwarded, forward, pairsOf, type Received } from './forward.ts';
 import { refusalOf, type Secrets } from './secrets.ts';
 import type { limitsFor } from './verify.ts';
@@ -133,7 +133,7 @@ export class Deliveries {
   #show(shown: Shown): void {
     const { io, output } = this.#context;
     this.#lines = this.#lines.then(async () => {
-      await output.result(renderDelivery(shown, output, io));
+      await printDelivery(shown, output, io);
       if (!io.out.open) this.#onReaderGone();
     });
   }

@@ -72,11 +72,12 @@ function line(shown: Shown, paint: Output['paint']): string {
   return `${parts.join('  ')}${shown.file === null ? '' : `  ${sanitize(shown.file)}`}\n`;
 }
 
-/** A delivery as a line: of JSON, of tab-separated values, or for a person. */
-export function renderDelivery(given: Shown, output: Output, io: Pick<Io, 'out'>): string {
+/** Prints a delivery as a line: of JSON, of tab-separated values, or for a person. */
+export function printDelivery(given: Shown, output: Output, io: Pick<Io, 'out'>): Promise<void> {
   const shown = { ...given, event: given.event === null ? null : output.conceal(given.event) };
   const { format } = output;
-  if (format === 'json' || format === 'ndjson') return renderJson({ schemaVersion: 1, ...shown }, 0);
-  if (format === 'plain') return renderTsv({ head: [], rows: [row(shown)] });
-  return line(shown, io.out.isTTY ? output.paint : (_tone, text) => text);
+  if (format === 'json' || format === 'ndjson')
+    return output.lines(renderJson({ schemaVersion: 1, ...shown }, 0));
+  if (format === 'plain') return output.result(renderTsv({ head: [], rows: [row(shown)] }));
+  return output.result(line(shown, io.out.isTTY ? output.paint : (_tone, text) => text));
 }

@@ -119,6 +119,13 @@ describe('webhooks listen shows each delivery', () => {
     ]);
   });
 
+  it('as JSON, whatever the secret is', async () => {
+    const on = await listen(['--json'], { env: { RUNGATE_WEBHOOK_SECRET: 'null\n1234' } });
+    await deliver(on.url, 'x'.repeat(1234));
+    const [line = ''] = await on.lines(1);
+    expect(JSON.parse(line)).toMatchObject({ event: null, bytes: '***', verdict: 'mismatch' });
+  });
+
   it('as one line of JSON', async () => {
     const on = await listen(['--json']);
     await deliver(on.url, body);

@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { concealer } from '../src/conceal.ts';
+import { concealJson } from '../src/conceal-json.ts';
+
+const conceal = concealer(['12345678', 'true', 'sk_"live\\1']);
+
+describe('secrets in JSON', () => {
+  test.each([
+    ['a number', '{"id":12345678}', '{"id":"***"}'],
+    ['part of a number', '[9123456780.5]', '["9***0.5"]'],
+    ['a string of digits', '{ "id": "12345678" }', '{ "id": "***" }'],
+    ['a name', '{"12345678":1}', '{"***":1}'],
+    ['a string with escapes', '["a sk_\\"live\\\\1 b"]', '["a *** b"]'],
+    ['an escaped character', '["1234567\\u0038"]', '["***"]'],
+    ['a whole text', '12345678', '"***"'],
+    ['several lines', '{"id":12345678}\n{"id":2}\n', '{"id":"***"}\n{"id":2}\n'],
+  ])('are taken out, and it stays JSON: %s', (_what, json, shown) =>
+    expect(concealJson(json, conceal)).toBe(shown),
+  );
+
+  test.each(['{"a":true,"n":10.50,"b":"\\u0023"}', ' [ 1e400 , null ] ', '""'])(
+    'leave the rest as it came: %s',
+    (json) => expect(concealJson(json, conceal)).toBe(json),
+  );
+
+  test('leave JSON, whatever the secrets are', () => {
+    const secret = fc.oneof(
+      fc.string({ minLength: 4, maxLength: 10 }),
+      fc.constantFrom('null', 'false', '":{"', '","a', '1234', '[1,2', '}}]]', '\\\\\\\\', '0000'),
+    );
+    fc.assert(
+      fc.property(fc.json(), fc.array(secret, { minLength: 1, maxLength: 3 }), (json, secrets) => {
+        const text = json.replaceAll('0', '12340000');
+        fc.pre(isJson(text));
+        expect(isJson(concealJson(text, concealer([...secrets, text.slice(3, 9)])))).toBe(true);
+      }),
+    );
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
