@@ -18,7 +18,7 @@ import {
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
 import { chooseColumns, givenColumns, itemTable, tellColumns } from './list-columns.ts';
-import { fieldTable, speakOfPage, tellOdd } from './reply-table.ts';
+import { emptyText, fieldTable, speakOfPage, tellOdd } from './reply-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;
@@ -103,7 +103,7 @@ export async function callEndpoint(
   }
   const sent = caller.exchange(name, endpoint, { params, query, body: attachment, json });
   const reply = await sent.catch((error) => withHint(error, hint));
-  await printReply(context, name, endpoint, reply, columns);
+  await printReply(context, name, endpoint, reply, columns, query?.page);
   return exitCodes.ok;
 }
 
@@ -126,9 +126,10 @@ async function printReply(
   endpoint: Endpoint,
   reply: Exchange,
   columns: readonly string[] | undefined,
+  askedPage: unknown,
 ): Promise<void> {
   const { output, io } = context;
-  if (reply.text === '') return output.note(endpoint.list ? 'nothing found' : 'done');
+  if (reply.text === '') return output.note(endpoint.list ? emptyText(askedPage) : 'done');
   if (await speakOfPage(output, reply)) return;
   const item = itemSchema(endpoint.reply);
   const page =
@@ -147,7 +148,7 @@ async function printReply(
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
   await output.reply(reply.text, itemTable(items, chosen.shown, output.conceal));
   await tellOdd(output, reply);
-  if (items.length === 0) await output.note('nothing found');
+  if (items.length === 0) await output.note(emptyText(askedPage, page));
   else if (page.hasNextPage) await output.note(nextPage(endpoint, page));
   if (items.length > 0) await tellColumns(output, chosen, isList(endpoint));
 }

@@ -8,7 +8,7 @@ import type { Output } from '../../output/output.ts';
 import { type Cell, renderTsv, type Table, tableStream } from '../../output/table.ts';
 import type { Context } from '../context.ts';
 import { type Columns, chooseColumns, itemTable, tellColumns } from './list-columns.ts';
-import { tellOdd } from './reply-table.ts';
+import { emptyText, tellOdd } from './reply-table.ts';
 
 /** How pages are shown. */
 interface Style {
@@ -98,10 +98,14 @@ export async function listAll(
   const json = output.format === 'json' || output.format === 'ndjson';
   const style = json ? asLines(output) : asRows(context, endpoint, columns);
   const caller = await context.connect();
-  let [empty, warned] = [true, false];
+  let warned = false;
+  let empty: string | null = emptyText(input.query?.page);
   for await (const page of readPages(caller, name, endpoint, input, style.take)) {
-    if (page.items.length === 0) continue;
-    empty = false;
+    if (page.items.length === 0) {
+      empty &&= emptyText(input.query?.page, page);
+      continue;
+    }
+    empty = null;
     for (const piece of style.render(page)) {
       await style.write(await piece);
       if (!io.out.open) return exitCodes.ok;
@@ -109,7 +113,7 @@ export async function listAll(
     if (!warned) await tellOdd(output, page);
     warned ||= page.odd.length > 0;
   }
-  if (empty) await output.note('nothing found');
+  if (empty !== null) await output.note(empty);
   await style.end?.();
   return exitCodes.ok;
 }

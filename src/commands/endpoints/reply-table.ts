@@ -1,5 +1,6 @@
 import type { Exchange } from '../../client/caller.ts';
 import { gist, isHtml } from '../../client/http-error.ts';
+import type { Page } from '../../client/list.ts';
 import { mismatchText } from '../../client/schema-mismatch.ts';
 import { isScalar, parseExact, stringifyExact } from '../../output/exact.ts';
 import type { Output } from '../../output/output.ts';
@@ -31,6 +32,19 @@ export function fieldTable(text: string): Table {
   const value = parseExact(text);
   if (isScalar(value)) return { head, rows: [['value', cell(value)]] };
   return { head, rows: Object.entries(value as object).map(([name, field]) => [name, cell(field)]) };
+}
+
+/**
+ * Says of a list's page that it has no items.
+ * @param asked the page of the query; it may be missing, and is checked before the request
+ */
+export function emptyText(asked: unknown = 1, { totalPages, totalCount }: Partial<Page> = {}): string {
+  const last = totalPages ?? totalCount;
+  if (Number(asked) <= 1 || last === 0 || totalCount === 0) return 'nothing found';
+  if (last === undefined) return `page ${asked} is empty: it may be beyond the last page`;
+  if (Number(asked) <= last) return `page ${asked} is empty`;
+  const unit = totalPages === undefined ? 'item' : 'page';
+  return `page ${asked} is beyond the last page: the list has ${last} ${unit}${last === 1 ? '' : 's'}`;
 }
 
 /** Warns of what is not as the contract says in a response that is printed all the same. */

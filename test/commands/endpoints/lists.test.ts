@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { kebab } from '../../../src/commands/endpoints/body-input.ts';
+import type { EndpointName } from '../../../src/contract/index.ts';
 import { createClient, type ServiceClient } from '../../../src/index.ts';
 import { cli, type Stage, stage } from '../../cli/harness.ts';
 import { argvOf, endpointOf, lists, sampleItem } from '../../reliability/odd-scene.ts';
@@ -108,5 +109,47 @@ describe('a list with more pages', () => {
     const [, line = ''] = /rungate (api GET .+)$/m.exec(err) ?? [];
     await cli(line.replaceAll('"', '').split(' '), { env });
     expect(seen.at(-1)?.url).toBe(`${endpointOf(name).path}?page=2`);
+  });
+});
+
+describe('a page beyond the last', () => {
+  const paged = lists.filter((name) => endpointOf(name).paged);
+  const empty = async (response: object, argv: readonly string[], name: EndpointName = 'env.list') => {
+    const { url } = await serve((scene) => json(scene.response, 200, { items: [], ...response }));
+    const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+    const { code, err } = await cli([...argvOf(name), ...argv], { env });
+    return { code, err };
+  };
+
+  it.each(paged)('of %s is named, with the number of pages', async (name) => {
+    const sent = { page: 99, pageSize: 2, totalPages: 3, totalCount: 5 };
+    for (const argv of [
+      ['--page', '99'],
+      ['--page', '99', '--all'],
+      ['--page', '99', '--json'],
+    ])
+      expect(await empty(sent, argv, name)).toEqual({
+        code: 0,
+        err: 'page 99 is beyond the last page: the list has 3 pages\n',
+      });
+  });
+
+  it.each([
+    ['one page', { totalPages: 1 }, 'page 99 is beyond the last page: the list has 1 page\n'],
+    ['a count alone', { totalCount: 5 }, 'page 99 is beyond the last page: the list has 5 items\n'],
+    ['a count of one', { totalCount: 1 }, 'page 99 is beyond the last page: the list has 1 item\n'],
+    ['no numbers', {}, 'page 99 is empty: it may be beyond the last page\n'],
+    ['more pages', { totalPages: 120 }, 'page 99 is empty\n'],
+    ['no pages', { totalPages: 0, totalCount: 0 }, 'nothing found\n'],
+    ['no items', { totalPages: 1, totalCount: 0 }, 'nothing found\n'],
+  ])('is told from an empty list: %s', async (_what, sent, said) => {
+    expect(await empty(sent, ['--page', '99'])).toEqual({ code: 0, err: said });
+  });
+
+  it('is told where the response has no body', async () => {
+    const { url } = await serve(({ response }) => response.writeHead(204).end());
+    const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+    expect((await cli(['env', 'list', '--page', '2'], { env })).err).toMatch(/^page 2 is empty/);
+    expect((await cli(['env', 'list'], { env })).err).toBe('nothing found\n');
   });
 });
