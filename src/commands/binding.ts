@@ -12,6 +12,8 @@ export interface Action<Flags> {
   readonly newProfile?: boolean;
   /** The project file that `--config` names may be one that is not there yet. */
   newProjectFile?(flags: Flags): boolean;
+  /** It changes the profile, so that one that cannot be read is an error. */
+  readonly changesProfile?: boolean;
   /** Does the work and returns the exit code. */
   run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;
 }
@@ -40,6 +42,7 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
       const context = await createContext(io, flags, own, {
         newProfile: action.newProfile === true,
         newProjectFile: action.newProjectFile?.(flags) === true,
+        changesProfile: action.changesProfile === true,
         refOf: async () => ref ?? (await (await import('./ci-context.ts')).ciContext(io)).ref,
       });
       try {

@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/caller.ts';
 import { ContractError, HttpError, NetworkError } from '../../errors.ts';
-import { notFound, type Probe, probes } from '../doctor/probes.ts';
+import { notFound, type Probe, probes, sendProbe } from '../doctor/probes.ts';
 
 /** What the service says of a credential. */
 export type CredentialState =
@@ -15,7 +15,7 @@ const auths = { apiKey: ['key', 'either'], token: ['bearer', 'either'] } as cons
 /** One read. Returns null if the credential was accepted, else the error. */
 async function read(caller: Caller, probe: Probe): Promise<HttpError | ContractError | NetworkError | null> {
   try {
-    await caller.exchange(probe.name, probe.endpoint, probe.input, { attempts: 1, check: false });
+    await sendProbe(caller, probe);
     return null;
   } catch (error) {
     if (notFound(probe, error) === 'accepted') return null;

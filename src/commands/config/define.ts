@@ -39,6 +39,7 @@ export function defineConfig(group: Command, bind: Bind): void {
   examples(set, 'rungate config set project shop', 'rungate config set on cancelled=fail,timeout=warn');
   bind(set, {
     newProfile: true,
+    changesProfile: true,
     run: async (context, [name, value]) =>
       (await import('./change.ts')).setCommand(context, String(name), String(value)),
   });
@@ -51,6 +52,7 @@ export function defineConfig(group: Command, bind: Bind): void {
   completes(unset, 'name', { from: 'settings' });
   examples(unset, 'rungate config unset apiKey');
   bind(unset, {
+    changesProfile: true,
     run: async (context, [name]) => (await import('./change.ts')).unsetCommand(context, String(name)),
   });
 
@@ -84,6 +86,7 @@ export function defineLogin(command: Command, bind: Bind): void {
   );
   bind(command, {
     newProfile: true,
+    changesProfile: true,
     run: async (context, _args, flags: LoginFlags) =>
       (await import('./login.ts')).loginCommand(context, flags),
   });
@@ -103,6 +106,7 @@ export function defineLogout(command: Command, bind: Bind): void {
     .option('--tenant-secret', 'the tenant secret');
   examples(command, 'rungate logout', 'rungate logout --token');
   bind(command, {
+    changesProfile: true,
     run: async (context, _args, flags: KindFlags) =>
       (await import('./logout.ts')).logoutCommand(context, flags),
   });

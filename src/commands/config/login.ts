@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, withSecret, withSetting } from '../../settings/profiles.ts';
 import { parseApiUrl } from '../../transport/address.ts';
@@ -80,13 +82,19 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   const { name, what } = secretKinds[kind];
   const { profile } = context.sources;
   const path = profilesFile(context);
-  if (context.sources.unreadable !== null) throw context.sources.unreadable;
   const isSent = kind === 'apiKey' || kind === 'token';
   const url = isSent ? service(context, flags) : null;
   const secret = await readSecretText(context, `${what}${url === null ? '' : ` for ${url.origin}`}: `);
   const keep = keeping(kind, secret, url, context.settings.apiUrl?.value);
   const doubt = isSent ? await doubtOf(context, kind, secret) : null;
-  await changeStore(context, (profiles) => changeProfile(profiles, profile.name, keep));
+  let lost: string[] = [];
+  await changeStore(context, (profiles) =>
+    changeProfile(profiles, profile.name, (old) => {
+      const now = keep(old);
+      lost = lostOf(kind, old, now);
+      return now;
+    }),
+  );
   const purpose = url === null ? '' : ` for ${url.origin}`;
   const accepted = isSent && doubt === null ? '; the service accepts it' : '';
   await output.note(`the ${what}${purpose} is kept in profile ${profile.name}: ${sanitize(path)}${accepted}`);
@@ -94,11 +102,37 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
     await output.alert(`${output.paint('warn', 'warning:')} the ${what} ${doubt}`);
     await output.alert('  → it is kept; rungate doctor checks it again');
   }
+  await speakOfLost(context, lost, doubt !== null);
   const stronger = context.settings[name];
   if (stronger?.origin === 'environment') {
     await output.note(`${stronger.detail} is set as well, and comes first`);
   }
   return exitCodes.ok;
+}
+
+/** What the profile had and has no more. */
+function lostOf(kind: SecretKind, old: Profile, now: Profile): string[] {
+  const { name, what } = secretKinds[kind];
+  const secret = old.secrets[name];
+  const { apiUrl } = old.settings;
+  const lost: string[] = [];
+  if (secret !== undefined && !isDeepStrictEqual(secret, now.secrets[name])) {
+    const bound = typeof secret === 'object' && 'origin' in secret;
+    lost.push(`the ${what} ${bound ? `for ${sanitize(secret.origin)}` : 'that it had'}`);
+  }
+  const address = (url = '') => parseUrl(url)?.href;
+  if (apiUrl !== undefined && address(apiUrl) !== address(now.settings.apiUrl))
+    lost.push(`the apiUrl ${sanitize(apiUrl)}`);
+  return lost;
+}
+
+/** Says what was overwritten; it must not be missed where nobody knows whether the new credential is right. */
+async function speakOfLost({ output, sources }: Context, lost: readonly string[], isLoud: boolean) {
+  if (lost.length === 0) return;
+  const say = isLoud ? output.alert : output.note;
+  const mark = isLoud ? `${output.paint('warn', 'warning:')} ` : '';
+  await say(`${mark}profile ${sources.profile.name} no longer has ${lost.join(' and ')}`);
+  await say('  → to keep several, name a profile for each: rungate login --profile <name>');
 }
 
 /** What becomes of the profile; a secret that is sent is tied to the host of its service. */

@@ -11,7 +11,6 @@ const allKinds = Object.keys(secretKinds) as SecretKind[];
 export async function logoutCommand(context: Context, flags: KindFlags): Promise<number> {
   const { output, settings, sources } = context;
   const { name } = sources.profile;
-  if (sources.unreadable !== null) throw sources.unreadable;
   const named = namedKinds(flags);
   const chosen = named.length === 0 ? allKinds : named;
   const gone = chosen.filter((kind) => sources.kept.includes(secretKinds[kind].name));

@@ -45,6 +45,8 @@ export interface SourceOptions {
   readonly newProfile?: boolean;
   /** The project file that is named may be one that is not there yet. */
   readonly newProjectFile?: boolean;
+  /** The profile is changed: that it cannot be read is an error. */
+  readonly changesProfile?: boolean;
   /** The branch or tag that `branches` in the project file is about; asked for only where there are some. */
   refOf?(): Promise<string | null> | string | null;
 }
@@ -123,7 +125,7 @@ export async function loadSettings(
   const projectFile = chooseProjectFile(io, globals.config);
   const isNewFile = options.newProjectFile === true && projectFile !== null && !io.isThere(projectFile);
   const { stored, unreadable } = readIfAllowed(io);
-  if (unreadable !== null && profile.by !== null) throw unreadable;
+  if (unreadable !== null && (profile.by !== null || options.changesProfile === true)) throw unreadable;
   const profiles = stored === null ? {} : await (await import('./store.ts')).understand(io, stored);
   const own = Object.hasOwn(profiles, profile.name) ? profiles[profile.name] : undefined;
   if (own === undefined && profile.by !== null && options.newProfile !== true) {

@@ -21,7 +21,7 @@ import {
   failed,
   type ProbeResult,
 } from './checks.ts';
-import { probes } from './probes.ts';
+import { probes, sendProbe } from './probes.ts';
 
 /** Each step goes on from the one before; what cannot be looked at any more is left out. */
 async function* examine(context: Context): AsyncGenerator<Check> {
@@ -54,7 +54,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     let result: ProbeResult;
     try {
       // One try each: a doctor tells what is, and a limit is no reason to wait here.
-      result = { reply: await caller.exchange(probe.name, probe.endpoint, probe.input, { attempts: 1 }) };
+      result = { reply: await sendProbe(caller, probe) };
     } catch (error) {
       result = { error };
     }

@@ -1,4 +1,5 @@
-import type { CallerInput } from '../../client/caller.ts';
+import type { Caller, CallerInput, Exchange } from '../../client/caller.ts';
+import { mismatchError } from '../../client/schema-mismatch.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { env } from '../../contract/env.ts';
 import { orders } from '../../contract/orders.ts';
@@ -39,6 +40,18 @@ export const probes: readonly Probe[] = [
   },
   { area: 'orders', name: 'orders.summary', endpoint: orders['orders.summary'], input: { params: {} } },
 ];
+
+/**
+ * Sends a probe, in one attempt.
+ * @throws whatever is wrong with the response: also that it is nothing or null, which may pass for an empty list
+ */
+export async function sendProbe(caller: Caller, { name, endpoint, input }: Probe): Promise<Exchange> {
+  const reply = await caller.exchange(name, endpoint, input, { attempts: 1 });
+  if (reply.value !== undefined && reply.value !== null) return reply;
+  const received = reply.value === null ? 'null' : 'nothing';
+  const hint = 'check the address: what answers there may not be the service';
+  throw mismatchError(reply.request, { field: '', expected: 'an object or an array', received, hint });
+}
 
 /**
  * What an error says about the credential: `accepted` if the service itself did not find what was asked for, `unclear`

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -124,15 +124,85 @@ describe('a credential that cannot be checked is kept with a warning:', () => {
     ['the request is redirected', ({ response }) => response.writeHead(302, { location: '/login' }).end()],
     ['a page comes with 200', html(200)],
     ['a page comes with 404', html(404)],
+    ['null comes with 200', ({ response }) => json(response, 200, null)],
+    ['an empty object comes with 200', ({ response }) => json(response, 200, {})],
+    ['nothing comes with 204', ({ response }) => response.writeHead(204).end()],
     ['a 404 has no body', ({ response }) => response.writeHead(404).end()],
     ['the connection breaks', ({ socket }) => socket.destroy()],
   ])('%s', async (_what, answer) => {
     const { url } = await serve(answer);
-    const { code, err } = await login(url);
+    for (const [flag, what, name] of [
+      ['--api-key', 'API key', 'apiKey'],
+      ['--token', 'bearer token', 'token'],
+    ] as const) {
+      const { code, err } = await login(url, secret, flag);
+      expect(code).toBe(0);
+      expect(err).toMatch(new RegExp(`warning: the ${what} could not be checked: .+`));
+      expect(err).not.toContain('accepts it');
+      expect(kept()[name].value).toBe(secret);
+    }
+  });
+
+  it.each([
+    ['null', 'null'],
+    ['{}', 'state is missing'],
+  ])('and says what came: %s', async (text, said) => {
+    const { url } = await serve(({ response }) => json(response, 200, JSON.parse(text)));
+    expect((await login(url)).err).toContain(said);
+  });
+});
+
+describe('what login overwrites', () => {
+  const old = 'https://old.example/api-base';
+  const profileWith = (secrets: object) => {
+    const profile = { settings: { apiUrl: old }, secrets };
+    writeFileSync(path, JSON.stringify({ version: 1, profiles: { default: profile } }), { mode: 0o600 });
+  };
+  const oldKey = { apiKey: { value: 'rg_old_key', origin: 'https://old.example' } };
+
+  it('is named where the new credential could not be checked, with --quiet too', async () => {
+    profileWith(oldKey);
+    const { code, err } = await login(await nobody(), secret, '--quiet');
     expect(code).toBe(0);
-    expect(err).toMatch(/warning: the API key could not be checked: /);
-    expect(err).not.toContain('accepts it');
-    expect(kept().apiKey.value).toBe(secret);
+    expect(err).toMatch(
+      /could not be checked[\s\S]*warning: profile default no longer has the API key for https:\/\/old\.example and the apiUrl https:\/\/old\.example\/api-base\n {2}→ .*--profile/,
+    );
+    expect(err).not.toContain('rg_old_key');
+  });
+
+  it('is named where the service accepts the new one', async () => {
+    const on = await stage();
+    profileWith(oldKey);
+    const { err } = await login(on.mock.url, on.mock.apiKey);
+    expect(err).toMatch(
+      /accepts it\nprofile default no longer has the API key for https:\/\/old\.example and the apiUrl/,
+    );
+    expect((await login(on.mock.url, on.mock.apiKey)).err).not.toContain('no longer has');
+    await on.close();
+  });
+
+  it('is only the address where there was no such credential', async () => {
+    profileWith({});
+    const { err } = await login(await nobody());
+    expect(err).toMatch(/profile default no longer has the apiUrl https:\/\/old\.example\/api-base\n/);
+  });
+
+  it('is not the same address in another spelling', async () => {
+    const url = await nobody();
+    await login(url);
+    expect((await login(`${url}/`)).err).not.toContain('no longer has');
+  });
+
+  it('is nothing in a new profile', async () => {
+    expect((await login(await nobody())).err).not.toContain('no longer has');
+  });
+
+  it('is named for secrets of webhooks, too', async () => {
+    const keep = (stdin: string) => cli(['login', '--webhook-secret'], { env: env(), stdin });
+    await keep('whsec_one');
+    const { err } = await keep('whsec_two');
+    expect(err).toMatch(/profile default no longer has the webhook secret that it had\n/);
+    expect(err).not.toContain('whsec_one');
   });
 });
 

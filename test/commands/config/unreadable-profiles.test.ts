@@ -52,15 +52,17 @@ describe('a folder of profiles that cannot be read', () => {
     expect(asked(on.mock)).toEqual([]);
   });
 
-  it.each([[['login']], [['logout']], [['config', 'set', 'project', 'shop']]])(
-    'is an error of %j, before anything is asked or sent',
-    async (argv) => {
-      const { code, err } = await on.with({ env, stdin: on.mock.apiKey })(...argv);
-      expect(code).toBe(78);
-      expect(err).toMatch(/RUNGATE_CONFIG_DIR/);
-      expect(asked(on.mock)).toEqual([]);
-    },
-  );
+  it.each([
+    [['login']],
+    [['logout']],
+    [['config', 'set', 'project', 'shop']],
+    [['config', 'unset', 'project']],
+  ])('is one error of %j and no warning, before anything is asked or sent', async (argv) => {
+    const { code, err } = await on.with({ env, stdin: on.mock.apiKey })(...argv);
+    expect(code).toBe(78);
+    expect(err).toMatch(/^error: the file of profiles cannot be read: .*\n {2}→ .*RUNGATE_CONFIG_DIR.*\n$/);
+    expect(asked(on.mock)).toEqual([]);
+  });
 
   it('leaves config list and doctor working', async () => {
     const list = await on.with({ env })('config', 'list', '--json');

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { checkArea, checkClock, checkLimits, checkProxy } from '../../../src/commands/doctor/checks.ts';
 import { probes } from '../../../src/commands/doctor/probes.ts';
 import { cli, type Stage, stage } from '../../cli/harness.ts';
-import { serve } from '../../transport/serve.ts';
+import { json, serve } from '../../transport/serve.ts';
 
 let on: Stage | undefined;
 afterEach(async () => {
@@ -92,6 +92,14 @@ describe('rungate doctor', () => {
     const { url } = await serve(({ response }) => response.writeHead(404).end('<html>nothing here</html>'));
     const { out } = await cli(['doctor'], { env: { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_key' } });
     expect(out).toMatch(/^! access: runs: .*404/m);
+  });
+
+  it.each(['null', '{}'])('does not take %s with 200 for an accepted credential', async (text) => {
+    const { url } = await serve(({ response }) => json(response, 200, JSON.parse(text)));
+    const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_key', RUNGATE_TOKEN: 'token-1' };
+    const { code, out } = await cli(['doctor'], { env });
+    expect(code).toBe(5);
+    expect(out).not.toContain('is accepted');
   });
 
   it('changes nothing: reads alone go out', async () => {
