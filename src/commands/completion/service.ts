@@ -3,8 +3,10 @@ import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts'
 import { api } from '../../contract/index.ts';
 import { itemSchema } from '../../contract/shape.ts';
 import type { Io } from '../../host/io.ts';
+import { sanitize } from '../../sanitize.ts';
 import { guardOwnAddress } from '../config/credential-guard.ts';
 import { createContext } from '../context.ts';
+import { namesEnvironment } from '../endpoints/environment-id.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { cached } from './cache.ts';
 import type { Candidate, Line } from './completes.ts';
@@ -69,21 +71,48 @@ async function listItems(
 /** What tells a person which item it is. No other field is shown: an address or a value may hold a secret. */
 const nameFields = ['name', 'title', 'key', 'customer', 'status'];
 
-/** One field of each item, with what the item is called. A value that would pass for an option is none. */
+/** A field as a word of a command line; undefined if it is none, or would pass for an option. */
+function wordOf(item: Item, field: string): string | undefined {
+  const value = item[field];
+  // JSON.parse has rounded a larger number: it would be the id of something else.
+  const isText = typeof value === 'string' || Number.isSafeInteger(value);
+  return isText && !String(value).startsWith('-') ? String(value) : undefined;
+}
+
+/** One field of each item, with what the item is called. */
 function candidates(items: readonly Item[], field: string): Candidate[] {
   return items.flatMap((item) => {
-    const value = item[field];
-    // JSON.parse has rounded a larger number: it would be the id of something else.
-    const isText = typeof value === 'string' || Number.isSafeInteger(value);
-    if (!isText || String(value).startsWith('-')) return [];
+    const value = wordOf(item, field);
+    if (value === undefined) return [];
     const about = nameFields.filter((name) => name !== field).map((name) => item[name]);
-    return [{ value: String(value), about: String(about.find((text) => typeof text === 'string') ?? '') }];
+    return [{ value, about: String(about.find((text) => typeof text === 'string') ?? '') }];
   });
 }
 
+const environments = (line: Line) => listItems(line, 'env.list', api['env.list'], {});
+
 /** The keys of the environments. */
 export async function environmentKeys(line: Line): Promise<Candidate[]> {
-  return candidates(await listItems(line, 'env.list', api['env.list'], {}), 'key');
+  return candidates(await environments(line), 'key');
+}
+
+/** The only environment that the word names as a command reads it: an id comes before a key. */
+function named(items: readonly Item[], word: string): Item | undefined {
+  const byId = items.find((item) => wordOf(item, 'id') === word);
+  const byKey = items.filter((item) => wordOf(item, 'key') === word);
+  return byId ?? (byKey.length === 1 ? byKey[0] : undefined);
+}
+
+/** The key of each environment, and the id of one that no key names; the ids alone for what begins no key. */
+function environmentWords(items: readonly Item[], typed: string): Candidate[] {
+  const hasKey = (item: Item) => {
+    const key = wordOf(item, 'key') ?? '';
+    return key !== '' && key === sanitize(key) && named(items, key) === item;
+  };
+  const keys = candidates(items.filter(hasKey), 'key');
+  if (!keys.some(({ value }) => value.startsWith(typed))) return candidates(items, 'id');
+  const others = items.filter((item) => !hasKey(item));
+  return [...keys, ...candidates(others, 'id')];
 }
 
 const nameless = (path: string) => path.replace(/\{[^{}]+\}/g, '{}').replace(/\.json$/, '');
@@ -100,13 +129,19 @@ export function listOfParam(api: Api, path: string, index: number): [string, End
   );
 }
 
-/** The ids that may stand for a path's nth parameter, where the service has a list of them. */
+/** What may stand for a path's nth parameter, where the service has a list of it: ids, and for environments keys. */
 export async function idsFor(path: string, index: number, line: Line): Promise<Candidate[]> {
   const list = listOfParam(api, path, index);
   if (list === undefined) return [];
   const [name, from] = list;
+  if (name === 'env.list') return environmentWords(await environments(line), line.typed);
   const params = Object.fromEntries(
     pathParams(from.path).map((param, nth) => [param, line.operands[nth] ?? '']),
   );
+  if (namesEnvironment(from)) {
+    const [param = '', word = ''] = Object.entries(params)[0] ?? [];
+    const environment = named(await environments(line), word);
+    params[param] = (environment && wordOf(environment, 'id')) ?? word;
+  }
   return candidates(await listItems(line, name, from, params), 'id');
 }

@@ -184,14 +184,60 @@ describe('keys and ids that the service has', () => {
   });
 
   it('are the ids of everything that a path names and the service lists', async () => {
-    const [id = ''] = await values('env', 'delete', '');
+    const [id = ''] = await values('env', 'delete', 'env_');
     expect(id).toMatch(/^env_/);
-    expect(await values('env', 'vars', 'list', '')).toContain(id);
+    expect(await values('env', 'vars', 'list', 'env_')).toContain(id);
     const [variable] = await values('env', 'vars', 'delete', id, '');
     expect(variable).toMatch(/^var_/);
     expect((await values('orders', 'get', '')).length).toBeGreaterThan(0);
     expect(await values('run', 'status', '')).toEqual([]);
     expect(await values('keys', 'delete', '')).toEqual([]);
+  });
+
+  it('are the keys of environments wherever a key may stand in the place of an id, with their names', async () => {
+    for (const words of [
+      ['env', 'update'],
+      ['env', 'delete'],
+      ['env', 'vars', 'list'],
+      ['env', 'vars', 'create'],
+    ]) {
+      const lines = await reply([...words, '']);
+      expect(lines).toContain('staging\tStaging');
+      expect(lines.join('\n')).not.toContain('env_');
+    }
+  });
+
+  it('are the ids of environments for a word that begins no key', async () => {
+    answer([environment({ id: 'env_1', key: 'staging' }), environment({ id: 'env_2', key: 'envoy' })]);
+    expect(await values('env', 'update', 'env_')).toEqual(['env_1', 'env_2']);
+    expect(await values('env', 'update', 'env')).toEqual(['staging', 'envoy']);
+  });
+
+  it('are the ids of environments whose key is missing, not the only one, or the id of another', async () => {
+    answer([
+      environment({ id: 'env_1', key: 'twice' }),
+      environment({ id: 'env_2', key: 'twice' }),
+      environment({ id: 'env_3' }),
+      environment({ id: 'env_4', key: 'env_3' }),
+      environment({ id: 'env_5', key: '--yes' }),
+      environment({ id: 'env_6', key: 'c1\u009b31m' }),
+      environment({ id: 'own', key: 'own' }),
+    ]);
+    expect(await values('env', 'update', '')).toEqual([
+      'own',
+      'env_1',
+      'env_2',
+      'env_3',
+      'env_4',
+      'env_5',
+      'env_6',
+    ]);
+  });
+
+  it('are the ids of the variables of an environment that its key names', async () => {
+    const [variable] = await values('env', 'vars', 'delete', 'staging', '');
+    expect(variable).toMatch(/^var_/);
+    expect(asked(on.mock)).toEqual(['env.list', 'env.vars.list']);
   });
 
   it('are not offered where they are numbers whose digits JSON.parse has rounded', async () => {
