@@ -224,6 +224,12 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['--ref has no value: the option --wait follows it', '--ref "$NAME"', '--ref=--wait'],
   },
   {
+    name: 'an unset variable in quotes as the value of a field',
+    argv: ['env', 'update', 'staging', '--version', ''],
+    code: 64,
+    says: ['--version is empty', '--json-field version=null'],
+  },
+  {
     name: 'a long dash from a word processor',
     argv: ['run', 'trigger', '–-project', 'shop'],
     code: 64,

@@ -1,6 +1,6 @@
 import type { Exchange } from '../../client/caller.ts';
 import { type Page, readPage } from '../../client/list.ts';
-import { type Endpoint, pathParams } from '../../contract/endpoint.ts';
+import { type Endpoint, pathParams, type Schema } from '../../contract/endpoint.ts';
 import { type Field, fieldsOf, isList, itemSchema } from '../../contract/shape.ts';
 import { HttpError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -30,11 +30,24 @@ export interface EndpointFlags extends OpenFlags {
   [flag: string]: unknown;
 }
 
-/** The fields that were given as flags. */
-function givenOf(fields: readonly Field[], flags: EndpointFlags): GivenField[] {
-  return fields
+/** How to send `null` for a field: `--json-field version=null`. */
+function clearing({ path: [name, ...inner] }: Field): string {
+  const value = inner.reduceRight((json, key) => `{"${key}":${json}}`, 'null');
+  return value === 'null' ? `--json-field ${name}=null` : `--json-field '${name}=${value}'`;
+}
+
+/** The fields of a schema that were given as flags. @throws UsageError if one is empty, as an unset variable is */
+function givenOf(schema: Schema, flags: EndpointFlags, isBody: boolean): GivenField[] {
+  const given = fieldsOf(schema)
     .map((field) => ({ option: flagName(field), field, given: flags[flagKey(field)] }))
-    .filter(({ given }) => given !== undefined);
+    .filter((one) => one.given !== undefined);
+  const isEmpty = (value: unknown) => typeof value === 'string' && value.trim() === '';
+  const empty = given.find((one) => [one.given].flat().some(isEmpty));
+  if (empty === undefined) return given;
+  const hint = isBody
+    ? `check the variable that the value comes from; to clear the field: ${clearing(empty.field)}`
+    : `give ${empty.option} a value, or leave it out`;
+  throw new UsageError(`${empty.option} is empty`, { hint });
 }
 
 function queryOf(
@@ -43,7 +56,7 @@ function queryOf(
   flags: EndpointFlags,
 ): Record<string, unknown> | undefined {
   if (endpoint.query === undefined) return undefined;
-  const shown = givenOf(fieldsOf(endpoint.query), { ...flags, q: undefined });
+  const shown = givenOf(endpoint.query, { ...flags, q: undefined }, false);
   const query: Record<string, unknown> = Object.fromEntries(
     shown.map(({ option, field, given }) => [field.path[0], fieldValue(option, field, given)]),
   );
@@ -76,7 +89,7 @@ export async function callEndpoint(
   const params = Object.fromEntries(names.map((param, index) => [param, String(args[index])]));
   const columns = givenColumns(context.output, flags.columns);
   const query = queryOf(endpoint, args[names.length], flags);
-  const shown = endpoint.body === undefined ? [] : givenOf(fieldsOf(endpoint.body), flags);
+  const shown = endpoint.body === undefined ? [] : givenOf(endpoint.body, flags, true);
   const json = await bodyOf(context.io, flags, shown);
   const attachment = flags.file === undefined ? undefined : attachmentOf(context.io, flags.file);
   if (attachment !== undefined && json !== undefined) {
