@@ -32,6 +32,8 @@ export interface Endpoint {
   /** The body may also be sent as `multipart/form-data` with one part, `file`. */
   readonly multipart?: true;
   readonly reply: Schema;
+  /** The contract does not show the response: any body is a success, or none. `reply` is what it is likely to be. */
+  readonly anyBody?: true;
   /** Bytes that a response may have, where that is less than the transport's 16 MiB. */
   readonly maxReplyBytes?: number;
   /** Takes an `Idempotency-Key`: with one, repeating the request does not repeat its effect. */

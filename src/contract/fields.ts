@@ -79,4 +79,4 @@ export const pagedList = <Item extends Schema>(item: Item) => ({ list: true, rep
 
 /** The response of a list whose shape the interface does not show. */
 export const listOf = <Item extends Schema>(item: Item) =>
-  ({ list: true, reply: z.union([z.array(item), pageOf(item)]) }) as const;
+  ({ list: true, anyBody: true, reply: z.union([z.array(item), pageOf(item)]) }) as const;

@@ -53,6 +53,7 @@ export const observations = defineApi(
       path: '/api/projects/{projectId}/observations/{observationId}',
       summary: 'Show one observation',
       reply: observation,
+      anyBody: true,
     },
     'observations.search': {
       method: 'GET',

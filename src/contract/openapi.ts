@@ -150,12 +150,14 @@ function requestBody(endpoint: Endpoint, schemas: Json): Json | undefined {
 
 function responses(endpoint: Endpoint, schemas: Json): Json {
   const open = endpoint.reply === anyReply;
+  const likely = endpoint.anyBody === true;
   const content = { 'application/json': { schema: jsonSchema(endpoint.reply, 'output', schemas) } };
-  const detail = open ? ', with any JSON: the interface does not show it' : '';
+  const said = open ? 'with any JSON' : 'likely with this';
+  const detail = open || likely ? `, ${said}: the interface does not show it` : '';
   return {
     200: { description: `Done${detail}`, content },
     ...(endpoint.method === 'POST' ? { 201: { description: `Created${detail}`, content } } : {}),
-    ...(open ? { 204: { description: 'Done, with nothing to say' } } : {}),
+    ...(open || likely ? { 204: { description: 'Done, with nothing to say' } } : {}),
     ...Object.fromEntries(
       Object.entries(errors).map(([status, [name]]) => [status, { $ref: `#/components/responses/${name}` }]),
     ),

@@ -68,6 +68,7 @@ export const webhooks = defineApi(
       path: '/api/webhooks/{id}/deliveries/{deliveryId}',
       summary: 'Show one delivery',
       reply: delivery,
+      anyBody: true,
     },
     'webhooks.deliveries.retry': {
       method: 'POST',

@@ -133,6 +133,12 @@ async function speakOfSecret({ output }: Context, name: string, value: unknown):
   await output.note('keep the secret, for verify and listen: rungate login --webhook-secret');
 }
 
+/** What an empty body comes to. */
+function saidOfNothing({ list, method }: Endpoint, askedPage: unknown): string {
+  if (list) return emptyText(askedPage);
+  return method === 'GET' ? 'the response has no body' : 'done';
+}
+
 async function printReply(
   context: Context,
   name: string,
@@ -142,7 +148,7 @@ async function printReply(
   askedPage: unknown,
 ): Promise<void> {
   const { output, io } = context;
-  if (reply.text === '') return output.note(endpoint.list ? emptyText(askedPage) : 'done');
+  if (reply.text === '') return output.note(saidOfNothing(endpoint, askedPage));
   if (await speakOfPage(output, reply)) return;
   const item = itemSchema(endpoint.reply);
   const page =
