@@ -41,12 +41,17 @@ export function notRaw(how: string): WebhookVerificationError {
 /** Bytes of this realm or another (Jest runs tests in one of their own). */
 export const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
 
-function parse(bytes: Uint8Array): unknown {
+function parse(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     // The reason that JSON.parse gives quotes the body.
-    throw new WebhookVerificationError('invalid_json', 'the delivery is authentic, but its body is not JSON');
+    throw new WebhookVerificationError(
+      'invalid_json',
+      'the delivery is authentic, but its body is not JSON',
+      'set json: false to take other bodies too',
+      { ageSeconds },
+    );
   }
 }
 
@@ -59,14 +64,16 @@ export async function deliver(
 ): Promise<Delivery> {
   const maxBytes = maxBytesOf(options);
   if (bytes.length > maxBytes) throw tooLarge(maxBytes);
-  const { now, headerNames } = ownOptions(options, ['now', 'headerNames']);
+  const { now, headerNames, json } = ownOptions(options, ['now', 'headerNames', 'json']);
   const verified = await verify({ ...options, now: now?.(), headers, body: bytes });
+  // Here and not in the handler, where the receiver could neither log the error nor answer.
+  if (json !== false) parse(bytes, verified);
   return {
     verified,
     signature: readHeaders(headers, headerNames).signature.toLowerCase(),
     bytes,
     text: () => new TextDecoder().decode(bytes),
-    json: () => parse(bytes),
+    json: () => parse(bytes, verified),
   };
 }
 

@@ -12,7 +12,7 @@ export interface Delivery {
   readonly bytes: Uint8Array;
   /** The body as UTF-8 text. */
   text(): string;
-  /** The body parsed; throws `invalid_json`. This is the first time that anything decodes it. */
+  /** The body parsed; throws `invalid_json` if the option `json` is false and the body is not JSON. */
   json(): unknown;
 }
 
@@ -20,6 +20,8 @@ export interface Delivery {
 export interface ReceiveOptions extends Omit<VerifyOptions, 'body' | 'headers' | 'now'> {
   /** Bytes that a body may have; default 1 MiB. */
   maxBytes?: number | undefined;
+  /** False takes a body that is not JSON, too; by default it is refused as `invalid_json`, once the signature is right. */
+  json?: boolean | undefined;
   /** The clock; default the system's. */
   now?: (() => Date) | undefined;
   /**

@@ -70,10 +70,10 @@ describe('node:http', () => {
   test('a body in chunks is measured as it comes', async () => {
     const receiver = await started(startWith(), { maxBytes: 1000 });
     closers.push(receiver.close);
-    const body = Buffer.alloc(200_000, 0x61);
+    const body = Buffer.alloc(200_000, 0x31);
     const chunked: [string, string][] = [...headersFor(body), ['Transfer-Encoding', 'chunked']];
     expect((await receiver.send(body, chunked)).status).toBe(413);
-    const small = Buffer.alloc(1000, 0x61);
+    const small = Buffer.alloc(1000, 0x31);
     const headers: [string, string][] = [...headersFor(small), ['Transfer-Encoding', 'chunked']];
     expect((await receiver.send(small, headers)).status).toBe(200);
   });
@@ -135,7 +135,7 @@ describe('node:http', () => {
   test('text() and json() are there once it is verified; JSON that is none is invalid_json', async () => {
     const seen: Delivery[] = [];
     const { url, close } = await listen(async (request, response) => {
-      seen.push(await receive(request, { secrets: 'k', maxAge: null }));
+      seen.push(await receive(request, { secrets: 'k', maxAge: null, json: false }));
       response.end();
     });
     closers.push(close);

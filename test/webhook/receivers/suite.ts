@@ -102,7 +102,7 @@ export function promises(name: string, start: Start): void {
       ['white space at both ends', bytes(' \n{}\r\n ')],
       ['many chunks', new Uint8Array(700_000).fill(0x61)],
     ])('hands out %s as it was sent', async (_what, body) => {
-      const receiver = await started(start);
+      const receiver = await started(start, { json: false });
       const answer = await receiver.send(body, headersFor(body));
       expect(receiver.errors).toEqual([]);
       expect(answer.status).toBe(200);
@@ -145,6 +145,21 @@ export function promises(name: string, start: Start): void {
       if (!(status === 413 && name === 'Fastify')) expect(answer.body.toString()).toBe('');
       // What is not verified is not parsed.
       expect(parse.mock.calls.filter(([text]) => String(text).includes('observable'))).toEqual([]);
+    });
+
+    test.each([
+      ['text', bytes('hello')],
+      ['an empty body', new Uint8Array()],
+      ['JSON that is not UTF-8', Uint8Array.of(0x22, 0xff, 0x22)],
+    ])('refuses %s that is authentic and not JSON with 400, and logs it', async (_what, body) => {
+      const receiver = await started(start);
+      const answer = await receiver.send(body, headersFor(body));
+      expect([answer.status, answer.body.toString()]).toEqual([400, '']);
+      expect(lines()).toEqual([
+        expect.stringContaining(
+          'invalid_json (HTTP 400), 0 s old → set json: false to take other bodies too',
+        ),
+      ]);
     });
 
     test.each<[string, string, ReceiveOptions]>([

@@ -1,0 +1,137 @@
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { getRequestListener } from '@hono/node-server';
+import express5 from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+import MarkdownIt from 'markdown-it';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import * as onExpress from '../../../src/webhook/receivers/express.ts';
+import * as onFastify from '../../../src/webhook/receivers/fastify.ts';
+import * as onFetch from '../../../src/webhook/receivers/fetch.ts';
+import * as onLambda from '../../../src/webhook/receivers/lambda.ts';
+import * as onNode from '../../../src/webhook/receivers/node-http.ts';
+import { textOf } from '../../docs/pages.ts';
+import { urlEvent } from './lambda-events.ts';
+import { type Answer, headersFor, listen, post, secret } from './suite.ts';
+
+/** The snippet under a heading of the page, as the body of a function. */
+function snippetUnder(heading: string): string {
+  const tokens = new MarkdownIt().parse(textOf('docs/webhooks.md'), {});
+  const start = tokens.findIndex(({ content, level }) => level === 1 && content === heading);
+  const fence = tokens.slice(start).find(({ type, info }) => type === 'fence' && info === 'ts');
+  return (fence?.content ?? '').replace(/^import .*\n/gm, '').replace('export async', 'return async');
+}
+
+const environment = { env: { HOOK_SECRET: secret } };
+let close: () => Promise<unknown>;
+let handled: unknown[];
+let handle: (event: unknown) => Promise<void>;
+
+function run(heading: string, names: Readonly<Record<string, unknown>>): unknown {
+  const all = { process: environment, handle: (event: unknown) => handle(event), ...names };
+  return new Function(...Object.keys(all), snippetUnder(heading))(...Object.values(all));
+}
+
+type Send = (body: string) => Promise<Answer>;
+
+async function on(listener: Parameters<typeof listen>[0]): Promise<Send> {
+  const server = await listen(listener);
+  close = server.close;
+  return (body) => post(server.url, Buffer.from(body), headersFor(body, { timestamp: nowText() }));
+}
+
+/** The snippets use the system's clock. */
+const nowText = () => new Date().toISOString();
+
+function startExpress(express: typeof express5): Promise<Send> {
+  const app = express();
+  run('Express', { app, express, ...onExpress });
+  return on(app);
+}
+
+const starts: [string, () => Promise<Send>][] = [
+  ['Express 4', () => startExpress(createRequire(import.meta.url)('express4'))],
+  ['Express 5', () => startExpress(express5)],
+  [
+    'Fastify',
+    async () => {
+      const app = fastify({ forceCloseConnections: true });
+      run('Fastify', { app, ...onFastify });
+      await app.ready();
+      return on(app.routing);
+    },
+  ],
+  [
+    'Hono',
+    () => {
+      const app = new Hono<{ Bindings: { HOOK_SECRET: string } }>();
+      app.onError((_error, c) => c.body(null, 500));
+      run('Fetch API: Hono, Workers, Next', { app, ...onFetch });
+      return on(getRequestListener((request) => app.fetch(request, { HOOK_SECRET: secret })));
+    },
+  ],
+  [
+    'node:http',
+    () => {
+      let server: ReturnType<typeof createServer> | undefined;
+      const create = (listener: Parameters<typeof createServer>[1]) => {
+        server = createServer(listener);
+      };
+      run('node:http', { createServer: create, ...onNode });
+      return on((request, response) => server?.emit('request', request, response));
+    },
+  ],
+  [
+    'Lambda',
+    async () => {
+      const handler = run('Lambda', onLambda) as (event: unknown) => Promise<{ statusCode: number }>;
+      close = async () => undefined;
+      return async (body) => {
+        const headers = headersFor(body, { timestamp: nowText() });
+        // A function that throws is a 500 of the function URL.
+        const status = await handler(urlEvent(headers, { body, isBase64Encoded: false })).then(
+          ({ statusCode }) => statusCode,
+          () => 500,
+        );
+        return { status, body: Buffer.alloc(0) };
+      };
+    },
+  ],
+];
+
+describe.each(starts)('the snippet for %s', (_name, start) => {
+  const logged = vi.spyOn(console, 'error');
+  beforeEach(() => {
+    logged.mockReset();
+    handled = [];
+    handle = async (event) => {
+      handled.push(event);
+    };
+  });
+  afterEach(() => close());
+
+  test('handles what was sent, and answers 204', async () => {
+    const send = await start();
+    expect((await send('{"event":"run.completed"}')).status).toBe(204);
+    expect(handled).toEqual([{ event: 'run.completed' }]);
+    expect(logged).not.toHaveBeenCalled();
+  });
+
+  test('answers 400 without a body to an authentic delivery that is not JSON, and logs it', async () => {
+    const send = await start();
+    const { status, body } = await send('hello');
+    expect([status, body.toString()]).toEqual([400, '']);
+    expect(handled).toEqual([]);
+    expect(logged.mock.calls.flat()).toEqual([expect.stringContaining('invalid_json (HTTP 400), 0 s old')]);
+    expect(String(logged.mock.calls.flat())).not.toContain('hello');
+  });
+
+  test('answers 500 if the handler fails, and goes on', async () => {
+    const send = await start();
+    handle = () => Promise.reject(new Error('of the handler'));
+    expect((await send('{}')).status).toBe(500);
+    handle = async () => undefined;
+    expect((await send('{}')).status).toBe(204);
+  });
+});
