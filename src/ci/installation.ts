@@ -12,7 +12,7 @@ export interface Installation {
 export interface PackageRoot {
   /** The text of package.json; null without one. */
   readonly manifest: string | null;
-  isThere(name: string): boolean;
+  exists(name: string): boolean;
 }
 
 interface Manager {
@@ -73,12 +73,12 @@ export function pinned(version: string, caveat: string | null = null): Installat
  * From the lockfile when package.json names rungate and the lockfile's package manager can be had by an exact version, else this
  * version by npx.
  */
-export function installationOf({ manifest, isThere }: PackageRoot, version: string): Installation {
+export function installationOf({ manifest, exists }: PackageRoot, version: string): Installation {
   const { dependsOnRungate, manager, managerVersion } = readManifest(manifest);
   if (!dependsOnRungate)
     return pinned(version, "the root's package.json does not name rungate: add it to its devDependencies");
   const locked = managers
-    .map((one) => ({ ...one, lockfile: one.lockfiles.find(isThere) }))
+    .map((one) => ({ ...one, lockfile: one.lockfiles.find(exists) }))
     .filter(({ lockfile }) => lockfile !== undefined);
   const chosen = locked.find(({ name }) => name === manager) ?? locked[0];
   if (chosen === undefined) return pinned(version, 'there is no lockfile: commit one');

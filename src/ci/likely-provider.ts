@@ -39,7 +39,7 @@ function hostOf(remote: string): string {
 /** What shows which CI a repository uses. */
 export interface Clues {
   /** Whether a path below the repository's root exists. */
-  isThere(path: string): boolean;
+  exists(path: string): boolean;
   /** URL of the remote `origin`; null without one. */
   readonly remote: string | null;
   /** The CI that we run in. */
@@ -50,11 +50,11 @@ export interface Clues {
  * Returns the CIs that a repository may use, or only the likeliest: the one whose files exist, among several the one of the
  * remote's host, then the one of that host, then the one that we run in.
  */
-export function likelyProviders({ isThere, remote, running }: Clues): Provider[] {
+export function likelyProviders({ exists, remote, running }: Clues): Provider[] {
   const host = hostOf(remote ?? '');
   const ofHost = hosts.filter(([pattern]) => pattern.test(host)).map(([, provider]) => provider);
   const found = (Object.entries(signs) as [Provider, string[]][])
-    .filter(([, paths]) => paths.some(isThere))
+    .filter(([, paths]) => paths.some(exists))
     .map(([provider]) => provider);
   if (found.length > 1) {
     const both = found.filter((provider) => ofHost.includes(provider));
@@ -63,5 +63,5 @@ export function likelyProviders({ isThere, remote, running }: Clues): Provider[]
   if (found.length === 1) return found;
   if (ofHost.length > 0) return ofHost;
   if (running !== null) return [running];
-  return isThere(weakSign) ? ['github'] : [];
+  return exists(weakSign) ? ['github'] : [];
 }

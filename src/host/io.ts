@@ -3,8 +3,8 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { StopSignal } from '../errors.ts';
 import { type ChildResult, capture, launch, run } from './children.ts';
 import {
+  exists,
   inspect,
-  isThere,
   makeFolders,
   type PathFacts,
   type TemporaryFolder,
@@ -38,7 +38,7 @@ export interface Io {
   /** A file, or a pipe or a device to its end. @throws what the file system says, `ETIMEDOUT` for a pipe that gives nothing, `EFBIG` for what does not end */
   readFile(path: string): Uint8Array;
   /** Whether there is a file, a folder, or a link, wherever that leads. */
-  isThere(path: string): boolean;
+  exists(path: string): boolean;
   /** The id of the user that this process acts as; null on systems without such ids. */
   readonly uid: number | null;
   /** What a path is and whose. @throws what the file system says */
@@ -91,7 +91,7 @@ export const systemIo: Io = {
   readStdin,
   streamStdin,
   readFile: pipesReadOnce(),
-  isThere,
+  exists,
   uid: process.geteuid?.() ?? null,
   inspect,
   streamFile,

@@ -12,7 +12,7 @@ export interface PathFacts {
 }
 
 /** Whether the path exists; a dangling link does. */
-export function isThere(path: string): boolean {
+export function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {

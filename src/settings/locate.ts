@@ -7,19 +7,19 @@ export const projectFileName = '.rungate.json';
  * The nearest `.rungate.json` from a folder up to the repository's root, the folder with `.git`. Outside a repository
  * only the folder itself counts: above it may be anybody's, as /tmp is.
  */
-export function findProjectFile(cwd: string, isThere: (path: string) => boolean): string | null {
-  const root = findRoot(cwd, isThere);
+export function findProjectFile(cwd: string, exists: (path: string) => boolean): string | null {
+  const root = findRoot(cwd, exists);
   for (let folder = cwd; ; folder = dirname(folder)) {
     const path = join(folder, projectFileName);
-    if (isThere(path)) return path;
+    if (exists(path)) return path;
     if (root === null || folder === root) return null;
   }
 }
 
 /** The root of the repository that a folder is in, the nearest with `.git`; null outside of any. */
-export function findRoot(cwd: string, isThere: (path: string) => boolean): string | null {
+export function findRoot(cwd: string, exists: (path: string) => boolean): string | null {
   for (let folder = cwd; ; folder = dirname(folder)) {
-    if (isThere(join(folder, '.git'))) return folder;
+    if (exists(join(folder, '.git'))) return folder;
     if (dirname(folder) === folder) return null;
   }
 }

@@ -7,7 +7,7 @@ const installed = (manifest: unknown, ...lockfiles: string[]) =>
   installationOf(
     {
       manifest: typeof manifest === 'string' || manifest === null ? manifest : JSON.stringify(manifest),
-      isThere: (name) => lockfiles.includes(name),
+      exists: (name) => lockfiles.includes(name),
     },
     '1.2.3',
   );

@@ -11,7 +11,7 @@ interface Seen {
 
 const likely = ({ files = [], remote, running }: Seen) =>
   likelyProviders({
-    isThere: (path) => files.includes(path),
+    exists: (path) => files.includes(path),
     remote: remote ?? null,
     running: running ?? null,
   });

@@ -108,7 +108,7 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     readStdin: async () => bytesOf(settings.stdin ?? ''),
     streamStdin: () => inParts(bytesOf(settings.stdin ?? '')),
     readFile,
-    isThere: (path) => files[path] !== undefined,
+    exists: (path) => files[path] !== undefined,
     uid: settings.uid === undefined ? 1000 : settings.uid,
     inspect(path) {
       if (path !== settings.cwd) readFile(path);

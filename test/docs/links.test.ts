@@ -85,7 +85,7 @@ describe('the installed package', () => {
   const [{ files: packed }] = JSON.parse(listed) as [{ files: { path: string }[] }];
   const files = packed.map(({ path }) => path);
   const shipped = files.filter((path) => path.endsWith('.md'));
-  const isThere = (path: string) => files.some((file) => file === path || file.startsWith(join(path, '/')));
+  const exists = (path: string) => files.some((file) => file === path || file.startsWith(join(path, '/')));
 
   it('has the README and the pages that it names', () => {
     expect(shipped).toEqual(expect.arrayContaining(['README.md', 'docs/first-steps.md', 'docs/library.md']));
@@ -97,7 +97,7 @@ describe('the installed package', () => {
     const targets = linksOf(textOf(page))
       .filter(isLocal)
       .map((link) => targetOf(page, link).path);
-    expect(targets.filter((path) => !isThere(path))).toEqual([]);
+    expect(targets.filter((path) => !exists(path))).toEqual([]);
   });
 
   it('has every page that the help or a message names', () => {
@@ -110,7 +110,7 @@ describe('the installed package', () => {
       [...said(name).matchAll(/\b[A-Za-z]*\/?[\w-]+\.md\b/g)].map(([path]) => path),
     );
     expect(names).toContain('docs/mock.md');
-    expect([...new Set(names)].filter((path) => !isThere(path))).toEqual([]);
+    expect([...new Set(names)].filter((path) => !exists(path))).toEqual([]);
   });
 });
 
@@ -136,8 +136,8 @@ it.each(['docs/architecture.md', 'SECURITY.md', 'CONTRIBUTING.md'])(
   (page) => {
     const names = named(textOf(page)).filter((name) => !elsewhere.test(name));
     expect(names.length).toBeGreaterThan(10);
-    const isThere = (name: string) => existsSync(join(root, name)) || existsSync(join(root, 'src', name));
-    expect(names.filter((name) => !isThere(name))).toEqual([]);
+    const exists = (name: string) => existsSync(join(root, name)) || existsSync(join(root, 'src', name));
+    expect(names.filter((name) => !exists(name))).toEqual([]);
   },
 );
 

@@ -1,5 +1,5 @@
 import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
-import { headline, paragraph, story, title } from './wording.ts';
+import { describeOutcome, headline, messageLines, runTitle } from './wording.ts';
 
 /** What XML 1.0 cannot hold, not even as a reference: controls, halves of pairs, two non-characters. */
 const forbidden =
@@ -79,11 +79,11 @@ function className({ project, process, tags }: RunReport): string {
 
 function testcase(run: RunReport): string {
   const result = resultOf(run);
-  const told = xmlText(paragraph(run).join('\n'));
-  const reason = { type: run.verdict ?? 'stopped', message: story(run) };
+  const told = xmlText(messageLines(run).join('\n'));
+  const reason = { type: run.verdict ?? 'stopped', message: describeOutcome(run) };
   const children = result === 'passed' ? [] : [element(result, reason, told)];
   children.push(element('system-out', {}, told));
-  const attributes = { name: title(run), classname: className(run), time: seconds(run.elapsedSeconds) };
+  const attributes = { name: runTitle(run), classname: className(run), time: seconds(run.elapsedSeconds) };
   return element('testcase', attributes, `\n${children.map((line) => `      ${line}\n`).join('')}    `);
 }
 

@@ -1,6 +1,6 @@
 import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
-import { count, headline, paragraph, title } from './wording.ts';
+import { count, headline, messageLines, runTitle } from './wording.ts';
 
 // Commands that a CI reads in a job's log, one in a line.
 
@@ -32,7 +32,7 @@ export function githubAnnotations(report: GateReport): string[] {
   const titles = { fail: headline(report), warn: 'the gate lets it pass', pass: 'passed' };
   return (['fail', 'warn', 'pass'] as const).flatMap((shown) => {
     const runs = report.runs.filter((run) => shownAs(run) === shown);
-    const texts = runs.map((run) => paragraph(run).join('\n'));
+    const texts = runs.map((run) => messageLines(run).join('\n'));
     if (texts.length > most) {
       const hidden = texts.splice(most - 1).length;
       texts.push(`${count(hidden, 'run')} more, not shown one by one`);
@@ -49,7 +49,7 @@ export function azureCommands(report: GateReport): string[] {
   const issues = report.runs
     .filter((run) => shownAs(run) !== 'pass')
     .map((run) => {
-      const text = escaped(`rungate: ${paragraph(run).join('; ')}`, azureData);
+      const text = escaped(`rungate: ${messageLines(run).join('; ')}`, azureData);
       return `##vso[task.logissue type=${levels[shownAs(run)]}]${text}`;
     });
   const variables = Object.entries(gateOutputs(report)).map(([output, value]) => {
@@ -82,10 +82,10 @@ function teamcityMessage(name: string, attributes: Readonly<Record<string, strin
 const longestProblem = 4000;
 
 function teamcityTest(run: RunReport): string[] {
-  const name = title(run);
+  const name = runTitle(run);
   const ms = Math.round(run.elapsedSeconds * 1000);
   const duration = Number.isSafeInteger(ms) && ms >= 0 ? String(ms) : '0';
-  const [message = '', ...details] = paragraph(run);
+  const [message = '', ...details] = messageLines(run);
   // A failed test fails the build, whatever the exit code: only if the gate fails.
   const result =
     shownAs(run) === 'fail'
@@ -102,7 +102,7 @@ function teamcityTest(run: RunReport): string[] {
 export function teamcityMessages(report: GateReport): string[] {
   const problems = report.runs
     .filter((run) => shownAs(run) === 'fail')
-    .map((run) => `rungate: ${paragraph(run)[0]}`.slice(0, longestProblem));
+    .map((run) => `rungate: ${messageLines(run)[0]}`.slice(0, longestProblem));
   return [
     teamcityMessage('testSuiteStarted', { name: 'rungate' }),
     ...report.runs.flatMap(teamcityTest),

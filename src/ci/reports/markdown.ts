@@ -1,7 +1,7 @@
 import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
-import { advice, count, headline, nameOf, story } from './wording.ts';
+import { count, describeOutcome, describeRun, headline, hintOf } from './wording.ts';
 
 /** What GitHub takes as a step's summary, and Buildkite as an annotation, in bytes of UTF-8. */
 export const markdownLimit = 1024 * 1024;
@@ -44,7 +44,7 @@ function link(run: RunReport): string {
 }
 
 /** A run by its name and its id. */
-function nameAndId({ name, runId }: RunReport): string {
+function runCell({ name, runId }: RunReport): string {
   const id = runId === null ? '–' : code(runId, 80);
   if (name === null || name === runId) return id;
   return runId === null ? code(name, 200) : `${code(name, 200)} (${id})`;
@@ -53,7 +53,7 @@ function nameAndId({ name, runId }: RunReport): string {
 function row(run: RunReport): string {
   const cells = [
     marks[shownAs(run)],
-    nameAndId(run),
+    runCell(run),
     run.verdict ?? 'stopped',
     run.state === null ? '–' : code(run.state, 40),
     String(run.failed ?? '–'),
@@ -64,9 +64,9 @@ function row(run: RunReport): string {
 }
 
 function note(run: RunReport): string {
-  const hint = advice(run);
+  const hint = hintOf(run);
   const next = hint === null ? '' : ` → ${code(hint, 400)}`;
-  return `- ${nameOf(run, code)} ${story(run, code)}${next}\n`;
+  return `- ${describeRun(run, code)} ${describeOutcome(run, code)}${next}\n`;
 }
 
 const head = '| | Run | Verdict | State | Failed | Blocked | |\n|---|---|---|---|---:|---:|---|\n';

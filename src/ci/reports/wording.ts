@@ -7,7 +7,7 @@ import { excerpt } from '../../sanitize.ts';
 export type Quote = (text: string, limit: number) => string;
 
 /** What became of one run, in words; `unobserved` is told apart from what the run itself did. */
-export function story(run: RunReport, quote: Quote = excerpt): string {
+export function describeOutcome(run: RunReport, quote: Quote = excerpt): string {
   const { failed, blocked } = run;
   switch (run.verdict) {
     case 'passed':
@@ -47,7 +47,7 @@ function lateRead(nextReadSeconds: number): string {
 }
 
 /** What to do about it; text that may not be ours. */
-export function advice(run: RunReport): string | null {
+export function hintOf(run: RunReport): string | null {
   if (run.verdict === 'unobserved') return run.error?.hint ?? null;
   if (run.verdict === 'timeout' && run.nextReadSeconds !== undefined) return lateRead(run.nextReadSeconds);
   if (run.verdict === 'timeout')
@@ -57,24 +57,27 @@ export function advice(run: RunReport): string | null {
   return `the gate lets it pass; ${flag} makes it fail`;
 }
 
-/** All that there is to say of a run, in harmless lines: its story, what to do, where to look. */
-export function paragraph(run: RunReport): string[] {
-  const hint = advice(run);
+/** All that there is to say of a run, in harmless lines: what became of it, what to do, where to look. */
+export function messageLines(run: RunReport): string[] {
+  const hint = hintOf(run);
   return [
-    `${nameOf(run)} ${story(run)}`,
+    `${describeRun(run)} ${describeOutcome(run)}`,
     ...(hint === null ? [] : [excerpt(hint, 400)]),
     ...(run.appUrl === null ? [] : [excerpt(run.appUrl, 2000)]),
   ];
 }
 
 /** What a report calls a run that may have no id: the same from build to build, where what it ran is known. */
-export function title({ name, idempotencyKey }: RunReport): string {
+export function runTitle({ name, idempotencyKey }: RunReport): string {
   if (name !== null) return excerpt(name, 200);
   return idempotencyKey === null ? 'run' : `run with the key ${excerpt(idempotencyKey, 200)}`;
 }
 
-/** A run by its name and its id, as the subject of its story. */
-export function nameOf({ name, runId }: Pick<RunReport, 'name' | 'runId'>, quote: Quote = excerpt): string {
+/** A run by its name and its id, as the subject of a sentence. */
+export function describeRun(
+  { name, runId }: Pick<RunReport, 'name' | 'runId'>,
+  quote: Quote = excerpt,
+): string {
   const id = runId === null ? 'a run' : `run ${quote(runId, 80)}`;
   if (name === null || name === runId) return id;
   return runId === null ? quote(name, 200) : `${quote(name, 200)} (${id})`;

@@ -28,10 +28,10 @@ const codeOf = (cause: unknown) => (cause as NodeJS.ErrnoException).code ?? (cau
  * A folder above may be anybody's, as /tmp is, and a `.git` there makes the search go that far. So both must belong to
  * the user, to root, or to whoever owns the working directory. Git asks the same of a repository.
  */
-function checkOwner({ inspect, uid, cwd, isThere }: Io, path: string): void {
+function checkOwner({ inspect, uid, cwd, exists }: Io, path: string): void {
   if (uid === null || dirname(path) === cwd) return;
   const trusted: readonly number[] = [uid, 0, ...inspect(cwd).owners];
-  for (const one of [path, join(findRoot(cwd, isThere) ?? cwd, '.git')]) {
+  for (const one of [path, join(findRoot(cwd, exists) ?? cwd, '.git')]) {
     const stranger = inspect(one).owners.find((owner) => !trusted.includes(owner));
     if (stranger === undefined) continue;
     const what = one === path ? 'the project file' : 'the repository of the project file';
@@ -43,7 +43,7 @@ function checkOwner({ inspect, uid, cwd, isThere }: Io, path: string): void {
 
 /** What the search finds. It is not passed over where something is wrong with it: that would drop its `strict`. */
 function findChecked(io: Io): string | null {
-  const path = findProjectFile(io.cwd, io.isThere);
+  const path = findProjectFile(io.cwd, io.exists);
   if (path === null) return null;
   try {
     checkOwner(io, path);

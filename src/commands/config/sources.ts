@@ -123,7 +123,7 @@ export async function loadSettings(
 ): Promise<{ settings: Settings; sources: Sources }> {
   const profile = chooseProfile(globals.profile, io.env.RUNGATE_PROFILE);
   const projectFile = chooseProjectFile(io, globals.config);
-  const isNewFile = options.newProjectFile === true && projectFile !== null && !io.isThere(projectFile);
+  const isNewFile = options.newProjectFile === true && projectFile !== null && !io.exists(projectFile);
   const { stored, unreadable } = readIfAllowed(io);
   if (unreadable !== null && (profile.by !== null || options.changesProfile === true)) throw unreadable;
   const profiles = stored === null ? {} : await (await import('./store.ts')).understand(io, stored);

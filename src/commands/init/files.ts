@@ -38,12 +38,12 @@ export function plannedPipeline(
   root: string,
   pipeline: Pipeline,
   plan: Plan,
-  io: Pick<Io, 'isThere' | 'readFile'>,
+  io: Pick<Io, 'exists' | 'readFile'>,
   force: boolean,
 ): PlannedFile {
   const path = join(root, pipelineFile(pipeline, plan));
   const text = pipeline.text(plan);
-  if (!io.isThere(path)) return { path, text, fate: 'written' };
+  if (!io.exists(path)) return { path, text, fate: 'written' };
   const present = new TextDecoder().decode(io.readFile(path));
   if (present.includes(text)) return { path, text, fate: 'kept' };
   // A file that does not run rungate has another purpose: it is never replaced.

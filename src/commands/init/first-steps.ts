@@ -60,7 +60,7 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
   if (sources.projectFile !== null) {
     const names = project === undefined ? '"project"' : '"process" or "tags"';
     missing = `  write ${names} into ${shownPath(io, sources.projectFile)}; docs/settings.md shows how`;
-  } else if (findRoot(io.cwd, io.isThere) !== null) {
+  } else if (findRoot(io.cwd, io.exists) !== null) {
     missing = `  ${self} init     asks what to run; writes .rungate.json and a pipeline`;
   }
   return ['', `The service is ${service}. Next:`, ...(hasCredential ? [] : [login]), missing, ...end];

@@ -94,24 +94,24 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
   const named = namedProjectFile(io, flags.config) !== undefined;
   const pipelineOnly = flags.pipelineOnly === true;
   const target = chooseTarget(io, root, sources.projectFile, { named, given: given && !pipelineOnly });
-  const { path, isThere, fields, shadowed } = target;
-  const mustBeWhole = !isThere || (flags.force === true && !pipelineOnly) || given;
+  const { path, exists, fields, shadowed } = target;
+  const mustBeWhole = !exists || (flags.force === true && !pipelineOnly) || given;
   const { answers, asked } = mustBeWhole
     ? await gatherAnswers(context, fields, flags.yes !== true, sameConfig(flags.config))
     : { answers: {}, asked: false };
   if (pipelineOnly) {
     const addressInFile = answers.apiUrl !== undefined || fields.apiUrl !== undefined;
     const off = named && sources.projectFile === null;
-    const reads = off ? null : isThere ? path : undefined;
+    const reads = off ? null : exists ? path : undefined;
     return { file: null, asked, path, reads, stated: answers, addressInFile, shadowed: null };
   }
   const changes = differing(fields, answers);
-  if (isThere && changes.length > 0 && flags.force !== true) {
+  if (exists && changes.length > 0 && flags.force !== true) {
     throw isInTheWay(context, path, changes, flags.config);
   }
   const after = changedFields(io, target, answers);
   const file: PlannedFile =
-    isThere && changes.length === 0
+    exists && changes.length === 0
       ? { path, text: '', fate: 'kept' }
       : { path, text: projectFileText(path, after), fate: 'written' };
   return { file, asked, path, reads: path, stated: {}, addressInFile: after.apiUrl !== undefined, shadowed };
@@ -120,7 +120,7 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
 async function plannedCi(context: Context, root: string, asked: boolean): Promise<CiChoice> {
   const { io, output } = context;
   const likely = likelyProviders({
-    isThere: (path) => io.isThere(join(root, path)),
+    exists: (path) => io.exists(join(root, path)),
     remote: gitFacts((args) => io.capture(['git', ...args])).remote,
     running: detectCi(io.env).provider,
   });
@@ -146,7 +146,7 @@ function packageRoot({ io }: Context, root: string): PackageRoot {
   try {
     manifest = new TextDecoder().decode(io.readFile(join(root, 'package.json')));
   } catch {}
-  return { manifest, isThere: (name) => io.isThere(join(root, name)) };
+  return { manifest, exists: (name) => io.exists(join(root, name)) };
 }
 
 /** `rungate init` */
@@ -154,7 +154,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const { io, output } = context;
   // Before any question.
   const given = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
-  const root = findRoot(io.cwd, io.isThere) ?? io.cwd;
+  const root = findRoot(io.cwd, io.exists) ?? io.cwd;
   const configured = await configure(context, root, flags);
   const { file, asked, path, shadowed, addressInFile } = configured;
   const ci = given ?? (await plannedCi(context, root, asked));

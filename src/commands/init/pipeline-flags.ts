@@ -76,10 +76,10 @@ export const sameConfig = (given: string | undefined) =>
   given === undefined ? '' : ` --config ${shellWord(given)}`;
 
 /** Names the project file for a command in this folder, if such a command reads another without it. */
-export function localConfigFlag(io: Pick<Io, 'env' | 'cwd' | 'isThere'>, path: ReadFile): string[] {
+export function localConfigFlag(io: Pick<Io, 'env' | 'cwd' | 'exists'>, path: ReadFile): string[] {
   if (path === undefined) return [];
   const named = namedProjectFile(io);
-  const isThere = (one: string) => one === path || io.isThere(one);
-  if (path === (named === undefined ? findProjectFile(io.cwd, isThere) : named)) return [];
+  const exists = (one: string) => one === path || io.exists(one);
+  if (path === (named === undefined ? findProjectFile(io.cwd, exists) : named)) return [];
   return [`--config ${path === null ? noFile : shellWord(asValue(relative(io.cwd, path)))}`];
 }

@@ -24,7 +24,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The project file that `init` is about. */
 export interface Target {
   readonly path: string;
-  readonly isThere: boolean;
+  readonly exists: boolean;
   /** What is in it; for a new file, what counted here until now. */
   readonly fields: Fields;
   /** The file further up that no longer counts here once this one is written. */
@@ -32,9 +32,9 @@ export interface Target {
 }
 
 /** The package of the repository that a folder belongs to; the root if it belongs to none below. */
-function packageFolder(cwd: string, root: string, isThere: Io['isThere']): string {
+function packageFolder(cwd: string, root: string, exists: Io['exists']): string {
   for (let folder = cwd; folder !== root; folder = dirname(folder)) {
-    if (manifests.some((name) => isThere(join(folder, name)))) return folder;
+    if (manifests.some((name) => exists(join(folder, name)))) return folder;
   }
   return root;
 }
@@ -66,16 +66,16 @@ export function chooseTarget(
   found: string | null,
   { named, given }: { named: boolean; given: boolean },
 ): Target {
-  const folder = packageFolder(io.cwd, root, io.isThere);
+  const folder = packageFolder(io.cwd, root, io.exists);
   const own = join(folder, projectFileName);
-  if (found === null) return { path: own, isThere: io.isThere(own), fields: {}, shadowed: null };
-  if (!io.isThere(found)) return { path: found, isThere: false, fields: {}, shadowed: null };
+  if (found === null) return { path: own, exists: io.exists(own), fields: {}, shadowed: null };
+  if (!io.exists(found)) return { path: found, exists: false, fields: {}, shadowed: null };
   if (named || !given || isBelow(folder, found)) {
-    return { path: found, isThere: true, fields: fieldsOf(io, found), shadowed: null };
+    return { path: found, exists: true, fields: fieldsOf(io, found), shadowed: null };
   }
   const branches = fieldsOf(io, found).branches !== undefined;
   const shadowed = { path: found, branches };
-  return { path: own, isThere: false, fields: inherited(io, found, own), shadowed };
+  return { path: own, exists: false, fields: inherited(io, found, own), shadowed };
 }
 
 /** The names whose value differs from the one in the file. */
@@ -85,11 +85,11 @@ export function differing(fields: Fields, changes: Fields): PlainName[] {
 }
 
 /** The schema of the rungate that is installed for the file's folder, as seen from there; null if none is. */
-function schemaPath(isThere: Io['isThere'], file: string): string | null {
+function schemaPath(exists: Io['exists'], file: string): string | null {
   const own = dirname(file);
   for (let folder = own; ; folder = dirname(folder)) {
     const schema = join(folder, 'node_modules/rungate/docs/rungate.schema.json');
-    if (isThere(schema)) {
+    if (exists(schema)) {
       const path = relative(own, schema).replaceAll('\\', '/');
       return path.startsWith('.') ? path : `./${path}`;
     }
@@ -98,10 +98,10 @@ function schemaPath(isThere: Io['isThere'], file: string): string | null {
 }
 
 /** The fields of the file with the changes. What to run is one setting with two spellings. */
-export function changedFields({ isThere }: Pick<Io, 'isThere'>, target: Target, changes: Fields): Fields {
+export function changedFields({ exists }: Pick<Io, 'exists'>, target: Target, changes: Fields): Fields {
   const replaced = changes.process === undefined ? (changes.tags === undefined ? null : 'process') : 'tags';
   const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => name !== replaced));
-  if (target.isThere && Object.keys(target.fields).length > 0) return { ...kept, ...changes };
-  const schema = schemaPath(isThere, target.path);
+  if (target.exists && Object.keys(target.fields).length > 0) return { ...kept, ...changes };
+  const schema = schemaPath(exists, target.path);
   return { ...(schema === null ? {} : { $schema: schema }), ...kept, ...changes };
 }

@@ -1,4 +1,4 @@
-import { nameOf as nameWithId } from '../../ci/reports/wording.ts';
+import { describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
 import type { GateEvent, Tell } from '../../gate/events.ts';
 import type { WatchedRun } from '../../gate/wait.ts';
@@ -45,7 +45,7 @@ export async function gateProgress(
 
   /** A run in a line that need not have its id. */
   const shortName = (runId: string) => excerpt(nameOf(runId) ?? runId, 80);
-  const fullName = (runId: string) => nameWithId({ name: nameOf(runId), runId }, excerpt);
+  const fullName = (runId: string) => describeRun({ name: nameOf(runId), runId }, excerpt);
 
   function readLine({ runId, failed, blocked, attempts, ...read }: Extract<GateEvent, { type: 'read' }>) {
     const state = read.state ?? '';

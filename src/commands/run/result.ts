@@ -1,4 +1,4 @@
-import { advice, headline, nameOf, story } from '../../ci/reports/wording.ts';
+import { describeOutcome, describeRun, headline, hintOf } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
 import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { hyperlink, knowsLinks } from '../../output/live/hyperlink.ts';
@@ -107,8 +107,8 @@ export async function printGate(report: GateReport, context: Context): Promise<v
     const loud = shown === 'warn' ? ' WARNING:' : '';
     const url = run.appUrl === null || output.oneScreen ? '' : ` ${output.excerpt(run.appUrl, 500)}`;
     const say = sayer(shown);
-    await say(`${output.paint(tone, `${mark}${loud}`)} ${nameOf(run)} ${story(run)}${url}`);
-    const hint = advice(run);
+    await say(`${output.paint(tone, `${mark}${loud}`)} ${describeRun(run)} ${describeOutcome(run)}${url}`);
+    const hint = hintOf(run);
     if (hint !== null) await say(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 400)}`);
     await output.refused(run.error?.body);
   }

@@ -4,7 +4,7 @@ import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { describe, expect, it, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { junitReport } from '../../../src/ci/reports/junit.ts';
-import { title } from '../../../src/ci/reports/wording.ts';
+import { runTitle } from '../../../src/ci/reports/wording.ts';
 import type { RunReport } from '../../../src/gate/report.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
@@ -193,7 +193,7 @@ describe('JUnit XML', () => {
             const value = one[name];
             expect(values[`run.${index + 1}.${name}`]).toBe(value === null ? undefined : holdable(value));
           }
-          expect(suite.children[index + 1]?.attributes.name).toBe(holdable(title(one)));
+          expect(suite.children[index + 1]?.attributes.name).toBe(holdable(runTitle(one)));
         });
       }),
       { numRuns: 300 },

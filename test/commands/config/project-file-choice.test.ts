@@ -7,8 +7,8 @@ import { systemIo } from '../../../src/host/io.ts';
 import { inspect } from '../../../src/host/paths.ts';
 import { asked, cli, memoryIo, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 
-const { readFile, isThere } = systemIo;
-const systemFiles = { readFile, isThere, inspect };
+const { readFile, exists } = systemIo;
+const systemFiles = { readFile, exists, inspect };
 const never = (): never => {
   throw new Error('it was read');
 };
