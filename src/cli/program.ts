@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from 'commander';
-import type { Bind } from '../commands/binding.ts';
+import { type Bind, summarise } from '../commands/binding.ts';
 import type { ProgramFor } from '../commands/completion/complete.ts';
 import { addGlobals } from '../commands/global-options.ts';
 import type { Io } from '../host/io.ts';
@@ -116,11 +116,7 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
   for (const [name, { summary, load }] of Object.entries(groups)) {
     // Where one is called, the others would be made for nothing, at the cost of all that it does before its work.
     if (isGroup && name !== called) continue;
-    const group = program
-      .command(name)
-      .summary(summary)
-      .description(capitalised(summary))
-      .enablePositionalOptions();
+    const group = summarise(program.command(name), summary).enablePositionalOptions();
     if (!argv.includes(name)) continue;
     (await load())(group, bind, unboundProgram);
     addGlobals(group);
@@ -144,7 +140,7 @@ function helpTopic(program: Command, argv: readonly string[]): string[] | null {
   for (const [at, word] of words.entries()) {
     // An argument may be called "help" too.
     if (command === undefined || command.commands.length === 0) return null;
-    if (word === 'help') return words.toSpliced(at, 1);
+    if (word === 'help') return words.filter((one, index) => index < at || one !== 'help');
     command = subcommand(command, word);
   }
   return null;
@@ -162,10 +158,6 @@ function usageOf(command: Command): string {
   const usage = `${nameOf(command)} ${command.usage()}`;
   if (usage.length <= 73) return usage;
   return `${usage.replace(' [options]', '')}\n         [options]`;
-}
-
-function capitalised(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /** Runs what the words call. Returns when it has ended; mistakes in the words are usage errors. */
@@ -187,7 +179,7 @@ export async function parse(
     if (error.command === program && error.code === 'missingCommand') {
       throw await (await import('../commands/init/first-steps.ts')).nothingAsked(io, program.opts());
     }
-    throw await (await import('./spelling.ts')).explain(error, everyCommand);
+    throw await (await import('./spelling.ts')).explain(error, argv, everyCommand);
   }
 }
 

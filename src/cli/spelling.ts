@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { type Misuse, nameOf } from './command.ts';
+import { extraArgumentHint } from './extra-argument.ts';
+import { lineInstead, optionOfOthers, synonyms } from './other-tools.ts';
 
 const subcommands = (command: Command) => command.commands.map((one) => one.name());
 
@@ -24,12 +26,33 @@ function elsewhere(program: Command, word: string): string | null {
   return places.length === 0 || places.length > mostPlaces ? null : `did you mean ${places.join(' or ')}?`;
 }
 
+/** Our command for a word of another tool, with the command of it that follows: `rungate env list`. */
+async function synonymOf(
+  command: Command,
+  word: string,
+  everyCommand: () => Promise<Command>,
+): Promise<string | null> {
+  const names = subcommands(command);
+  const own = Object.hasOwn(synonyms, word)
+    ? synonyms[word]?.find((name) => names.includes(name))
+    : undefined;
+  if (own === undefined) return null;
+  const group = command.parent === null ? (await everyCommand()).commands : command.commands;
+  const next = command.args[1] ?? '';
+  const deeper = group.find((one) => one.name() === own && subcommands(one).includes(next));
+  return `did you mean ${nameOf(command)} ${own}${deeper === undefined ? '' : ` ${next}`}?`;
+}
+
 /** What to write in the place of a command that is not there. */
 async function commandInstead(
   command: Command,
   word: string,
   everyCommand: () => Promise<Command>,
 ): Promise<string | null> {
+  const foreign =
+    lineInstead([nameOf(command), ...command.args].join(' ')) ??
+    (await synonymOf(command, word, everyCommand));
+  if (foreign !== null) return foreign;
   const names = subcommands(command);
   const near = nearest(word, names);
   if (near !== null) return `did you mean ${nameOf(command)} ${near}?`;
@@ -44,19 +67,11 @@ function optionInstead(command: Command, word: string): string | null {
   if (names.includes(word)) return `${word} takes no value: write it alone`;
   const near = nearest(word, [...names, '--help']);
   if (near !== null) return `did you mean ${near}?`;
+  const foreign = optionOfOthers(word);
+  if (foreign !== null) return foreign;
   // The fields of some requests are not in the contract, so any name may be one.
   if (!names.includes('--field') || !/^--[a-z-]{1,30}$/.test(word)) return null;
   return `if the service has such a field, write --field ${word.slice(2)}=<value>`;
-}
-
-/** What an argument that no command takes came from, and what to write instead. */
-function argumentInstead(word: string): string {
-  if (word === '') return 'it is empty: check the variable that it comes from';
-  if (/^[–—−]/.test(word)) return 'it begins with a long dash: type two hyphens, --';
-  if (/^[\\`^]$|^\s*$|^\s+-/.test(word)) {
-    return 'a line goes on after \\ in sh, ^ in cmd and ` in PowerShell, with nothing behind that character';
-  }
-  return 'put quotes around a value with spaces; an option begins with --';
 }
 
 /**
@@ -66,6 +81,7 @@ function argumentInstead(word: string): string {
  */
 export async function explain(
   { command, message, code }: Misuse,
+  argv: readonly string[],
   everyCommand: () => Promise<Command>,
 ): Promise<UsageError> {
   const help = `see ${nameOf(command)} --help`;
@@ -87,7 +103,7 @@ export async function explain(
     // Any other word may be a secret.
     const isShown = /^[–—−]|^.{0,2}$/.test(extra);
     const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${nameOf(command)} takes ${most || 'none'}`;
-    return hinted(`unexpected argument: ${what}`, argumentInstead(extra));
+    return hinted(`unexpected argument: ${what}`, extraArgumentHint(command, extra, argv));
   }
   if (code === 'missingCommand')
     return hinted(message, `the commands are ${subcommands(command).join(', ')}`);

@@ -60,6 +60,12 @@ function mergedOptions(command: Command): Record<string, unknown> {
   return { ...above, ...command.opts() };
 }
 
+/** Says what a group of commands is about, in the list that it stands in and in its own help. */
+export function summarise(group: Command, summary: string): Command {
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  return group.summary(summary).description(sentence);
+}
+
 /** Lines that work as they stand, below a command's help. docs/commands.md shows them too, and a test runs them. */
 export function examples(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, expect, it } from 'vitest';
+import { nameOf } from '../../src/cli/command.ts';
 import { everyCommand } from '../../src/cli/program.ts';
 import { columnsOf } from '../../src/output/text.ts';
 import { cli, type Settings, stage } from './harness.ts';
@@ -25,6 +26,15 @@ const folder = mkdtempSync(join(tmpdir(), 'rungate-help-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('there are more than fifty commands', () => expect(leaves.length).toBeGreaterThan(50));
+
+it('every command, group and option has a description', () => {
+  const described = all(program);
+  expect(described.filter((one) => one.description() === '').map(nameOf)).toEqual([]);
+  const bare = described.flatMap((one) =>
+    one.options.filter(({ hidden, description }) => !hidden && description === ''),
+  );
+  expect(bare.map(({ long }) => long)).toEqual([]);
+});
 
 it.each(commands.map((words) => [words.join(' '), words] as const))(
   'rungate %s --help fits 80 columns, in a pipe, on a terminal and in colour',

@@ -315,4 +315,58 @@ export const mistakesInValues: readonly Mistake[] = [
     code: 1,
     says: ['the signature does not match', 'the body is empty: name its file with --body-file'],
   },
+  {
+    name: 'a list with spaces',
+    argv: ['config', 'set', 'tags', 'smoke', 'nightly'],
+    code: 64,
+    says: ['separate the values with commas: smoke,nightly'],
+  },
+  {
+    name: 'a policy with a space',
+    argv: ['config', 'set', 'on', 'cancelled', 'fail'],
+    code: 64,
+    says: ['cancelled=fail,timeout=warn'],
+  },
+  {
+    name: 'a variable as NAME=value',
+    argv: ['env', 'vars', 'create', 'staging', 'A=1'],
+    code: 64,
+    says: ['--field name=A --field value=1'],
+  },
+  {
+    name: 'false for an option that takes no value',
+    argv: ['webhooks', 'list', '--include-global', 'false'],
+    code: 64,
+    says: ['write --no-include-global'],
+  },
+  {
+    name: 'columns with spaces',
+    argv: ['env', 'list', '--columns', 'id', 'name'],
+    code: 64,
+    says: ['--columns id,name'],
+  },
+  {
+    name: 'a command that gh has',
+    argv: ['run', 'view', 'run_1'],
+    code: 64,
+    says: ['did you mean rungate run status?'],
+  },
+  {
+    name: 'a list that the service does not have',
+    argv: ['run', 'list'],
+    code: 64,
+    says: ['the service has no list of runs'],
+  },
+  {
+    name: 'a login that gh has',
+    argv: ['auth', 'login'],
+    code: 64,
+    says: ['write rungate login'],
+  },
+  {
+    name: 'the output format of kubectl',
+    argv: ['run', 'status', 'run_1', '-o', 'json'],
+    code: 64,
+    says: ['write --json or --format <format>'],
+  },
 ];

@@ -20,7 +20,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .command('get')
     .summary('show one setting')
     .description('Show the value of one setting, from wherever it comes; nothing when it is not set.')
-    .argument('<name>')
+    .argument('<name>', 'a setting, such as project or timeout')
     .option('--ref <ref>', 'as it is for this branch or tag');
   completes(get, 'name', { from: 'settings' });
   examples(get, 'rungate config get interval');
@@ -32,7 +32,7 @@ export function defineConfig(group: Command, bind: Bind): void {
     .command('set')
     .summary('keep a setting in your profile')
     .description('Keep a setting in your profile. Secrets are kept by rungate login.')
-    .argument('<name>')
+    .argument('<name>', 'a setting, such as project or timeout')
     .argument('<value>', 'a list with commas: smoke,nightly; on: cancelled=fail,timeout=warn');
   completes(set, 'name', { from: 'plain-settings' });
   completes(set, 'value', { from: 'setting-values' });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Api, type Endpoint, pathParams } from '../../contract/endpoint.ts';
 import { type Field, fieldsOf, isList, isOpen } from '../../contract/shape.ts';
-import { type Bind, examples } from '../binding.ts';
+import { type Bind, examples, summarise } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import { collect } from '../run/wait-flags.ts';
 import { flagKey, flagName, kebab } from './body-input.ts';
@@ -100,7 +100,8 @@ function summaryOf(word: string, parent: Command): string {
 function groupOf(group: Command, words: readonly string[]): Command {
   return words.reduce((parent, word) => {
     const found = parent.commands.find((command) => command.name() === kebab(word));
-    return found ?? parent.command(kebab(word)).summary(summaryOf(word, parent)).enablePositionalOptions();
+    if (found !== undefined) return found;
+    return summarise(parent.command(kebab(word)), summaryOf(word, parent)).enablePositionalOptions();
   }, group);
 }
 

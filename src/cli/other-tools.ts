@@ -1,0 +1,54 @@
+/** Words of other command lines, and of habit: the commands of ours that do the same, the first that a group has. */
+export const synonyms: Readonly<Record<string, readonly string[]>> = {
+  environment: ['env'],
+  environments: ['env'],
+  envs: ['env'],
+  view: ['get', 'status', 'list'],
+  show: ['get', 'status', 'list'],
+  get: ['status', 'list'],
+  describe: ['get', 'status', 'list'],
+  ls: ['list'],
+  watch: ['wait', 'listen'],
+  start: ['trigger'],
+  create: ['trigger'],
+  new: ['create', 'trigger'],
+  add: ['create'],
+  edit: ['update', 'set'],
+  set: ['update'],
+  rm: ['delete', 'unset', 'cancel'],
+  remove: ['delete', 'unset', 'cancel'],
+  delete: ['unset', 'cancel'],
+  stop: ['cancel'],
+  abort: ['cancel'],
+};
+
+type Row = readonly [given: RegExp, hint: string];
+
+const doctor = 'rungate doctor says which credential is used, and whether the service accepts it';
+
+/** Command lines that no command of ours stands for alone. */
+const lines: readonly Row[] = [
+  [/^rungate version\b/, 'write rungate --version'],
+  [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
+  [/^rungate auth logout\b/, 'write rungate logout'],
+  [/^rungate auth\b/, 'write rungate login'],
+  [
+    /^rungate run (?:list|ls)\b/,
+    'the service has no list of runs; rungate run trigger prints the id of a run, and rungate run status <runId> shows it',
+  ],
+  [/^rungate run (?:rerun|retry|restart)\b/, 'rungate run trigger starts a new run'],
+];
+
+const options: readonly Row[] = [
+  [/^-V$/, 'write rungate --version'],
+  [/^-o|^--output$/, 'write --json or --format <format>'],
+  [/^--(?:no-)?colou?r$/, 'set NO_COLOR=1 in the environment for output without colours'],
+];
+
+const hintOf = (rows: readonly Row[], given: string) => rows.find(([row]) => row.test(given))?.[1] ?? null;
+
+/** What to write in place of a command line of another tool. */
+export const lineInstead = (line: string) => hintOf(lines, line);
+
+/** What to write in place of an option of another tool. */
+export const optionOfOthers = (option: string) => hintOf(options, option);
