@@ -8,10 +8,10 @@ import { githubAnnotation } from './ci/reports/log-commands.ts';
 import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
 import { cancelLeftBehind } from './commands/run/cancel.ts';
-import { concealer } from './conceal.ts';
-import { ConfigError, concealError, RungateError, reportError } from './errors.ts';
+import { ConfigError, RungateError, redactError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './host/io.ts';
+import { redactor } from './redact.ts';
 import { proxySecrets } from './transport/proxy.ts';
 
 export { systemIo } from './host/io.ts';
@@ -39,7 +39,7 @@ async function reported(toolkit: Toolkit, io: Io, step: () => Promise<number>): 
     return await step();
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    concealError(error, concealer([toolkit.getInput('api-key'), ...proxySecrets(io.env)]));
+    redactError(error, redactor([toolkit.getInput('api-key'), ...proxySecrets(io.env)]));
     const { message, hint } = reportError(error);
     const text = hint === null ? message : `${message}; ${hint}`;
     await io.err.write(`${githubAnnotation('error', 'rungate', text)}\n`);

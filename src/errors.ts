@@ -195,15 +195,15 @@ export class DeclinedError extends RungateError {
 }
 
 /** Takes secrets out of all texts of an error, which other code may print whole. */
-export function concealError(error: RungateError, conceal: (text: string) => string): void {
+export function redactError(error: RungateError, redact: (text: string) => string): void {
   const texts = error as unknown as Record<string, unknown>;
   for (const name of Object.getOwnPropertyNames(error)) {
     const text = texts[name];
-    if (typeof text === 'string' && name !== 'name' && name !== 'code') texts[name] = conceal(text);
+    if (typeof text === 'string' && name !== 'name' && name !== 'code') texts[name] = redact(text);
   }
   const { cause } = error;
   const told = cause instanceof Error ? `${cause.message} ${cause.stack}` : String(cause);
-  if (cause !== undefined && conceal(told) !== told) error.cause = undefined;
+  if (cause !== undefined && redact(told) !== told) error.cause = undefined;
 }
 
 /** An error as data: the shape that `--json` prints, on stderr or inside a run. */

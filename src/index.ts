@@ -4,7 +4,6 @@ export type { Credentials } from './client/credentials.ts';
 export type { ExactOptions, ExactOrder } from './client/exact-orders.ts';
 export type { ExchangeEvent } from './client/options.ts';
 export { type Clock, systemClock } from './clock.ts';
-export type { Conceal } from './conceal.ts';
 export type { Method } from './contract/endpoint.ts';
 export type { RunState, TriggerBody, TriggerFields } from './contract/run.ts';
 export type * from './contract/service-types.ts';
@@ -54,6 +53,7 @@ export type { FaultKind, FaultKinds } from './mock/faults/kinds.ts';
 export type { MockOptions, RateLimit } from './mock/options.ts';
 export type { Counts, Outcome } from './mock/outcomes.ts';
 export type { Ending } from './mock/runs.ts';
+export type { Redact as Conceal } from './redact.ts';
 export type { PreparedRequest, RawReply, SendOptions, Transport } from './transport/transport.ts';
 export {
   type Signed,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redact } from '../src/conceal.ts';
+import { redactSecrets } from '../src/redact.ts';
 import { escapeJson, excerpt, sanitize } from '../src/sanitize.ts';
 
 const controls = /[\u0000-\u001f\u007f-\u009f]/;
@@ -125,7 +125,7 @@ describe('escapeJson', () => {
   });
 });
 
-describe('redact', () => {
+describe('redactSecrets', () => {
   test.each<[string, string[], string]>([
     ['key=s3cret.', ['s3cret'], 'key=***.'],
     ['s3crets3cret', ['s3cret'], '******'],
@@ -134,7 +134,7 @@ describe('redact', () => {
     ['$& and $1', ['$& a'], '***nd $1'],
     ['nothing here', ['s3cret'], 'nothing here'],
     ['nothing here', [], 'nothing here'],
-  ])('%j without %j is %j', (text, secrets, clean) => expect(redact(text, secrets)).toBe(clean));
+  ])('%j without %j is %j', (text, secrets, clean) => expect(redactSecrets(text, secrets)).toBe(clean));
 
   test('leaves no secret, wherever it stands and whatever else is secret', () => {
     const secret = fc.string({ minLength: 4, maxLength: 12 }).filter((one) => !one.includes('*'));
@@ -146,7 +146,7 @@ describe('redact', () => {
           const text = parts
             .map((part) => (typeof part === 'number' ? secrets[part % secrets.length] : part))
             .join('');
-          const clean = redact(text, secrets);
+          const clean = redactSecrets(text, secrets);
           for (const one of secrets) expect(clean).not.toContain(one);
         },
       ),
@@ -158,9 +158,9 @@ describe('redact', () => {
     'knows the secret %j also as JSON and as harmless text show it',
     (secret) => {
       const json = escapeJson(JSON.stringify({ message: `bad key ${secret}!` }));
-      expect(redact(json, [secret])).toBe('{"message":"bad key ***!"}');
-      expect(redact(JSON.stringify([secret]), [secret])).toBe('["***"]');
-      expect(redact(sanitize(`bad key ${secret}!`), [secret])).toBe('bad key ***!');
+      expect(redactSecrets(json, [secret])).toBe('{"message":"bad key ***!"}');
+      expect(redactSecrets(JSON.stringify([secret]), [secret])).toBe('["***"]');
+      expect(redactSecrets(sanitize(`bad key ${secret}!`), [secret])).toBe('bad key ***!');
     },
   );
 
@@ -169,7 +169,7 @@ describe('redact', () => {
     fc.assert(
       fc.property(secret, (one) => {
         fc.pre(!'{"message":"bad key !"}'.includes(one) && !/["{}:\\,[\]]/.test(one));
-        const text = redact(escapeJson(JSON.stringify({ message: `bad key ${one}!` })), [one]);
+        const text = redactSecrets(escapeJson(JSON.stringify({ message: `bad key ${one}!` })), [one]);
         expect(JSON.parse(text)).toEqual({ message: 'bad key ***!' });
       }),
     );

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
-import type { Conceal } from '../conceal.ts';
 import type { KeyStep, RunJournal } from '../gate/start.ts';
+import type { Redact } from '../redact.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
 
 /** One line of a journal. Lines are only ever added, so that processes can write at once and none can tear a file. */
@@ -76,13 +76,13 @@ export interface Journal extends RunJournal {
 /**
  * Opens the journal of a job. What cannot be read is set aside and said, never silently started anew; a journal that
  * cannot be written is said too, and the gate goes on without it.
- * @param conceal tells what has a secret in it, which is not written
+ * @param redact tells what has a secret in it, which is not written
  */
 export function openJournal(
   path: string,
   now: Date,
   tell: (problem: string) => void,
-  conceal: Conceal,
+  redact: Redact,
 ): Journal {
   let usable = true;
   const give = (problem: string) => {
@@ -108,7 +108,7 @@ export function openJournal(
 
   const hasSecret = (value: unknown) => {
     const text = JSON.stringify(value) ?? '';
-    return conceal(text) !== text;
+    return redact(text) !== text;
   };
   const add = (event: JournalEvent) => {
     // What is left out is found again by its key, as it is if the process is killed at this moment.

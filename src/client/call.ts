@@ -1,7 +1,7 @@
 import pRetry from 'p-retry';
 import type { Clock } from '../clock.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { ContractError, concealError, HttpError, NetworkError, RungateError } from '../errors.ts';
+import { ContractError, HttpError, NetworkError, RungateError, redactError } from '../errors.ts';
 import type { HintNames } from '../hint-names.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
@@ -127,15 +127,15 @@ class Call {
 
   /** Adds the body that was refused, and takes secrets out. */
   #complete(error: RungateError, reply: RawReply | undefined): void {
-    const { conceal } = this.request;
+    const { redact } = this.request;
     if (error instanceof ContractError || error instanceof HttpError) {
       const body = reply?.text ?? error.body;
       const newSecret = mayHaveNewSecret(this.endpoint, reply?.status ?? error.status ?? 500);
-      error.body = body === undefined ? undefined : shownBody(body, conceal, newSecret);
+      error.body = body === undefined ? undefined : shownBody(body, redact, newSecret);
     }
     if (error instanceof NetworkError && !error.unsent && !this.request.repeatable)
       error.hint = error.hint === undefined ? mayHaveActed : `${error.hint}; ${mayHaveActed}`;
-    concealError(error, conceal);
+    redactError(error, redact);
   }
 
   /** A DELETE that finds nothing after a lost reply has done its work the first time. */
@@ -146,10 +146,10 @@ class Call {
   }
 
   #exchange({ status, headers, finalUrl }: RawReply, { value, odd, text, isJson }: ReadReply): Exchange {
-    const { conceal, method, path } = this.request;
+    const { redact, method, path } = this.request;
     const request = `${method} ${path}`;
     const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
-    return { value, odd, text, isJson, status, request, headers, finalUrl, attempts, elapsedMs, conceal };
+    return { value, odd, text, isJson, status, request, headers, finalUrl, attempts, elapsedMs, redact };
   }
 
   #report(began: number, outcome: { status?: number; code?: string }): void {

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../clock.ts';
-import { type Conceal, concealer } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { concealError, RungateError, UsageError } from '../errors.ts';
+import { RungateError, redactError, UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import { ownCopy } from '../own-options.ts';
+import { type Redact, redactor } from '../redact.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { proxyFor, proxySecrets } from '../transport/proxy.ts';
 import { httpTransport } from '../transport/send.ts';
@@ -73,23 +73,23 @@ async function encodeFile(
 }
 
 /** Takes out every secret that the options have. */
-export function ownConceal({ apiKey, token, proxyEnv }: ClientOptions): Conceal {
+export function ownRedactor({ apiKey, token, proxyEnv }: ClientOptions): Redact {
   const own = [apiKey, token].filter((secret) => secret !== undefined);
-  return concealer([...own, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
+  return redactor([...own, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
 }
 
 /**
  * A caller of the service. It opens no connection before the first call.
- * @param concealMore takes out more secrets than the options have
+ * @param redactMore takes out more secrets than the options have
  * @param names what errors call the options
  */
 export function createCaller(
   given: ClientOptions,
-  concealMore?: Conceal,
+  redactMore?: Redact,
   names: HintNames = commandNames,
 ): Caller {
   const options = ownCopy(given);
-  const conceal = concealMore ?? ownConceal(options);
+  const redact = redactMore ?? ownRedactor(options);
   const { clock = systemClock, random = Math.random } = options;
   const own = options.transport === undefined;
   const { providerModelField: vendorField, proxyEnv } = options;
@@ -110,7 +110,7 @@ export function createCaller(
     const { apiKey, token, auth, userAgent } = options;
     const { params, query, body, json, headers } = input;
     // Named one by one: to copy them all costs more than the request.
-    const target = { base, apiKey, token, auth, userAgent, conceal, names };
+    const target = { base, apiKey, token, auth, userAgent, redact, names };
     return prepareRequest(name, endpoint, { params, query, body, json, headers, idempotencyKey }, target);
   }
 
@@ -150,7 +150,7 @@ export function createCaller(
           onRetry,
         });
       } catch (error) {
-        if (error instanceof RungateError) concealError(error, conceal);
+        if (error instanceof RungateError) redactError(error, redact);
         // Facts of a call that was never sent.
         if (error instanceof RungateError && error.facts.endpoint === undefined) {
           error.facts = { endpoint: name, method: endpoint.method, attempts: 0, elapsedMs: 0 };

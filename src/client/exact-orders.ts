@@ -37,9 +37,9 @@ async function readExact(
 ): Promise<{ reply: Exchange; exact: unknown }> {
   const reply = await caller.exchange(name, orders[name], { params: {} }, { ...options, check: true });
   const { parse } = await import('lossless-json');
-  const { status, request, attempts, elapsedMs, text, conceal } = reply;
+  const { status, request, attempts, elapsedMs, text, redact } = reply;
   const refuse = (field: string, expected: string, received: string, cause?: unknown): never => {
-    const body = shownBody(text, conceal);
+    const body = shownBody(text, redact);
     const error = mismatchError(request, { field, expected, received, status, cause, body });
     error.facts = { endpoint: name, method: 'GET', attempts, elapsedMs };
     throw error;

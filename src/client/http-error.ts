@@ -1,8 +1,8 @@
-import type { Conceal } from '../conceal.ts';
-import { concealJson } from '../conceal-json.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { HttpError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
+import type { Redact } from '../redact.ts';
+import { redactJson } from '../redact-json.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { credentialIn } from './credentials.ts';
 import { jsonLimits, jsonSize, membersOf } from './json-text.ts';
@@ -19,9 +19,9 @@ const idHeaders = [
   'traceparent',
 ];
 
-export function requestId(headers: Readonly<Record<string, string>>, conceal: Conceal): string | undefined {
+export function requestId(headers: Readonly<Record<string, string>>, redact: Redact): string | undefined {
   const value = idHeaders.map((name) => headers[name]).find((id) => id !== undefined && id !== '');
-  return value === undefined ? undefined : conceal(value).slice(0, 200);
+  return value === undefined ? undefined : redact(value).slice(0, 200);
 }
 
 /** True if the response may have a secret that nobody knows yet: a request that fails with 5xx may have been acted on. */
@@ -30,8 +30,8 @@ export function mayHaveNewSecret({ newSecret }: Endpoint, status: number): boole
 }
 
 /** In one line, without secrets, at most `limit` characters. */
-export function oneLine(text: string, limit: number, conceal: Conceal): string {
-  const line = conceal(text).replace(/\s+/g, ' ').trim();
+export function oneLine(text: string, limit: number, redact: Redact): string {
+  const line = redact(text).replace(/\s+/g, ' ').trim();
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
 }
 
@@ -43,11 +43,11 @@ export function isHtml(text: string): boolean {
 const longestHead = 16 * 1024;
 
 /** What a body that is not JSON has to say: a page's title, or its first characters. */
-export function gist(text: string, conceal: Conceal): string {
+export function gist(text: string, redact: Redact): string {
   const head = text.slice(0, longestHead);
-  if (!isHtml(head)) return oneLine(head, 200, conceal);
+  if (!isHtml(head)) return oneLine(head, 200, redact);
   const title = /<title\b[^<>]*>([^<]*)/i.exec(head)?.[1]?.trim();
-  return `an HTML page${title ? `, "${oneLine(title, 200, conceal)}"` : ''}`;
+  return `an HTML page${title ? `, "${oneLine(title, 200, redact)}"` : ''}`;
 }
 
 /** Enough for any explanation; a reply of megabytes does not go into a log. */
@@ -59,10 +59,10 @@ interface ErrorField {
   text: string;
 }
 
-function fieldOf(json: string, conceal: Conceal): ErrorField | undefined {
+function fieldOf(json: string, redact: Redact): ErrorField | undefined {
   const value: unknown = JSON.parse(json);
   if (value === null || value === '') return undefined;
-  const text = typeof value === 'string' ? conceal(value) : concealJson(json, conceal);
+  const text = typeof value === 'string' ? redact(value) : redactJson(json, redact);
   const cut = text.length > longestField ? `${text.slice(0, longestField)}…` : text;
   if (typeof value === 'string' || cut !== text) return { value: cut, text: cut };
   return { value: text === json ? value : JSON.parse(text), text };
@@ -71,7 +71,7 @@ function fieldOf(json: string, conceal: Conceal): ErrorField | undefined {
 /** The error body (interface, section 7), or what comes closest to it. */
 function explanation(
   text: string,
-  conceal: Conceal,
+  redact: Redact,
 ): { error: string | undefined; details: ErrorField | undefined } {
   const none = { error: undefined, details: undefined };
   try {
@@ -79,7 +79,7 @@ function explanation(
     if (jsonSize(text).depth > jsonLimits.depth) return none;
     const body = new Map(membersOf(text));
     const first = (...names: readonly string[]) =>
-      names.map((name) => fieldOf(body.get(name) ?? 'null', conceal));
+      names.map((name) => fieldOf(body.get(name) ?? 'null', redact));
     const error = first('error', 'message', 'title').find((field) => typeof field?.value === 'string');
     return { error: error?.text, details: first('details', 'detail').find((field) => field !== undefined) };
   } catch {
@@ -157,13 +157,13 @@ export function refusal(
 ): HttpError {
   const { status, headers } = reply;
   const text = hidden ? '' : reply.text;
-  const { conceal } = request;
+  const { redact } = request;
   // A service may well echo the key that it refuses.
-  const { error, details } = explanation(text, conceal);
+  const { error, details } = explanation(text, redact);
   const { fact, hint } = verdictOn(status, request, names);
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
-  const said = encoded ? '' : [error ?? gist(text, conceal), details?.text].filter((part) => part).join(': ');
-  const why = said === '' ? '' : `: ${oneLine(said, 500, conceal)}`;
+  const said = encoded ? '' : [error ?? gist(text, redact), details?.text].filter((part) => part).join(': ');
+  const why = said === '' ? '' : `: ${oneLine(said, 500, redact)}`;
   const plain =
     request.url.protocol === 'http:' && status === 400 && wantsTls.test(text.slice(0, longestHead));
   // A page for people where the interface says JSON: likely not the service at all.
@@ -172,7 +172,7 @@ export function refusal(
     status,
     error,
     details: details?.value,
-    requestId: requestId(headers, conceal),
+    requestId: requestId(headers, redact),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: plain
       ? `write https:// in place of http:// in ${names.apiUrl}`

@@ -1,4 +1,4 @@
-import type { Conceal } from '../conceal.ts';
+import type { Redact } from '../redact.ts';
 import { mismatchError, received } from './schema-mismatch.ts';
 
 /** A list, or one page of it, whatever shape it came in. What the response does not say is not there. */
@@ -41,7 +41,7 @@ function fieldOf(response: Fields): string | undefined {
  * @param request the request as its user knows it: `GET /api/environments`
  * @throws ContractError where a list's own field is of the wrong type
  */
-export function readPage(value: unknown, request: string, conceal: Conceal, hint?: string): Page | undefined {
+export function readPage(value: unknown, request: string, redact: Redact, hint?: string): Page | undefined {
   if (Array.isArray(value)) return { items: value, hasNextPage: false };
   if (value === undefined || value === null) return { items: [], hasNextPage: false };
   if (typeof value !== 'object') return undefined;
@@ -53,7 +53,7 @@ export function readPage(value: unknown, request: string, conceal: Conceal, hint
       throw mismatchError(request, {
         field: key,
         expected,
-        received: received(response[key], conceal),
+        received: received(response[key], redact),
         hint,
       });
   };

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
-import type { Conceal } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import type { RungateError } from '../errors.ts';
+import type { Redact } from '../redact.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Credentials } from './credentials.ts';
 import type { RequestInput } from './request.ts';
@@ -83,7 +83,7 @@ export interface Exchange {
   /** From the first byte sent to the reply, waits included, in milliseconds. */
   elapsedMs: number;
   /** Takes secrets out of what is shown of it. */
-  conceal: Conceal;
+  redact: Redact;
 }
 
 /** One HTTP request and what came of it, or the wait before the next; never a secret. */

@@ -98,12 +98,12 @@ export async function* readPages<T>(
         ...options,
         signal: either.signal,
       });
-      const { value, odd, text, conceal } = reply;
+      const { value, odd, text, redact } = reply;
       request = reply.request;
-      const page = readPage(value, request, conceal);
+      const page = readPage(value, request, redact);
       if (page === undefined) {
         const expected = 'an array, or an object with one';
-        throw mismatchError(request, { field: '', expected, received: received(value, conceal) });
+        throw mismatchError(request, { field: '', expected, received: received(value, redact) });
       }
       return { ...page, request, odd, taken: take(text, page) };
     } finally {

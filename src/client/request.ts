@@ -1,7 +1,7 @@
-import { type Conceal, concealer } from '../conceal.ts';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import { UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
+import { type Redact, redactor } from '../redact.ts';
 import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { secretsIn } from './body-secrets.ts';
@@ -26,7 +26,7 @@ export interface RequestTarget extends Credentials {
   base: URL;
   userAgent?: string | undefined;
   /** Takes secrets out of what is shown. */
-  conceal: Conceal;
+  redact: Redact;
   /** What errors call the options. */
   names?: HintNames | undefined;
 }
@@ -44,9 +44,9 @@ function refuse(
   part: 'query' | 'body',
   schema: Schema,
   value: unknown,
-  { conceal, names = commandNames }: RequestTarget,
+  { redact, names = commandNames }: RequestTarget,
 ): void {
-  const found = mismatches(schema, value, conceal);
+  const found = mismatches(schema, value, redact);
   if (found.length === 0) return;
   const named = (field: string) => (part === 'query' ? names.query(field) : `field ${field}`);
   const faults = found.slice(0, 5).map(({ field, expected, received, sentence }) => {
@@ -95,7 +95,7 @@ function checkQuery(
 /** A body as it is sent, and what takes its secrets out of what is shown, too. */
 interface CheckedBody {
   body?: string | Uint8Array | undefined;
-  conceal: Conceal;
+  redact: Redact;
 }
 
 function writeJson(name: string, body: unknown): string | undefined {
@@ -112,19 +112,19 @@ function checkBody(
   { json, body = json === undefined ? undefined : JSON.parse(json) }: Pick<RequestInput, 'body' | 'json'>,
   target: RequestTarget,
 ): CheckedBody {
-  const { conceal } = target;
+  const { redact } = target;
   if (endpoint.body === undefined) {
     if (body !== undefined) throw new UsageError(`${name} takes no body`);
-    return { conceal };
+    return { redact };
   }
-  if (body === undefined && endpoint.bodyOptional) return { conceal };
-  if (endpoint.multipart && body instanceof Uint8Array) return { body, conceal };
+  if (body === undefined && endpoint.bodyOptional) return { redact };
+  if (endpoint.multipart && body instanceof Uint8Array) return { body, redact };
   const text = json ?? writeJson(name, body);
   const secrets = text === undefined ? [] : secretsIn(text, endpoint.secretFields);
-  const concealOwn = concealer(secrets);
-  const concealAll = secrets.length === 0 ? conceal : (shown: string) => concealOwn(conceal(shown));
-  refuse(name, 'body', endpoint.body, body, { ...target, conceal: concealAll });
-  return { body: text, conceal: concealAll };
+  const redactOwn = redactor(secrets);
+  const redactAll = secrets.length === 0 ? redact : (shown: string) => redactOwn(redact(shown));
+  refuse(name, 'body', endpoint.body, body, { ...target, redact: redactAll });
+  return { body: text, redact: redactAll };
 }
 
 /** Sets a caller's headers, each checked. */
@@ -167,8 +167,8 @@ export function prepareRequest(
   const filled =
     base.pathname.replace(/(?<!\/)\/+$/, '') + fillPath(name, endpoint, input.params, target.names);
   const url = new URL(base.origin + filled + checkQuery(name, endpoint, input.query, target));
-  const { body, conceal } = checkBody(name, endpoint, input, target);
-  const path = conceal(url.pathname);
+  const { body, redact } = checkBody(name, endpoint, input, target);
+  const path = redact(url.pathname);
   const key = input.idempotencyKey;
   if (key !== undefined) checkKey(name, endpoint, key, target.names);
   const headers: Record<string, string> = { 'user-agent': 'rungate' };
@@ -182,6 +182,6 @@ export function prepareRequest(
   Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, target, target.names));
   const repeatable = safe.includes(endpoint.method) || endpoint.idempotent === true || key !== undefined;
   const { method, maxReplyBytes } = endpoint;
-  const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes, conceal };
+  const request = { endpoint: name, method, url, path, headers, repeatable, maxReplyBytes, redact };
   return body === undefined ? request : { ...request, body };
 }

@@ -1,8 +1,8 @@
-import type { Conceal } from '../conceal.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { isRequired, itemSchema } from '../contract/shape.ts';
 import { ContractError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
+import type { Redact } from '../redact.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
 import { gist, isHtml, mayHaveNewSecret, oneLine, refusal } from './http-error.ts';
 import { jsonLimits, jsonSize } from './json-text.ts';
@@ -16,10 +16,10 @@ const requestText = ({ method, path }: PreparedRequest) => `${method} ${path}`;
 const responseTo = (request: PreparedRequest) => `the response to ${requestText(request)}`;
 
 /** How to see what came, and for a read the way around the check. */
-function lookHint({ endpoint, method, url, path, conceal }: PreparedRequest, names: HintNames): string {
+function lookHint({ endpoint, method, url, path, redact }: PreparedRequest, names: HintNames): string {
   if (method !== 'GET' || endpoint === 'api') return names.look;
   // Below the base URL, which may have a path of its own.
-  const target = conceal(path.slice(path.lastIndexOf('/api/')) + url.search);
+  const target = redact(path.slice(path.lastIndexOf('/api/')) + url.search);
   return `${names.look}; ${names.unchecked(target)}`;
 }
 
@@ -46,7 +46,7 @@ function checkEncoding(request: PreparedRequest, reply: RawReply): void {
   const encoding = reply.headers['content-encoding']?.trim().toLowerCase();
   if (encoding === undefined || encoding === '' || encoding === 'identity') return;
   const expected = 'a reply that is not compressed';
-  const received = `content-encoding ${oneLine(encoding, 100, request.conceal)}`;
+  const received = `content-encoding ${oneLine(encoding, 100, request.redact)}`;
   throw new ContractError(`${responseTo(request)}: expected ${expected}, received ${received}`, {
     field: '',
     expected,
@@ -99,16 +99,16 @@ function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply, na
     if (anyBody && !endpoint.list) return { value: text, odd: [], text: JSON.stringify(text), isJson: false };
     // The parser's own message quotes the reply, which may hold a secret.
     const hidden = mayHaveNewSecret(endpoint, reply.status) && !isHtml(text);
-    throw unreadable(request, reply, hidden ? 'text' : gist(text, request.conceal), names);
+    throw unreadable(request, reply, hidden ? 'text' : gist(text, request.redact), names);
   }
 }
 
 /** What is wrong in the items of a list, which may come in any shape that `readPage` reads. */
-function oddItems({ reply }: Endpoint, { items, field }: Page, conceal: Conceal): Mismatch[] {
+function oddItems({ reply }: Endpoint, { items, field }: Page, redact: Redact): Mismatch[] {
   const item = itemSchema(reply);
   if (item === undefined) return [];
   const at = field === undefined ? [] : [field];
-  return items.flatMap((one, index) => mismatches(item, one, conceal, [...at, index]));
+  return items.flatMap((one, index) => mismatches(item, one, redact, [...at, index]));
 }
 
 /**
@@ -129,11 +129,11 @@ export function readReply(
   if (!check) return read;
   const { value } = read;
   const hint = lookHint(request, names);
-  const page = endpoint.list ? readPage(value, requestText(request), request.conceal, hint) : undefined;
-  if (page !== undefined) return { ...read, odd: oddItems(endpoint, page, request.conceal) };
+  const page = endpoint.list ? readPage(value, requestText(request), request.redact, hint) : undefined;
+  if (page !== undefined) return { ...read, odd: oddItems(endpoint, page, request.redact) };
   // An item that the contract does not show may be no object at all.
   const isItem = endpoint.anyBody === true && endpoint.list !== true;
-  const found = mismatches(endpoint.reply, value, request.conceal, [], endpoint.newSecret).filter(
+  const found = mismatches(endpoint.reply, value, request.redact, [], endpoint.newSecret).filter(
     ({ path }) => !isItem || path.length > 0,
   );
   const first = found.find(

@@ -1,6 +1,6 @@
-import type { Conceal } from '../conceal.ts';
 import type { Schema } from '../contract/endpoint.ts';
 import { ContractError, type ContractErrorParts } from '../errors.ts';
+import type { Redact } from '../redact.ts';
 
 /** One way in which a value is not what its schema says. */
 export interface Mismatch {
@@ -68,26 +68,26 @@ function valueAt(root: unknown, path: Path): unknown {
 }
 
 /** The beginning of a text, from which secrets were taken out first. */
-function beginning(text: string, limit: number, conceal: Conceal): string {
-  const shown = conceal(text);
+function beginning(text: string, limit: number, redact: Redact): string {
+  const shown = redact(text);
   return shown.length > limit ? `${shown.slice(0, limit)}…` : shown;
 }
 
 /** A value's type and, where it is short and no secret, the value: `string "12.50"`, `an array of 3`, `nothing`. */
-export function received(value: unknown, conceal: Conceal, path: Path = [], hidden = false): string {
+export function received(value: unknown, redact: Redact, path: Path = [], hidden = false): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
   if (typeof value === 'object') {
     const keys = Object.keys(value);
-    const some = keys.slice(0, 8).map((key) => beginning(key, 40, conceal));
+    const some = keys.slice(0, 8).map((key) => beginning(key, 40, redact));
     return keys.length === 0
       ? 'an empty object'
       : `an object with ${some.join(', ')}${keys.length > 8 ? ', …' : ''}`;
   }
   if (value === '') return 'an empty string';
   if (hidden || path.some((part) => secretName.test(String(part)))) return typeof value;
-  const short = beginning(String(value), 60, conceal);
+  const short = beginning(String(value), 60, redact);
   return `${typeof value} ${typeof value === 'string' ? JSON.stringify(short) : short}`;
 }
 
@@ -108,11 +108,11 @@ function expectedOf(issue: Issue): string {
   return 'a valid value';
 }
 
-function describe(issue: Issue, root: unknown, conceal: Conceal, hidden: boolean): Omit<Mismatch, 'field'>[] {
+function describe(issue: Issue, root: unknown, redact: Redact, hidden: boolean): Omit<Mismatch, 'field'>[] {
   const mismatch = (path: Path, expected: string): Omit<Mismatch, 'field'> => ({
     path,
     expected,
-    received: received(valueAt(root, path), conceal, path, hidden),
+    received: received(valueAt(root, path), redact, path, hidden),
   });
   if (issue.code === 'unrecognized_keys') {
     return (issue.keys ?? []).map((key) => mismatch([...issue.path, key], 'no such field'));
@@ -127,7 +127,7 @@ function describe(issue: Issue, root: unknown, conceal: Conceal, hidden: boolean
   const depth = (branch: readonly Issue[]) => Math.max(...branch.map((inner) => inner.path.length), 0);
   const deepest = branches.toSorted((a, b) => depth(b) - depth(a))[0];
   if (deepest !== undefined && depth(deepest) > issue.path.length) {
-    return deepest.flatMap((inner) => describe(inner, root, conceal, hidden));
+    return deepest.flatMap((inner) => describe(inner, root, redact, hidden));
   }
   return [mismatch(issue.path, branches.flat().map(expectedOf).join(' or '))];
 }
@@ -140,17 +140,17 @@ function describe(issue: Issue, root: unknown, conceal: Conceal, hidden: boolean
 export function mismatches(
   schema: Schema,
   value: unknown,
-  conceal: Conceal,
+  redact: Redact,
   at: Path = [],
   hidden = false,
 ): Mismatch[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
   return result.error.issues
-    .flatMap((issue) => describe(issue as unknown as Issue, value, conceal, hidden))
+    .flatMap((issue) => describe(issue as unknown as Issue, value, redact, hidden))
     .map((mismatch) => {
       const path = [...at, ...mismatch.path];
-      return { ...mismatch, path, field: conceal(pathText(path)) };
+      return { ...mismatch, path, field: redact(pathText(path)) };
     });
 }
 

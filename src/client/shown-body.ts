@@ -1,5 +1,5 @@
-import type { Conceal } from '../conceal.ts';
-import { concealJson } from '../conceal-json.ts';
+import type { Redact } from '../redact.ts';
+import { redactJson } from '../redact-json.ts';
 import { isClosing, isOpening, stringEnd } from './json-text.ts';
 import { secretName } from './schema-mismatch.ts';
 
@@ -67,12 +67,12 @@ function cut(text: string, more: boolean): string {
  * Returns the body of a refused response as an error keeps it: without secrets, 64 KiB at most.
  * @param hasNewSecret the response has a secret that nobody knows yet: none of its texts is kept
  */
-export function shownBody(text: string, conceal: Conceal, hasNewSecret = false): string | undefined {
+export function shownBody(text: string, redact: Redact, hasNewSecret = false): string | undefined {
   const isJson = /^\s*[[{]/.test(text);
   // In JSON that is broken a text may be without its quotes.
   if (hasNewSecret && !(isJson && isWhole(text))) return undefined;
   const head = text.slice(0, 2 * mostBytes);
   const masked = isJson ? maskSecrets(head, hasNewSecret) : head;
-  const shown = isJson && isWhole(masked) ? concealJson(masked, conceal) : conceal(masked);
+  const shown = isJson && isWhole(masked) ? redactJson(masked, redact) : redact(masked);
   return cut(shown, head.length < text.length);
 }

@@ -1,9 +1,9 @@
 import type { Caller, ClientOptions, ExchangeEvent } from '../client/caller.ts';
-import { concealer } from '../conceal.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
+import { redactor } from '../redact.ts';
 import { sanitize } from '../sanitize.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
 import { proxySecrets } from '../transport/proxy.ts';
@@ -133,7 +133,7 @@ export async function createContext(
     await output.alert(`  → ${sources.unreadable.hint}`);
   }
 
-  async function open(own: Settings, conceal = output.conceal, names = namesOf(own)): Promise<Caller> {
+  async function open(own: Settings, redact = output.redact, names = namesOf(own)): Promise<Caller> {
     const { createCaller } = await import('../client/caller.ts');
     const { parseApiUrl } = await import('../transport/address.ts');
     guardCredentials(io, own);
@@ -144,7 +144,7 @@ export async function createContext(
     } catch (error) {
       throw blame(error, own);
     }
-    const opened = shown(createCaller(options, conceal, names), new URL(options.apiUrl).host, output);
+    const opened = shown(createCaller(options, redact, names), new URL(options.apiUrl).host, output);
     callers.push(opened);
     return opened;
   }
@@ -164,8 +164,8 @@ export async function createContext(
       const { apiKey: _apiKey, token: _token, auth: _auth, ...others } = settings;
       // As strict as for one that is kept: no project file chooses where it goes.
       const own = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
-      const concealOwn = concealer([secret]);
-      return open(own, (text) => output.conceal(concealOwn(text)), { ...namesOf(own), ...typedNames[kind] });
+      const redactOwn = redactor([secret]);
+      return open(own, (text) => output.redact(redactOwn(text)), { ...namesOf(own), ...typedNames[kind] });
     },
     async close() {
       output.motion.end();

@@ -51,14 +51,14 @@ function surelyRefused(error: unknown): boolean {
 }
 
 function readCreated(response: Exchange, { body, idempotencyKey, idPointer }: CreateRequest): CreatedRun {
-  const { value, text, headers, conceal, attempts } = response;
+  const { value, text, headers, redact, attempts } = response;
   const appUrl = appUrlOf(value);
   // The contract does not name this header; services of this kind send it.
   const replayed = headers['idempotency-replayed']?.trim().toLowerCase() ?? '';
   return {
     kind: 'created',
-    runId: runIdOf(value, text, headers.location, idPointer, { ...body, idempotencyKey }, conceal),
-    appUrl: appUrl === null ? null : conceal(appUrl),
+    runId: runIdOf(value, text, headers.location, idPointer, { ...body, idempotencyKey }, redact),
+    appUrl: appUrl === null ? null : redact(appUrl),
     replayed: ['true', 'false'].includes(replayed) ? replayed === 'true' : null,
     attempts,
     response: value,

@@ -1,6 +1,6 @@
-import type { Conceal } from '../conceal.ts';
 import { type ErrorReport, reportError, type StopCause } from '../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
+import type { Redact } from '../redact.ts';
 import type { Action, Policy } from './policy.ts';
 import type { DiscardedRun } from './start.ts';
 import { named, type RunSubject } from './subject.ts';
@@ -153,19 +153,19 @@ export function reportStop(report: GateReport, signal: StopCause, cancellation: 
 /** Fields whose texts rungate chooses itself. */
 const ours: readonly string[] = ['gate', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'];
 
-function concealed(value: unknown, conceal: Conceal): unknown {
-  if (typeof value === 'string') return conceal(value);
-  if (Array.isArray(value)) return value.map((item) => concealed(item, conceal));
+function redacted(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redacted(item, redact));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      ours.includes(name) ? member : concealed(member, conceal),
+      ours.includes(name) ? member : redacted(member, redact),
     ]),
   );
 }
 
 /** The report without secrets, before any format shortens its texts or spells them differently. */
-export function concealReport(report: GateReport, conceal: Conceal): GateReport {
-  return concealed(report, conceal) as GateReport;
+export function redactReport(report: GateReport, redact: Redact): GateReport {
+  return redacted(report, redact) as GateReport;
 }

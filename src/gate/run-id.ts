@@ -1,9 +1,9 @@
 import { oneLine } from '../client/http-error.ts';
 import { idText, membersOf, textAt } from '../client/json-text.ts';
 import { shownBody } from '../client/shown-body.ts';
-import type { Conceal } from '../conceal.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
+import type { Redact } from '../redact.ts';
 import { excerpt } from '../sanitize.ts';
 import { fillPath, paramProblem } from '../transport/address.ts';
 
@@ -76,11 +76,11 @@ function repeatsRequest(path: readonly string[], id: string, request: object): b
 }
 
 /** Returns what else a create response says about the run, to help find it. */
-function trace(response: unknown, location: string | undefined, conceal: Conceal): string {
+function trace(response: unknown, location: string | undefined, redact: Redact): string {
   const keys =
     typeof response === 'object' && response !== null ? Object.keys(response).slice(0, 20).join(', ') : '';
-  const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500, conceal)}`;
-  return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200, conceal)}`;
+  const fields = keys === '' ? 'no fields' : `the fields ${oneLine(keys, 500, redact)}`;
+  return location === undefined ? fields : `${fields}, and Location ${oneLine(location, 200, redact)}`;
 }
 
 /**
@@ -88,7 +88,7 @@ function trace(response: unknown, location: string | undefined, conceal: Conceal
  * @param json the text of the response
  * @param pointer the setting `run.idPointer`, which comes before the usual places
  * @param request the body that was sent
- * @param conceal takes secrets out of what an error shows
+ * @param redact takes secrets out of what an error shows
  * @throws ContractError if there is no usable id, which says what the response has instead
  */
 export function runIdOf(
@@ -97,12 +97,12 @@ export function runIdOf(
   location: string | undefined,
   pointer: string | undefined,
   request: object,
-  conceal: Conceal,
+  redact: Redact,
 ): string {
   const found = (path: readonly string[]) => (path.length === 0 ? null : idText(textAt(json, path)));
-  const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, conceal)}`;
-  const has = () => trace(response, location, conceal);
-  const body = () => shownBody(json, conceal);
+  const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, redact)}`;
+  const has = () => trace(response, location, redact);
+  const body = () => shownBody(json, redact);
 
   const pointed = pointer === undefined ? [] : parsePointer(pointer);
   const own = found(pointed);

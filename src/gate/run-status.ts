@@ -1,8 +1,8 @@
 import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
 import { idText, membersOf, repeatedName } from '../client/json-text.ts';
-import type { Conceal } from '../conceal.ts';
 import { ownCopy } from '../own-options.ts';
+import type { Redact } from '../redact.ts';
 import { at, lastSegment, runInPath } from './run-id.ts';
 import type { EndedRun } from './verdict.ts';
 
@@ -28,12 +28,12 @@ export type Reading =
   | ({ kind: 'broken'; ended: boolean; violation: Violation } & Seen);
 
 /** A value in a few words, for messages: never more of it than fits a line. */
-export function describe(value: unknown, conceal: Conceal): string {
+export function describe(value: unknown, redact: Redact): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
-  const text = conceal(JSON.stringify(value));
+  const text = redact(JSON.stringify(value));
   return `the ${typeof value} ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
 
@@ -60,7 +60,7 @@ function count(value: unknown, text: string | undefined): number | null {
  * that is missing, not a number, negative or fractional makes the reply useless, and it is never read as 0.
  * @param texts the fields as they came, where they are known: `1e-400` is 0 in `json`
  */
-export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, conceal: Conceal): Reading {
+export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, redact: Redact): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
   const body = ownCopy(isObject ? json : {}) as Record<string, unknown>;
   const named = typeof body.state === 'string' && body.state !== '' && body.state.length <= longest.state;
@@ -68,11 +68,11 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, co
   const failed = count(body.failed, texts.get('failed'));
   const blocked = count(body.blocked, texts.get('blocked'));
   const url = readAppUrl(body.appUrl);
-  const appUrl = url === null ? null : conceal(url);
-  const seen = { state: state === null ? null : conceal(state), failed, blocked, appUrl };
+  const appUrl = url === null ? null : redact(url);
+  const seen = { state: state === null ? null : redact(state), failed, blocked, appUrl };
 
   if (state === null) {
-    const received = describe(isObject ? body.state : json, conceal);
+    const received = describe(isObject ? body.state : json, redact);
     const expected = 'a state: in_progress, completed or cancelled';
     return { kind: 'broken', ended: false, violation: { field: 'state', expected, received }, ...seen };
   }
@@ -84,7 +84,7 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, co
   if (failed === null || blocked === null) {
     const field = failed === null ? 'failed' : 'blocked';
     const received =
-      body[field] === 0 ? `the number ${conceal(texts.get(field) ?? '')}` : describe(body[field], conceal);
+      body[field] === 0 ? `the number ${redact(texts.get(field) ?? '')}` : describe(body[field], redact);
     const violation = { field, expected: 'a whole number, 0 or more', received };
     return { kind: 'broken', ended: true, violation, ...seen };
   }
@@ -107,7 +107,7 @@ function isOf(runId: string, text: string): boolean {
 
 /** Why a status response cannot be that of the run, whatever it says; null if it can. */
 function distrust(
-  { status, finalUrl, conceal }: Exchange,
+  { status, finalUrl, redact }: Exchange,
   members: readonly (readonly [string, string])[],
   runId: string,
 ): Violation | null {
@@ -116,22 +116,22 @@ function distrust(
   if (finalUrl !== undefined) {
     const { pathname } = new URL(finalUrl);
     if ((runInPath(pathname) ?? lastSegment(pathname)) !== runId) {
-      const received = `the one at ${oneLine(pathname, 200, conceal)}, after a redirect`;
+      const received = `the one at ${oneLine(pathname, 200, redact)}, after a redirect`;
       return not('the status of this run', received);
     }
   }
   const twice = repeatedName(members);
   if (twice !== undefined)
-    return not('an object with each field once', `one with "${oneLine(twice, 60, conceal)}" twice`);
+    return not('an object with each field once', `one with "${oneLine(twice, 60, redact)}" twice`);
   const other = members.find(([name, text]) => name === 'runId' && !isOf(runId, text))?.[1];
   if (other === undefined) return null;
-  return not('the status of this run', `that of the runId ${oneLine(other, 80, conceal)}`);
+  return not('the status of this run', `that of the runId ${oneLine(other, 80, redact)}`);
 }
 
 /** Reads a status response: as broken if it cannot be trusted to be the whole status of this run. */
 export function readResponse(response: Exchange, runId: string): Reading {
   const members = membersOf(response.text);
   const violation = distrust(response, members, runId);
-  if (violation === null) return readStatus(response.value, new Map(members), response.conceal);
+  if (violation === null) return readStatus(response.value, new Map(members), response.redact);
   return { kind: 'broken', ended: false, violation, state: null, failed: null, blocked: null, appUrl: null };
 }

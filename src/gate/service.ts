@@ -1,9 +1,9 @@
 import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
 import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { shownBody } from '../client/shown-body.ts';
-import { asItIs, type Conceal } from '../conceal.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
+import { type Redact, redactNothing } from '../redact.ts';
 import { fillPath } from '../transport/address.ts';
 import type { ReadResult } from './poll.ts';
 import { readResponse } from './run-status.ts';
@@ -24,8 +24,8 @@ export interface RunService {
 }
 
 /** How to see a status that cannot be trusted, as it came. */
-const lookHint = (runId: string, conceal: Conceal) =>
-  `see what the service answers: rungate api GET ${conceal(fillPath('run.status', run['run.status'], { runId }))}`;
+const lookHint = (runId: string, redact: Redact) =>
+  `see what the service answers: rungate api GET ${redact(fillPath('run.status', run['run.status'], { runId }))}`;
 
 /** How often a run is read until its state is clear. */
 const looks = 3;
@@ -41,7 +41,7 @@ export function runService(caller: Caller, now: () => number): RunService {
 
     async read(runId, options) {
       const response = await status(runId, { ...options, attempts: 1 });
-      const { headers, conceal } = response;
+      const { headers, redact } = response;
       const reading = readResponse(response, runId);
       if (reading.kind !== 'broken') {
         return { reading, retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now())) };
@@ -50,12 +50,12 @@ export function runService(caller: Caller, now: () => number): RunService {
       const end = reading.ended ? `, though its state is ${reading.state}` : '';
       const what = field === '' ? 'the response' : `"${field}"`;
       throw new ContractError(
-        `the status of run ${conceal(runId)} cannot be trusted${end}: ${what} should be ${expected}, and is ${received}`,
+        `the status of run ${redact(runId)} cannot be trusted${end}: ${what} should be ${expected}, and is ${received}`,
         {
           ...reading.violation,
           status: response.status,
-          hint: lookHint(runId, conceal),
-          body: shownBody(response.text, conceal),
+          hint: lookHint(runId, redact),
+          body: shownBody(response.text, redact),
         },
       );
     },
@@ -72,7 +72,7 @@ export function runService(caller: Caller, now: () => number): RunService {
           if (reading.kind === 'broken' && reading.ended) return true;
           if (reading.kind === 'running' && reading.known) return false;
           trusted = reading.kind === 'running';
-          body = shownBody(response.text, response.conceal);
+          body = shownBody(response.text, response.redact);
         } catch (error) {
           if (!(error instanceof HttpError) || error.status !== 404) throw error;
           trusted = true;
@@ -83,7 +83,7 @@ export function runService(caller: Caller, now: () => number): RunService {
         field: 'state',
         expected: 'in_progress, completed or cancelled',
         received: 'none of these',
-        hint: `${lookHint(runId, asItIs)}; start a new run with another idempotency salt`,
+        hint: `${lookHint(runId, redactNothing)}; start a new run with another idempotency salt`,
         body,
       });
     },

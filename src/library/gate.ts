@@ -1,9 +1,9 @@
-import { createCaller, ownConceal } from '../client/caller.ts';
+import { createCaller, ownRedactor } from '../client/caller.ts';
 import { systemClock } from '../clock.ts';
 import type { StopCause } from '../errors.ts';
 import { runGate } from '../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
-import { concealReport, type GateReport } from '../gate/report.ts';
+import { type GateReport, redactReport } from '../gate/report.ts';
 import { checkRunId } from '../gate/run-id.ts';
 import { runService } from '../gate/service.ts';
 import { optionNames } from '../hint-names.ts';
@@ -30,15 +30,15 @@ export async function gate(given: GateOptions): Promise<GateReport> {
   const local = isLocal(options.apiUrl);
   const note = intervalNote('intervalMs', rules.intervalMs, local);
   const observer = observerOf(options);
-  const conceal = ownConceal(options);
+  const redact = ownRedactor(options);
   if (note !== null) observer.tell({ type: 'note', message: note });
   const cancelReason = async (why: StopCause | 'timeout') =>
     options.cancelReason ?? (await import('../ci/provider.ts')).cancelReason(why, env ?? {});
   const started =
     trigger === undefined
       ? { runIds: [...new Set(runIds)], start: undefined, journal: undefined }
-      : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.tell, conceal)) };
-  const caller = createCaller(options, conceal, optionNames);
+      : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.tell, redact)) };
+  const caller = createCaller(options, redact, optionNames);
   try {
     const report = await runGate(
       {
@@ -60,7 +60,7 @@ export async function gate(given: GateOptions): Promise<GateReport> {
       },
     );
     observer.throwIfFailed();
-    return concealReport(report, conceal);
+    return redactReport(report, redact);
   } finally {
     await caller.close();
   }

@@ -1,7 +1,6 @@
-import { createCaller, ownConceal } from '../client/caller.ts';
+import { createCaller, ownRedactor } from '../client/caller.ts';
 import type { ClientOptions } from '../client/options.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { Conceal } from '../conceal.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { NetworkError, UsageError } from '../errors.ts';
 import type { Tell } from '../gate/events.ts';
@@ -10,6 +9,7 @@ import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
 import { type RunSubject, subjectOf } from '../gate/subject.ts';
 import { optionNames } from '../hint-names.ts';
+import type { Redact } from '../redact.ts';
 import { parseApiUrl } from '../transport/address.ts';
 import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
 import { observerOf } from './observer.ts';
@@ -39,7 +39,7 @@ export async function planStart(
   options: StartOptions,
   clock: Clock,
   tell: Tell,
-  conceal: Conceal,
+  redact: Redact,
 ): Promise<{ start: core.Start; journal: core.RunJournal | undefined }> {
   // The caller's object may change while we wait, and a key must never come with two bodies.
   const trigger = structuredClone(given);
@@ -70,7 +70,7 @@ export async function planStart(
     bodyBytes: JSON.stringify(body),
     ci,
     journalPath: env.RUNGATE_JOURNAL,
-    open: (path) => openJournal(path, now, (message) => tell({ type: 'note', message }), conceal),
+    open: (path) => openJournal(path, now, (message) => tell({ type: 'note', message }), redact),
   });
   return { start: { body, keys, idPointer }, journal };
 }
@@ -120,9 +120,9 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
   parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
   const observer = observerOf(options);
   const { tell } = observer;
-  const conceal = ownConceal(options);
-  const { start, journal } = await planStart(options.trigger, options, clock, tell, conceal);
-  const caller = createCaller(options, conceal, optionNames);
+  const redact = ownRedactor(options);
+  const { start, journal } = await planStart(options.trigger, options, clock, tell, redact);
+  const caller = createCaller(options, redact, optionNames);
   const stop = new AbortController();
   const unsubscribe = observer.onStop(() => stop.abort());
   try {

@@ -1,7 +1,7 @@
-import { concealer } from '../conceal.ts';
-import { concealJson } from '../conceal-json.ts';
 import type { ErrorReport } from '../errors.ts';
 import type { Io } from '../host/io.ts';
+import { redactor } from '../redact.ts';
+import { redactJson } from '../redact-json.ts';
 import { escapeJson, excerpt, sanitize, sanitizeLines } from '../sanitize.ts';
 import { renderJson, renderReply } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
@@ -47,7 +47,7 @@ export interface Output {
   /** What moves on the terminal while a person waits; it makes room for all that is written here. */
   readonly motion: Motion;
   /** The text without the secrets in it: for what is drawn in place and not written by this. */
-  conceal(text: string): string;
+  redact(text: string): string;
   /** Untrusted text without the secrets in it, in one line and no longer than `limit` characters. */
   excerpt(text: string, limit?: number): string;
   /** A person reads the result and the notes on one terminal: what the one says the other need not. */
@@ -57,26 +57,26 @@ export interface Output {
 export async function createOutput(io: Io, options: OutputOptions): Promise<Output> {
   const { format, quiet, verbose, secrets } = options;
   const paint = await painter(wantsColor(io.env, io.err.isTTY));
-  const conceal = concealer(secrets);
-  const toErr = (text: string) => io.err.write(conceal(text));
+  const redact = redactor(secrets);
+  const toErr = (text: string) => io.err.write(redact(text));
   const motion = createMotion(io, quiet, paint);
   const toOut = (text: string) => {
     // The reader of the pipe may write to the same terminal from now on.
     if (!io.out.isTTY) motion.end();
     return io.out.write(text);
   };
-  const result = (text: string) => toOut(conceal(text));
+  const result = (text: string) => toOut(redact(text));
   const indent = format === 'ndjson' ? 0 : 2;
 
   // Before cells are wrapped and lines folded: a secret over two lines is not found.
   const table = async (given: Table) => {
-    const rows = { ...given, rows: given.rows.map((row) => row.map((cell) => cell && conceal(cell))) };
+    const rows = { ...given, rows: given.rows.map((row) => row.map((cell) => cell && redact(cell))) };
     return result(format === 'table' ? await renderTable(rows, io.out.columns ?? 80) : renderTsv(rows));
   };
   // What is grepped in a log stays in one line; a person's terminal would break it in mid-word.
   const columns = () => (io.err.isTTY ? (io.err.columns ?? 80) : Number.POSITIVE_INFINITY);
   const folded = (text: string) =>
-    conceal(text)
+    redact(text)
       .split('\n')
       .flatMap((line) =>
         wrapWords(line, columns(), ' '.repeat(/^ */.exec(line)?.[0].length ?? 0).concat('  ')),
@@ -84,11 +84,11 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
       .join('\n');
   const json = format === 'json' || format === 'ndjson';
 
-  const printJson = async (text: string) => toOut(await renderReply(text, indent, conceal));
+  const printJson = async (text: string) => toOut(await renderReply(text, indent, redact));
 
   const refused = async (body: string | null | undefined) => {
     if (!verbose || json || !body) return;
-    const lines = sanitizeLines(conceal(body)).trimEnd().split('\n');
+    const lines = sanitizeLines(redact(body)).trimEnd().split('\n');
     await io.err.write(`  the response:\n${lines.map((line) => `  ${line}\n`).join('')}`);
   };
 
@@ -99,22 +99,22 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     result,
     paint,
     motion,
-    conceal,
-    excerpt: (text, limit) => excerpt(conceal(text), limit),
+    redact,
+    excerpt: (text, limit) => excerpt(redact(text), limit),
     oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,
-    data: async (value, rows) => (json ? toOut(renderJson(value, indent, conceal)) : table(rows)),
+    data: async (value, rows) => (json ? toOut(renderJson(value, indent, redact)) : table(rows)),
     reply: (text, rows) => (json ? printJson(text) : table(rows)),
     json: printJson,
-    lines: (texts) => toOut(escapeJson(concealJson(texts, conceal))),
+    lines: (texts) => toOut(escapeJson(redactJson(texts, redact))),
     note: async (line) => {
       if (!quiet) await toErr(`${folded(line)}\n`);
     },
     alert: (line) => toErr(`${folded(line)}\n`),
     refused,
     async error(report) {
-      if (json) return io.err.write(renderJson({ error: report }, 0, conceal));
+      if (json) return io.err.write(renderJson({ error: report }, 0, redact));
       const say = (mark: string, painted: string, text: string, indent: string) => {
-        const lines = wrapWords(`${mark}${conceal(sanitize(text))}`, columns(), indent);
+        const lines = wrapWords(`${mark}${redact(sanitize(text))}`, columns(), indent);
         return toErr(`${lines.join('\n').replace(mark, () => painted)}\n`);
       };
       await say('error: ', `${paint('bad', 'error:')} `, report.message, '  ');

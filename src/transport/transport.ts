@@ -1,5 +1,5 @@
-import type { Conceal } from '../conceal.ts';
 import type { Method } from '../contract/endpoint.ts';
+import type { Redact } from '../redact.ts';
 
 /** A request, complete: sending it again sends the same bytes. */
 export interface PreparedRequest {
@@ -17,7 +17,7 @@ export interface PreparedRequest {
   /** Sending it twice has the effect of sending it once. */
   readonly repeatable: boolean;
   /** Takes secrets out of what is shown of the exchange: applied before a text is shortened. */
-  readonly conceal: Conceal;
+  readonly redact: Redact;
 }
 
 /** A reply as it came over the wire. */

@@ -21,7 +21,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseJournal, runsOf } from '../../src/ci/journal.ts';
 import type { TriggerBody } from '../../src/contract/run.ts';
 import type { KeyStep } from '../../src/gate/start.ts';
-import { openJournal } from '../as-it-is.ts';
+import { openJournal } from '../without-redaction.ts';
 
 let folder: string;
 let path: string;

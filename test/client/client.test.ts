@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CallerInput, CallOptions } from '../../src/client/caller.ts';
 import { bindApi, createClient } from '../../src/client/create-client.ts';
-import { asItIs } from '../../src/conceal.ts';
 import { api } from '../../src/contract/index.ts';
 import { CredentialError, UsageError } from '../../src/errors.ts';
+import { redactNothing } from '../../src/redact.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { secrets } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
@@ -25,7 +25,7 @@ function recorded() {
         headers: {},
         attempts: 1,
         elapsedMs: 0,
-        conceal: asItIs,
+        redact: redactNothing,
       };
     },
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { itemTexts, membersOf } from '../../src/client/json-text.ts';
-import { readPage } from '../as-it-is.ts';
+import { readPage } from '../without-redaction.ts';
 
 const split = (text: string) => itemTexts(text, readPage(JSON.parse(text)) ?? { items: [] });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
-import { readPage } from '../as-it-is.ts';
+import { readPage } from '../without-redaction.ts';
 import { thrown } from './rejection.ts';
 
 const paged = {

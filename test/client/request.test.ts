@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { prepareRequest, type RequestInput, type RequestTarget } from '../../src/client/request.ts';
-import { concealer } from '../../src/conceal.ts';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { ConfigError, CredentialError, type RungateError, UsageError } from '../../src/errors.ts';
 import { optionNames } from '../../src/hint-names.ts';
+import { redactor } from '../../src/redact.ts';
 import { parseApiUrl } from '../../src/transport/address.ts';
 import { thrown } from './rejection.ts';
 
@@ -18,10 +18,8 @@ type Target = Partial<RequestTarget> & { apiUrl?: string; insecureHttp?: boolean
 function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: Target = {}) {
   const endpoint: Endpoint = api[name];
   const base = parseApiUrl(target.apiUrl ?? apiUrl, target.insecureHttp);
-  const conceal = concealer(
-    Object.values({ ...both, ...target }).filter((value) => typeof value === 'string'),
-  );
-  return prepareRequest(name, endpoint, { params: {}, ...input }, { base, conceal, ...both, ...target });
+  const redact = redactor(Object.values({ ...both, ...target }).filter((value) => typeof value === 'string'));
+  return prepareRequest(name, endpoint, { params: {}, ...input }, { base, redact, ...both, ...target });
 }
 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>

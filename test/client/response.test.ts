@@ -2,9 +2,9 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { prepareRequest } from '../../src/client/request.ts';
 import { readReply } from '../../src/client/response.ts';
-import { concealer } from '../../src/conceal.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { ContractError, HttpError } from '../../src/errors.ts';
+import { redactor } from '../../src/redact.ts';
 import { connect, secrets, status } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
 import { rejection, thrown } from './rejection.ts';
@@ -24,8 +24,8 @@ function readWhole(
   text: string,
   reply: { status?: number; headers?: Record<string, string>; check?: boolean } = {},
 ) {
-  const conceal = concealer(Object.values(secrets));
-  const target = { base: new URL('https://h.example'), conceal, ...secrets };
+  const redact = redactor(Object.values(secrets));
+  const target = { base: new URL('https://h.example'), redact, ...secrets };
   const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
   const { status = 200, headers = {}, check = true } = reply;
   return readReply(request, api[name], { status, headers, text }, { now: 0, check });

@@ -24,7 +24,7 @@ import {
 } from '../../src/gate/poll.ts';
 import { defaultSettings, mergeSettings } from '../../src/settings/merge.ts';
 import type { SettingValues } from '../../src/settings/names.ts';
-import { readStatus } from '../as-it-is.ts';
+import { readStatus } from '../without-redaction.ts';
 
 const halfHourMs = 30 * 60_000;
 const unlimited: PollRules = {

@@ -7,7 +7,7 @@ import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
 import { exitCodeOfRun, reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
 import type { Verdict } from '../../src/gate/verdict.ts';
 import { type WatchedRun, watch } from '../../src/gate/wait.ts';
-import { readStatus } from '../as-it-is.ts';
+import { readStatus } from '../without-redaction.ts';
 
 const refused = new NetworkError('refused', 'nobody listens', { hint: 'check the address' });
 const unauthorized = new HttpError('who are you?', { status: 401, details: 'no such key' });

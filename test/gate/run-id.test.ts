@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ContractError, UsageError } from '../../src/errors.ts';
 import { parsePointer } from '../../src/gate/run-id.ts';
 import { appUrlOf } from '../../src/gate/run-status.ts';
-import { runIdIn, runIdOf } from '../as-it-is.ts';
+import { runIdIn, runIdOf } from '../without-redaction.ts';
 
 describe('the run id is the first of', () => {
   const everywhere = {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
-import { asItIs } from '../../src/conceal.ts';
 import { appUrlOf, readStatus as read, readResponse } from '../../src/gate/run-status.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
-import { describeValue, readStatus } from '../as-it-is.ts';
+import { redactNothing } from '../../src/redact.ts';
+import { describeValue, readStatus } from '../without-redaction.ts';
 
 const url = 'https://app.example/runs/1';
 
@@ -173,17 +173,17 @@ describe('what is shown of a reply', () => {
   });
 
   test('nothing that is secret, and nothing that is not there', () => {
-    const conceal = (text: string) => text.replace('hunter22', '***');
-    expect(read({ state: 'hunter22', appUrl: 'https://hunter22/' }, new Map(), conceal)).toMatchObject({
+    const redact = (text: string) => text.replace('hunter22', '***');
+    expect(read({ state: 'hunter22', appUrl: 'https://hunter22/' }, new Map(), redact)).toMatchObject({
       state: '***',
       appUrl: 'https://***/',
     });
-    expect(read({}, new Map(), conceal)).toMatchObject({ kind: 'broken', state: null, appUrl: null });
+    expect(read({}, new Map(), redact)).toMatchObject({ kind: 'broken', state: null, appUrl: null });
   });
 
   test('that it is only a part, which leaves open whether the run has ended', () => {
     const text = '{"state":"completed","failed":0,"blocked":0}';
-    const response = { status: 206, text, value: JSON.parse(text), conceal: asItIs } as Exchange;
+    const response = { status: 206, text, value: JSON.parse(text), redact: redactNothing } as Exchange;
     expect(readResponse(response, 'run_1')).toMatchObject({ kind: 'broken', ended: false, state: null });
   });
 

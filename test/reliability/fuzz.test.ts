@@ -8,9 +8,9 @@ import { exitCodeOf, exitCodes } from '../../src/exit.ts';
 import { runService } from '../../src/gate/service.ts';
 import { verdictOf } from '../../src/gate/verdict.ts';
 import type { RawReply } from '../../src/transport/transport.ts';
-import { readStatus } from '../as-it-is.ts';
 import { memoryIo } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
+import { readStatus } from '../without-redaction.ts';
 
 const numRuns = 400;
 

@@ -2,8 +2,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { asItIs } from '../../src/conceal.ts';
 import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
+import { redactNothing } from '../../src/redact.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -31,7 +31,7 @@ function request(url: string, parts: Partial<PreparedRequest> = {}): PreparedReq
     path: at.pathname,
     headers,
     repeatable: true,
-    conceal: asItIs,
+    redact: redactNothing,
     ...parts,
   };
 }

@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { asItIs } from '../../src/conceal.ts';
+import { redactNothing } from '../../src/redact.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { until } from '../until.ts';
 
@@ -59,7 +59,7 @@ test.runIf(process.platform === 'linux').each(['straight', 'through a proxy'])(
     onTestFinished(() => transport.close());
     const url = new URL(`http://${host}/`);
     const target = { endpoint: 'x', method: 'GET', url, path: '/', headers: {} } as const;
-    const get = { ...target, repeatable: true, conceal: asItIs };
+    const get = { ...target, repeatable: true, redact: redactNothing };
     const outcome = await transport.send(get, { timeoutMs: 5000 }).then(
       (reply) => String(reply.status),
       (error: Error) => error.message,

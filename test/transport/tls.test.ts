@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { asItIs } from '../../src/conceal.ts';
 import { ConfigError, NetworkError } from '../../src/errors.ts';
+import { redactNothing } from '../../src/redact.ts';
 import { httpTransport, type Transport, type TransportOptions } from '../../src/transport/send.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { rejection } from '../client/rejection.ts';
@@ -30,7 +30,7 @@ function open(options: TransportOptions = {}): Transport {
 
 function get(url: string): PreparedRequest {
   const target = { endpoint: 'x.get', method: 'GET', url: new URL(url), path: '/', headers: {} } as const;
-  return { ...target, repeatable: true, conceal: asItIs };
+  return { ...target, repeatable: true, redact: redactNothing };
 }
 
 const quick = { timeoutMs: 5000 };

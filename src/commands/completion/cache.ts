@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { redact } from '../../conceal.ts';
 import type { Io } from '../../host/io.ts';
+import { redactSecrets } from '../../redact.ts';
 import { profilesPath } from '../../settings/locate.ts';
 
 /** Who presses TAB twice, or types on and presses it again, need not wait twice. */
@@ -38,7 +38,7 @@ function essence(item: unknown, secrets: readonly string[]): Item {
   const fields = keptFields.map((name): [string, unknown] => [name, (item as Item)[name]]);
   return Object.fromEntries(
     fields.filter(([, value]) =>
-      typeof value === 'string' ? redact(value, secrets) === value : typeof value === 'number',
+      typeof value === 'string' ? redactSecrets(value, secrets) === value : typeof value === 'number',
     ),
   );
 }

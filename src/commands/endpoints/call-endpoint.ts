@@ -153,7 +153,7 @@ async function printReply(
   const item = itemSchema(endpoint.reply);
   const page =
     isList(endpoint) || Array.isArray(reply.value)
-      ? readPage(reply.value, reply.request, reply.conceal)
+      ? readPage(reply.value, reply.request, reply.redact)
       : undefined;
   if (page === undefined) {
     await output.reply(reply.text, fieldTable(reply.text));
@@ -165,7 +165,7 @@ async function printReply(
   const items = Array.isArray(list) ? list : [];
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
-  await output.reply(reply.text, itemTable(items, chosen.shown, output.conceal));
+  await output.reply(reply.text, itemTable(items, chosen.shown, output.redact));
   await tellOdd(output, reply);
   if (items.length === 0) await output.note(emptyText(askedPage, page));
   else if (page.hasNextPage) await output.note(nextPage(endpoint, page));

@@ -1,11 +1,11 @@
 import type { Exchange } from '../../client/caller.ts';
 import { idText, textAt } from '../../client/json-text.ts';
-import { concealer, redact } from '../../conceal.ts';
-import { concealJson } from '../../conceal-json.ts';
 import { ConfigError, ContractError } from '../../errors.ts';
 import type { SecretFile } from '../../host/write-file.ts';
 import { renderReply } from '../../output/json.ts';
 import { maskSecret } from '../../output/mask.ts';
+import { redactor, redactSecrets } from '../../redact.ts';
+import { redactJson } from '../../redact-json.ts';
 import { escapeJson, excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 
@@ -28,14 +28,14 @@ export interface CreatedKey {
 /** What can be said of the key without its token. */
 function described({ name, reply, token }: CreatedKey): string {
   const id = idText(textAt(reply.text, ['id']));
-  const known = id === null ? '' : ` (id ${excerpt(redact(id, [token]), 80)})`;
-  return `the API key "${excerpt(redact(name, [token]), 80)}"${known}`;
+  const known = id === null ? '' : ` (id ${excerpt(redactSecrets(id, [token]), 80)})`;
+  return `the API key "${excerpt(redactSecrets(name, [token]), 80)}"${known}`;
 }
 
 /** The reply as JSON, without any secret but the token; one that cannot be laid out anew is still not lost. */
 async function replyJson({ output }: Context, { reply: { text }, token }: CreatedKey): Promise<string> {
-  const conceal = (value: string) => (value === token ? value : output.conceal(value));
-  return renderReply(text, output.format === 'ndjson' ? 0 : 2, conceal).catch(() => `${escapeJson(text)}\n`);
+  const redact = (value: string) => (value === token ? value : output.redact(value));
+  return renderReply(text, output.format === 'ndjson' ? 0 : 2, redact).catch(() => `${escapeJson(text)}\n`);
 }
 
 /** Past the output, which takes secrets out: this one is the result, and must come out whole. */
@@ -59,7 +59,7 @@ async function printRest({ output }: Context, { reply, token }: CreatedKey): Pro
   const { parse, stringify } = await import('lossless-json');
   const all = parse(reply.text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
   const { apiKey: _token, ...rest } = all as Record<string, unknown>;
-  await output.json(concealJson(stringify(rest) ?? '{}', concealer([token])));
+  await output.json(redactJson(stringify(rest) ?? '{}', redactor([token])));
 }
 
 /** Writes the token to the file; where that fails, it is printed rather than lost. */

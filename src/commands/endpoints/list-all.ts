@@ -71,10 +71,10 @@ function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly str
     *render({ items, taken }) {
       if (known === undefined) {
         const chosen = chooseColumns(items, shown, given, columns);
-        known = { chosen, head: itemTable([], chosen.shown, output.conceal).head };
+        known = { chosen, head: itemTable([], chosen.shown, output.redact).head };
       }
       const { chosen, head } = known;
-      const rows = taken.map((item) => rowOf(item, chosen.shown).map((text) => text && output.conceal(text)));
+      const rows = taken.map((item) => rowOf(item, chosen.shown).map((text) => text && output.redact(text)));
       yield write({ head, rows });
     },
     async end() {

@@ -61,9 +61,9 @@ function heading(name: string): string {
 export function itemTable(
   items: readonly unknown[],
   shown: readonly string[],
-  conceal: (text: string) => string = (text) => text,
+  redact: (text: string) => string = (text) => text,
 ): Table {
-  const head = shown.length === 0 ? ['VALUE'] : shown.map((name) => heading(conceal(name)));
+  const head = shown.length === 0 ? ['VALUE'] : shown.map((name) => heading(redact(name)));
   return { head, rows: items.map((item) => itemRow(item, shown)) };
 }
 

@@ -17,9 +17,9 @@ export function cell(value: unknown): Cell {
  * the service. True where a person needs no more of it.
  */
 export async function speakOfPage(output: Output, reply: Exchange): Promise<boolean> {
-  const { value, status, request, isJson, conceal } = reply;
+  const { value, status, request, isJson, redact } = reply;
   if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
-  const page = output.excerpt(gist(value, conceal), 300);
+  const page = output.excerpt(gist(value, redact), 300);
   await output.alert(
     `${output.paint('warn', 'warning:')} the response to ${output.excerpt(request, 300)} is HTTP ${status} with ${page}; check RUNGATE_API_URL: if this is not the service, nothing was done`,
   );

@@ -36,7 +36,7 @@ export async function commandKeys(
     journalPath: io.env.RUNGATE_JOURNAL,
     open(path) {
       const alert = (problem: string) => void output.alert(output.excerpt(problem, 400));
-      return openJournal(path, new Date(io.clock.now()), alert, output.conceal);
+      return openJournal(path, new Date(io.clock.now()), alert, output.redact);
     },
   });
   if (flags.explainKey === true)

@@ -30,24 +30,24 @@ interface Moment extends LiveRules {
   now: number;
   stopping: boolean;
   /** Takes out what must not be seen. */
-  conceal(text: string): string;
+  redact(text: string): string;
 }
 
 /** A run as the view shows it. Pure. */
-export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, conceal }: Moment): LiveRun {
+export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, redact }: Moment): LiveRun {
   const { seen, attempts, trouble } = run.progress;
   const verdict = run.outcome?.verdict;
   const going = verdict === undefined;
   const of = Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
-  const id = excerpt(conceal(run.runId), 200);
-  const name = excerpt(conceal(run.subject.name ?? run.runId), 200);
+  const id = excerpt(redact(run.runId), 200);
+  const name = excerpt(redact(run.subject.name ?? run.runId), 200);
   return {
     name,
     id: name === id ? null : id,
     // An address that is cut, or has a secret in it, leads nowhere.
-    url: run.appUrl !== null && conceal(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
+    url: run.appUrl !== null && redact(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
     phase: verdict === undefined ? 'going' : shownAs({ verdict, gate: policy[verdict] }),
-    state: run.outcome?.verdict ?? excerpt(conceal(seen?.state ?? '-'), 80),
+    state: run.outcome?.verdict ?? excerpt(redact(seen?.state ?? '-'), 80),
     trouble: going && trouble !== null,
     failed: seen?.failed ?? null,
     blocked: seen?.blocked ?? null,
@@ -57,7 +57,7 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, c
   };
 }
 
-export function gateLive(io: Io, { motion, paint, conceal }: Output, rules: LiveRules): GateLive {
+export function gateLive(io: Io, { motion, paint, redact }: Output, rules: LiveRules): GateLive {
   // A link that ora takes for text would make it clear lines that are not its own.
   const link: LiveStyle['link'] = (url, text) => {
     const linked = hyperlink(url, text);
@@ -71,7 +71,7 @@ export function gateLive(io: Io, { motion, paint, conceal }: Output, rules: Live
 
   const model = (): LiveModel => {
     const now = io.clock.monotonic();
-    const moment = { ...rules, now, stopping, conceal };
+    const moment = { ...rules, now, stopping, redact };
     return { runs: runs.map((run) => liveRun(run, moment)), elapsedMs: now - began };
   };
   return {

@@ -22,9 +22,9 @@ export async function openCommand(context: Context, runId: string): Promise<numb
   const address = typeof given === 'string' ? linkTarget(given) : null;
   const mismatch = (what: string) =>
     mismatchError(status.request, { field: 'appUrl', expected: 'an http or https address', received: what });
-  if (address === null) throw mismatch(received(given, status.conceal));
+  if (address === null) throw mismatch(received(given, status.redact));
   // Other processes can read the command line of a browser.
-  if (hasCredential(address) || output.conceal(address) !== address) throw mismatch('one with a credential');
+  if (hasCredential(address) || output.redact(address) !== address) throw mismatch('one with a credential');
   if (output.format === 'json' || output.format === 'ndjson') {
     await output.data({ schemaVersion: 1, runId, appUrl: address }, { head: [], rows: [] });
   } else if (await openInBrowser(io, address)) {

@@ -5,7 +5,7 @@ import { markdownLimit, markdownReport } from '../../ci/reports/markdown.ts';
 import { githubOutputs, gitlabDotenv } from '../../ci/reports/outputs.ts';
 import { RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf, exitCodes } from '../../exit.ts';
-import { concealReport, type GateReport, type RunReport, unknownRun } from '../../gate/report.ts';
+import { type GateReport, type RunReport, redactReport, unknownRun } from '../../gate/report.ts';
 import { renderJson } from '../../output/json.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
@@ -123,5 +123,5 @@ export async function writeUnstarted(
   const why = { verdict: 'unobserved', error: reportError(error) } as const;
   const runs = known.map((run) => unknownRun({ ...run, ...why }));
   const report: GateReport = { schemaVersion: 1, gate: 'fail', exitCode: exitCodeOf(error), runs };
-  await writeReports(context, concealReport(report, context.output.conceal), flags, facts);
+  await writeReports(context, redactReport(report, context.output.redact), flags, facts);
 }

@@ -1,7 +1,7 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import { runGate } from '../../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
-import { concealReport, type GateReport, type RunReport } from '../../gate/report.ts';
+import { type GateReport, type RunReport, redactReport } from '../../gate/report.ts';
 import { givenRunId } from '../../gate/run-id.ts';
 import { runService } from '../../gate/service.ts';
 import type { RunJournal, Start } from '../../gate/start.ts';
@@ -35,7 +35,7 @@ export async function runWait(context: Context, target: GateTarget, flags: WaitF
   const facts = { startedAt: context.io.clock.now() };
   let report: GateReport;
   try {
-    report = concealReport(await waitForGate(context, target, flags), context.output.conceal);
+    report = redactReport(await waitForGate(context, target, flags), context.output.redact);
   } catch (error) {
     if (tellsAnybody(context, flags)) {
       await (await import('./reports.ts')).writeUnstarted(context, error, knownRuns(target), flags, facts);

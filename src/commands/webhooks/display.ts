@@ -74,7 +74,7 @@ function line(shown: Shown, paint: Output['paint']): string {
 
 /** Prints a delivery as a line: of JSON, of tab-separated values, or for a person. */
 export function printDelivery(given: Shown, output: Output, io: Pick<Io, 'out'>): Promise<void> {
-  const shown = { ...given, event: given.event === null ? null : output.conceal(given.event) };
+  const shown = { ...given, event: given.event === null ? null : output.redact(given.event) };
   const { format } = output;
   if (format === 'json' || format === 'ndjson')
     return output.lines(renderJson({ schemaVersion: 1, ...shown }, 0));

@@ -1,4 +1,4 @@
-import { redact } from '../../conceal.ts';
+import { redactSecrets } from '../../redact.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 import type { RecordedRequest } from '../exchange.ts';
 import type { State } from '../state.ts';
@@ -30,7 +30,7 @@ export function secretsOf(state: State, tenantSecret: string | undefined): strin
 }
 
 function masked(text: string, secrets: readonly string[]): string {
-  return withoutCredentials(redact(text, secrets));
+  return withoutCredentials(redactSecrets(text, secrets));
 }
 
 /** Text from outside in one harmless line, without any of the secrets. */

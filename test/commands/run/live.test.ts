@@ -121,7 +121,7 @@ describe('the view of a wait, before a terminal', () => {
   ] as const)('marks a run that %s, where counts may pass, as %s', (verdict, phase) => {
     const outcome = { verdict } as WatchedRun['outcome'];
     const policy = resolvePolicy({ on: { failed: 'pass', cancelled: 'pass' } });
-    const moment = { now: 0, stopping: false, maxAttempts: 1, policy, conceal: (text: string) => text };
+    const moment = { now: 0, stopping: false, maxAttempts: 1, policy, redact: (text: string) => text };
     expect(liveRun({ ...watchRun('run_1', 0), outcome }, moment).phase).toBe(phase);
   });
 

@@ -1,4 +1,4 @@
-import type { Conceal } from './conceal.ts';
+import type { Redact } from './redact.ts';
 
 /** The strings and the numbers of JSON; the quote at the end is optional for the sake of linear time. */
 const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*/gs;
@@ -8,11 +8,11 @@ const stringOrNumber = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?\d[\d.eE+-]*/gs;
  * becomes a string. All else stays as it came.
  * @param json one text or several, each of which JSON.parse accepts
  */
-export function concealJson(json: string, conceal: Conceal): string {
-  if (conceal(json) === json) return json;
+export function redactJson(json: string, redact: Redact): string {
+  if (redact(json) === json) return json;
   return json.replace(stringOrNumber, (token) => {
     const text = token.startsWith('"') ? (JSON.parse(token) as string) : token;
-    const shown = conceal(text);
+    const shown = redact(text);
     return shown === text ? token : JSON.stringify(shown);
   });
 }

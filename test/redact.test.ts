@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { concealer } from '../src/conceal.ts';
+import { redactor } from '../src/redact.ts';
 import { escapeJson, excerpt, sanitize } from '../src/sanitize.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
@@ -50,7 +50,7 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
   test('is taken out of a text', () => {
     fc.assert(
       fc.property(secrets, padding, padding, (secret, before, after) => {
-        const shown = concealer([secret])(`${before}${spell(secret)}${after}`);
+        const shown = redactor([secret])(`${before}${spell(secret)}${after}`);
         expect(shared(shown, spell(secret))).toBeLessThan(8);
         expect(shown.startsWith(before)).toBe(true);
         expect(shown.endsWith(after)).toBe(true);
@@ -71,7 +71,7 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
     fc.assert(
       fc.property(secrets, padding, (secret, before) => {
         const json = escapeJson(JSON.stringify({ text: `\n${before}${spell(secret)}` }));
-        const shown = concealer([secret])(json);
+        const shown = redactor([secret])(json);
         expect(shared(JSON.parse(shown).text, spell(secret))).toBeLessThan(8);
       }),
     );
@@ -80,7 +80,7 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
   test('is taken out where a text was cut within it before', () => {
     fc.assert(
       fc.property(secrets, padding, fc.integer({ min: 1, max: 400 }), (secret, before, limit) => {
-        const shown = concealer([secret])(excerpt(`${before}${spell(secret)} and more`, limit));
+        const shown = redactor([secret])(excerpt(`${before}${spell(secret)} and more`, limit));
         expect(shared(shown, spell(secret))).toBeLessThan(
           8 * Math.ceil(spell(secret).length / secret.length),
         );
@@ -92,58 +92,58 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
 });
 
 test('a text without a secret stays as it is, whatever escapes it has', () => {
-  const conceal = concealer(['rg_0123456789abcdef', 'pass']);
+  const redact = redactor(['rg_0123456789abcdef', 'pass']);
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'%25\\u0061&#;+-_"…xyz') }), (text) => {
-      expect(conceal(text)).toBe(text);
+      expect(redact(text)).toBe(text);
     }),
   );
 });
 
 test('secrets that overlap leave nothing of one another', () => {
-  expect(concealer(['abcdefgh', 'efghijklmnop'])('<abcdefghijklmnop>')).toBe('<***>');
-  expect(concealer(['efghijkl', 'abcdefghijklmnop'])('<abcdefghijklmnop>')).toBe('<***>');
+  expect(redactor(['abcdefgh', 'efghijklmnop'])('<abcdefghijklmnop>')).toBe('<***>');
+  expect(redactor(['efghijkl', 'abcdefghijklmnop'])('<abcdefghijklmnop>')).toBe('<***>');
 });
 
 test('a secret of fewer than eight characters is found as it is written alone', () => {
-  const conceal = concealer(['pa5s']);
-  expect(conceal('pa5s PA5S cGE1cw==')).toBe('*** PA5S cGE1cw==');
+  const redact = redactor(['pa5s']);
+  expect(redact('pa5s PA5S cGE1cw==')).toBe('*** PA5S cGE1cw==');
 });
 
 test('a secret with controls in it is found in what is harmless to print', () => {
   const secret = 'key\u0007-\u001b[31m-##[end]';
-  expect(concealer([secret])(sanitize(`<${secret}>`))).toBe('<***>');
+  expect(redactor([secret])(sanitize(`<${secret}>`))).toBe('<***>');
 });
 
 test('what comes before a cut is a secret only if it begins one', () => {
-  const conceal = concealer(['rg_live_0123456789']);
-  expect(conceal('"rg_live_other…", rg_live_')).toBe('"rg_live_other…", ***');
-  expect(conceal('"rg_live_012…"')).toBe('"***…"');
+  const redact = redactor(['rg_live_0123456789']);
+  expect(redact('"rg_live_other…", rg_live_')).toBe('"rg_live_other…", ***');
+  expect(redact('"rg_live_012…"')).toBe('"***…"');
   for (const mark of ['...', '%E2%80%A6', '%25e2%2580%25a6', '\\u2026', '&hellip;', '&#8230;'])
-    expect(conceal(`"rg_live_012${mark}"`)).toBe(`"***${mark}"`);
+    expect(redact(`"rg_live_012${mark}"`)).toBe(`"***${mark}"`);
 });
 
 test('a secret that ends in half of an escape is taken out as far as it goes', () => {
-  const conceal = concealer(['rg_live_0123456789']);
+  const redact = redactor(['rg_live_0123456789']);
   const escaped = [...'rg_live_0123456789'].map((char) => `&#${char.charCodeAt(0)};`).join('');
-  for (const end of [50, 51, 52, 53, 54]) expect(conceal(escaped.slice(0, end))).toMatch(/^\*\*\*&?#?\d*$/);
+  for (const end of [50, 51, 52, 53, 54]) expect(redact(escaped.slice(0, end))).toMatch(/^\*\*\*&?#?\d*$/);
 });
 
 test('HTML entities may have zeros before their number', () => {
-  const conceal = concealer(['rg_live_0123456789']);
+  const redact = redactor(['rg_live_0123456789']);
   const escaped = [...'rg_live_0123456789']
     .map((char) => `&#x0000${char.charCodeAt(0).toString(16)};`)
     .join('');
-  expect(conceal(`<${escaped}>`)).toBe('<***>');
+  expect(redact(`<${escaped}>`)).toBe('<***>');
 });
 
 test('letters beyond ASCII are found in upper case, too, when percent-encoded', () => {
-  expect(concealer(['pässwörd-1'])(encodeURIComponent('PÄSSWÖRD-1'))).toBe('***');
+  expect(redactor(['pässwörd-1'])(encodeURIComponent('PÄSSWÖRD-1'))).toBe('***');
 });
 
 /** How often a character is read: time on a busy machine says little. */
 function reads(secrets: readonly string[], text: string): number {
-  const conceal = concealer(secrets);
+  const redact = redactor(secrets);
   const { charCodeAt } = String.prototype;
   let count = 0;
   String.prototype.charCodeAt = function (at) {
@@ -151,7 +151,7 @@ function reads(secrets: readonly string[], text: string): number {
     return charCodeAt.call(this, at);
   };
   try {
-    conceal(text);
+    redact(text);
   } finally {
     String.prototype.charCodeAt = charCodeAt;
   }
@@ -181,11 +181,11 @@ test.each([
 
 test.each([1, 2, 3, 7, 16, 40])('a secret with %i backslashes in a row is found', (times) => {
   const secret = `key${'\\'.repeat(times)}end-${'\\'.repeat(times)}`;
-  const conceal = concealer([secret]);
+  const redact = redactor([secret]);
   const json = JSON.stringify(secret);
-  expect(conceal(`<${secret}>`)).toBe('<***>');
-  expect(conceal(json)).toBe('"***"');
-  expect(conceal(JSON.stringify(json))).toBe('"\\"***\\""');
-  expect(conceal(`<${encodeURIComponent(secret)}>`)).toBe('<***>');
-  expect(conceal(JSON.stringify(`${secret}"`))).toBe('"***\\""');
+  expect(redact(`<${secret}>`)).toBe('<***>');
+  expect(redact(json)).toBe('"***"');
+  expect(redact(JSON.stringify(json))).toBe('"\\"***\\""');
+  expect(redact(`<${encodeURIComponent(secret)}>`)).toBe('<***>');
+  expect(redact(JSON.stringify(`${secret}"`))).toBe('"***\\""');
 });

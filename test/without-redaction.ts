@@ -1,17 +1,17 @@
 import { openJournal as open } from '../src/ci/journal.ts';
 import { readPage as page } from '../src/client/list.ts';
-import { asItIs } from '../src/conceal.ts';
 import { runIdOf as find } from '../src/gate/run-id.ts';
 import { describe, readStatus as read } from '../src/gate/run-status.ts';
+import { redactNothing } from '../src/redact.ts';
 
 /** The readers of responses, for tests whose responses hold no secret. */
 export const readStatus = (json: unknown, texts: ReadonlyMap<string, string> = new Map()) =>
-  read(json, texts, asItIs);
-export const describeValue = (value: unknown) => describe(value, asItIs);
+  read(json, texts, redactNothing);
+export const describeValue = (value: unknown) => describe(value, redactNothing);
 export const runIdOf = (reply: unknown, location?: string, pointer?: string, request: object = {}) =>
-  find(reply, JSON.stringify(reply), location, pointer, request, asItIs);
+  find(reply, JSON.stringify(reply), location, pointer, request, redactNothing);
 export const runIdIn = (json: string, pointer?: string) =>
-  find(JSON.parse(json), json, undefined, pointer, {}, asItIs);
-export const readPage = (value: unknown, name = 'the list') => page(value, name, asItIs);
+  find(JSON.parse(json), json, undefined, pointer, {}, redactNothing);
+export const readPage = (value: unknown, name = 'the list') => page(value, name, redactNothing);
 export const openJournal = (path: string, now: Date, tell: (problem: string) => void) =>
-  open(path, now, tell, asItIs);
+  open(path, now, tell, redactNothing);

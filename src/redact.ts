@@ -1,10 +1,10 @@
 import { sanitize } from './sanitize.ts';
 
 /** Takes the known secrets out of a text. */
-export type Conceal = (text: string) => string;
+export type Redact = (text: string) => string;
 
 /** For what holds no secret. */
-export const asItIs: Conceal = (text) => text;
+export const redactNothing: Redact = (text) => text;
 
 const none: readonly never[] = [];
 const mark = '***';
@@ -179,9 +179,9 @@ function follow(text: string, start: number, { codes, loose }: Needle, from: num
  * escaped as in URLs, JSON or HTML; from eight characters on also in any case and in base64, and the beginning of one that
  * was cut off with an ellipsis. The time it takes grows with the text alone.
  */
-export function concealer(secrets: readonly string[]): Conceal {
+export function redactor(secrets: readonly string[]): Redact {
   const needles = [...new Set(secrets)].filter(({ length }) => length >= shortest).flatMap(needlesOf);
-  if (needles.length === 0) return asItIs;
+  if (needles.length === 0) return redactNothing;
   /** The needles by the first character as a text may have it. */
   const starts = new Map<number, Needle[]>();
   for (const needle of needles) {
@@ -230,6 +230,6 @@ export function concealer(secrets: readonly string[]): Conceal {
 }
 
 /** The text without the secrets. */
-export function redact(text: string, secrets: readonly string[]): string {
-  return concealer(secrets)(text);
+export function redactSecrets(text: string, secrets: readonly string[]): string {
+  return redactor(secrets)(text);
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { concealer } from '../src/conceal.ts';
-import { concealJson } from '../src/conceal-json.ts';
+import { redactor } from '../src/redact.ts';
+import { redactJson } from '../src/redact-json.ts';
 
-const conceal = concealer(['12345678', 'true', 'sk_"live\\1']);
+const redact = redactor(['12345678', 'true', 'sk_"live\\1']);
 
 describe('secrets in JSON', () => {
   test.each([
@@ -16,12 +16,12 @@ describe('secrets in JSON', () => {
     ['a whole text', '12345678', '"***"'],
     ['several lines', '{"id":12345678}\n{"id":2}\n', '{"id":"***"}\n{"id":2}\n'],
   ])('are taken out, and it stays JSON: %s', (_what, json, shown) =>
-    expect(concealJson(json, conceal)).toBe(shown),
+    expect(redactJson(json, redact)).toBe(shown),
   );
 
   test.each(['{"a":true,"n":10.50,"b":"\\u0023"}', ' [ 1e400 , null ] ', '""'])(
     'leave the rest as it came: %s',
-    (json) => expect(concealJson(json, conceal)).toBe(json),
+    (json) => expect(redactJson(json, redact)).toBe(json),
   );
 
   test('leave JSON, whatever the secrets are', () => {
@@ -33,7 +33,7 @@ describe('secrets in JSON', () => {
       fc.property(fc.json(), fc.array(secret, { minLength: 1, maxLength: 3 }), (json, secrets) => {
         const text = json.replaceAll('0', '12340000');
         fc.pre(isJson(text));
-        expect(isJson(concealJson(text, concealer([...secrets, text.slice(3, 9)])))).toBe(true);
+        expect(isJson(redactJson(text, redactor([...secrets, text.slice(3, 9)])))).toBe(true);
       }),
     );
   });
