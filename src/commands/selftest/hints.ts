@@ -103,9 +103,13 @@ function waitsForSome({ results }: Evidence): boolean {
   return thatEnd(results).some((one) => one.endsRead > 0 && one.endsRead < one.runsCreated);
 }
 
-/** A scenario that should be red is green: the exit code does not get through. */
-function losesRed({ results }: Evidence): boolean {
-  return results.some(({ scenario, exitCode }) => scenario.expected === 'red' && exitCode === 0);
+/** A scenario that should be red is green, and no policy says so: the exit code does not get through. */
+function losesRed(evidence: Evidence): boolean {
+  return evidence.results.some((result) => {
+    const own = { ...evidence, result };
+    const isGreen = result.scenario.expected === 'red' && result.exitCode === 0;
+    return isGreen && !letBy(own) && !letBySettings(own);
+  });
 }
 
 /** Likely causes with their remedies; the first that fits is told. */

@@ -39,11 +39,15 @@ function codeOf({ code, signal }: ChildResult): number {
 function notStarted(command: readonly string[], error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== 'ENOENT' && code !== 'EACCES') return error;
-  const why = code === 'ENOENT' ? 'command not found' : 'it may not be run';
-  return new UsageError(`${command[0]}: ${why}`, {
-    hint: 'write: rungate selftest -- ./step.sh, or: rungate selftest -- bash -c "<the step>"',
-    cause: error,
-  });
+  const name = command[0];
+  const [why, hint] =
+    code === 'ENOENT'
+      ? [
+          'command not found',
+          'write: rungate selftest -- ./step.sh, or: rungate selftest -- bash -c "<the step>"',
+        ]
+      : ['it is not executable', `run chmod +x ${name}, or name the shell: rungate selftest -- sh ${name}`];
+  return new UsageError(`${name}: ${why}`, { hint, cause: error });
 }
 
 /** Runs the step once, against a mock that lives as long as that. */

@@ -2,7 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stepEnvironment } from '../../../src/commands/selftest/environment.ts';
-import { hintFor, plainScript, type Symptom } from '../../../src/commands/selftest/hints.ts';
+import {
+  hintFor,
+  type PolicySettings,
+  plainScript,
+  type Symptom,
+} from '../../../src/commands/selftest/hints.ts';
 import { judge, looksStrict } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
@@ -359,6 +364,14 @@ describe('usage', () => {
     expect(result.err).toMatch(/step\.sh: command not found[\s\S]*bash -c/);
   });
 
+  it('a step that is not executable is 64, and the remedy works for it', async () => {
+    const result = await selftest(() => Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' })));
+    expect(result).toMatchObject({ code: 64, out: '' });
+    expect(result.err).toBe(
+      'error: ./step.sh: it is not executable\n  → run chmod +x ./step.sh, or name the shell: rungate selftest -- sh ./step.sh\n',
+    );
+  });
+
   it('stopped, it ends as a stop does, without a verdict', async () => {
     let stop: (signal: 'SIGTERM') => void = () => {};
     const result = await selftest(
@@ -534,6 +547,20 @@ describe('the hint for a cancelled run that passes', () => {
     [`${gate} --no-strict`, /^--no-strict/],
   ])('%j', (script, cause) => {
     expect(hint('lenient', script, 'cancelled', all)).toMatch(cause);
+  });
+
+  const set: PolicySettings = {
+    ...usualPolicy,
+    blocked: { value: 'warn', origin: 'project file', detail: undefined },
+  };
+  it.each([
+    ['an --on option', `${gate} --timeout 4s --on blocked=warn`, usualPolicy],
+    ['a setting', gate, set],
+  ])('is --strict if %s lets another verdict pass', (_what, script, policy) => {
+    const lenient = all.map((one) => (one.scenario.name === 'blocked' ? { ...one, exitCode: 0 } : one));
+    expect(hint('lenient', script, 'cancelled', lenient, policy)).toMatch(/add --strict$/);
+    const few = lenient.filter(({ scenario: { name } }) => /passed|blocked|cancelled/.test(name));
+    expect(hint('lenient', script, 'cancelled', few, policy)).toMatch(/add --strict$/);
   });
 
   it('is that of the other scenarios where the step loses their exit codes too', () => {
