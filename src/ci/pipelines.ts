@@ -11,6 +11,8 @@ export interface Plan {
   readonly folder: string;
   /** The project file has the service's address, so no variable is needed. */
   readonly addressInFile: boolean;
+  /** The longest timeout of the project file, in milliseconds; null if it has none, and the step gives one. */
+  readonly fileTimeoutMs: number | null;
   readonly installation: Installation;
 }
 
@@ -28,13 +30,24 @@ export interface Pipeline {
   text(plan: Plan): string;
 }
 
+/** The option for the deadline; empty if the project file has one, over which the option would take precedence. */
+export function timeoutFlag({ fileTimeoutMs }: Plan): string {
+  return fileTimeoutMs === null ? '--timeout 45m' : '';
+}
+
+/** The job's own limit in minutes: above the deadline, so that rungate ends the wait and says why. */
+function jobMinutes({ fileTimeoutMs }: Plan): number {
+  return Math.max(60, Math.ceil((fileTimeoutMs ?? 0) / 60_000) + 15);
+}
+
 /**
  * Returns the gate in two lines, for a folded YAML text. The first line is a strict gate alone: a shell that reads the lines
  * as two commands, as with `|` instead of `>-`, must not turn the step green. With `exec` and nothing after it, a signal to
  * the job's shell reaches the gate, and the exit code is the gate's.
  */
-export function gateLines({ flags, installation }: Plan, reports: string, indent: string): string {
-  const options = [flags, '--timeout 45m', reports].filter((one) => one !== '').join(' ');
+export function gateLines(plan: Plan, reports: string, indent: string): string {
+  const { flags, installation } = plan;
+  const options = [flags, timeoutFlag(plan), reports].filter((one) => one !== '').join(' ');
   return `${indent}exec ${installation.start} run trigger --wait --strict\n${indent}${options}`;
 }
 
@@ -81,7 +94,7 @@ permissions:
 jobs:
   ${jobOf(plan)}:
     runs-on: ubuntu-latest
-    timeout-minutes: 60
+    timeout-minutes: ${jobMinutes(plan)}
     # Pull requests from forks have no secrets.
     if: github.event_name != 'pull_request' || github.event.pull_request.head.repo.full_name == github.repository
     steps:
@@ -100,7 +113,7 @@ ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_UR
     // GitLab checks out by itself.
     text: (plan) => `${jobOf(plan)}:
   image: node:24-slim
-  timeout: 60 minutes
+  timeout: ${jobMinutes(plan)} minutes
   interruptible: true
   script:
 ${installLine(plan, '    - ')}    - >-
@@ -149,7 +162,7 @@ workflows:
     // Jenkins checks out by itself. A step that says all by itself names the address too.
     text: (plan) => `pipeline {
   agent { docker { image 'node:24-slim' } }
-  options { timeout(time: 60, unit: 'MINUTES') }
+  options { timeout(time: ${jobMinutes(plan)}, unit: 'MINUTES') }
   environment {
 ${line(!plan.checkout, "    RUNGATE_API_URL = 'https://service.example.com'")}    RUNGATE_API_KEY = credentials('rungate-api-key')
     // HOME is / where the image does not know the user of the agent, and no cache can be written there.
@@ -181,7 +194,7 @@ jobs:
   - job: ${jobOf(plan).replaceAll('-', '_')}
     pool:
       vmImage: ubuntu-latest
-    timeoutInMinutes: 60
+    timeoutInMinutes: ${jobMinutes(plan)}
     steps:
       - checkout: ${plan.checkout ? 'self' : 'none'}
 ${installLine(plan, '      - bash: ')}      - bash: >-
@@ -207,7 +220,7 @@ pipelines:
   default:
     - step:
         name: ${jobOf(plan)}
-        max-time: 60
+        max-time: ${jobMinutes(plan)}
 ${line(!plan.checkout, '        clone:\n          enabled: false')}        script:
 ${installLine(plan, '          - ')}          - >-
 ${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
@@ -228,7 +241,7 @@ ${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
     command:
 ${installLine(plan, '      - ')}      - >-
 ${gateLines(plan, '--junit rungate.xml', '        ')}
-    timeout_in_minutes: 60
+    timeout_in_minutes: ${jobMinutes(plan)}
     secrets:
 ${line(!plan.addressInFile, '      - RUNGATE_API_URL')}      - RUNGATE_API_KEY
     artifact_paths:

@@ -15,6 +15,7 @@ const stands = {
   checkout: false,
   folder: '',
   addressInFile: false,
+  fileTimeoutMs: null,
   installation: pinned(version),
 };
 /** The plan of a step whose project file says what to run. */

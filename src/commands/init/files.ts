@@ -1,5 +1,12 @@
 import { dirname, join, relative } from 'node:path';
-import { gateLines, type Pipeline, type Plan, pipelineFile, pipelineOf } from '../../ci/pipelines.ts';
+import {
+  gateLines,
+  type Pipeline,
+  type Plan,
+  pipelineFile,
+  pipelineOf,
+  timeoutFlag,
+} from '../../ci/pipelines.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -97,7 +104,8 @@ export function nextThings(
   wanted = true,
 ): string[] {
   const lines = ['Next:'];
-  const gate = [self, 'run trigger --wait --strict', ...config, ...settings, '--timeout 45m'].join(' ');
+  const words = [self, 'run trigger --wait --strict', ...config, ...settings, timeoutFlag(plan)];
+  const gate = words.filter((word) => word !== '').join(' ');
   if (ci !== 'none') {
     const pipeline = pipelineOf(ci);
     const { start, caveat } = plan.installation;

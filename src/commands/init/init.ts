@@ -32,7 +32,7 @@ import {
   type ReadFile,
   sameConfig,
 } from './pipeline-flags.ts';
-import { changedFields, chooseTarget, differing, type Target } from './target.ts';
+import { changedFields, chooseTarget, differing, longestTimeout, type Target } from './target.ts';
 
 export interface InitFlags {
   apiUrl?: string;
@@ -60,6 +60,7 @@ interface Configuration {
   /** What the file does not say, so that the pipeline's command does. */
   readonly stated: Answers;
   readonly addressInFile: boolean;
+  readonly fileTimeoutMs: number | null;
   /** The file that no longer counts in the package. */
   readonly shadowed: Target['shadowed'];
 }
@@ -103,7 +104,8 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     const addressInFile = answers.apiUrl !== undefined || fields.apiUrl !== undefined;
     const off = named && sources.projectFile === null;
     const reads = off ? null : exists ? path : undefined;
-    return { file: null, asked, path, reads, stated: answers, addressInFile, shadowed: null };
+    const fileTimeoutMs = longestTimeout(fields);
+    return { file: null, asked, path, reads, stated: answers, addressInFile, fileTimeoutMs, shadowed: null };
   }
   const changes = differing(fields, answers);
   if (exists && changes.length > 0 && flags.force !== true) {
@@ -114,7 +116,16 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     exists && changes.length === 0
       ? { path, text: '', fate: 'kept' }
       : { path, text: projectFileText(path, after), fate: 'written' };
-  return { file, asked, path, reads: path, stated: {}, addressInFile: after.apiUrl !== undefined, shadowed };
+  return {
+    file,
+    asked,
+    path,
+    reads: path,
+    stated: {},
+    addressInFile: after.apiUrl !== undefined,
+    fileTimeoutMs: longestTimeout(after),
+    shadowed,
+  };
 }
 
 async function plannedCi(context: Context, root: string, asked: boolean): Promise<CiChoice> {
@@ -156,7 +167,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const given = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
   const root = findRoot(io.cwd, io.exists) ?? io.cwd;
   const configured = await configure(context, root, flags);
-  const { file, asked, path, shadowed, addressInFile } = configured;
+  const { file, asked, path, shadowed, addressInFile, fileTimeoutMs } = configured;
   const ci = given ?? (await plannedCi(context, root, asked));
   if (file === null && ci === 'none') {
     throw new UsageError('--pipeline-only writes nothing without a CI', { hint: 'choose one with --ci' });
@@ -169,6 +180,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
     checkout: true,
     folder: packageOf(root, path),
     addressInFile,
+    fileTimeoutMs,
     installation,
   };
   const pipeline = ci === 'none' ? undefined : pipelineOf(ci);

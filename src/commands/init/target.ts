@@ -1,6 +1,7 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Io } from '../../host/io.ts';
 import { readJson } from '../../settings/json-file.ts';
+import { duration } from '../../settings/kinds.ts';
 import { projectFileName } from '../../settings/locate.ts';
 import type { PlainName } from '../../settings/names.ts';
 
@@ -76,6 +77,13 @@ export function chooseTarget(
   const branches = fieldsOf(io, found).branches !== undefined;
   const shadowed = { path: found, branches };
   return { path: own, exists: false, fields: inherited(io, found, own), shadowed };
+}
+
+/** The longest timeout in the fields of a file, also of a branch, in milliseconds; null if it has none. */
+export function longestTimeout({ timeout, branches }: Fields): number | null {
+  const all = [timeout, ...Object.values(Object(branches)).map((one) => Object(one).timeout)];
+  const read = all.filter((one) => one !== undefined).map((one) => duration.read(one));
+  return read.length === 0 ? null : Math.max(...read);
 }
 
 /** The names whose value differs from the one in the file. */

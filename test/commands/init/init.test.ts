@@ -1,5 +1,7 @@
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Provider } from '../../../src/ci/context.ts';
+import { pipelines } from '../../../src/ci/pipelines.ts';
 import { createSettingsSchema } from '../../../src/settings/table.ts';
 import { version } from '../../../src/version.ts';
 import { cli, type Settings, type Stage, stage } from '../../cli/harness.ts';
@@ -167,6 +169,46 @@ describe('rungate itself, in the pipeline', () => {
     expect(out).toContain(
       'npm ci --ignore-scripts && exec npx --no-install rungate run trigger --wait --strict ',
     );
+  });
+});
+
+describe('the timeout of the project file', () => {
+  const shop = { project: 'shop', process: 'checkout' };
+  const limits: Partial<Record<Provider, string>> = {
+    github: 'timeout-minutes: 105',
+    gitlab: 'timeout: 105 minutes',
+    jenkins: 'time: 105,',
+    azure: 'timeoutInMinutes: 105',
+    bitbucket: 'max-time: 105',
+    buildkite: 'timeout_in_minutes: 105',
+  };
+
+  it.each(pipelines)('counts in the pipeline for $title, whose job has a higher limit', async (pipeline) => {
+    const world = repository({ files: { [file]: JSON.stringify({ ...shop, timeout: '90m' }) } });
+    const { code, err } = await cli(['init', '--ci', pipeline.provider], world);
+    expect(code).toBe(0);
+    const written = world.files[`/repo/${pipeline.file}`] ?? '';
+    expect(written).toMatch(/ run trigger --wait --strict\s+--junit /);
+    expect(written).toContain(limits[pipeline.provider] ?? '');
+    expect(`${written}${err}`).not.toContain('--timeout');
+  });
+
+  it.each([
+    ['a short one', { timeout: '30m' }, 60],
+    ['a number of seconds', { timeout: 7200 }, 135],
+    ['that of a branch', { branches: { main: { timeout: '2h' }, '*': { strict: true } } }, 135],
+    ['the longest', { timeout: '10h', branches: { main: { timeout: '2h' } } }, 615],
+  ])('is %s, and the limit of the job is above it', async (_what, more, minutes) => {
+    const world = repository({ files: { [file]: JSON.stringify({ ...shop, ...more }) } });
+    await cli(['init', '--pipeline-only', '--ci', 'github'], world);
+    expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
+    expect(world.files[workflow]).not.toContain('--timeout');
+  });
+
+  it('is in the command where only that is known', async () => {
+    const world = repository({ files: { [file]: JSON.stringify({ ...shop, timeout: '90m' }) } });
+    const { out } = await cli(['init', '--ci', 'drone'], world);
+    expect(out).toMatch(/run trigger --wait --strict --junit rungate\.xml\n/);
   });
 });
 
