@@ -75,6 +75,8 @@ export function pinned(version: string, caveat: string | null = null): Installat
  */
 export function installationOf({ manifest, exists }: PackageRoot, version: string): Installation {
   const { dependsOnRungate, manager, managerVersion } = readManifest(manifest);
+  // Without a package.json there is no lockfile that could name rungate.
+  if (manifest === null) return pinned(version);
   if (!dependsOnRungate)
     return pinned(version, "the root's package.json does not name rungate: add it to its devDependencies");
   const locked = managers

@@ -57,7 +57,7 @@ function slugOf(folder: string): string {
 }
 
 /** The name of the job: each package of a repository has one of its own. */
-function jobOf({ folder }: Plan): string {
+export function jobOf({ folder }: Plan): string {
   return folder === '' ? 'e2e' : `e2e-${slugOf(folder)}`;
 }
 

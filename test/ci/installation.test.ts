@@ -55,9 +55,14 @@ describe('a lockfile that is used', () => {
   );
 });
 
+it('is the pinned version without a package.json, and no reason is needed', () => {
+  const pinned = { install: null, start: 'npx --yes rungate@1.2.3', caveat: null };
+  expect(installed(null)).toEqual(pinned);
+  expect(installed(null, 'package-lock.json')).toEqual(pinned);
+});
+
 describe('a pinned version with the reason, when no lockfile decides', () => {
   it.each<[string, unknown, string[], RegExp]>([
-    ['no package.json', null, ['package-lock.json'], /does not name rungate/],
     ['a package.json that is not JSON', '{', ['package-lock.json'], /does not name rungate/],
     ['a package.json that is null', 'null', ['package-lock.json'], /does not name rungate/],
     ['dependencies that are a text', { dependencies: 'rungate' }, ['package-lock.json'], /does not name/],

@@ -26,7 +26,7 @@ export function defineInit(command: Command, bind: Bind): void {
     .option('--dry-run', 'show what would be written, and write nothing')
     .option(
       '--force',
-      'change .rungate.json, keeping its other settings, and replace a pipeline file that runs rungate',
+      'change .rungate.json, keeping its other settings, and replace a workflow that runs rungate or a pipeline that init wrote',
     )
     .option('--pipeline-only', 'leave .rungate.json alone; settings that are given go into the pipeline')
     .option('-y, --yes', 'do not ask: take the defaults');

@@ -1,4 +1,4 @@
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import {
   gateLines,
   type Pipeline,
@@ -7,6 +7,7 @@ import {
   pipelineOf,
   timeoutFlag,
 } from '../../ci/pipelines.ts';
+import { isWritten, jobIn } from '../../ci/written-pipeline.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -19,10 +20,27 @@ export interface PlannedFile {
   readonly text: string;
   /**
    * `kept`: it is there and says the same. `differs`: it is there, runs rungate, and is not replaced without --force. `shown`: it is
-   * there, and the text is to be put into it by hand.
+   * there, and the user puts the text into it.
    */
   readonly fate: 'written' | 'kept' | 'differs' | 'shown';
+  /** What to do with a text that is shown, in words before the path. */
+  readonly how?: string;
 }
+
+/** What to do with a pipeline whose file has other things, in words before the path of that file. */
+function byHand({ file, added }: Pipeline, present: string, text: string, plan: Plan): string {
+  if (added) {
+    const other = basename(file).replace('.', '-gate.');
+    return `put this into another file, such as ${other}: a workflow that does not run rungate is in`;
+  }
+  const job = jobIn(present, text, plan);
+  if (job === null) return 'add this to';
+  return runsRungate(present)
+    ? `replace the job ${job} with this in`
+    : `rename the job ${job}, and add this to`;
+}
+
+const runsRungate = (text: string) => /\brungate\b/.test(text);
 
 /**
  * The text of a project file, read as any command would read it before it is written.
@@ -53,9 +71,10 @@ export function plannedPipeline(
   if (!io.exists(path)) return { path, text, fate: 'written' };
   const present = new TextDecoder().decode(io.readFile(path));
   if (present.includes(text)) return { path, text, fate: 'kept' };
-  // A file that does not run rungate has another purpose: it is never replaced.
-  if (!pipeline.added || !/\brungate\b/.test(present)) return { path, text, fate: 'shown' };
-  return { path, text, fate: force ? 'written' : 'differs' };
+  // A file that has anything else is never replaced.
+  const isOurs = pipeline.added ? runsRungate(present) : isWritten(present, text);
+  if (isOurs) return { path, text, fate: force ? 'written' : 'differs' };
+  return { path, text, fate: 'shown', how: byHand(pipeline, present, text, plan) };
 }
 
 /** The command of a step, for a CI of which nothing else is known. */

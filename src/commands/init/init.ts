@@ -147,7 +147,6 @@ const verbs = {
   written: 'wrote',
   kept: 'kept, it is there already:',
   differs: 'kept, it differs from what init would write (--force replaces it):',
-  shown: 'add this to',
 } as const;
 const wouldBe = { ...verbs, written: 'would write' } as const;
 
@@ -186,6 +185,13 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const pipeline = ci === 'none' ? undefined : pipelineOf(ci);
   const files: PlannedFile[] = file === null ? [] : [file];
   if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
+  const kept = files.find(({ fate }) => fate === 'differs');
+  if (file === null && kept !== undefined) {
+    throw new UsageError(
+      `${shownPath(io, kept.path)} is there already, and differs from what init would write`,
+      { hint: 'edit it, or add --force to replace it; with --dry-run, too, init shows the text' },
+    );
+  }
   const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => shownPath(io, path));
   if (asked && flags.dryRun !== true && fresh.length > 0) await agree(context, fresh);
   if (flags.dryRun !== true) writeFiles(io, files);
@@ -215,8 +221,9 @@ async function report(
     const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
     return output.data(data, { head: [], rows: [] });
   }
-  for (const { path, text, fate } of files) {
-    await output.result(`${(dryRun ? wouldBe : verbs)[fate]} ${shownPath(io, path)}\n`);
+  for (const { path, text, fate, how } of files) {
+    const done = fate === 'shown' ? how : (dryRun ? wouldBe : verbs)[fate];
+    await output.result(`${done} ${shownPath(io, path)}\n`);
     if (fate === 'shown' || (dryRun && fate === 'written')) await output.result(`\n${text}\n`);
   }
   if (onlyCommand !== null) await output.result(`the step for ${ci}:\n\n    ${onlyCommand}\n\n`);

@@ -339,26 +339,78 @@ describe('what is there already', () => {
   });
 
   it.each([[[]], [['--force']], [['--pipeline-only', '--force']]])(
-    'a workflow of that name that does not run rungate is shown what to add, and left alone, %j',
+    'a workflow of that name that does not run rungate is left alone, and another file is suggested, %j',
     async (more) => {
       const world = repository({ files: { [workflow]: 'name: mine\n' } });
       const { code, out } = await cli(['init', ...flags, ...more], world);
       expect(code).toBe(0);
-      expect(out).toContain('add this to .github/workflows/rungate.yml\n');
+      expect(out).toContain(
+        'put this into another file, such as rungate-gate.yml: a workflow that does not run rungate is in .github/workflows/rungate.yml\n\nname: e2e\n',
+      );
       expect(world.files[workflow]).toBe('name: mine\n');
     },
   );
 
-  it('a workflow that runs another process is kept without --force, and the difference is said', async () => {
-    const world = repository();
-    const only = ['init', '--pipeline-only', '--ci', 'github', '--project', 'shop'];
-    await cli([...only, '--process', 'checkout'], world);
-    const before = world.files[workflow];
-    const { out } = await cli([...only, '--process', 'search'], world);
+  it('a workflow that differs is kept without --force, and the difference is said', async () => {
+    const world = repository({ files: { [workflow]: 'run: npx rungate run trigger' } });
+    const { code, out } = await cli(['init', ...flags], world);
+    expect(code).toBe(0);
     expect(out).toContain(
       'kept, it differs from what init would write (--force replaces it): .github/workflows',
     );
-    expect(world.files[workflow]).toBe(before);
+    expect(world.files[workflow]).toBe('run: npx rungate run trigger');
+  });
+
+  describe.each(pipelines)('the pipeline for $title that init wrote', ({ provider, file }) => {
+    const path = `/repo/${file}`;
+    const only = ['init', '--pipeline-only', '--ci', provider, '--project', 'shop'];
+    const again = [...only, '--process', 'search'];
+    const written = async () => {
+      const world = repository();
+      await cli([...only, '--process', 'checkout'], world);
+      return { world, before: world.files[path] ?? '' };
+    };
+
+    it('is not replaced by one for another process: --pipeline-only says what to do, and exits with 64', async () => {
+      const { world, before } = await written();
+      for (const more of [[], ['--dry-run']]) {
+        const { code, out, err } = await cli([...again, ...more], world);
+        expect({ code, out }).toEqual({ code: 64, out: '' });
+        expect(err).toContain(`${file} is there already, and differs from what init would write`);
+        expect(err).toContain('--force');
+      }
+      expect(world.files[path]).toBe(before);
+    });
+
+    it('is replaced with --force, also with a lockfile, an address and a timeout by then', async () => {
+      const { world, before } = await written();
+      const { code, out } = await cli([...again, '--force'], world);
+      expect({ code, out }).toEqual({ code: 0, out: `wrote ${file}\n` });
+      expect(world.files[path]).toBe(before.replace('checkout --timeout', 'search --timeout'));
+      world.files['/repo/package.json'] = '{"devDependencies": {"rungate": "0.1.0"}}';
+      world.files['/repo/package-lock.json'] = '';
+      world.files[`/repo/.rungate.json`] = '{"apiUrl": "https://s.example", "timeout": "90m"}';
+      expect((await cli([...again, '--force'], world)).out).toBe(`wrote ${file}\n`);
+      expect(world.files[path]).toContain('npm ci --ignore-scripts');
+    });
+
+    it.runIf(provider !== 'github')(
+      'is left alone once it has more, and init names the job to replace',
+      async () => {
+        const { world, before } = await written();
+        world.files[path] = `${before}# and more\n`;
+        const { code, out } = await cli([...again, '--force'], world);
+        expect(code).toBe(0);
+        expect(out).toContain(`replace the job e2e with this in ${file}\n`);
+        expect(world.files[path]).toBe(`${before}# and more\n`);
+      },
+    );
+  });
+
+  it('a job of that name that does not run rungate is not to be replaced', async () => {
+    const world = repository({ files: { '/repo/.gitlab-ci.yml': 'e2e:\n  script: make e2e\n' } });
+    const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], world);
+    expect(out).toContain('rename the job e2e, and add this to .gitlab-ci.yml\n');
   });
 
   it('a second init changes nothing', async () => {
