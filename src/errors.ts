@@ -1,3 +1,5 @@
+import { withTexts } from './exact-fields.ts';
+
 /** What is known about the exchange that an error speaks of. */
 export interface ExchangeFacts {
   /** The endpoint's dotted name, `run.status`. */
@@ -70,15 +72,21 @@ export interface HttpErrorParts extends ErrorParts {
   error?: string | undefined;
   /** The error body's `details`: text, or any other JSON. */
   details?: unknown;
+  /** The same as JSON text, every digit as it came. */
+  detailsText?: string | undefined;
   requestId?: string | undefined;
   /** What `Retry-After` asked for, in milliseconds. */
   retryAfterMs?: number | undefined;
   body?: string | undefined;
 }
 
-/** Keeps the body where logs of the error do not print all of it. */
-function setBody(error: HttpError | ContractError, value: string | undefined): void {
-  Object.defineProperty(error, 'body', { value, writable: true, configurable: true, enumerable: false });
+/** Keeps a text of the response where logs of the error do not print all of it. */
+function setText(
+  error: HttpError | ContractError,
+  name: 'body' | 'detailsText',
+  value: string | undefined,
+): void {
+  Object.defineProperty(error, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
 /** The service answered, and its answer is an error. */
@@ -88,6 +96,8 @@ export class HttpError extends RungateError {
   readonly error: string | undefined;
   /** Text as the interface says, or any other JSON; untrusted. */
   readonly details: unknown;
+  /** The details as JSON text, every digit as it came; undefined where they were cut, or are not there. */
+  declare readonly detailsText: string | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
   /** The body of the response, without secrets, 64 KiB at most; untrusted. */
@@ -100,7 +110,8 @@ export class HttpError extends RungateError {
     this.details = parts.details;
     this.requestId = parts.requestId;
     this.retryAfterMs = parts.retryAfterMs;
-    setBody(this, parts.body);
+    setText(this, 'body', parts.body);
+    setText(this, 'detailsText', parts.detailsText);
   }
 }
 
@@ -142,7 +153,7 @@ export class ContractError extends RungateError {
     this.received = parts.received;
     this.status = parts.status;
     this.unreadable = parts.unreadable ?? false;
-    setBody(this, parts.body);
+    setText(this, 'body', parts.body);
   }
 }
 
@@ -222,14 +233,16 @@ export interface ErrorReport {
 
 export function reportError(error: RungateError): ErrorReport {
   const answered = error instanceof HttpError || error instanceof ContractError ? error : null;
-  return {
+  const details = error instanceof HttpError ? error : null;
+  const report: ErrorReport = {
     code: error.code,
     message: error.message,
     status: answered?.status ?? null,
     method: error.facts.method ?? null,
     path: error.facts.path ?? null,
-    details: error instanceof HttpError ? (error.details ?? null) : null,
+    details: details?.details ?? null,
     hint: error.hint ?? null,
     body: answered?.body ?? null,
   };
+  return withTexts(report, { details: details?.detailsText });
 }

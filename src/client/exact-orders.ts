@@ -17,6 +17,8 @@ export interface ExactOrder {
 /** The summary, its revenue as the decimal text that came over the wire. */
 export interface ExactSummary {
   orderCount: number;
+  /** The same with every digit. */
+  orderCountText: string;
   totalRevenue: string;
   totalRevenueDisplay: string;
 }
@@ -84,6 +86,9 @@ export async function readExactSummary(
   options: ExactOptions = {},
 ): Promise<{ summary: ExactSummary; reply: Exchange }> {
   const { reply, exact } = await readExact(caller, 'orders.summary', options);
-  const { totalRevenue } = exact as { totalRevenue: string };
-  return { summary: { ...(reply.value as ExactSummary), totalRevenue }, reply };
+  const { orderCount: orderCountText, totalRevenue } = exact as Record<string, string>;
+  return {
+    summary: { ...(reply.value as ExactSummary), orderCountText, totalRevenue } as ExactSummary,
+    reply,
+  };
 }

@@ -57,15 +57,17 @@ const longestField = 2000;
 interface ErrorField {
   value: unknown;
   text: string;
+  /** As JSON text; undefined for a text, and for what was cut. */
+  json?: string;
 }
 
 function fieldOf(json: string, redact: Redact): ErrorField | undefined {
   const value: unknown = JSON.parse(json);
-  if (value === null || value === '') return undefined;
+  if (value === null) return undefined;
   const text = typeof value === 'string' ? redact(value) : redactJson(json, redact);
   const cut = text.length > longestField ? `${text.slice(0, longestField)}…` : text;
   if (typeof value === 'string' || cut !== text) return { value: cut, text: cut };
-  return { value: text === json ? value : JSON.parse(text), text };
+  return { value: text === json ? value : JSON.parse(text), text, json: text };
 }
 
 /** The error body (interface, section 7), or what comes closest to it. */
@@ -80,7 +82,9 @@ function explanation(
     const body = new Map(membersOf(text));
     const first = (...names: readonly string[]) =>
       names.map((name) => fieldOf(body.get(name) ?? 'null', redact));
-    const error = first('error', 'message', 'title').find((field) => typeof field?.value === 'string');
+    const error = first('error', 'message', 'title').find(
+      (field) => typeof field?.value === 'string' && field.value !== '',
+    );
     return { error: error?.text, details: first('details', 'detail').find((field) => field !== undefined) };
   } catch {
     return none;
@@ -172,6 +176,7 @@ export function refusal(
     status,
     error,
     details: details?.value,
+    detailsText: details?.json,
     requestId: requestId(headers, redact),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: plain

@@ -108,7 +108,7 @@ function oddItems({ reply }: Endpoint, { items, field }: Page, redact: Redact): 
   const item = itemSchema(reply);
   if (item === undefined) return [];
   const at = field === undefined ? [] : [field];
-  return items.flatMap((one, index) => mismatches(item, one, redact, [...at, index]));
+  return items.flatMap((one, index) => mismatches(item, one, redact, { at: [...at, index], sent: true }));
 }
 
 /**
@@ -133,9 +133,10 @@ export function readReply(
   if (page !== undefined) return { ...read, odd: oddItems(endpoint, page, request.redact) };
   // An item that the contract does not show may be no object at all.
   const isItem = endpoint.anyBody === true && endpoint.list !== true;
-  const found = mismatches(endpoint.reply, value, request.redact, [], endpoint.newSecret).filter(
-    ({ path }) => !isItem || path.length > 0,
-  );
+  const found = mismatches(endpoint.reply, value, request.redact, {
+    hidden: endpoint.newSecret,
+    sent: true,
+  }).filter(({ path }) => !isItem || path.length > 0);
   const first = found.find(
     ({ path, sentence }) => sentence !== undefined || isRequired(endpoint.reply, path),
   );

@@ -78,6 +78,8 @@ export function received(value: unknown, redact: Redact, path: Path = [], hidden
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`;
+  if (Math.abs(Number(value)) === Number.POSITIVE_INFINITY && typeof value === 'number')
+    return 'a number beyond 1.8e308';
   if (typeof value === 'object') {
     const keys = Object.keys(value);
     const some = keys.slice(0, 8).map((key) => beginning(key, 40, redact));
@@ -89,6 +91,14 @@ export function received(value: unknown, redact: Redact, path: Path = [], hidden
   if (hidden || path.some((part) => secretName.test(String(part)))) return typeof value;
   const short = beginning(String(value), 60, redact);
   return `${typeof value} ${typeof value === 'string' ? JSON.stringify(short) : short}`;
+}
+
+/** A number that JSON and the contract have, and that zod refuses, since JavaScript rounds it. */
+function isLarge(issue: Issue, root: unknown): boolean {
+  const value = valueAt(root, issue.path);
+  if (typeof value !== 'number') return false;
+  if (issue.code === 'invalid_type') return Math.abs(value) === Number.POSITIVE_INFINITY;
+  return issue.maximum === Number.MAX_SAFE_INTEGER || issue.minimum === Number.MIN_SAFE_INTEGER;
 }
 
 function expectedOf(issue: Issue): string {
@@ -132,22 +142,29 @@ function describe(issue: Issue, root: unknown, redact: Redact, hidden: boolean):
   return [mismatch(issue.path, branches.flat().map(expectedOf).join(' or '))];
 }
 
+interface MismatchOptions {
+  /** Where the value is in what is described. */
+  at?: Path;
+  /** Show the types of values alone: any of them may be a secret that nobody knows yet. */
+  hidden?: boolean | undefined;
+  /** The service sent the value: its numbers may be of any size. */
+  sent?: boolean;
+}
+
 /**
  * All mismatches of a value, none when it fits. Secrets are taken out before anything is shortened.
- * @param at where the value is in what is described
- * @param hidden show the types of values alone: any of them may be a secret that nobody knows yet
  */
 export function mismatches(
   schema: Schema,
   value: unknown,
   redact: Redact,
-  at: Path = [],
-  hidden = false,
+  { at = [], hidden = false, sent = false }: MismatchOptions = {},
 ): Mismatch[] {
   const result = schema.safeParse(value);
   if (result.success) return [];
-  return result.error.issues
-    .flatMap((issue) => describe(issue as unknown as Issue, value, redact, hidden))
+  return (result.error.issues as unknown as Issue[])
+    .filter((issue) => !sent || !isLarge(issue, value))
+    .flatMap((issue) => describe(issue, value, redact, hidden))
     .map((mismatch) => {
       const path = [...at, ...mismatch.path];
       return { ...mismatch, path, field: redact(pathText(path)) };

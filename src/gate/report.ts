@@ -1,4 +1,5 @@
 import { type ErrorReport, reportError, type StopCause } from '../errors.ts';
+import { copyTexts, textsOf, withTexts } from '../exact-fields.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import type { Redact } from '../redact.ts';
 import type { Action, Policy } from './policy.ts';
@@ -88,7 +89,8 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
   };
   if (outcome?.verdict === 'timeout' && outcome.nextReadMs !== undefined)
     return { ...report, nextReadSeconds: seconds(outcome.nextReadMs) };
-  return outcome?.verdict === 'unobserved' ? { ...report, error: reportError(outcome.cause) } : report;
+  const exact = seen === null ? report : withTexts(report, textsOf(seen));
+  return outcome?.verdict === 'unobserved' ? { ...exact, error: reportError(outcome.cause) } : exact;
 }
 
 const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
@@ -157,12 +159,13 @@ function redacted(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (Array.isArray(value)) return value.map((item) => redacted(item, redact));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
+  const copy = Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
       ours.includes(name) ? member : redacted(member, redact),
     ]),
   );
+  return copyTexts(value, copy, redact);
 }
 
 /** The report without secrets, before any format shortens its texts or spells them differently. */

@@ -1,6 +1,7 @@
 import type { Exchange } from '../client/caller.ts';
 import { oneLine } from '../client/http-error.ts';
 import { idText, membersOf, repeatedName } from '../client/json-text.ts';
+import { withTexts } from '../exact-fields.ts';
 import { ownCopy } from '../own-options.ts';
 import type { Redact } from '../redact.ts';
 import { at, lastSegment, runInPath } from './run-id.ts';
@@ -55,6 +56,8 @@ function count(value: unknown, text: string | undefined): number | null {
   return value === 0 && isRounded(text) ? null : value;
 }
 
+const largest = 'a whole number below 1.8e308';
+
 /**
  * Understands any JSON as a status reply. Counts are required only where the run has ended; there, a count
  * that is missing, not a number, negative or fractional makes the reply useless, and it is never read as 0.
@@ -69,7 +72,8 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, re
   const blocked = count(body.blocked, texts.get('blocked'));
   const url = readAppUrl(body.appUrl);
   const appUrl = url === null ? null : redact(url);
-  const seen = { state: state === null ? null : redact(state), failed, blocked, appUrl };
+  const known = { state: state === null ? null : redact(state), failed, blocked, appUrl };
+  const seen = withTexts(known, { failed: texts.get('failed'), blocked: texts.get('blocked') });
 
   if (state === null) {
     const received = describe(isObject ? body.state : json, redact);
@@ -83,12 +87,18 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, re
   }
   if (failed === null || blocked === null) {
     const field = failed === null ? 'failed' : 'blocked';
+    const value = body[field];
+    const text = texts.get(field);
     const received =
-      body[field] === 0 ? `the number ${redact(texts.get(field) ?? '')}` : describe(body[field], redact);
-    const violation = { field, expected: 'a whole number, 0 or more', received };
+      typeof value === 'number' && text !== undefined
+        ? `the number ${oneLine(text, 60, redact)}`
+        : describe(value, redact);
+    // JSON.parse reads 1e400 as infinity.
+    const expected = value === Number.POSITIVE_INFINITY ? largest : 'a whole number, 0 or more';
+    const violation = { field, expected, received };
     return { kind: 'broken', ended: true, violation, ...seen };
   }
-  return { kind: 'ended', state, failed, blocked, appUrl };
+  return { kind: 'ended', ...seen, state, failed, blocked };
 }
 
 /** The URL of the run, where the create reply has it. */

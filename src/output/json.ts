@@ -1,4 +1,6 @@
+import { textsOf } from '../exact-fields.ts';
 import { type Redact, redactNothing } from '../redact.ts';
+import { redactJson } from '../redact-json.ts';
 import { escapeJson } from '../sanitize.ts';
 
 /** A secret that is one of these words must not change what a gate came to. */
@@ -20,10 +22,22 @@ function redacting(redact: Redact): (name: string, value: unknown) => unknown {
   };
 }
 
-/** A value as JSON text with a newline and without secrets: indented for people, or in one line. */
+/**
+ * A value as JSON text with a newline and without secrets: indented for people, or in one line. A field whose text
+ * `withTexts` has kept has the digits that it came with.
+ */
 export function renderJson(value: unknown, indent: 0 | 2, redact: Redact = redactNothing): string {
-  const replacer = redact === redactNothing ? undefined : redacting(redact);
-  return `${escapeJson(JSON.stringify(value, replacer, indent) ?? 'null')}\n`;
+  const redacted = redacting(redact);
+  const exact: string[] = [];
+  function replacer(this: object, name: string, member: unknown): unknown {
+    const text = textsOf(this)[name];
+    if (text === undefined) return redact === redactNothing ? member : redacted(name, member);
+    exact.push(redactJson(text, redact));
+    return `\0${exact.length - 1}\0`;
+  }
+  const json = JSON.stringify(value, replacer, indent) ?? 'null';
+  const filled = json.replace(/"\\u0000(\d{1,9})\\u0000"/g, (same, index) => exact[Number(index)] ?? same);
+  return `${escapeJson(filled)}\n`;
 }
 
 /**

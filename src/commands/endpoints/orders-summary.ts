@@ -1,8 +1,10 @@
 import type { Caller, Exchange } from '../../client/caller.ts';
 import { type ExactSummary, listExact, readExactSummary } from '../../client/exact-orders.ts';
+import { withTexts } from '../../exact-fields.ts';
 import { exitCodes } from '../../exit.ts';
-import { compare, parseDecimal } from '../../money/decimal.ts';
+import { compare, formatDecimal, parseDecimal, subtract } from '../../money/decimal.ts';
 import { type Verification, verifySummary } from '../../money/verify.ts';
+import { renderJson } from '../../output/json.ts';
 import type { Table } from '../../output/table.ts';
 import type { Context } from '../context.ts';
 
@@ -42,11 +44,11 @@ async function observe(caller: Caller): Promise<Observation> {
   }
 }
 
-function summaryTable({ orderCount, totalRevenue, totalRevenueDisplay }: ExactSummary): Table {
+function summaryTable({ orderCountText, totalRevenue, totalRevenueDisplay }: ExactSummary): Table {
   return {
     head: ['FIELD', 'VALUE'],
     rows: [
-      ['orderCount', String(orderCount)],
+      ['orderCount', orderCountText],
       ['totalRevenue', totalRevenue],
       ['totalRevenueDisplay', totalRevenueDisplay],
     ],
@@ -54,6 +56,10 @@ function summaryTable({ orderCount, totalRevenue, totalRevenueDisplay }: ExactSu
 }
 
 const none = null;
+
+function countDifference(stated: string, counted: number): string {
+  return formatDecimal(subtract(parseDecimal(stated, 'orderCount'), parseDecimal(String(counted))));
+}
 
 function verificationTable({ summary, verification }: Observation): Table {
   const { orderCount, totalRevenue, byCurrency } = verification;
@@ -63,9 +69,9 @@ function verificationTable({ summary, verification }: Observation): Table {
     rows: [
       [
         'orderCount',
-        String(orderCount.stated),
+        summary.orderCountText,
         String(orderCount.counted),
-        String(orderCount.stated - orderCount.counted),
+        countDifference(summary.orderCountText, orderCount.counted),
       ],
       ['totalRevenue', totalRevenue.stated, totalRevenue.summed, totalRevenue.difference],
       ['totalRevenueDisplay', summary.totalRevenueDisplay, none, none],
@@ -84,16 +90,18 @@ function orders(count: number): string {
 }
 
 /** The verification as JSON text: ours, with the service's summary in it, digits and all. */
-function verificationJson({ verification, reply, settled }: Observation): string {
-  const { addsUp, ...figures } = verification;
-  const own = JSON.stringify({ schemaVersion: 1, addsUp: settled ? addsUp : null, ...figures });
+function verificationJson({ summary, verification, reply, settled }: Observation): string {
+  const { addsUp, orderCount, ...figures } = verification;
+  const exactCount = withTexts(orderCount, { stated: summary.orderCountText });
+  const given = { schemaVersion: 1, addsUp: settled ? addsUp : null, orderCount: exactCount, ...figures };
+  const own = renderJson(given, 0).trimEnd();
   return `${own.slice(0, -1)},"summary":${reply.text}}`;
 }
 
-function disagreement({ orderCount, totalRevenue }: Verification): string {
+function disagreement({ summary, verification: { orderCount, totalRevenue } }: Observation): string {
   const parts = [];
   if (orderCount.stated !== orderCount.counted) {
-    parts.push(`orderCount is ${orderCount.stated}, and the list has ${orders(orderCount.counted)}`);
+    parts.push(`orderCount is ${summary.orderCountText}, and the list has ${orders(orderCount.counted)}`);
   }
   if (compare(parseDecimal(totalRevenue.difference), parseDecimal('0')) !== 0) {
     const { stated, summed, difference } = totalRevenue;
@@ -121,7 +129,7 @@ async function verify(context: Context, caller: Caller): Promise<number> {
   }
   if (!verification.addsUp) {
     await output.alert(
-      `${output.paint('bad', 'does not add up:')} ${output.excerpt(disagreement(verification), 3000)}`,
+      `${output.paint('bad', 'does not add up:')} ${output.excerpt(disagreement(seen), 3000)}`,
     );
     return exitCodes.failed;
   }

@@ -65,6 +65,93 @@ describe('run trigger --json', () => {
   });
 });
 
+describe('JSON of an error has its details', () => {
+  it.each(['[1,9007199254740993,10.50]', '{"__proto__":1e400}', '""', '1.0', '"text"', 'false'])(
+    '%s as they came',
+    async (details) => {
+      const text = `{"error":"bad","details":${details}}`;
+      on.mock.faults.add({ kind: 'status', status: 422, body: text, endpoint: 'env.list' });
+      const { code, err } = await on.rungate('env', 'list', '--json');
+      expect(code).toBe(5);
+      expect(err).toContain(`"details":${details},`);
+      JSON.parse(err);
+    },
+  );
+
+  it('as they came in the JSON of a gate, too', async () => {
+    const text = '{"error":"bad","details":[9007199254740993]}';
+    on.mock.faults.add({ kind: 'status', status: 403, body: text, endpoint: 'run.status', times: 9 });
+    const { out } = await on.rungate('run', 'wait', 'run_1', '--format', 'ndjson');
+    expect(out).toContain('"details":[9007199254740993],');
+    JSON.parse(out);
+  });
+
+  it('without secrets, and stays JSON', async () => {
+    const text = '{"error":"bad","details":[9007199254740993,10.50]}';
+    on.mock.faults.add({ kind: 'status', status: 422, body: text, endpoint: 'env.list' });
+    const env = { RUNGATE_WEBHOOK_SECRET: '9007199254740993' };
+    const { err } = await on.with({ env })('env', 'list', '--json');
+    expect(err).toContain('"details":["***",10.50]');
+  });
+});
+
+describe('the counts of a gate', () => {
+  const ended = (failed: string) =>
+    on.mock.faults.add({
+      kind: 'reply',
+      text: `{"state":"completed","failed":${failed},"blocked":0}`,
+      endpoint: 'run.status',
+      times: 9,
+    });
+
+  it.each(['9007199254740993', '1e300'])('of %s is printed as it came', async (failed) => {
+    ended(failed);
+    const { code, out } = await on.rungate('run', 'wait', 'run_1', '--format', 'ndjson');
+    expect(code).toBe(1);
+    expect(out).toContain(`"failed":${failed},"blocked":0`);
+  });
+
+  it('of 1e400 is refused by its name, in run wait and in run status', async () => {
+    ended('1e400');
+    const wait = await on.rungate('run', 'wait', 'run_1', '--max-attempts', '1');
+    expect(wait.code).not.toBe(0);
+    const status = await on.rungate('run', 'status', 'run_1');
+    for (const { err } of [wait, status])
+      expect(err).toContain('"failed" should be a whole number below 1.8e308, and is the number 1e400');
+  });
+});
+
+describe('the summary of the orders', () => {
+  it.each([
+    ['9007199254740993', '1.50'],
+    ['1', '1e400'],
+    ['123456789012345678901234567890', '-9007199254740993.10'],
+  ])('has the count %s and the revenue %s as they came', async (count, revenue) => {
+    const text = `{"orderCount":${count},"totalRevenue":${revenue},"totalRevenueDisplay":"x"}`;
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.summary', times: 9 });
+    const { code, out } = await on.rungate('orders', 'summary');
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: `orderCount\t${count}\ntotalRevenue\t${revenue}\ntotalRevenueDisplay\tx\n`,
+    });
+    const verified = await on.rungate('orders', 'summary', '--verify', '--json');
+    expect(verified.code).toBe(1);
+    expect(verified.out).toMatch(new RegExp(`"stated": ${count},`));
+  });
+
+  it('has a count that is a whole number', async () => {
+    const text = '{"orderCount":1.5,"totalRevenue":1,"totalRevenueDisplay":"x"}';
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.summary', times: 9 });
+    expect((await on.rungate('orders', 'summary')).code).toBe(5);
+  });
+
+  it('of an order may be of any size', async () => {
+    const text = '{"id":"o","customer":"c","total":1e400,"currency":"EUR"}';
+    on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.get' });
+    expect(await on.rungate('orders', 'get', 'o')).toMatchObject({ code: 0, err: '' });
+  });
+});
+
 describe('a run id that is a number', () => {
   const answers = (created: string, status: string) => {
     on.mock.faults.add({ kind: 'reply', text: `{"runId":${created}}`, endpoint: 'run.trigger' });

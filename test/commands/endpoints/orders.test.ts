@@ -183,7 +183,7 @@ describe('a reply that breaks the contract is named by its field', () => {
   it.each([
     ['a total that is a string', listText(good, orderText('"12.50"')), 'orders[1].total'],
     ['a total that is null', listText(orderText('null')), 'orders[0].total'],
-    ['a total beyond every number', listText(orderText('1e400')), 'orders[0].total'],
+    ['a total too large for money', listText(orderText('1e1001')), 'orders[0].total'],
     ['a total too fine for money', listText(good, good, orderText('1e-1001')), 'orders[2].total'],
     [
       'a total that is there twice',
