@@ -39,6 +39,14 @@ describe.skipIf(!existsSync('/proc/self'))('a folder below /proc, where nothing 
   });
 });
 
+it('a folder in the place of a report is an error with what to do', async () => {
+  const ended = await rungate([...gate, '--junit', folder]);
+  expect(ended.err).toMatch(
+    /error: the report .* could not be written: EISDIR.*\n {2}→ it is a folder: name a file/,
+  );
+  expect(ended.code).toBe(78);
+});
+
 describe.skipIf(process.platform === 'win32')('a named pipe without a reader', () => {
   it('as a report is said, and is no success', async () => {
     const pipe = join(folder, 'pipe.xml');

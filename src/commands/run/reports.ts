@@ -32,6 +32,20 @@ function whyOf(error: unknown, output: Output): string {
   return output.excerpt(error instanceof Error ? error.message : String(error));
 }
 
+const remedies: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder: name a file in it',
+  ENOTDIR: 'a part of the path is a file: check the path',
+  EACCES: 'name a file that you may write to',
+  EROFS: 'name a file that you may write to',
+  ENOSPC: 'free some space on the disk',
+};
+
+/** What to do about a report that could not be written. */
+function remedyFor(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return remedies[code] ?? 'check the path and who may write there';
+}
+
 /** The files that were asked for; false when one of them could not be written. */
 async function writeFiles(
   { io, output }: Context,
@@ -49,7 +63,9 @@ async function writeFiles(
       io.writeFile(path, text);
     } catch (error) {
       complete = false;
-      await output.alert(`the report ${output.excerpt(path)} could not be written: ${whyOf(error, output)}`);
+      const what = `the report ${output.excerpt(path)} could not be written: ${whyOf(error, output)}`;
+      await output.alert(`${output.paint('bad', 'error:')} ${what}`);
+      await output.alert(`  → ${remedyFor(error)}`);
     }
   }
   return complete;

@@ -5,6 +5,7 @@ import { UsageError } from '../../errors.ts';
 import type { Fleet } from '../../gate/fleet/slots.ts';
 import { resolveLimits } from '../../gate/limits.ts';
 import { type Policy, parseOverride } from '../../gate/policy.ts';
+import { excerpt } from '../../sanitize.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
 import { completes } from '../completion/completes.ts';
@@ -78,6 +79,12 @@ export function checkReportFlags(flags: ReportFlags): void {
   if (new Set(places).size < places.length) {
     throw new UsageError('two reports have the same file: one would replace the other', {
       hint: 'give each a file of its own',
+    });
+  }
+  const xml = flags.report?.find((file) => file.toLowerCase().endsWith('.xml'));
+  if (xml !== undefined) {
+    throw new UsageError(`--report writes JSON, and ${JSON.stringify(excerpt(xml, 80))} is a name for XML`, {
+      hint: `for JUnit XML, write --junit ${excerpt(xml, 80)}; for JSON, a name that ends in .json`,
     });
   }
 }

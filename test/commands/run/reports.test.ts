@@ -151,7 +151,9 @@ describe('a file that cannot be written', () => {
     });
     expect(code).toBe(78);
     expect(Object.fromEntries(githubFile(files['/gh/output'] ?? ''))['exit-code']).toBe('78');
-    expect(err).toMatch(/the report junit\.xml could not be written: EACCES/);
+    expect(err).toMatch(
+      /error: the report junit\.xml could not be written: EACCES.*\n {2}→ name a file that/,
+    );
     expect(files['gate.json']).toBe(out);
   });
 
@@ -170,6 +172,7 @@ describe('refused before anything is sent', () => {
     [['--wait', '--junit', '-'], /needs a file/],
     [['--wait', '--report', ''], /needs a file/],
     [['--wait', '--junit', 'a/b.xml', '--report', './a/b.xml'], /the same file/],
+    [['--wait', '--report', 'out.XML'], /--report writes JSON[\s\S]*write --junit out\.XML/],
     [['--junit', 'a.xml'], /--junit: no effect without --wait/],
     [['--report', 'a.json', '--no-ci-report'], /--report, --no-ci-report: no effect without --wait/],
   ])('%j', async (flags, message) => {
