@@ -6,39 +6,39 @@ export interface ChildResult {
   signal: NodeJS.Signals | null;
 }
 
-/** What a quick command prints, or null when it failed or took more than 2 s. */
+/** Returns the output of a quick command, or null if it failed or took more than 2 s. */
 export function capture([file = '', ...args]: readonly string[]): string | null {
-  // Loaded here and below, when a command is run, not at every start.
+  // Here and below: load the module when a command runs, not at every start.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync(file, args, {
     timeout: 2000,
-    // One that ignores SIGTERM would be waited for.
+    // `spawnSync` would wait for a command that ignores SIGTERM.
     killSignal: 'SIGKILL',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   return status === 0 ? stdout.toString() : null;
 }
 
-/** Runs a command with this process's own streams; stop signals are passed on to it. */
+/** Runs a command with this process's own streams, and passes stop signals on to it. */
 export async function run(
   [file = '', ...args]: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ChildResult> {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const child = spawn(file, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
-  const pass = (signal: NodeJS.Signals) => child.kill(signal);
-  for (const signal of stopSignals) process.on(signal, pass);
+  const forward = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of stopSignals) process.on(signal, forward);
   try {
     const [code, signal] = await once(child, 'close');
     return { code, signal };
   } finally {
-    for (const signal of stopSignals) process.off(signal, pass);
+    for (const signal of stopSignals) process.off(signal, forward);
   }
 }
 
 /**
- * Starts a program that may outlive this process, with no streams of ours. Returns false if it cannot be started or fails
- * within 2 s: some openers end at once, others stay for as long as the browser does.
+ * Starts a program that may outlive this process, without this process's streams. Returns false if it cannot be started or
+ * fails within 2 s: some openers exit at once, others run until the browser closes.
  */
 export function launch(
   [file = '', ...args]: readonly string[],

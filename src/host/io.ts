@@ -18,67 +18,70 @@ import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
 import { appendToFile, createSecretFile, type SecretFile, writeWholeFile } from './write-file.ts';
 
-/** Everything a command may touch of the world. Tests pass their own. */
+/** Everything outside the process that a command may use. Tests pass their own. */
 export interface Io {
   readonly out: Sink;
   readonly err: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** The operating system, by Node's name for it. */
+  /** Node's name for the operating system. */
   readonly platform: string;
   /** The command that starts this program. */
   readonly program: readonly string[];
   readonly clock: Clock;
   /** A number from 0 up to 1. */
   random(): number;
-  /** Standard input, whole, as bytes. */
+  /** Reads all of standard input. */
   readStdin(): Promise<Uint8Array>;
-  /** Standard input as it comes, in parts of any size; each holds until the next is asked for. */
+  /** Yields standard input as it arrives, in parts of any size. Each part is valid until the next one is requested. */
   streamStdin(): AsyncIterable<Uint8Array>;
-  /** A file, or a pipe or a device to its end. @throws what the file system says, `ETIMEDOUT` for a pipe that gives nothing, `EFBIG` for what does not end */
+  /**
+   * Reads a file, or a pipe or a device to its end.
+   * @throws a file system error, `ETIMEDOUT` for a pipe that stays silent, `EFBIG` for a pipe or a device of more than 64 MiB
+   */
   readFile(path: string): Uint8Array;
-  /** Whether there is a file, a folder, or a link, wherever that leads. */
+  /** Returns whether the path exists; a dangling link does. */
   exists(path: string): boolean;
-  /** The id of the user that this process acts as; null on systems without such ids. */
+  /** The effective user id of this process; null on systems without user ids. */
   readonly uid: number | null;
-  /** What a path is and whose. @throws what the file system says */
+  /** Returns the type and the owners of a path. @throws a file system error */
   inspect(path: string): PathFacts;
-  /** The same of a file, in constant memory. What the file system says is thrown while it is read. */
+  /** Yields a file in parts, in constant memory, as `streamStdin` does. File system errors are thrown while it is read. */
   streamFile(path: string): AsyncIterable<Uint8Array>;
-  /** Makes a folder that its owner alone may enter, and those above it, where they are not there. */
+  /** Creates a folder that only its owner may enter, with its missing parents. */
   makeFolder(path: string): void;
-  /** Writes a new file that its owner alone may read. @throws `EEXIST` when something is there */
+  /** Writes a new file that only its owner may read. @throws `EEXIST` if the path exists */
   writeNewFile(path: string, bytes: Uint8Array): void;
-  /** Writes a file in one step, in place of what is there, with the folders above it. */
+  /** Writes or replaces a file in one step, and creates its missing parent folders. */
   writeFile(path: string, text: string): void;
-  /** Appends what `textAfter` returns for the content, which is empty if the file cannot be read or is not a regular file. */
+  /** Appends the text that `textAfter` returns for the content; the content is empty unless this is a readable regular file. */
   appendFile(path: string, textAfter: (content: Uint8Array) => string): void;
-  /** Prepares a new file that its owner alone may read. @throws when it cannot be there, `EEXIST` when it is */
+  /** Prepares a new file that only its owner may read. @throws if it cannot be created; `EEXIST` if the path exists */
   createSecretFile(path: string): SecretFile;
-  /** Asks a person for a line; null where nobody can be asked, undefined if the input ends. @throws StoppedError on Ctrl-C */
+  /** Prompts for a line. Returns null without a terminal, undefined if the input ends. @throws StoppedError on Ctrl-C */
   ask(question: string): Promise<string | null | undefined>;
-  /** Asks a person for a secret, which is not shown; null where nobody types, empty if the input ends. @throws StoppedError on Ctrl-C */
+  /** Prompts for a secret without echoing it. Returns null without a terminal, '' if the input ends. @throws StoppedError on Ctrl-C */
   askSecret(question: string): Promise<string | null>;
-  /** A file of ours that several processes may change at once. */
+  /** Returns a file of rungate's that several processes may change at once. */
   stateFile(path: string): StateFile;
-  /** Calls back for SIGINT, SIGTERM, SIGHUP and for a lost parent; a second one ends the process at once. */
+  /** Calls back on SIGINT, SIGTERM, SIGHUP and when the parent process is gone; a second signal ends the process at once. */
   onStop(stop: (signal: StopSignal) => void): () => void;
-  /** Calls back time and again until the returned function is called. It keeps no process alive. */
-  every(ms: number, beat: () => void): () => void;
-  /** Calls back when the process ends, a second signal and a bug included: there is time for one write. */
-  onExit(last: () => void): () => void;
-  /** What a quick command prints, or null when it failed or took more than 2 s. */
+  /** Calls back at this interval until the returned function is called. It does not keep the process alive. */
+  every(ms: number, callback: () => void): () => void;
+  /** Calls back when the process ends, also by a second signal or a bug; only synchronous work is possible then. */
+  onExit(callback: () => void): () => void;
+  /** Returns the output of a quick command, or null if it failed or took more than 2 s. */
   capture(command: readonly string[]): string | null;
-  /** Runs a command with this process's own streams; stop signals are passed on to it. */
+  /** Runs a command with this process's own streams, and passes stop signals on to it. */
   run(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<ChildResult>;
   /** Starts a program that may outlive this process. Returns false if it cannot be started or fails within 2 s. */
   launch(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<boolean>;
-  /** Runs a command without input, in a process group of its own, of which nothing is left when it returns. */
+  /** Runs a command without input, in its own process group, and ends the whole group before it returns. */
   runGroup(command: readonly string[], options: GroupOptions): Promise<GroupResult>;
   temporaryFolder(): TemporaryFolder;
 }
 
-/** The world as it is. */
+/** The real system. */
 export const systemIo: Io = {
   out: streamSink(process.stdout),
   err: streamSink(process.stderr),

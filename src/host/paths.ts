@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { onExit } from './process-events.ts';
 
-/** What a path is and whose. */
+/** The type and the owners of a path. */
 export interface PathFacts {
-  /** User ids: of what is there and, where it is a link, of what it leads to. */
+  /** User ids of the owners of the path itself and of its target, if it is a link. */
   readonly owners: readonly number[];
-  /** A regular file, or a link to one: neither a folder nor what could be read for ever. */
+  /** Whether it is a regular file or a link to one, and not a folder, a pipe or a device. */
   readonly isFile: boolean;
 }
 
-/** Whether the path exists; a dangling link does. */
+/** Returns whether the path exists; a dangling link does. */
 export function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -28,9 +28,9 @@ export function inspect(path: string): PathFacts {
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
- * Makes a folder and those above it, as far as they are missing. Node's own recursive mkdir never returns where a folder
- * cannot have entries, such as `/proc`.
- * @param mode of each folder that is made, before the umask
+ * Creates a folder and its missing parents. Node's recursive mkdir never returns below a folder that cannot have new
+ * entries, such as `/proc`.
+ * @param mode of each folder that is created, before the umask
  */
 export function makeFolders(path: string, mode = 0o777): void {
   const folder = resolve(path);
@@ -39,17 +39,17 @@ export function makeFolders(path: string, mode = 0o777): void {
   try {
     mkdirSync(folder, mode);
   } catch (error) {
-    // Another process may have made it in the meantime.
+    // Another process may have created it in the meantime.
     if (!isFolder(folder)) throw error;
   }
 }
 
-/** A folder for this process alone, gone at the latest when the process ends. */
+/** A folder of this process, removed when the process ends at the latest. */
 export interface TemporaryFolder {
   readonly path: string;
-  /** Writes a file below it, with the folders above it, and returns its path. */
+  /** Writes a file in it, creates the file's missing parents, and returns its path. */
   write(name: string, text: string, mode?: number): string;
-  /** False when something in it could not be removed. */
+  /** Returns false if something in it could not be removed. */
   remove(): boolean;
 }
 

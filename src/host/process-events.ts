@@ -1,7 +1,7 @@
 import type { StopSignal } from '../errors.ts';
 import { lineageChanged, readLineage } from './lineage.ts';
 
-/** How often the parent process is looked at: well within the 5 s that a stop may take. */
+/** Interval between checks of the parent process, well below the 5 s that a stop may take. */
 const lineageMs = 400;
 
 export const stopSignals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -15,7 +15,7 @@ export function onStop(stop: (signal: StopSignal) => void): () => void {
     stop(signal);
   };
   for (const signal of stopSignals) process.on(signal, once);
-  // npx and npm do not pass SIGTERM on: they end, we are given to another parent and would run on.
+  // npx and npm do not pass SIGTERM on: they end, and this process would run on under another parent.
   const lineage = readLineage(process.ppid);
   const stopWatching = every(lineageMs, () => {
     if (!stopping && lineageChanged(lineage, readLineage(process.ppid))) once('SIGTERM');
@@ -26,16 +26,16 @@ export function onStop(stop: (signal: StopSignal) => void): () => void {
   };
 }
 
-export function every(ms: number, beat: () => void): () => void {
-  const timer = setInterval(beat, ms);
+export function every(ms: number, callback: () => void): () => void {
+  const timer = setInterval(callback, ms);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-const lasts = new Set<() => void>();
+const exitCallbacks = new Set<() => void>();
 const events = ['exit', 'uncaughtExceptionMonitor'] as const;
 const onEnd = () => {
-  for (const last of lasts) last();
+  for (const callback of exitCallbacks) callback();
 };
 const onSignal = (signal: NodeJS.Signals) => {
   if (process.listenerCount(signal) > 1) return;
@@ -50,13 +50,13 @@ function listen(how: 'on' | 'off'): void {
 }
 
 /**
- * Calls back when the process ends, before a bug is told of on stderr; also when a signal ends it that nobody else
- * listens to.
+ * Calls back when the process ends: before Node reports an uncaught error on stderr, and on a stop signal that has no other
+ * listener.
  */
-export function onExit(last: () => void): () => void {
-  if (lasts.size === 0) listen('on');
-  lasts.add(last);
+export function onExit(callback: () => void): () => void {
+  if (exitCallbacks.size === 0) listen('on');
+  exitCallbacks.add(callback);
   return () => {
-    if (lasts.delete(last) && lasts.size === 0) listen('off');
+    if (exitCallbacks.delete(callback) && exitCallbacks.size === 0) listen('off');
   };
 }

@@ -6,30 +6,30 @@ import { readStat } from './lineage.ts';
 
 export interface GroupOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** The command and all that it has started are stopped after this many milliseconds. */
+  /** Time after which the command and its descendants are stopped. */
   limitMs: number;
   /** Stops them at once. */
   signal: AbortSignal;
-  /** What they print, standard output and standard error as they come. */
+  /** Receives their standard output and standard error as they arrive. */
   onOutput(bytes: Uint8Array): void;
 }
 
 export interface GroupResult extends ChildResult {
-  /** It did not end by itself, within the limit and before the signal. */
+  /** The limit or the signal ended the command. */
   stopped: boolean;
-  /** Processes that it had started were still there when it had ended; they have been stopped. */
+  /** The command ended by itself but left processes behind, which were then stopped. */
   leftBehind: boolean;
 }
 
 const windows = process.platform === 'win32';
-/** How long what a command has started may still take when it has ended: a `tee` that writes its last lines. */
+/** How long processes may outlive the command that started them, such as a `tee` that writes its last lines. */
 const settleMs = 300;
-/** How long what was asked to stop may take to do so. */
+/** How long processes may take to end after SIGTERM. */
 const stopMs = 2_000;
 
-/** False when nobody is there to get the signal; 0 only asks. */
+/** Returns whether a process received the signal; signal 0 only checks that one exists. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
-  // Windows has no groups: there the command alone is stopped.
+  // Windows has no process groups: only the command itself is stopped.
   if (windows || child.pid === undefined) return child.exitCode === null && child.kill(signal);
   try {
     return process.kill(-child.pid, signal);
@@ -38,7 +38,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** A process that has ended, and whose new parent does not care, as in a container: it is nobody to wait for. */
+/** Returns whether only zombies are left of the group. In a container, they may never be reaped. */
 function onlyZombies(group: number): boolean {
   try {
     const stats = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -49,7 +49,7 @@ function onlyZombies(group: number): boolean {
   }
 }
 
-/** Whether nothing is left of the group, now or within that time. */
+/** Returns whether the whole group ends within that time. */
 async function groupEnds(child: ChildProcess, withinMs: number): Promise<boolean> {
   const gone = () =>
     !signalGroup(child, 0) || (!windows && child.pid !== undefined && onlyZombies(child.pid));
@@ -94,7 +94,7 @@ export async function runGroup(command: readonly string[], options: GroupOptions
     const stopped = result === null;
     const leftBehind = !stopped && !(await groupEnds(child, settleMs));
     if (stopped || leftBehind) await stopGroup(child);
-    // What has left the group (setsid) may hold the streams open for ever.
+    // A process that left the group (setsid) may keep the streams open for ever.
     await Promise.race([closed, systemClock.sleep(settleMs, over.signal)]);
     return { ...(result ?? (await ended)), stopped, leftBehind };
   } finally {

@@ -1,16 +1,16 @@
 import type { Interface } from 'node:readline';
 import { StoppedError } from '../errors.ts';
 
-/** Whether a person types at standard input. Asking `process.stdin` would make it non-blocking: see `read-file.ts`. */
+/** Returns whether standard input is a terminal. Touching `process.stdin` would make it non-blocking: see `read-file.ts`. */
 const isTerminal = () => process.getBuiltinModule('node:tty').isatty(0);
 
-/** Returns the line that is typed; undefined if the input ends, as on Ctrl-D. @throws StoppedError on Ctrl-C */
-async function typedLine(prompt: Interface, isShown: boolean): Promise<string | undefined> {
+/** Returns the typed line; undefined if the input ends, as on Ctrl-D. @throws StoppedError on Ctrl-C */
+async function typedLine(prompt: Interface, isEchoed: boolean): Promise<string | undefined> {
   let isEnded = false;
   try {
     return await new Promise((resolve, reject) => {
       prompt.once('line', (line) => {
-        isEnded = isShown;
+        isEnded = isEchoed;
         resolve(line);
       });
       prompt.once('SIGINT', () => reject(new StoppedError('SIGINT')));
@@ -36,10 +36,10 @@ export async function askSecret(question: string): Promise<string | null> {
     import('node:readline'),
     import('node:stream'),
   ]);
-  // readline shows what is typed by writing it, and this is where it writes.
+  // readline echoes the input to its output.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 });
-  // Asked only now that the terminal itself has stopped showing what is typed.
+  // Only now has the terminal itself stopped echoing.
   process.stderr.write(question);
   return (await typedLine(prompt, false)) ?? '';
 }

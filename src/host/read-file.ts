@@ -16,17 +16,17 @@ import { CollectedBytes } from '../collected-bytes.ts';
 
 const [openFile, readSome, closeFile] = [promisify(open), promisify(read), promisify(close)];
 
-/** How long the writer of a pipe may give nothing. */
-const usualPatienceMs = 10_000;
-/** How long to leave alone what has nothing yet. */
+/** How long the writer of a pipe may stay silent. */
+const defaultPatienceMs = 10_000;
+/** Pause before the next read of a pipe that has no data yet. */
 const pauseMs = 5;
-const mostBytes = 64 * 1024 * 1024;
-/** Four times Node's own: a large file is read at the rate of its disk, and the memory is still next to nothing. */
+const mostMiB = 64;
+/** Four times Node's default: a large file is read as fast as its disk allows, and the buffer is still small. */
 export const partBytes = 256 * 1024;
 
 const problem = (code: string, message: string) => Object.assign(new Error(`${code}: ${message}`), { code });
 
-/** The bytes there are by now; null where the writer has given none. */
+/** Returns the bytes that have arrived, or null if there are none yet. */
 function nextPart(file: number): Uint8Array | null {
   const part = new Uint8Array(64 * 1024);
   try {
@@ -40,21 +40,21 @@ function nextPart(file: number): Uint8Array | null {
 /** Reads a pipe or a device to its end. */
 function readThrough(file: number, patienceMs: number): Uint8Array {
   const isPipe = fstatSync(file).isFIFO();
-  const body = new CollectedBytes(mostBytes);
+  const body = new CollectedBytes(mostMiB * 1024 * 1024);
   let since = performance.now();
   for (;;) {
     const part = nextPart(file);
-    // A pipe that nobody has opened to write yet looks like one at its end.
+    // A pipe that has no writer yet looks like a pipe at its end.
     const isWaiting = part === null || (part.length === 0 && isPipe && body.length === 0);
     if (isWaiting && performance.now() - since > patienceMs) {
-      throw problem('ETIMEDOUT', `nothing came in ${patienceMs / 1000} s`);
+      throw problem('ETIMEDOUT', `no data arrived in ${patienceMs / 1000} s`);
     }
     if (isWaiting) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
     } else if (part.length === 0) {
       return body.bytes();
     } else {
-      if (!body.add(part)) throw problem('EFBIG', 'it does not end');
+      if (!body.add(part)) throw problem('EFBIG', `more than ${mostMiB} MiB`);
       since = performance.now();
     }
   }
@@ -62,11 +62,11 @@ function readThrough(file: number, patienceMs: number): Uint8Array {
 
 /**
  * Reads a file, a pipe or a device to its end.
- * @param patienceMs how long the writer of a pipe may give nothing; default 10 s
- * @throws what the file system says, `ETIMEDOUT` for a pipe that gives nothing, `EFBIG` for a device that does not end
+ * @param patienceMs how long the writer of a pipe may stay silent; default 10 s
+ * @throws a file system error, `ETIMEDOUT` for a pipe that stays silent, `EFBIG` for a pipe or a device of more than 64 MiB
  */
-export function readWholeFile(path: string, patienceMs = usualPatienceMs): Uint8Array {
-  // Opened to wait, a named pipe without a writer would block the process for ever. Windows has no such flag.
+export function readWholeFile(path: string, patienceMs = defaultPatienceMs): Uint8Array {
+  // Without O_NONBLOCK, opening a named pipe that has no writer would block the process for ever. Windows has no such flag.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     return fstatSync(file).isFile() ? readFileSync(file) : readThrough(file, patienceMs);
@@ -75,9 +75,9 @@ export function readWholeFile(path: string, patienceMs = usualPatienceMs): Uint8
   }
 }
 
-/** Returns a `readWholeFile` that keeps what came of a pipe or a device, since a pipe gives its content once. */
+/** Returns a `readWholeFile` that remembers the content of pipes and devices, since a pipe can be read only once. */
 export function pipesReadOnce(patienceMs?: number): (path: string) => Uint8Array {
-  const kept = new Map<string, () => Uint8Array>();
+  const outcomes = new Map<string, () => Uint8Array>();
   const read = (path: string): (() => Uint8Array) => {
     try {
       const bytes = readWholeFile(path, patienceMs);
@@ -89,18 +89,19 @@ export function pipesReadOnce(patienceMs?: number): (path: string) => Uint8Array
     }
   };
   return (path) => {
-    const outcome = kept.get(path) ?? read(path);
-    const there = statSync(path, { throwIfNoEntry: false });
-    if (there !== undefined && !there.isFile()) kept.set(path, outcome);
+    const outcome = outcomes.get(path) ?? read(path);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && !stats.isFile()) outcomes.set(path, outcome);
     return outcome();
   };
 }
 
 /**
- * An open file in parts, in one buffer: each holds until the next is asked for. Not a stream: the collector lets some
- * 64 MiB of a stream's buffers gather, and a stream fails, and drops what it has read ahead, where standard input does not
- * wait for its writer (EAGAIN). It is so as soon as anybody looks at `process.stdin`, and when the parent process left it
- * so. Nothing is read ahead, since a read that nobody waits for would keep the process.
+ * Yields an open file in parts that share one buffer: each part is valid until the next one is requested. This is not a
+ * stream, for two reasons. A stream's buffers grow to about 64 MiB before they are collected. And if standard input is
+ * non-blocking (EAGAIN), a stream fails and loses the data that it has read ahead; standard input is non-blocking once
+ * anything touches `process.stdin`, or if the parent process made it so. Nothing is read ahead, since a pending read would
+ * keep the process alive.
  */
 async function* partsOf(file: number): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.allocUnsafeSlow(partBytes);
@@ -111,7 +112,7 @@ async function* partsOf(file: number): AsyncGenerator<Uint8Array> {
       yield buffer.subarray(0, bytesRead);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // What Windows says at the end of a pipe.
+      // Windows reports the end of a pipe as an error.
       if (code === 'EOF') return;
       if (code !== 'EAGAIN') throw error;
       await systemClock.sleep(pauseMs);

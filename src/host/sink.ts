@@ -1,34 +1,34 @@
-/** A terminal, for what is drawn in place. */
+/** A terminal, for output that is redrawn in place. */
 export type Terminal = NodeJS.WriteStream;
 
-/** Where text goes. `write` resolves once the text is handed over, so that a slow reader slows us down. */
+/** An output for text. `write` resolves once the text is handed over, so that a slow reader slows rungate down. */
 export interface Sink {
   readonly isTTY: boolean;
-  /** Width in columns, where it is a terminal. */
+  /** Width in columns if it is a terminal of known width. */
   readonly columns: number | undefined;
-  /** False once the reader has gone away: there is no use in writing more. */
+  /** False once the reader has closed the stream: further writes are pointless. */
   readonly open: boolean;
-  /** Why the text could not be handed over, where it is not simply that the reader has gone away. */
+  /** The error of a failed write, unless the reader simply closed the stream. */
   readonly failure: Error | null;
   write(text: string): Promise<void>;
-  /** Where it is a terminal. */
+  /** Set if it is a terminal. */
   readonly terminal?: Terminal;
 }
 
-/** A sink over a stream of the process. */
+/** Returns a sink for a stream of the process. */
 export function streamSink(stream: NodeJS.WriteStream): Sink {
   let open = true;
   let failure: Error | null = null;
   const fail = (error: NodeJS.ErrnoException) => {
     open = false;
-    // A reader that closes the pipe has what it wanted: `rungate … | head` is no error.
+    // A reader may close the pipe early: `rungate … | head` is not an error.
     if (error.code !== 'EPIPE' && error.code !== 'EOF') failure ??= error;
   };
   stream.on('error', fail);
   return {
     isTTY: Boolean(stream.isTTY),
     get columns() {
-      // A terminal that nobody has given a size says 0, and means that it does not know.
+      // A terminal without a size reports 0 columns.
       return stream.columns === 0 ? undefined : stream.columns;
     },
     get open() {
@@ -41,7 +41,7 @@ export function streamSink(stream: NodeJS.WriteStream): Sink {
       open && text !== ''
         ? new Promise((resolve) => {
             stream.write(text, (error) => {
-              // Known here before the stream says so: what was written did not arrive.
+              // The callback comes before the stream's error event.
               if (error) fail(error);
               resolve();
             });

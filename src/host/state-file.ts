@@ -5,49 +5,49 @@ import { makeFolders } from './paths.ts';
 
 export interface StateText {
   readonly text: string;
-  /** Others than its owner may read it. */
+  /** Users other than its owner may read it. */
   readonly exposed: boolean;
 }
 
-/** How a file is read and written. */
+/** Converts a file's text to data and back. */
 export interface StateFormat<Data> {
-  /** @throws whatever is wrong with the text */
+  /** @throws if the text is not valid */
   parse(text: string): Data;
   write(data: Data): string;
 }
 
 /**
- * A small file of ours that several processes read and change, readable by its owner alone (0600). A reader sees it as
- * it was before a change or after it, never in between; changes at the same time come one after another.
+ * A small file that several rungate processes read and change, readable only by its owner (0600). A reader sees the text
+ * before or after a change, never a mixture; concurrent changes are applied one after another.
  *
- * `conf` writes it; the lock is ours, because `conf` has none. Reading does without `conf`: once that is imported, the
- * first Ctrl-C arrives twice, and a gate would end without cancelling its run.
+ * `conf` writes the file. It has no lock, so this module adds one. Reads do not use `conf`: once it is imported, the first
+ * Ctrl-C arrives twice, and a gate would end without cancelling its run.
  */
 export interface StateFile {
-  /** Returns null when there is no file. @throws a file system error */
+  /** Returns null if the file does not exist. @throws a file system error */
   read(): StateText | null;
   /**
-   * Replaces the data by what `edit` returns; a file that does not exist is `{}`.
-   * @throws a file system error, `ELOCKED` when the lock cannot be taken, and what `parse` and `edit` throw
+   * Replaces the data with the result of `edit`; the data of a missing file is `{}`.
+   * @throws a file system error, `ELOCKED` if the lock cannot be taken, and the errors of `parse` and `edit`
    */
   change<Data extends Record<string, unknown>>(
     format: StateFormat<Data>,
     edit: (data: Data) => Data,
   ): Promise<void>;
-  /** Renames it if it still has that text. Returns its new path, or null when somebody has changed it since. */
+  /** Renames the file if it still has that text. Returns its new path, or null if it has changed. */
   setAside(text: string, suffix: string): Promise<string | null>;
 }
 
 export interface StateFileOptions {
-  /** A lock that stays as it is for so long was left behind: it is held for milliseconds. */
+  /** Age at which a lock is stale; processes hold a lock for milliseconds only. */
   staleMs?: number;
-  /** After which somebody must look: the lock can be neither had nor taken away. */
+  /** Time after which `ELOCKED` is thrown: the lock can be neither taken nor removed. */
   giveUpMs?: number;
 }
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
-/** The file that a link leads to: replacing the link would part it from the folder it is kept in. */
+/** Returns the target of a link, so that a change replaces the target and not the link. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);
@@ -59,7 +59,7 @@ function realPath(path: string): string {
 function readText(path: string): StateText | null {
   try {
     const stat = statSync(path);
-    // A pipe or a device could be read for ever.
+    // Reading a pipe or a device might never end.
     if (!stat.isFile() && !stat.isDirectory())
       throw Object.assign(new Error(`EINVAL: not a file, '${path}'`), { code: 'EINVAL' });
     return { exposed: (stat.mode & 0o077) !== 0, text: readFileSync(path, 'utf8') };
@@ -87,27 +87,27 @@ function tryLock(lock: string, token: string): boolean {
   }
 }
 
-/** Takes a lock away whose holder has gone. One that was taken anew in the meantime is put back. */
+/** Removes a stale lock. A lock that another process has taken in the meantime is put back. */
 function breakLock(lock: string, stale: string): void {
   const moved = `${lock}.${crypto.randomUUID()}`;
   try {
     renameSync(lock, moved);
     if (contentOf(moved) !== stale) linkSync(moved, lock);
   } catch {
-    // Somebody else was faster; whoever holds it then is found out by trying.
+    // Another process was faster; the next attempt to lock shows who holds it.
   } finally {
     rmSync(moved, { force: true });
   }
 }
 
 export function openStateFile(
-  given: string,
+  filePath: string,
   { staleMs = 3000, giveUpMs = 20_000 }: StateFileOptions = {},
 ): StateFile {
-  /** Does the work with nobody else at it. Nothing in it waits, so that a lock is held for milliseconds. */
+  /** Does the work under the lock. The work is synchronous, so that the lock is held for milliseconds only. */
   async function locked<Result>(work: (path: string, isOurs: () => boolean) => Result): Promise<Result> {
-    makeFolders(dirname(given), 0o700);
-    const path = realPath(given);
+    makeFolders(dirname(filePath), 0o700);
+    const path = realPath(filePath);
     const lock = `${path}.lock`;
     const token = crypto.randomUUID();
     let seen: string | null = null;
@@ -134,7 +134,7 @@ export function openStateFile(
   }
 
   return {
-    read: () => readText(given),
+    read: () => readText(filePath),
     async change(format, edit) {
       const { default: Conf } = await import('conf');
       const write = (path: string, isOurs: () => boolean) => {
@@ -151,7 +151,7 @@ export function openStateFile(
         conf.store = data;
         return true;
       };
-      // False when our lock was taken for one left behind: then another process may have written, and we start over.
+      // `locked` returns false if another process took this lock for a stale one and may have written: start over.
       while (!(await locked(write)));
     },
     setAside: (text, suffix) =>

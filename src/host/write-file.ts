@@ -17,21 +17,21 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeFolders } from './paths.ts';
 
-/** The name of a file beside `place` that is not there yet, for what is being written. */
+/** Returns an unused path beside `place` for the draft of a file. */
 function draftName(place: string): string {
   return join(dirname(place), `.${basename(place).slice(0, 32)}.${crypto.randomUUID()}`);
 }
 
 const pipeProblems: Readonly<Record<string, string | undefined>> = {
   ENXIO: 'no process reads this pipe',
-  EAGAIN: 'the reader of this pipe takes nothing',
+  EAGAIN: 'the reader of this pipe does not read',
 };
 
-/** Writes to a device or a pipe. Opened to wait, a named pipe without a reader would block the process for ever. */
+/** Writes to a device or a pipe. Without O_NONBLOCK, opening a named pipe that has no reader would block for ever. */
 function writeThrough(path: string, text: string, patienceMs = 5000): void {
   let file: number | undefined;
   try {
-    // Windows has no such flag, and no pipes among its files.
+    // Windows has neither this flag nor named pipes in its file system.
     file = openSync(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0));
     let left: Buffer = Buffer.from(text);
     let since = performance.now();
@@ -55,24 +55,24 @@ function writeThrough(path: string, text: string, patienceMs = 5000): void {
 }
 
 /**
- * Puts a file in its place in one step, with the folders above it: whoever reads it sees the one before or this one, whole.
- * A link stays one; what is no file (`/dev/stderr`, a named pipe) is written to as it is.
- * @param patienceMs how long a reader of a pipe may take nothing; default 5 s
- * @throws what the file system says, `ENXIO` for a named pipe without a reader, `EAGAIN` for one that does not read
+ * Replaces a file in one step and creates its missing parent folders: a reader sees the old text or the new one, whole.
+ * A link stays a link; a device or a pipe (`/dev/stderr`) is written to directly.
+ * @param patienceMs how long the reader of a pipe may pause; default 5 s
+ * @throws a file system error, `ENXIO` for a named pipe without a reader, `EAGAIN` for a reader that pauses too long
  */
 export function writeWholeFile(path: string, text: string, patienceMs?: number): void {
-  const there = statSync(path, { throwIfNoEntry: false });
-  if (there !== undefined && !there.isFile()) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isFile()) {
     writeThrough(path, text, patienceMs);
     return;
   }
-  const place = there === undefined ? resolve(path) : realpathSync(path);
+  const place = stats === undefined ? resolve(path) : realpathSync(path);
   makeFolders(dirname(place));
   const draft = draftName(place);
   try {
     writeFileSync(draft, text, {
       flag: 'wx',
-      mode: there === undefined ? 0o666 : there.mode & 0o777,
+      mode: stats === undefined ? 0o666 : stats.mode & 0o777,
       flush: true,
     });
     renameSync(draft, place);
@@ -91,24 +91,24 @@ function contentOf(path: string): Uint8Array {
 }
 
 /**
- * Appends what `textAfter` returns for the content, which is empty if the file cannot be read or is not a regular file.
- * @throws what the file system says, `ENXIO` for a named pipe without a reader
+ * Appends the text that `textAfter` returns for the content; the content is empty unless this is a readable regular file.
+ * @throws a file system error, `ENXIO` for a named pipe without a reader
  */
 export function appendToFile(path: string, textAfter: (content: Uint8Array) => string): void {
-  const there = statSync(path, { throwIfNoEntry: false });
-  if (there === undefined || there.isFile()) appendFileSync(path, textAfter(contentOf(path)));
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) appendFileSync(path, textAfter(contentOf(path)));
   else writeThrough(path, textAfter(new Uint8Array()));
 }
 
-/** A file that is being prepared: nothing is in its place before it is complete. */
+/** A file in preparation: its path does not exist until it is complete. */
 export interface SecretFile {
-  /** Puts the text in its place, in one step. @throws what the file system says, also when something is there by now */
+  /** Writes the file in one step. @throws a file system error; `EEXIST` if the path exists by now */
   write(text: string): void;
-  /** Leaves nothing behind. */
+  /** Removes the draft. */
   discard(): void;
 }
 
-/** Files that cannot be linked (some network and USB drives) are copied: as new, with the mode of what is copied. */
+/** Links the draft to its path, or copies it with its mode on drives without links (some network and USB drives). */
 function publish(draft: string, place: string): void {
   try {
     linkSync(draft, place);
@@ -120,9 +120,9 @@ function publish(draft: string, place: string): void {
 }
 
 /**
- * Prepares a new file that its owner alone may read (0600), and finds out now what would be in its way later: a
- * directory that is not there or may not be written to, and anything in its place, a dangling link included.
- * @throws what the file system says; `EEXIST` when something is there
+ * Prepares a new file that only its owner may read (0600), and checks now that it can be written later: its directory must
+ * exist and be writable, and nothing may exist at the path, not even a dangling link.
+ * @throws a file system error; `EEXIST` if the path exists
  */
 export function createSecretFile(path: string): SecretFile {
   const place = resolve(path);

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Lineage, lineageChanged, parseStat, readLineage } from '../../src/host/lineage.ts';
 
-/** As Linux writes it: what comes after the parent is of no interest here. */
+/** A line as Linux writes it. The fields after the group do not matter here. */
 const line = (name: string, parent: number) =>
   `4711 (${name}) S ${parent} 4711 4711 0 -1 4194560 1234 0 0 0 5 2 0 0 20 0 11 0 8888 1 2 3\n`;
 
-describe('a line of /proc/<pid>/stat', () => {
+describe('parseStat', () => {
   test.each([
     ['node', 1],
     ['npm exec rungat', 4000],
@@ -16,11 +16,11 @@ describe('a line of /proc/<pid>/stat', () => {
     ['a) R 1 (b', 42],
     ['two\nlines', 3],
     ['', 0],
-  ])('gives the name %j, the state, the parent %i and the group', (name, parent) => {
+  ])('reads the name %j, the state, the parent %i and the group', (name, parent) => {
     expect(parseStat(line(name, parent))).toEqual({ name, state: 'S', parent, group: 4711 });
   });
 
-  test('gives them whatever the name is', () => {
+  test('reads the fields whatever the name contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 15 }), fc.nat(), (name, parent) => {
         expect(parseStat(line(name, parent))).toEqual({ name, state: 'S', parent, group: 4711 });
@@ -28,33 +28,36 @@ describe('a line of /proc/<pid>/stat', () => {
     );
   });
 
-  test.each(['', 'nonsense', '1 node S 2', '1 (node S 2 3', 'x (node) S 2 3'])('%j is none', (text) => {
-    expect(parseStat(text)).toBeNull();
-  });
+  test.each(['', 'nonsense', '1 node S 2', '1 (node S 2 3', 'x (node) S 2 3'])(
+    'returns null for %j',
+    (text) => {
+      expect(parseStat(text)).toBeNull();
+    },
+  );
 });
 
-describe('the lineage has changed', () => {
+describe('lineageChanged', () => {
   const rows: [string, Lineage, Lineage, boolean][] = [
     ['nothing changed, without a runner', { parent: 10, runner: null }, { parent: 10, runner: null }, false],
     ['nothing changed, with a runner', { parent: 10, runner: 9 }, { parent: 10, runner: 9 }, false],
-    ['we were given to init', { parent: 10, runner: null }, { parent: 1, runner: null }, true],
-    ['we were given to a subreaper', { parent: 10, runner: 9 }, { parent: 500, runner: null }, true],
-    ['the runner above our shell ended', { parent: 10, runner: 9 }, { parent: 10, runner: null }, true],
-    ['our shell was given to another node', { parent: 10, runner: 9 }, { parent: 10, runner: 1 }, true],
-    ['a runner shows up that was not there', { parent: 10, runner: null }, { parent: 10, runner: 9 }, false],
+    ['init became the parent', { parent: 10, runner: null }, { parent: 1, runner: null }, true],
+    ['a subreaper became the parent', { parent: 10, runner: 9 }, { parent: 500, runner: null }, true],
+    ['the runner above the shell ended', { parent: 10, runner: 9 }, { parent: 10, runner: null }, true],
+    ['the shell has another node above it', { parent: 10, runner: 9 }, { parent: 10, runner: 1 }, true],
+    ['a runner appeared', { parent: 10, runner: null }, { parent: 10, runner: 9 }, false],
   ];
 
-  test.each(rows)('when %s: %#', (_name, before, now, changed) =>
+  test.each(rows)('when %s (row %#)', (_name, before, now, changed) =>
     expect(lineageChanged(before, now)).toBe(changed),
   );
 });
 
-test('what is above us can be looked up, and does not change by itself', () => {
+test('readLineage finds the parent and does not change by itself', () => {
   const before = readLineage(process.ppid);
   expect(before.parent).toBe(process.ppid);
   expect(lineageChanged(before, readLineage(process.ppid))).toBe(false);
 });
 
-test('a parent that is gone is no runner', () => {
+test('readLineage returns no runner if the parent is gone', () => {
   expect(readLineage(2 ** 30)).toEqual({ parent: 2 ** 30, runner: null });
 });

@@ -19,8 +19,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a folder', () => {
-  it('is made with those above it, each with the mode', () => {
+describe('makeFolders', () => {
+  it('creates a folder and its parents, each with the mode', () => {
     const path = join(folder, 'a', 'b', 'c');
     makeFolders(path, 0o700);
     makeFolders(path, 0o700);
@@ -28,7 +28,7 @@ describe('a folder', () => {
     expect(statSync(join(folder, 'a')).mode & 0o777).toBe(0o700);
   });
 
-  it('may be a link to one, and may be below it', () => {
+  it('accepts a link to a folder, also as a parent', () => {
     mkdirSync(join(folder, 'real'));
     symlinkSync(join(folder, 'real'), join(folder, 'link'));
     makeFolders(join(folder, 'link'));
@@ -37,11 +37,11 @@ describe('a folder', () => {
   });
 
   it.each([
-    ['is a file', 'file', /^EEXIST$/],
-    // Node 24 says EEXIST.
-    ['is below a file', 'file/a/b', /^(ENOTDIR|EEXIST)$/],
-    ['is a link to nothing', 'nowhere', /^EEXIST$/],
-  ])('that %s is an error', (_what, name, code) => {
+    ['a file', 'file', /^EEXIST$/],
+    // Node 24 throws EEXIST.
+    ['a path below a file', 'file/a/b', /^(ENOTDIR|EEXIST)$/],
+    ['a dangling link', 'nowhere', /^EEXIST$/],
+  ])('refuses %s', (_what, name, code) => {
     writeFileSync(join(folder, 'file'), '');
     symlinkSync(join(folder, 'none'), join(folder, 'nowhere'));
     expect(() => makeFolders(join(folder, name))).toThrow(
@@ -49,14 +49,12 @@ describe('a folder', () => {
     );
     expect(readdirSync(folder).toSorted()).toEqual(['file', 'nowhere']);
   });
-});
 
-describe('every folder', () => {
-  it('is made here: the recursive mkdir of Node never returns below /proc', () => {
+  it('is the only caller of mkdir, since the recursive mkdir of Node never returns below /proc', () => {
     const src = new URL('../../src/', import.meta.url);
-    const making = readdirSync(src, { recursive: true, encoding: 'utf8' })
+    const callers = readdirSync(src, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .filter((name) => /\bmkdir(?:Sync)?\b/.test(readFileSync(new URL(name, src), 'utf8')));
-    expect(making).toEqual(['host/paths.ts']);
+    expect(callers).toEqual(['host/paths.ts']);
   });
 });

@@ -14,13 +14,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** No two places of it look alike, so that a part that is late or twice is seen. */
+/** Returns bytes without repetition, so that a part in the wrong place is noticed. */
 const bytesOf = (size: number) =>
   Buffer.from(Uint32Array.from({ length: size / 4 + 1 }, (_, at) => at).buffer, 0, size);
 
-describe('a file in parts', () => {
+describe('streamFile', () => {
   it.each([0, 1, partBytes - 1, partBytes, partBytes + 1, 5 * partBytes + 3])(
-    'of %i bytes comes whole and in order, in one buffer',
+    'yields all of %i bytes in order, in one buffer',
     async (size) => {
       writeFileSync(path, bytesOf(size));
       const read: Uint8Array[] = [];
@@ -34,11 +34,11 @@ describe('a file in parts', () => {
     },
   );
 
-  it('a part holds until the next is asked for, however long that takes', async () => {
+  it('keeps a part valid until the next one is requested', async () => {
     writeFileSync(path, bytesOf(4 * partBytes));
     let at = 0;
     for await (const part of streamFile(path)) {
-      // Reads more than what is read ahead meanwhile.
+      // Gives a read-ahead time to overwrite the part.
       await readFile(path);
       expect(Buffer.from(part).equals(bytesOf(4 * partBytes).subarray(at, at + part.length))).toBe(true);
       at += part.length;
@@ -47,15 +47,15 @@ describe('a file in parts', () => {
   });
 
   it.each([
-    ['a file that is not there', () => join(folder, 'gone'), 'ENOENT'],
+    ['a missing file', () => join(folder, 'gone'), 'ENOENT'],
     ['a folder', () => folder, 'EISDIR'],
-  ])('%s is what the file system says, when it is read', async (_, where, code) => {
-    const parts = streamFile(where());
+  ])('throws the file system error of %s at the first read', async (_, pathOf, code) => {
+    const parts = streamFile(pathOf());
     await expect(parts.next()).rejects.toMatchObject({ code });
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'is closed at its end, when it is left, and when it fails',
+    'closes the file at its end, when the loop is left, and on an error',
     async () => {
       writeFileSync(path, bytesOf(3 * partBytes));
       const open = () => readdirSync('/proc/self/fd').length;
@@ -71,9 +71,9 @@ describe('a file in parts', () => {
     },
   );
 
-  it.skipIf(process.platform === 'win32')('a pipe whose writer rests does not hold who leaves', async () => {
+  it.skipIf(process.platform === 'win32')('can be left while the writer of a pipe is silent', async () => {
     execFileSync('mkfifo', [path]);
-    // Open for both: otherwise each end would wait for the other.
+    // Open for reading and writing: otherwise each end would wait for the other.
     const writer = openSync(path, 'r+');
     writeFileSync(writer, 'first');
     const parts = streamFile(path);

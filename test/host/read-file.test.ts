@@ -13,8 +13,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-describe('a file', () => {
-  it('is read whole', () => {
+describe('readWholeFile', () => {
+  it('reads a file to its end', () => {
     const path = join(folder, 'file');
     writeFileSync(path, 'one');
     expect(text(readWholeFile(path))).toBe('one');
@@ -23,38 +23,38 @@ describe('a file', () => {
   });
 
   it.each([
-    ['that is missing', 'missing', 'ENOENT'],
-    ['that is a folder', '.', 'EISDIR'],
-  ])('%s is an error', (_what, name, code) => {
+    ['a missing file', 'missing', 'ENOENT'],
+    ['a folder', '.', 'EISDIR'],
+  ])('throws for %s', (_what, name, code) => {
     expect(() => readWholeFile(join(folder, name))).toThrow(expect.objectContaining({ code }));
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a named pipe', () => {
+describe.skipIf(process.platform === 'win32')('readWholeFile of a named pipe', () => {
   let pipe: string;
   beforeEach(() => {
     pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
   });
 
-  it('without a writer is an error, in time', () => {
-    expect(() => readWholeFile(pipe, 20)).toThrow('ETIMEDOUT: nothing came in 0.02 s');
+  it('times out without a writer', () => {
+    expect(() => readWholeFile(pipe, 20)).toThrow('ETIMEDOUT: no data arrived in 0.02 s');
   });
 
-  it('is read to its end, however late the writer comes and in whatever parts it writes', () => {
+  it('reads to the end, however late the writer starts and in whatever parts it writes', () => {
     const part = 'x'.repeat(70_000);
     const script = `sleep 0.1; { printf a; sleep 0.1; printf ${part}; sleep 0.1; printf z; } > '${pipe}'`;
     spawn('sh', ['-c', script], { stdio: 'ignore' });
     expect(text(readWholeFile(pipe))).toBe(`a${part}z`);
   });
 
-  it('gives the same to who asks again', () => {
+  it('pipesReadOnce returns the same content again', () => {
     const read = pipesReadOnce();
     spawn('sh', ['-c', `printf key > '${pipe}'`], { stdio: 'ignore' });
     expect([text(read(pipe)), text(read(pipe))]).toEqual(['key', 'key']);
   });
 
-  it('whose writer falls silent is an error, in time', () => {
+  it('times out when the writer falls silent', () => {
     const writer = spawn('sh', ['-c', `{ printf a; exec sleep 60; } > '${pipe}'`], { stdio: 'ignore' });
     try {
       expect(() => readWholeFile(pipe, 500)).toThrow('ETIMEDOUT');
@@ -64,7 +64,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
   });
 });
 
-it('a file that has changed is read anew', () => {
+it('pipesReadOnce reads a changed file again', () => {
   const [read, path] = [pipesReadOnce(), join(folder, 'file')];
   expect(() => read(path)).toThrow(expect.objectContaining({ code: 'ENOENT' }));
   for (const content of ['one', 'two']) {
@@ -73,12 +73,12 @@ it('a file that has changed is read anew', () => {
   }
 });
 
-describe.skipIf(process.platform === 'win32')('a device', () => {
-  it('without content is empty', () => {
+describe.skipIf(process.platform === 'win32')('readWholeFile of a device', () => {
+  it('returns nothing for an empty device', () => {
     expect(readWholeFile('/dev/null')).toHaveLength(0);
   });
 
-  it('that never ends is an error', () => {
-    expect(() => readWholeFile('/dev/zero')).toThrow('EFBIG: it does not end');
+  it('throws for a device that never ends', () => {
+    expect(() => readWholeFile('/dev/zero')).toThrow('EFBIG: more than 64 MiB');
   });
 });

@@ -8,6 +8,8 @@ const sinkOf = (columns: number | undefined) =>
 it.each([
   [120, 120],
   [undefined, undefined],
-  // As in a pseudo-terminal that was never given a size: a text for 0 columns would be a word in each line.
+  // A pseudo-terminal without a size reports 0. Text wrapped to 0 columns would have one word in each line.
   [0, undefined],
-])('a terminal that says %j columns has %j', (said, known) => expect(sinkOf(said).columns).toBe(known));
+])('a terminal that reports %j columns has the width %j', (reported, width) =>
+  expect(sinkOf(reported).columns).toBe(width),
+);

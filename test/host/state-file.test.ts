@@ -33,13 +33,13 @@ const append = (file: StateFile, more: string) =>
 const appendTo = (place: string, more: string, options?: StateFileOptions) =>
   append(openStateFile(place, options), more);
 
-describe('a file of state', () => {
-  it('that is not there is null, and reading makes nothing', () => {
+describe('a state file', () => {
+  it('reads as null if it does not exist, and is not created', () => {
     expect(openStateFile(path).read()).toBeNull();
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('and its folder are for their owner alone, whatever the umask and whatever was there', async () => {
+  it('is accessible only to its owner, as is its folder, whatever the umask and the previous mode', async () => {
     const before = process.umask(0);
     try {
       await appendTo(path, 'a');
@@ -54,13 +54,13 @@ describe('a file of state', () => {
     }
   });
 
-  it('leaves nothing beside it', async () => {
+  it('leaves no other file in its folder', async () => {
     await appendTo(path, 'a');
     await appendTo(path, 'b');
     expect(readdirSync(join(folder, 'config'))).toEqual(['state.json']);
   });
 
-  it('is as it was when the change fails', async () => {
+  it('keeps its text when a change fails', async () => {
     const state = openStateFile(path);
     await append(state, 'a');
     const failing = state.change(format, () => {
@@ -71,7 +71,7 @@ describe('a file of state', () => {
     expect(readdirSync(join(folder, 'config'))).toEqual(['state.json']);
   });
 
-  it('is changed where a link leads to', async () => {
+  it('changes the target of a link and keeps the link', async () => {
     mkdirSync(join(folder, 'config'));
     writeFileSync(join(folder, 'kept.json'), 'a');
     symlinkSync(join(folder, 'kept.json'), path);
@@ -80,12 +80,12 @@ describe('a file of state', () => {
     expect(readFileSync(join(folder, 'kept.json'), 'utf8')).toBe('ab');
   });
 
-  it('keeps every one of many changes at once', async () => {
+  it('applies every one of many concurrent changes', async () => {
     await Promise.all(Array.from({ length: 50 }, () => appendTo(path, 'x')));
     expect(readFileSync(path, 'utf8')).toBe('x'.repeat(50));
   });
 
-  it('is set aside whole, once, and only as it was seen', async () => {
+  it('is set aside once, and only if its text has not changed', async () => {
     const state = openStateFile(path);
     await append(state, 'torn');
     expect(await state.setAside('other', 'x')).toBeNull();
@@ -95,17 +95,17 @@ describe('a file of state', () => {
     expect(readFileSync(`${path}.x`, 'utf8')).toBe('torn');
   });
 
-  it('that is a folder is an error of the file system', () => {
+  it('throws a file system error if it is a folder', () => {
     mkdirSync(path, { recursive: true });
     expect(() => openStateFile(path).read()).toThrow(/EISDIR/);
   });
 });
 
-describe('a lock', () => {
+describe('the lock of a state file', () => {
   const lock = () => `${path}.lock`;
   beforeEach(() => mkdirSync(join(folder, 'config')));
 
-  it('that was left behind is taken away, by many at once too', async () => {
+  it('is removed if it is stale, also by many processes at once', async () => {
     writeFileSync(lock(), 'a process that was killed');
     const all = Array.from({ length: 20 }, () => appendTo(path, 'x', { staleMs: 30 }));
     await Promise.all(all);
@@ -113,8 +113,8 @@ describe('a lock', () => {
     expect(readdirSync(join(folder, 'config'))).toEqual(['state.json']);
   });
 
-  it('that is held is waited for', async () => {
-    writeFileSync(lock(), 'somebody');
+  it('delays a change while another process holds it', async () => {
+    writeFileSync(lock(), 'another process');
     const pauses = vi.spyOn(systemClock, 'sleep');
     onTestFinished(() => pauses.mockRestore());
     const change = appendTo(path, 'x');
@@ -125,7 +125,7 @@ describe('a lock', () => {
     expect(readFileSync(path, 'utf8')).toBe('x');
   });
 
-  it('that can be neither had nor taken away is an error in the end', async () => {
+  it('makes a change fail if it can be neither taken nor removed', async () => {
     mkdirSync(lock());
     const change = appendTo(path, 'x', { staleMs: 1e9, giveUpMs: 50 });
     await expect(change).rejects.toMatchObject({ code: 'ELOCKED' });

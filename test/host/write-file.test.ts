@@ -22,8 +22,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a whole file', () => {
-  it('comes with the folders above it, readable as any other', () => {
+describe('writeWholeFile', () => {
+  it('creates missing parent folders and uses the default mode', () => {
     const path = join(folder, 'a', 'b', 'report.xml');
     writeWholeFile(path, 'one');
     writeWholeFile(path, 'two');
@@ -33,7 +33,7 @@ describe('a whole file', () => {
     expect(statSync(path).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
-  it('takes the place of what a link points to, with its mode, and the link stays', () => {
+  it('replaces the target of a link, and keeps the link and the mode', () => {
     const [file, link] = [join(folder, 'real'), join(folder, 'link')];
     writeFileSync(file, 'old', { mode: 0o640 });
     symlinkSync(file, link);
@@ -43,7 +43,7 @@ describe('a whole file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o640);
   });
 
-  it('leaves nothing behind where it cannot be', () => {
+  it('leaves no draft behind when it fails', () => {
     const place = join(folder, 'taken');
     mkdirSync(place);
     expect(() => writeWholeFile(place, 'x')).toThrow(/EISDIR/);
@@ -52,27 +52,27 @@ describe('a whole file', () => {
     expect(readdirSync(folder).sort()).toEqual(['file', 'taken']);
   });
 
-  it.skipIf(process.platform === 'win32')('is written to what is no file, which stays what it is', () => {
+  it.skipIf(process.platform === 'win32')('writes to a device without replacing it', () => {
     writeWholeFile('/dev/null', 'x');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a named pipe', () => {
+describe.skipIf(process.platform === 'win32')('writing to a named pipe', () => {
   const pipe = () => {
     const path = join(folder, 'pipe');
     execFileSync('mkfifo', [path]);
     return path;
   };
 
-  it('without a reader is an error at once', () => {
+  it('fails at once without a reader', () => {
     const path = pipe();
     expect(() => writeWholeFile(path, 'x')).toThrow('no process reads this pipe');
     expect(() => appendToFile(path, () => 'x')).toThrow('no process reads this pipe');
     expect(lstatSync(path).isFIFO()).toBe(true);
   });
 
-  it('passes everything to a reader, however slowly it reads', async () => {
+  it('delivers everything to a slow reader', async () => {
     const path = pipe();
     const slow = `exec 3<"$1"; echo open; sleep 0.2; wc -c <&3`;
     const reader = spawn('sh', ['-c', slow, 'sh', path], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -83,17 +83,17 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
     expect(String(await once(reader.stdout, 'data')).trim()).toBe('300000');
   });
 
-  it('whose reader takes nothing is an error after a while', async () => {
+  it('fails after a while if the reader does not read', async () => {
     const path = pipe();
     const reader = spawn('sh', ['-c', 'exec 3<>"$1"; echo open; exec sleep 60', 'sh', path]);
     await once(reader.stdout, 'data');
-    expect(() => writeWholeFile(path, 'x'.repeat(300_000), 50)).toThrow('takes nothing');
+    expect(() => writeWholeFile(path, 'x'.repeat(300_000), 50)).toThrow('does not read');
     reader.kill();
   });
 });
 
-describe('what is appended', () => {
-  it('may depend on the content, which a device and a missing file do not have', () => {
+describe('appendToFile', () => {
+  it('passes the content to the callback, empty for a device and a missing file', () => {
     const path = join(folder, 'log');
     const add = (content: Uint8Array) => `${content.length};`;
     appendToFile(path, add);
