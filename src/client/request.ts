@@ -6,7 +6,7 @@ import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { secretsIn } from './body-secrets.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
-import { dateAndTime, mismatches } from './schema-mismatch.ts';
+import { dateAndTime, looseFields, mismatches } from './schema-mismatch.ts';
 
 export interface RequestInput {
   /** Path parameters by name, not encoded. */
@@ -46,7 +46,8 @@ function refuse(
   value: unknown,
   { redact, names = commandNames }: RequestTarget,
 ): void {
-  const found = mismatches(schema, value, redact);
+  const loose = new Set(part === 'body' ? looseFields(schema, value, redact).map(({ field }) => field) : []);
+  const found = mismatches(schema, value, redact).filter(({ field }) => !loose.has(field));
   if (found.length === 0) return;
   const named = (field: string) => (part === 'query' ? names.query(field) : `field ${field}`);
   const faults = found.slice(0, 5).map(({ field, expected, received, sentence }) => {

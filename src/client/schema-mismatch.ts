@@ -1,4 +1,5 @@
 import type { Schema } from '../contract/endpoint.ts';
+import { isOpen, isRequired } from '../contract/shape.ts';
 import { ContractError, type ContractErrorParts } from '../errors.ts';
 import type { Redact } from '../redact.ts';
 
@@ -192,4 +193,19 @@ export function mismatchText(
 /** Returns the error of a response that does not match the contract; for the parameters see `mismatchText`. */
 export function mismatchError(request: string, parts: ContractErrorParts, more = 0): ContractError {
   return new ContractError(mismatchText(request, parts, more), parts);
+}
+
+/** What JSON has no form for: it would be left out, or sent as null, which clears the field. */
+const noJson = /^(?:function|symbol|number NaN)/;
+
+/**
+ * The fields of a body that are not as the contract says although it requires nothing of them: where other fields may stand
+ * too, they are sent as they are, as a response may have had them.
+ */
+export function looseFields(schema: Schema, body: unknown, redact: Redact): Mismatch[] {
+  if (!isOpen(schema)) return [];
+  return mismatches(schema, body, redact).filter(
+    ({ path, sentence, received }) =>
+      sentence === undefined && !isRequired(schema, path) && !noJson.test(received),
+  );
 }

@@ -234,14 +234,20 @@ describe('the body', () => {
       'field tags[1] must be a non-empty string, not an empty string',
     ],
     ['run.trigger', { ...selected, brnch: 'x' }, 'field brnch is not known'],
-    ['env.create', { baseUrl: 7 }, 'field baseUrl must be a string, not 7'],
-    [
-      'env.create',
-      { mobileRuntimeOverrides: { udid: 1 } },
-      'field mobileRuntimeOverrides.udid must be a string',
-    ],
+    ['env.create', 7, 'the body must be an object, not 7'],
+    ['env.create', { baseUrl: Number.NaN }, 'field baseUrl must be a string, not NaN'],
+    ['env.create', { baseUrl: () => 7 }, 'field baseUrl must be a string'],
   ])('of %s is checked before sending: %j', (name, body, message) => {
     expect(refused(name, { body }).message).toContain(message);
+  });
+
+  test.each<[EndpointName, unknown]>([
+    ['env.create', { baseUrl: 7, mobileRuntimeOverrides: { udid: 1 } }],
+    ['env.update', { id: 'e1', version: 3, key: 7, mobileRuntimeOverrides: 'none' }],
+    ['webhooks.create', { projectId: 7 }],
+  ])('of %s may have a field of another type, as a response may have had it: %j', (name, body) => {
+    const params = name === 'env.update' ? { id: 'e1' } : {};
+    expect(prepare(name, { params, body }).body).toBe(JSON.stringify(body));
   });
 
   test('is refused where the endpoint takes none, or where it is no JSON', () => {

@@ -434,6 +434,24 @@ describe('a request', () => {
     expect(unchanged(await read())).toEqual(unchanged(before));
   });
 
+  it('may send back an item of a list whole, whatever the types of its fields', async () => {
+    const item = { id: 'e1', version: 3, key: 7 };
+    const { url, seen } = await serve(({ seen: { method }, response }) =>
+      answer(response, 200, method === 'GET' ? [item] : {}),
+    );
+    const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+    const sent = () => JSON.parse(seen.at(-1)?.body ?? '');
+    const stdin = JSON.stringify(item);
+    const { code, err } = await cli(['env', 'update', 'e1', '--input', '-'], { env, stdin });
+    expect({ code, sent: sent() }).toEqual({ code: 0, sent: item });
+    expect(err).toContain('warning: field version is sent as it is: the contract has a string');
+    const client = createClient({ apiUrl: url, token: 'token-1' });
+    const [first] = (await client.env.list()).items;
+    await client.env.update('e1', { ...first });
+    await client.close();
+    expect(sent()).toEqual(item);
+  });
+
   it('with null in a field clears it, through the command line and the library', async () => {
     const on = await stage();
     onTestFinished(() => on.close());

@@ -18,7 +18,7 @@ import {
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
 import { chooseColumns, givenColumns, itemTable, tellColumns } from './list-columns.ts';
-import { emptyText, fieldTable, speakOfPage, tellOdd } from './reply-table.ts';
+import { emptyText, fieldTable, speakOfPage, tellLoose, tellOdd } from './reply-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;
@@ -114,6 +114,7 @@ export async function callEndpoint(
     const { listAll } = await import('./list-all.ts');
     return listAll(context, name, endpoint, query === undefined ? { params } : { params, query }, columns);
   }
+  if (endpoint.body !== undefined && json !== undefined) await tellLoose(context.output, endpoint.body, json);
   const sent = caller.exchange(name, endpoint, { params, query, body: attachment, json });
   const reply = await sent.catch((error) => withHint(error, hint));
   await printReply(context, name, endpoint, reply, columns, query?.page);

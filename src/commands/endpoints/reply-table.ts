@@ -1,7 +1,8 @@
 import type { Exchange } from '../../client/caller.ts';
 import { gist, isHtml } from '../../client/http-error.ts';
 import type { Page } from '../../client/list.ts';
-import { mismatchText } from '../../client/schema-mismatch.ts';
+import { looseFields, mismatchText } from '../../client/schema-mismatch.ts';
+import type { Schema } from '../../contract/endpoint.ts';
 import { isScalar, parseExact, stringifyExact } from '../../output/exact.ts';
 import type { Output } from '../../output/output.ts';
 import type { Cell, Table } from '../../output/table.ts';
@@ -56,4 +57,15 @@ export async function tellOdd(
   if (first === undefined) return;
   const text = output.excerpt(mismatchText(request, first, odd.length - 1), 500);
   await output.note(`${output.paint('warn', 'warning:')} ${text}; printed as it came`);
+}
+
+/** Warns of fields that are sent although they are not as the contract says. */
+export async function tellLoose(output: Output, body: Schema, json: string): Promise<void> {
+  for (const { field, expected, received } of looseFields(body, JSON.parse(json), output.redact).slice(
+    0,
+    5,
+  )) {
+    const text = `field ${field} is sent as it is: the contract has ${expected}, and this is ${received}`;
+    await output.note(`${output.paint('warn', 'warning:')} ${output.excerpt(text, 500)}`);
+  }
 }
