@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { HttpError, NetworkError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import { isLoopback } from './address.ts';
@@ -31,7 +32,7 @@ function plainly(text: string): string {
 }
 
 /** What is wrong with a certificate, as the end of a sentence, and what to do about it. */
-function certificateProblem(code: string, cause: unknown, names: HintNames): [string, string] {
+function certificateProblem(code: string, cause: unknown, host: string, names: HintNames): [string, string] {
   const text = cause instanceof Error ? cause.message : code;
   switch (code) {
     case 'CERT_HAS_EXPIRED':
@@ -42,10 +43,7 @@ function certificateProblem(code: string, cause: unknown, names: HintNames): [st
     case 'CERT_NOT_YET_VALID':
       return ['is not valid yet', "check this machine's clock; if it is right, tell who runs the service"];
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return [
-        `is for another host: ${namesIn(cause)}`,
-        `write the host in ${names.apiUrl} as the certificate names it`,
-      ];
+      return otherHost(cause, host, names);
     default:
       return [
         `is not trusted: ${plainly(text)}`,
@@ -54,10 +52,24 @@ function certificateProblem(code: string, cause: unknown, names: HintNames): [st
   }
 }
 
-/** The hosts that a certificate is for: `localhost, *.example.com`. */
-function namesIn(cause: unknown): string {
-  const { cert } = cause as { cert?: { subjectaltname?: string } };
-  return (cert?.subjectaltname ?? 'it names none').replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
+/** The problem of a certificate that does not name the host, and the remedy. */
+function otherHost(cause: unknown, host: string, names: HintNames): [string, string] {
+  const { cert } = cause as { cert?: { subjectaltname?: string; subject?: { CN?: unknown } } };
+  if (cert?.subjectaltname !== undefined) {
+    const hosts = cert.subjectaltname.replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
+    return [`is for another host: ${hosts}`, `write the host in ${names.apiUrl} as the certificate names it`];
+  }
+  const address = host.replace(/^\[|\]$/g, '');
+  const again = `issue it again with subjectAltName=${isIP(address) === 0 ? 'DNS' : 'IP'}:${address}`;
+  const name = cert?.subject?.CN;
+  // Without a subjectAltName Node compares the common name with the host, but never with an IP address.
+  if (typeof name !== 'string' || !/^[\w.-]{1,200}$/.test(name) || isIP(name) !== 0) {
+    return ['has no subjectAltName that names the host', again];
+  }
+  return [
+    `has no subjectAltName that names the host, only the common name ${name}`,
+    `${again}; or write ${name} in ${names.apiUrl}, if that leads to the service`,
+  ];
 }
 
 /** The peer closed the connection without a byte, as a TLS port does that gets plain HTTP. */
@@ -90,7 +102,7 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
     return new NetworkError('tls', `no TLS connection to ${host}: ${plainly(text)}`, { hint, cause });
   }
   if (tls.test(code)) {
-    const [problem, hint] = certificateProblem(code, cause, names);
+    const [problem, hint] = certificateProblem(code, cause, url.hostname, names);
     return new NetworkError('tls', `the certificate of ${host} ${problem}`, { hint, cause });
   }
   if (started) {

@@ -84,6 +84,21 @@ test('a certificate for another host is shown with its hosts', async () => {
   expect(error.message).toMatch(/^the certificate of 127\.0\.0\.1:\d+ is for another host: localhost/);
 });
 
+test('a certificate without a subjectAltName is named as such, and the remedy works', async () => {
+  const identity = { key: pem('cn-only.key'), cert: pem('cn-only.pem') };
+  const server = createServer(identity, (_, response) => response.end('{}'));
+  const url = `https://127.0.0.1:${await serve(server)}/`;
+  const transport = open({ caPem: pem('cn-only.pem') });
+  const error = await rejection(transport.send(get(url), quick), NetworkError);
+  expect(error.message).toMatch(
+    /:\d+ has no subjectAltName that names the host, only the common name localhost$/,
+  );
+  expect(error.hint).toMatch(
+    /^issue it again with subjectAltName=IP:127\.0\.0\.1; or write localhost in \S.*, if that leads to the service$/,
+  );
+  expect((await transport.send(get(url.replace('127.0.0.1', 'localhost')), quick)).status).toBe(200);
+});
+
 test('plain HTTP to a TLS port that closes the connection leads to https://', async () => {
   const error = await rejection(
     open().send(get(`http://localhost:${await serveTls()}/`), quick),
