@@ -13,8 +13,8 @@ const trigger = { projectSlug: 'shop', tags: ['smoke'] };
 
 test('the first run opens the gate, and the second closes it', async () => {
   const service = { apiUrl: mock.url, apiKey: mock.apiKey };
-  assert.equal((await gate({ ...service, trigger })).gate, 'pass');
-  const { exitCode, runs } = await gate({ ...service, trigger });
+  assert.equal((await gate({ ...service, trigger, timeoutMs: 60_000 })).gate, 'pass');
+  const { exitCode, runs } = await gate({ ...service, trigger, timeoutMs: 60_000 });
   assert.equal(exitCode, 1);
   assert.equal(runs[0]?.failed, 2);
 });

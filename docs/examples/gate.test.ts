@@ -13,7 +13,7 @@ afterEach(() => mock.close());
 /** What you are testing; in your project it is imported. */
 function deployGate(service: { apiUrl: string; apiKey: string }, signal?: AbortSignal) {
   const trigger = { projectSlug: 'shop', processSlug: 'checkout', environmentKey: 'staging' };
-  return gate({ ...service, trigger, strict: true, signal });
+  return gate({ ...service, trigger, strict: true, timeoutMs: 60_000, signal });
 }
 const service = () => ({ apiUrl: mock.url, apiKey: mock.apiKey });
 

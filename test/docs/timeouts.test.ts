@@ -59,6 +59,15 @@ describe('every snippet that waits for a run has a --timeout', () => {
   });
 });
 
+it.each(['README.md', 'docs/library.md', 'docs/examples/gate.node-test.mjs', 'docs/examples/gate.test.ts'])(
+  'every call of gate in %s has timeoutMs',
+  (path) => {
+    const calls = textOf(path).match(/\bgate\(\{[\s\S]*?\}\)/g) ?? [];
+    expect(calls).not.toEqual([]);
+    expect(calls.filter((call) => !call.includes('timeoutMs'))).toEqual([]);
+  },
+);
+
 it.each([['trigger'], ['wait']])('the help of run %s says how long 60 reads last', async (command) => {
   const help = (await cli(['run', command, '--help'])).out.replace(/\s+/g, ' ');
   expect(help).toMatch(/default 60: at 10s they end after about 10 minutes/);
