@@ -14,6 +14,8 @@ export interface Action<Flags> {
   newProjectFile?(flags: Flags): boolean;
   /** It changes the profile, so that one that cannot be read is an error. */
   readonly changesProfile?: boolean;
+  /** The command says itself that the file of profiles cannot be read. */
+  readonly showsUnreadable?: boolean;
   /** Does the work and returns the exit code. */
   run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;
 }
@@ -43,6 +45,7 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
         newProfile: action.newProfile === true,
         newProjectFile: action.newProjectFile?.(flags) === true,
         changesProfile: action.changesProfile === true,
+        showsUnreadable: action.showsUnreadable === true,
         refOf: async () => ref ?? (await (await import('./ci-context.ts')).ciContext(io)).ref,
       });
       try {

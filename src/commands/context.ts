@@ -126,7 +126,7 @@ export async function createContext(
   });
   const callers: Caller[] = [];
   let caller: Caller | undefined;
-  if (sources.unreadable !== null) {
+  if (sources.unreadable !== null && options.showsUnreadable !== true) {
     await output.alert(
       `${output.paint('warn', 'warning:')} ${sanitize(sources.unreadable.message)}; rungate goes on without a profile`,
     );

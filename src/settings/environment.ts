@@ -18,6 +18,15 @@ const secretVariables = {
   tenantSecret: 'RUNGATE_TENANT_SECRET',
 } as const;
 
+const strictVariable = 'RUNGATE_STRICT';
+
+/** Every variable that gives a setting. */
+export const settingVariables: readonly string[] = [
+  ...Object.values(variables),
+  ...Object.values(secretVariables).flatMap((name) => [name, `${name}_FILE`]),
+  strictVariable,
+];
+
 /** An empty variable is an unset one. */
 function given(env: Env, name: string): string | undefined {
   const value = env[name];
@@ -99,7 +108,7 @@ export function environmentSettings(env: Env, readFile: (path: string) => Uint8A
     const source = given(env, variable) === undefined ? `${variable}_FILE` : variable;
     add(name as SettingName, source, name === 'webhookSecrets' ? lines(secret) : secret);
   }
-  add('strict', 'RUNGATE_STRICT', flagVariable(env, 'RUNGATE_STRICT'));
+  add('strict', strictVariable, flagVariable(env, strictVariable));
   return { origin: 'environment', values: values as Partial<SettingValues>, details };
 }
 

@@ -47,6 +47,8 @@ export interface SourceOptions {
   readonly newProjectFile?: boolean;
   /** The profile is changed: that it cannot be read is an error. */
   readonly changesProfile?: boolean;
+  /** The command says itself that the file of profiles cannot be read. */
+  readonly showsUnreadable?: boolean;
   /** The branch or tag that `branches` in the project file is about; asked for only where there are some. */
   refOf?(): Promise<string | null> | string | null;
 }
@@ -64,7 +66,7 @@ export interface Stored extends StateText {
 
 /** This user has no access to the file of profiles or to its folder. */
 class NoAccess extends ConfigError {}
-const noAccess = ['EACCES', 'EPERM', 'ENOTDIR'];
+const noAccess = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR'];
 
 /** The file of profiles; null where there is none, which is found out without loading anything. @throws ConfigError */
 export function readStored(io: Io): Stored | null {

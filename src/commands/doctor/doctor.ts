@@ -22,12 +22,15 @@ import {
   type ProbeResult,
 } from './checks.ts';
 import { probes, sendProbe } from './probes.ts';
+import { checkVariables } from './unread-variables.ts';
 
 /** Each step goes on from the one before; what cannot be looked at any more is left out. */
 async function* examine(context: Context): AsyncGenerator<Check> {
   const { io, settings, sources } = context;
   yield check('version', 'ok', `rungate ${version}`);
   yield checkSettings(settings, sources);
+  const variables = checkVariables(io.env);
+  if (variables !== null) yield variables;
   yield checkCredentials(settings, sources);
   yield checkCi(await ciContext(io));
   yield checkProxy(io.env);

@@ -343,9 +343,13 @@ describe('profiles', () => {
     expect(readdirSync(folder)).toEqual(['profiles.json']);
   });
 
-  it('in a folder where a file should be are a configuration error', async () => {
+  it('with a folder in the place of their file cannot be changed, and are a warning for other commands', async () => {
     mkdirSync(path);
-    expect((await config('list')).code).toBe(78);
+    expect(await config('list')).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('warning: the file'),
+    });
+    expect((await config('set', 'project', 'shop')).code).toBe(78);
   });
 });
 

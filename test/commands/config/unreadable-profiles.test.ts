@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -52,6 +52,15 @@ describe('a folder of profiles that cannot be read', () => {
     expect(asked(on.mock)).toEqual([]);
   });
 
+  it('may have a folder in the place of the file', async () => {
+    mkdirSync(join(folder, 'dir', 'profiles.json'), { recursive: true });
+    const inFolder = { RUNGATE_CONFIG_DIR: join(folder, 'dir') };
+    const gate = await on.with({ env: inFolder })(...trigger, '--wait');
+    expect(gate.code).toBe(0);
+    expect(gate.err).toMatch(/warning: the file of profiles cannot be read: .*EISDIR/);
+    expect((await on.with({ env: inFolder })('doctor')).out).toMatch(/! settings: .*EISDIR/);
+  });
+
   it.each([
     [['login']],
     [['logout']],
@@ -69,7 +78,7 @@ describe('a folder of profiles that cannot be read', () => {
     expect(list.code).toBe(0);
     expect(JSON.parse(list.out).settings.apiKey).toMatchObject({ set: true });
     const doctor = await on.with({ env })('doctor', '--json');
-    expect(doctor.code).toBe(0);
+    expect({ code: doctor.code, err: doctor.err }).toEqual({ code: 0, err: '' });
     const settings = JSON.parse(doctor.out).checks.find((one: { name: string }) => one.name === 'settings');
     expect(settings).toMatchObject({ status: 'warn', remedy: expect.stringContaining('RUNGATE_CONFIG_DIR') });
   });

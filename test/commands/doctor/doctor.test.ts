@@ -44,6 +44,40 @@ describe('rungate doctor', () => {
     expect(of('settings')?.detail).toMatch(/apiUrl .* \(environment: RUNGATE_API_URL\)/);
   });
 
+  it.each([
+    ['RUNGATE_TIMEOUT', 'use --timeout, or the setting timeout in .rungate.json'],
+    ['RUNGATE_PROCESS', 'use --process, or the setting process'],
+    ['RUNGATE_TAGS', 'use --tag, or the setting tags'],
+    ['RUNGATE_FORMAT', 'use --format, or the setting format'],
+    ['RUNGATE_MAX_ATTEMPTS', 'use --max-attempts, or the setting maxAttempts'],
+    ['RUNGATE_RUN_ID_POINTER', 'use the setting run.idPointer in'],
+    ['RUNGATE_APIKEY', 'did you mean RUNGATE_API_KEY?'],
+    ['RUNGATE_URL', 'did you mean RUNGATE_API_URL?'],
+    ['RUNGATE_WEBHOOK_SECRETS', 'did you mean RUNGATE_WEBHOOK_SECRET?'],
+    ['RUNGATE_ZZZZ', 'unset RUNGATE_ZZZZ'],
+  ])('names a variable that rungate does not read: %s', async (name, remedy) => {
+    const { code, report, of } = await examine({ [name]: 'a-value' });
+    expect(code).toBe(0);
+    expect(of('variables')).toMatchObject({ status: 'warn', detail: `rungate does not read ${name}` });
+    expect(of('variables')?.remedy).toContain(remedy);
+    expect(JSON.stringify(report)).not.toContain('a-value');
+  });
+
+  it('does not name a variable that rungate, its pipelines or its reports set', async () => {
+    const names = [
+      'VERDICT',
+      'RUN_ID',
+      'APP_URL',
+      'IDEMPOTENCY_KEY',
+      'ARGS',
+      'PACKAGE',
+      'TIMEOUT',
+      'SELFTEST',
+    ];
+    const { of } = await examine(Object.fromEntries(names.map((name) => [`RUNGATE_${name}`, 'x'])));
+    expect(of('variables')).toBeUndefined();
+  });
+
   it('says which credentials are used and where each comes from', async () => {
     const { of } = await examine();
     expect(of('credentials')).toMatchObject({

@@ -1,0 +1,52 @@
+import { variableOf } from '../../ci/reports/outputs.ts';
+import { sanitize } from '../../sanitize.ts';
+import { settingVariables } from '../../settings/environment.ts';
+import { plainNames } from '../../settings/table.ts';
+import { nearest } from '../../suggest.ts';
+import { kebab } from '../endpoints/body-input.ts';
+import { type Check, check } from './checks.ts';
+
+const prefix = 'RUNGATE_';
+
+const read = [
+  ...settingVariables,
+  'RUNGATE_CONFIG',
+  'RUNGATE_CONFIG_DIR',
+  'RUNGATE_PROFILE',
+  'RUNGATE_JOURNAL',
+];
+
+const outputs = 'gate exitCode verdict failed blocked runId appUrl state idempotencyKey'.split(' ');
+
+/** What rungate, its pipelines and its reports set for others to read. */
+const set = [...outputs.map(variableOf), 'RUNGATE_SELFTEST', 'RUNGATE_PACKAGE', 'RUNGATE_ARGS'];
+
+function remedyFor(name: string): string {
+  const rest = name.slice(prefix.length);
+  const plain = (text: string) => text.toLowerCase().replaceAll('_', '');
+  const setting = plainNames.find((one) => plain(one.replaceAll('.', '_')) === plain(rest));
+  if (setting !== undefined) {
+    const option = setting === 'tags' ? '--tag' : `--${kebab(setting)}`;
+    const written = setting.includes('.') ? '' : `${option}, or `;
+    return `for ${sanitize(name)}, use ${written}the setting ${setting} in .rungate.json or rungate config set`;
+  }
+  const parts = read.map((one) => one.slice(prefix.length));
+  const near = parts.find((part) => part.endsWith(`_${rest}`)) ?? nearest(rest, parts);
+  return near === null
+    ? `unset ${sanitize(name)}, if it is meant for rungate`
+    : `did you mean ${prefix}${near}?`;
+}
+
+/** The variables that look like rungate's and that nothing reads; null if there are none. */
+export function checkVariables(env: Readonly<Record<string, string | undefined>>): Check | null {
+  // The pipeline for GitLab passes RUNGATE_TIMEOUT on as --timeout.
+  const own = env.RUNGATE_PACKAGE === undefined ? set : [...set, 'RUNGATE_TIMEOUT'];
+  const known = new Set([...read, ...own]);
+  const unread = Object.keys(env).filter(
+    (name) => name.startsWith(prefix) && env[name] !== undefined && !known.has(name),
+  );
+  if (unread.length === 0) return null;
+  const some = unread.slice(0, 10);
+  const detail = `rungate does not read ${sanitize(some.join(', '))}`;
+  return check('variables', 'warn', detail, some.map(remedyFor).join('; '));
+}
