@@ -35,7 +35,7 @@ const mistakes: readonly Mistake[] = [
     name: 'forgot --wait, and gave a policy',
     argv: [...trigger, '--strict'],
     code: 64,
-    says: ['--strict: no effect without --wait', 'add --wait'],
+    says: ['no effect without --wait: --strict', 'add --wait'],
   },
   {
     name: 'forgot the address',
@@ -141,13 +141,13 @@ const mistakes: readonly Mistake[] = [
     name: 'neither a process nor tags',
     argv: ['run', 'trigger', '--project', 'shop'],
     code: 64,
-    says: ['neither a process nor a tag', '--process <slug>', '.rungate.json', 'rungate config set process'],
+    says: ['no process or tag to run', '--process <slug>', '.rungate.json', 'rungate config set process'],
   },
   {
     name: 'no project',
     argv: ['run', 'trigger', '--process', 'checkout'],
     code: 64,
-    says: ['which project', '--project <slug>', 'RUNGATE_PROJECT', '.rungate.json'],
+    says: ['no project to run', '--project <slug>', 'RUNGATE_PROJECT', '.rungate.json'],
   },
   {
     name: 'a project that the service does not know',

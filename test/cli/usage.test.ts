@@ -15,7 +15,7 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     [
       'neither selector',
       ['run', 'trigger', '--project', 'shop'],
-      /neither a process nor a tag[\s\S]*--process/,
+      /no process or tag to run[\s\S]*--process/,
     ],
     ['no project', ['run', 'trigger', '--process', 'x'], /--project <slug>/],
     ['an empty project', ['run', 'trigger', '--project', '', '--process', 'x'], /--project is empty/],
@@ -35,8 +35,8 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     ['an interval of 0', [...wait, '--interval', '0'], /above 0/],
     ['a negative timeout', [...wait, '--timeout', '-5m'], /"-5m" is not a duration|argument missing/],
     ['a timeout of days', [...wait, '--timeout', '1d'], /"1d" is not a duration/],
-    ['max attempts of 0', [...wait, '--max-attempts', '0'], /whole number from 1 up/],
-    ['max attempts of text', [...wait, '--max-attempts', 'many'], /whole number from 1 up/],
+    ['max attempts of 0', [...wait, '--max-attempts', '0'], /whole number, 1 or more/],
+    ['max attempts of text', [...wait, '--max-attempts', 'many'], /whole number, 1 or more/],
     ['an unknown verdict', [...wait, '--on', 'canceled=fail'], /no verdict "canceled"[\s\S]*cancelled/],
     ['an unknown action', [...wait, '--on', 'failed=ignore'], /pass, warn, fail/],
     ['no action', [...wait, '--on', 'failed'], /<verdict>=<action>/],
@@ -67,7 +67,7 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     [
       'wait options without --wait',
       [...trigger, '--strict'],
-      /--strict: no effect without --wait[\s\S]*add --wait/,
+      /no effect without --wait: --strict[\s\S]*add --wait/,
     ],
     ['a timeout without --wait', [...trigger, '--timeout', '5m'], /add --wait/],
     ['a bad outcome of the mock', ['mock', 'exec', '--outcome', 'green', '--', 'true'], /passed, failed/],

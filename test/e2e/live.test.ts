@@ -115,7 +115,7 @@ describe('the view in a pseudo-terminal', () => {
     const terminal = inTerminal(['run', 'wait', id, '--verbose'], options, { columns: 160, rows: 40 });
     expect(await terminal.ended).toBe(0);
     const left = terminal.screen.lines();
-    expect(left.filter((line) => line.includes('trying again in'))).toHaveLength(2);
+    expect(left.filter((line) => line.includes('retrying in'))).toHaveLength(2);
     expect(left.filter((line) => line.includes('Warning: from somewhere else'))).toHaveLength(1);
     expect(left.filter((line) => /GET .*200/.test(line)).length).toBeGreaterThan(1);
     expect(left.join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);

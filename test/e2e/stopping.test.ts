@@ -114,7 +114,7 @@ describe('a signal while the create is in flight', () => {
   it('while a rate limit is waited out: nothing was created, and nothing is', async () => {
     mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.trigger', times: 99 });
     const running = rungate([...trigger, '--wait', '--json'], env);
-    await running.shows(/trying again in/);
+    await running.shows(/retrying in/);
     running.child.kill('SIGTERM');
     const { code, out } = await running.ended;
     expect(code).toBe(143);

@@ -221,7 +221,7 @@ const rows: Row[] = [
       look({ code, out, err, tableCode, error }) {
         expect({ code, tableCode }).toEqual({ code: 0, tableCode: 0 });
         expect(JSON.parse(out)).toEqual(printed('run.status', status));
-        expect(err).toContain('warning: a gate would not trust this status');
+        expect(err).toContain('warning: the gate would not trust this status');
         expect(error).toMatchObject({ code: 'contract', field });
       },
     }),

@@ -12,9 +12,9 @@ import type { Context } from '../context.ts';
 import { fieldTable, speakOfPage } from '../endpoints/reply-table.ts';
 import { filled } from '../global-options.ts';
 
-/** What is known after a cancel: no more than the response shows, which the interface leaves open. */
-function outcomeOf(reply: Exchange, runId: string, { excerpt }: Output): string {
-  const { state } = readResponse(reply, runId);
+/** Describes the result of a cancel as far as the response shows it; the interface does not show that response. */
+function outcomeOf(response: Exchange, runId: string, { excerpt }: Output): string {
+  const { state } = readResponse(response, runId);
   const run = `run ${excerpt(runId, 80)}`;
   if (state === 'completed') return `${run} had already completed, so there was nothing to cancel`;
   if (state === 'cancelled') return `${run} is cancelled`;
@@ -22,7 +22,7 @@ function outcomeOf(reply: Exchange, runId: string, { excerpt }: Output): string 
   return state === null ? accepted : `${accepted}; its state is ${excerpt(state, 60)}`;
 }
 
-/** `rungate run cancel <runId>`: what the service replies is printed as it came; the interface does not show it. */
+/** `rungate run cancel <runId>`: prints the response of the service unchanged, since the interface does not show it. */
 export async function cancelCommand(
   context: Context,
   runId: string,
@@ -32,17 +32,17 @@ export async function cancelCommand(
   const reason = filled('--reason', flags.reason);
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };
-  const reply = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
-  const page = await speakOfPage(context.output, reply);
-  if (reply.text !== '' && !page) await context.output.reply(reply.text, fieldTable(reply.text));
-  if (!page) await context.output.note(outcomeOf(reply, runId, context.output));
+  const response = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
+  const page = await speakOfPage(context.output, response);
+  if (response.text !== '' && !page) await context.output.reply(response.text, fieldTable(response.text));
+  if (!page) await context.output.note(outcomeOf(response, runId, context.output));
   return exitCodes.ok;
 }
 
-/** For one run in all: the runner gives a post step little time. */
+/** The limit of each request; the CI gives a post step little time. */
 const timeoutMs = 30_000;
 
-/** The id of a run whose create was never answered: the same key and bytes give it. */
+/** Returns the id of a run. If the response to its create was lost, the same key and bytes get it again. */
 async function idOf(run: JournalRun, service: RunService, context: Context): Promise<string | null> {
   if (run.runId !== null) return run.runId;
   if (run.body === null) return null;
@@ -53,7 +53,7 @@ async function idOf(run: JournalRun, service: RunService, context: Context): Pro
   return creation.kind === 'created' ? creation.runId : null;
 }
 
-/** Cancels the runs that a journal says were started and that nobody has seen the end of. */
+/** Cancels the runs that a journal lists as started and not ended. */
 export async function cancelLeftBehind(context: Context, runs: readonly JournalRun[]): Promise<number> {
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
@@ -63,14 +63,14 @@ export async function cancelLeftBehind(context: Context, runs: readonly JournalR
     try {
       const runId = await idOf(run, service, context);
       if (runId === null || (await service.hasEnded(runId, { signal, timeoutMs }))) continue;
-      await service.cancel(runId, 'rungate: the job was stopped before the run had ended', { timeoutMs });
+      await service.cancel(runId, 'rungate: the job was stopped before the run ended', { timeoutMs });
       await output.alert(
-        `asked the service to cancel run ${output.excerpt(runId, 80)}, which the stopped job had left going`,
+        `asked the service to cancel run ${output.excerpt(runId, 80)}, which the stopped job left running`,
       );
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
       await output.alert(
-        `a run that the job has started could not be cancelled: ${output.excerpt(error.message, 400)}`,
+        `a run that the job started could not be cancelled: ${output.excerpt(error.message, 400)}`,
       );
       code = exitCodes.service;
     }

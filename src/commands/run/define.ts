@@ -6,34 +6,42 @@ import type { TriggerFlags } from './trigger.ts';
 import type { NamedWaitFlags } from './wait.ts';
 import { addWaitFlags, collect, type WaitFlags, waitSettings } from './wait-flags.ts';
 
-/** `rungate run …`: the options; what each does is loaded when it is called. */
+/** Defines `rungate run …`. The code of each command is loaded when it runs. */
 export function defineRun(group: Command, bind: Bind): void {
   const trigger = group
     .command('trigger')
     .summary('start a test run, and with --wait gate on it')
-    .description('Start a test run. Prints its id; with --wait, waits for its end and exits by its verdict.')
-    .optionsGroup('What to run:')
+    .description(
+      'Start a test run and print its id. With --wait, wait until it ends and exit by its verdict.',
+    )
+    .optionsGroup('Selection:')
     .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
-    .option('--process <slug>', 'the process to run; or else --tag')
+    .option('--process <slug>', 'the process to run; alternatively, use --tag')
     .option(
       '--tag <tag>',
-      'run the processes with this tag (repeatable, or separated by commas); the contract does not say whether one or all must match',
+      'run the processes with this tag (repeatable, or comma-separated); the contract does not say whether one or all must match',
       collect,
     )
-    .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's own)")
-    .optionsGroup('What it is run for:')
+    .option('--environment <key>', 'the environment (RUNGATE_ENVIRONMENT; default: that of the project)')
+    .optionsGroup('Build information:')
     .option('--repository <name>', 'repository (default: from the CI or git)')
     .option('--ref <ref>', 'branch or ref (default: from the CI or git)')
     .option('--commit-sha <sha>', 'commit hash (default: from the CI or git)')
-    .option('--event <name>', 'what set the pipeline off')
+    .option('--event <name>', 'event that triggered the pipeline')
     .option('--external-url <url>', 'URL of the CI build')
-    .optionsGroup('How:')
+    .optionsGroup('Behaviour:')
     .option('--wait', 'wait for the run and exit by its verdict')
-    .option('--no-wait', 'start the run and exit (default), without the warning about a forgotten gate')
-    .option('--idempotency-key <key>', 'the same key never starts a second run (default: auto)')
-    .option('--idempotency-salt <text>', 'tells apart what the CI does not, such as matrix cells')
-    .option('--explain-key', 'say on stderr how the key was made');
-  // For commander the later one of the two wins: a word at the end of a line would take the gate away.
+    .option('--no-wait', 'exit after starting the run (default), without the warning about a missing gate')
+    .option(
+      '--idempotency-key <key>',
+      'idempotency key: the same key never starts a second run (default: auto)',
+    )
+    .option(
+      '--idempotency-salt <text>',
+      'text that distinguishes jobs which the CI does not, such as matrix jobs',
+    )
+    .option('--explain-key', 'show on stderr how the key was made');
+  // In commander the last one wins, so an argument at the end of a line could remove the gate.
   const waits = new Set<string>();
   for (const name of ['wait', 'no-wait']) {
     trigger.on(`option:${name}`, () => {
@@ -58,10 +66,10 @@ export function defineRun(group: Command, bind: Bind): void {
   const wait = group
     .command('wait')
     .summary('wait for runs and gate on them')
-    .description('Wait until the runs have ended, and exit by their verdicts: 0 only when the gate passes.')
+    .description('Wait until the runs have ended and exit by their verdicts: 0 only if the gate passes.')
     .argument('<runId...>', 'one run or more')
     .optionsGroup('Options:')
-    .option('--name <text>', 'name in reports (default: the id); once for each run', collect);
+    .option('--name <text>', 'name of the run in reports (default: its id); give it once per run', collect);
   addWaitFlags(wait, false);
   examples(
     wait,
@@ -78,7 +86,7 @@ export function defineRun(group: Command, bind: Bind): void {
   const status = group
     .command('status')
     .summary('show the state and the counts of a run')
-    .description('Show the state of a run. Exits 0 whatever the state: to gate on it, use run wait.')
+    .description('Show the state of a run. The exit code is 0 in any state; use run wait to gate on the run.')
     .argument('<runId>');
   examples(
     status,
@@ -93,7 +101,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .command('open')
     .summary('open the page of a run in your browser')
     .description(
-      "Open the page of a run (its appUrl) in your browser. Where there is none, as in a CI or a pipe, print its address. The command in BROWSER comes before the system's.",
+      'Open the page of a run (its appUrl) in your browser. If there is no browser, as in a CI or a pipe, print the address instead. BROWSER overrides the command that opens it.',
     )
     .argument('<runId>');
   examples(open, 'run=$(rungate run trigger --project shop --process checkout)', 'rungate run open "$run"');
@@ -104,9 +112,9 @@ export function defineRun(group: Command, bind: Bind): void {
   const cancel = group
     .command('cancel')
     .summary('cancel a run')
-    .description('Cancel a run. What the service replies is printed as it came.')
+    .description('Cancel a run. Prints the response of the service unchanged.')
     .argument('<runId>')
-    .option('--reason <text>', 'told to the service');
+    .option('--reason <text>', 'reason for the cancellation, sent to the service');
   examples(
     cancel,
     'run=$(rungate run trigger --project shop --process checkout)',

@@ -12,7 +12,7 @@ export interface KeyFlags {
   explainKey?: boolean;
 }
 
-/** The keys of `run trigger`, explained where that is asked for. */
+/** Returns the keys of `run trigger`, and explains them if `--explain-key` is given. */
 export async function commandKeys(
   context: Context,
   flags: KeyFlags,
@@ -22,8 +22,8 @@ export async function commandKeys(
   const given = filled('--idempotency-key', flags.idempotencyKey);
   const salt = filled('--idempotency-salt', flags.idempotencySalt) ?? null;
   if (given !== undefined && given !== 'auto' && salt !== null) {
-    throw new UsageError('--idempotency-key and --idempotency-salt exclude each other', {
-      hint: 'a salt goes into the key that is made for you',
+    throw new UsageError('--idempotency-key and --idempotency-salt cannot be used together', {
+      hint: 'leave one of them out: the salt only changes the automatic key',
     });
   }
   const { io, output } = context;
@@ -49,7 +49,7 @@ function explanation({ keys, made }: PlannedKeys, ci: CiContext): string[] {
   return [
     `idempotency keys of ${ci.provider}, attempt ${ci.attempt ?? '(not counted)'}:`,
     ...keys.slice(0, 5).map(({ key, how }) => `  ${key} (${how})`),
-    'made of:',
+    'made from:',
     ...explainIngredients(made.ingredients).map((line) => `  ${line}`),
     `journal: ${made.path}`,
   ];

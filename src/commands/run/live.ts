@@ -10,7 +10,7 @@ import { hasSymbols } from '../../output/motion.ts';
 import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 
-/** What of the wait's rules shows in the view. */
+/** The rules of the wait that the view shows. */
 export interface LiveRules {
   maxAttempts: number;
   policy: Policy;
@@ -21,7 +21,7 @@ export interface GateLive {
   /** Shows these runs from now on. They change in place. */
   watch(runs: readonly WatchedRun[]): void;
   draw(): void;
-  /** Nothing is read any more. */
+  /** Shows that the gate stops: no status read follows. */
   stopping(): void;
   stop(): void;
 }
@@ -29,11 +29,11 @@ export interface GateLive {
 interface Moment extends LiveRules {
   now: number;
   stopping: boolean;
-  /** Takes out what must not be seen. */
+  /** Redacts secrets. */
   redact(text: string): string;
 }
 
-/** A run as the view shows it. Pure. */
+/** Returns a run as the view shows it. Pure. */
 export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, redact }: Moment): LiveRun {
   const { seen, attempts, trouble } = run.progress;
   const verdict = run.outcome?.verdict;
@@ -44,7 +44,7 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
   return {
     name,
     id: name === id ? null : id,
-    // An address that is cut, or has a secret in it, leads nowhere.
+    // A redacted or shortened address would not work as a link.
     url: run.appUrl !== null && redact(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
     phase: verdict === undefined ? 'going' : shownAs({ verdict, gate: policy[verdict] }),
     state: run.outcome?.verdict ?? excerpt(redact(seen?.state ?? '-'), 80),
@@ -58,7 +58,7 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
 }
 
 export function gateLive(io: Io, { motion, paint, redact }: Output, rules: LiveRules): GateLive {
-  // A link that ora takes for text would make it clear lines that are not its own.
+  // ora clears too many lines if it counts the characters of a link as text.
   const link: LiveStyle['link'] = (url, text) => {
     const linked = hyperlink(url, text);
     return stripVTControlCharacters(linked) === stripVTControlCharacters(text) ? linked : text;

@@ -11,7 +11,7 @@ function hasCredential(address: string): boolean {
   return username !== '' || password !== '';
 }
 
-/** `rungate run open <runId>`: opens the page of a run, or prints its address where there is no browser. */
+/** `rungate run open <runId>`: opens the page of a run, or prints its address if it cannot open a browser. */
 export async function openCommand(context: Context, runId: string): Promise<number> {
   givenRunId(runId);
   const { io, output } = context;

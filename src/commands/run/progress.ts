@@ -6,10 +6,10 @@ import type { Io } from '../../host/io.ts';
 import type { Output } from '../../output/output.ts';
 import type { LiveRules } from './live.ts';
 
-/** A log without news gets a line after this time. */
+/** The time after which an unchanged run gets another line in the log. */
 const heartbeatMs = 60_000;
 
-/** Events that are shown with `--quiet` too. */
+/** Events that `--quiet` shows as well. */
 const loud: readonly GateEvent['type'][] = ['discarded', 'unknown-state', 'stopping', 'cancelled'];
 
 export interface GateProgress {
@@ -19,9 +19,8 @@ export interface GateProgress {
 }
 
 /**
- * Shows a person what happens, on stderr: on a terminal a view that changes in place; elsewhere a line for each change of
- * state, and a heartbeat a minute. `rules` is null where nothing is waited for. `nameOf` returns the name of a run, null if it has
- * none but its id.
+ * Shows progress on stderr: on a terminal as a view that changes in place, elsewhere as a line for each change of state and one
+ * line a minute. `rules` is null if the command does not wait. `nameOf` returns the name of a run, or null if it only has an id.
  */
 export async function gateProgress(
   io: Io,
@@ -32,7 +31,7 @@ export async function gateProgress(
   const { excerpt } = output;
   const { clock } = io;
   const moving = rules !== null && output.motion.possible;
-  // Loaded where there is a terminal alone: a gate in a CI has no use for it.
+  // Loaded on a terminal only: a gate in a CI does not need it.
   const live = moving ? (await import('./live.ts')).gateLive(io, output, rules) : null;
   if (moving) await output.motion.load();
   let runs: readonly WatchedRun[] = [];
@@ -43,7 +42,7 @@ export async function gateProgress(
     return `attempt ${attempts}${Number.isFinite(most) ? `/${most}` : ''}`;
   };
 
-  /** A run in a line that need not have its id. */
+  /** Names a run in a line that does not need its id. */
   const shortName = (runId: string) => excerpt(nameOf(runId) ?? runId, 80);
   const fullName = (runId: string) => describeRun({ name: nameOf(runId), runId }, excerpt);
 
@@ -61,14 +60,14 @@ export async function gateProgress(
     return `${shortName(runId)}: ${news} (${counts}; ${attempt(attempts)})`;
   }
 
-  /** Null for what needs no line. */
+  /** Returns the line for an event, or null if it does not get one. */
   function lineOf(event: GateEvent): string | null {
     const why = 'error' in event ? excerpt(event.error?.message ?? '') : '';
     switch (event.type) {
       case 'turn':
-        return `waiting ${formatDuration(event.waitMs)} for this gate's turn in the fleet to start its run`;
+        return `waiting ${formatDuration(event.waitMs)} for this gate's turn in the fleet before it starts its run`;
       case 'created': {
-        const what = event.reattached ? 'attached to the run that was started before' : 'created run';
+        const what = event.reattached ? 'attached to the run that was started earlier' : 'created run';
         const name = nameOf(event.runId);
         const parts = [
           name === null ? null : `(${excerpt(name, 200)})`,
@@ -77,21 +76,21 @@ export async function gateProgress(
         return [`${what}: ${excerpt(event.runId, 80)}`, ...parts.filter((part) => part !== null)].join(' ');
       }
       case 'retry':
-        return `creating the run: ${why}; trying again in ${formatDuration(event.waitMs)}`;
+        return `creating the run: ${why}; retrying in ${formatDuration(event.waitMs)}`;
       case 'discarded':
-        return `run ${excerpt(event.runId, 80)} had already ended when it was first read, so it may belong to another job: discarded`;
+        return `discarded run ${excerpt(event.runId, 80)}: it had already ended at its first status read, so another job may have started it`;
       case 'read':
         return live === null ? readLine(event) : null;
       case 'trouble':
         if (event.nextMs === null) return null;
-        return `${shortName(event.runId)}: ${why}; trying again in ${formatDuration(event.nextMs)} (${attempt(event.attempts)})`;
+        return `${shortName(event.runId)}: ${why}; retrying in ${formatDuration(event.nextMs)} (${attempt(event.attempts)})`;
       case 'unknown-state':
-        return `${output.paint('warn', 'warning:')} ${fullName(event.runId)} is in the state "${excerpt(event.state, 60)}", which rungate does not know; it counts as not ended`;
+        return `${output.paint('warn', 'warning:')} ${fullName(event.runId)} is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;
       case 'stopping':
         return `stopping on ${event.by}; a second signal ends rungate at once`;
       case 'cancelled':
         if (event.error === null) return `asked the service to cancel ${fullName(event.runId)}`;
-        return `${fullName(event.runId)} could not be cancelled: ${why}; to do it later: rungate run cancel ${excerpt(event.runId, 80)}`;
+        return `${fullName(event.runId)} could not be cancelled: ${why}; to cancel it later, run: rungate run cancel ${excerpt(event.runId, 80)}`;
       case 'note':
         return excerpt(event.message);
     }

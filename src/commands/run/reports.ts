@@ -11,7 +11,7 @@ import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
 import type { ReportFlags } from './wait-flags.ts';
 
-/** The formats of `--report` by the ending of the file. Any other ending is JSON. */
+/** The formats of `--report` by the file's ending. Any other ending means JSON. */
 const formats: readonly (readonly [ending: string, format: (report: GateReport) => string])[] = [
   ['.md', (report) => markdownReport(report)],
   ['.env', gitlabDotenv],
@@ -23,7 +23,7 @@ function formatted(path: string, report: GateReport): string {
   return format === undefined ? renderJson(report, 2) : format[1](report);
 }
 
-/** Whoever wrote before us may have left a line open. */
+/** Returns the line break that is missing if another program left its last line unfinished. */
 function gap(content: Uint8Array): string {
   return content.length === 0 || content.at(-1) === 0x0a ? '' : '\n';
 }
@@ -40,13 +40,13 @@ const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space on the disk',
 };
 
-/** What to do about a report that could not be written. */
+/** Returns what to do about a report that could not be written. */
 function remedyFor(error: unknown): string {
   const { code = '' } = error as NodeJS.ErrnoException;
-  return remedies[code] ?? 'check the path and who may write there';
+  return remedies[code] ?? 'check the path and its permissions';
 }
 
-/** The files that were asked for; false when one of them could not be written. */
+/** Writes the reports of `--junit` and `--report`. Returns false if one of them could not be written. */
 async function writeFiles(
   { io, output }: Context,
   report: GateReport,
@@ -71,7 +71,7 @@ async function writeFiles(
   return complete;
 }
 
-/** What is appended to a file that the CI names. That it fails is said, and is no more than that: nobody asked for it. */
+/** Appends to a file that the CI names. Only warns if that fails, since the user did not request the file. */
 async function append(context: Context, variable: string, textAfter: (content: Uint8Array) => string) {
   const { io, output } = context;
   const path = io.env[variable];
@@ -83,17 +83,17 @@ async function append(context: Context, variable: string, textAfter: (content: U
       full = text === '';
       return full ? '' : gap(content) + text;
     });
-    if (full) await output.note(`the file of ${variable} is full: nothing was added`);
+    if (full) await output.note(`the file in ${variable} is full, so nothing was added to it`);
   } catch (error) {
-    await output.alert(`the file of ${variable} could not be written: ${whyOf(error, output)}`);
+    await output.alert(`the file in ${variable} could not be written: ${whyOf(error, output)}`);
   }
 }
 
 /**
- * What the CI reads of itself. Commands go to standard error, which GitHub's runner and Azure's agent read as they read
- * standard output; TeamCity promises that for standard output alone, which is the result's.
+ * Reports to the CI. Commands go to standard error, which GitHub's runner and Azure's agent parse like standard output.
+ * TeamCity only promises to parse standard output, which carries the result.
  */
-async function tellCi(context: Context, report: GateReport): Promise<void> {
+async function reportToCi(context: Context, report: GateReport): Promise<void> {
   const { io, output } = context;
   if (io.env.GITHUB_ACTIONS === 'true') {
     for (const line of githubAnnotations(report)) await output.alert(line);
@@ -110,7 +110,7 @@ async function tellCi(context: Context, report: GateReport): Promise<void> {
   }
 }
 
-/** Writes what was asked for and what the CI reads of itself, of a report without secrets. Returns the exit code of it all. */
+/** Writes the requested files and reports to the CI. The report must be redacted. Returns the exit code of the command. */
 export async function writeReports(
   context: Context,
   report: GateReport,
@@ -118,15 +118,14 @@ export async function writeReports(
   facts: JunitFacts,
 ): Promise<number> {
   const complete = await writeFiles(context, report, flags, facts);
-  // A report that somebody waits for and that is not there is no success; a red stays the red that it is.
+  // A report that could not be written fails a passing gate. A failing gate keeps its exit code.
   const exitCode = complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;
-  if (flags.ciReport !== false) await tellCi(context, { ...report, exitCode });
+  if (flags.ciReport !== false) await reportToCi(context, { ...report, exitCode });
   return exitCode;
 }
 
 /**
- * The same where there was nothing to wait for, since an error came before: an old report in the place of the new one would
- * tell an old story.
+ * Writes the reports after an error before the wait. Otherwise the report of an earlier build would stay in place.
  */
 export async function writeUnstarted(
   context: Context,

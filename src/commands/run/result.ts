@@ -15,25 +15,25 @@ const marks = { pass: ['good', '✓'], warn: ['warn', '!'], fail: ['bad', '✗']
 >;
 
 const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
-/** The counts are the last of the heads. */
-const counts = 2;
+/** The counts are the last columns of the heads. */
+const countColumns = 2;
 
 function cellsOf(run: RunReport): Cell[] {
   const { runId, verdict, state, failed, blocked } = run;
   return [runId, verdict, state, failed, blocked].map((cell) => (cell === null ? null : String(cell)));
 }
 
-/** Numbers are read from the right. */
+/** Aligns numbers on the right. */
 function alignCounts(rows: readonly (readonly string[])[]): string[][] {
   const widths = naturalWidths(rows);
   const aligned = (cell: string, at: number) =>
-    at < widths.length - counts ? cell : ' '.repeat((widths[at] ?? 0) - columnsOf(cell)) + cell;
+    at < widths.length - countColumns ? cell : ' '.repeat((widths[at] ?? 0) - columnsOf(cell)) + cell;
   return rows.map((row) => row.map(aligned));
 }
 
 /**
- * The result for a terminal, to be read and to be copied from: ids and addresses are never broken. An address that has no
- * room in its run's line stands below it; so do the counts where the terminal is narrow.
+ * Returns the result for a terminal. Ids and addresses are never broken, so they can be copied. An address that does not fit
+ * into the line of its run goes below it; so do the counts on a narrow terminal.
  */
 function gateScreen(report: GateReport, columns: number, paint: Output['paint'], links: boolean) {
   const named = report.runs.some(({ name, runId }) => name !== null && name !== runId);
@@ -72,21 +72,21 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
   return drawRows(layout, widthsOf(layout));
 }
 
-/** Whether the table has all that there is to say of a run: its verdict, and nothing to do about it. */
+/** Returns whether the table says everything about a run: a verdict that needs no explanation and no advice. */
 function isPlain(run: RunReport): boolean {
   return shownAs(run) !== 'warn' && ['passed', 'failed', 'blocked', 'cancelled'].includes(run.verdict ?? '');
 }
 
-/** What a code means that the table does not explain to who sees it first. */
+/** Returns the meaning of an exit code that the table does not explain. */
 function meaning({ exitCode, interruptedBy }: GateReport): string {
   if (interruptedBy !== undefined) return '';
   if (exitCode === exitCodes.blocked) return ': something was blocked, nothing failed';
-  return exitCode === exitCodes.cancelled ? ': a cancelled run, and the policy fails that' : '';
+  return exitCode === exitCodes.cancelled ? ': a run was cancelled, and the policy fails on that' : '';
 }
 
 async function printTable(report: GateReport, { io: { out, env }, output }: Context): Promise<void> {
   if (output.format === 'table') {
-    // Colours are those of stderr: a result that goes elsewhere has none.
+    // The colours are chosen for stderr; a result that goes elsewhere has none.
     const paint: Output['paint'] = output.oneScreen ? output.paint : (_tone, text) => text;
     const links = out.isTTY && knowsLinks(env);
     return output.result(await gateScreen(report, out.columns || 80, paint, links));
@@ -95,10 +95,10 @@ async function printTable(report: GateReport, { io: { out, env }, output }: Cont
   return output.data(report, { head: [...heads, 'URL'], rows });
 }
 
-/** Prints the result on stdout, and what it means on stderr; on one terminal nothing is said twice. */
+/** Prints the result on stdout and its meaning on stderr. If both are one terminal, nothing is printed twice. */
 export async function printGate(report: GateReport, context: Context): Promise<void> {
   const { output } = context;
-  const sayer = (shown: GateReport['gate']) => (shown === 'pass' ? output.note : output.alert);
+  const printer = (shown: GateReport['gate']) => (shown === 'pass' ? output.note : output.alert);
   await printTable(report, context);
   for (const run of report.runs) {
     if (output.oneScreen && isPlain(run)) continue;
@@ -106,16 +106,16 @@ export async function printGate(report: GateReport, context: Context): Promise<v
     const [tone, mark] = marks[shown];
     const loud = shown === 'warn' ? ' WARNING:' : '';
     const url = run.appUrl === null || output.oneScreen ? '' : ` ${output.excerpt(run.appUrl, 500)}`;
-    const say = sayer(shown);
-    await say(`${output.paint(tone, `${mark}${loud}`)} ${describeRun(run)} ${describeOutcome(run)}${url}`);
+    const print = printer(shown);
+    await print(`${output.paint(tone, `${mark}${loud}`)} ${describeRun(run)} ${describeOutcome(run)}${url}`);
     const hint = hintOf(run);
-    if (hint !== null) await say(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 400)}`);
+    if (hint !== null) await print(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 400)}`);
     await output.refused(run.error?.body);
   }
   if (output.oneScreen) {
     const shown = shownGate(report);
     const [tone, mark] = marks[shown];
-    await sayer(shown)(output.paint(tone, `${mark} ${headline(report)}${meaning(report)}`));
+    await printer(shown)(output.paint(tone, `${mark} ${headline(report)}${meaning(report)}`));
   } else if (report.gate === 'fail') {
     await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
   }

@@ -9,8 +9,8 @@ import type { Context } from '../context.ts';
 import { gateProgress } from './progress.ts';
 
 /**
- * `rungate run trigger` without `--wait`: starts a run and prints its id. Stopped on the way, it still finds out and
- * prints which run it has started.
+ * `rungate run trigger` without `--wait`: starts a run and prints its id. If it is stopped on the way, it still finds and
+ * prints the run that it started.
  */
 export async function startOnly(context: Context, start: Start, journal?: RunJournal): Promise<number> {
   const { io, output } = context;
@@ -33,7 +33,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
       journal?.settled(started.run.runId);
     } else if (started.kind === 'unknown') {
       await output.alert(
-        `a run may have been created, with the idempotency key ${output.excerpt(started.step.key)}`,
+        `a run may have been created with the idempotency key ${output.excerpt(started.step.key)}`,
       );
     }
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
@@ -60,7 +60,7 @@ async function printStarted(
       response: null,
       ...also,
     };
-    // The response keeps its digits.
+    // As text, so that numbers keep their digits.
     const texts = Object.entries(report).map(([name, value]) => [name, JSON.stringify(value)] as const);
     const members = new Map(texts).set('response', responseText.trim() || 'null');
     await output.reply(objectText(members), { head: [], rows: [] });

@@ -6,7 +6,7 @@ import { readResponse } from '../../gate/run-status.ts';
 import type { Context } from '../context.ts';
 import { fieldTable } from '../endpoints/reply-table.ts';
 
-/** The status with the id of its run, all else as it came: the contract does not show that the service sends the id. */
+/** Returns the status with its run id first and everything else unchanged; the contract does not promise the id. */
 function withRunId(text: string, runId: string): string {
   if (!text.trimStart().startsWith('{')) return text;
   const sent = membersOf(text);
@@ -16,11 +16,11 @@ function withRunId(text: string, runId: string): string {
   return objectText(members);
 }
 
-/** `rungate run status <runId>`: the status as it is, whatever it is. A gate is `run wait`. */
+/** `rungate run status <runId>`: prints the status of a run. It does not gate on it; `run wait` does. */
 export async function statusCommand({ connect, output }: Context, runId: string): Promise<number> {
   givenRunId(runId);
   const caller = await connect();
-  // What a gate does not trust is shown all the same: this is where to look at it.
+  // Unchecked, so that you can see a status which the gate does not trust.
   const options = { check: false };
   const response = await caller.exchange('run.status', run['run.status'], { params: { runId } }, options);
   const text = withRunId(response.text, runId);
@@ -29,8 +29,8 @@ export async function statusCommand({ connect, output }: Context, runId: string)
   if (reading.kind === 'broken') {
     const { field, expected, received } = reading.violation;
     const what = field === '' ? 'the response' : `"${field}"`;
-    const problem = output.excerpt(`${what} should be ${expected}, and is ${received}`, 500);
-    await output.note(`${output.paint('warn', 'warning:')} a gate would not trust this status: ${problem}`);
+    const problem = output.excerpt(`${what} should be ${expected}, but is ${received}`, 500);
+    await output.note(`${output.paint('warn', 'warning:')} the gate would not trust this status: ${problem}`);
   }
   return exitCodes.ok;
 }

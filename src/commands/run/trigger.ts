@@ -26,14 +26,14 @@ export interface TriggerFlags extends WaitFlags, KeyFlags {
   wait?: boolean;
 }
 
-/** The tags of one `--tag`: several are separated by commas, as in settings and in the action. */
+/** Returns the tags of one `--tag`: separated by commas, as in settings and in the action. */
 function tagsOf(given: string): string[] {
   const tags = given.split(/[,\n]/).map((tag) => tag.trim());
   filled('--tag', tags.join(''));
   return tags.filter((tag) => tag !== '');
 }
 
-/** The settings that the options of `run trigger` give. */
+/** Returns the settings that the options of `run trigger` set. */
 export function triggerSettings(flags: TriggerFlags): Partial<SettingValues> {
   const { project, process, tag, environment } = flags;
   return {
@@ -49,15 +49,15 @@ function selector(settings: Settings): { processSlug: string } | { tags: [string
   const [first, ...rest] = settings.tags?.value ?? [];
   if (settings.process !== undefined) return { processSlug: settings.process.value };
   if (first !== undefined) return { tags: [first, ...rest] };
-  throw new UsageError('nothing says what to run: neither a process nor a tag', {
-    hint: 'give --process <slug>, or --tag <tag> once or more; or write "process" or "tags" into .rungate.json, as rungate init does; or keep it: rungate config set process <slug>',
+  throw new UsageError('no process or tag to run', {
+    hint: 'give --process <slug> or --tag <tag>; or write "process" or "tags" into .rungate.json, as rungate init does; or save a default: rungate config set process <slug>',
   });
 }
 
-/** The create request (interface, section 2.5) that flags and settings make. */
+/** Returns the create request (interface, section 2.5) from options, settings and the CI. */
 export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiContext): TriggerBody {
   if (settings.project === undefined) {
-    throw new UsageError('nothing says which project to run', {
+    throw new UsageError('no project to run', {
       hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
     });
   }

@@ -10,14 +10,14 @@ import { policyOf } from '../../settings/merge.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
 import { completes } from '../completion/completes.ts';
 
-/** The options that say which reports are written. */
+/** The options for reports. */
 export interface ReportFlags {
   junit?: string;
   report?: string[];
   ciReport?: boolean;
 }
 
-/** The options of a wait, as they were given. */
+/** The options of a wait, unparsed. */
 export interface WaitFlags extends ReportFlags {
   interval?: string;
   maxAttempts?: string;
@@ -37,48 +37,54 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
 export function addWaitFlags(command: Command, owned: boolean): Command {
   command
     .optionsGroup('Wait options:')
-    .option('--interval <duration>', 'between polls, unless the service says otherwise (default 10s)')
+    .option(
+      '--interval <duration>',
+      'time between status reads, unless the service asks for another (default 10s)',
+    )
     .option(
       '--max-attempts <n>',
-      'status reads at most (default 60: at 10s they end after about 10 minutes; lifted by --timeout)',
+      'maximum number of status reads (default 60, about 10 minutes at 10s; unlimited with --timeout)',
     )
-    .option('--timeout <duration>', 'wait at most (default 60m); needed for runs of more than 10 minutes')
-    .option('--fleet-size <n>', 'gates that share the service: their requests take turns')
-    .option('--fleet-index <i>', 'which of them this is, from 0')
-    .option('--strict', 'fail on a cancelled run too; every pipeline should')
-    .addOption(new Option('--no-strict', 'undo a --strict from a setting'))
-    .option('--on <verdict=action>', 'pass, warn or fail on a verdict (repeatable)', collect)
-    .option('--cancel-on-timeout', 'cancel a run that has not ended in time')
-    .option('--cancel-on-interrupt', `cancel when we are stopped${owned ? ' (default)' : ''}`)
+    .option(
+      '--timeout <duration>',
+      'maximum time to wait (default 60m); set it for runs of more than 10 minutes',
+    )
+    .option('--fleet-size <n>', 'number of gates that share the service and take turns')
+    .option('--fleet-index <i>', 'index of this gate in the fleet, from 0')
+    .option('--strict', 'fail on a cancelled run too; recommended in pipelines')
+    .addOption(new Option('--no-strict', 'turn off strict from the settings'))
+    .option('--on <verdict=action>', 'action for a verdict: pass, warn or fail (repeatable)', collect)
+    .option('--cancel-on-timeout', 'cancel a run that does not end in time')
+    .option('--cancel-on-interrupt', `cancel the run when rungate is stopped${owned ? ' (default)' : ''}`)
     .option(
       '--no-cancel-on-interrupt',
-      `leave the run going when we are stopped${owned ? '' : ' (default)'}`,
+      `leave the run going when rungate is stopped${owned ? '' : ' (default)'}`,
     );
   command
     .optionsGroup('Reports:')
-    .option('--junit <file>', 'write the result as JUnit XML, a case per run')
+    .option('--junit <file>', 'write the result as JUnit XML, one test case per run')
     .option(
       '--report <file>',
-      'write it as JSON; as .md, .env or .teamcity by that ending (repeatable)',
+      'write the result as JSON, or as .md, .env or .teamcity by the ending (repeatable)',
       collect,
     )
     .addOption(new Option('--ci-report').hideHelp())
-    .option('--no-ci-report', 'tell the CI nothing: no outputs, summary, annotations, variables');
+    .option('--no-ci-report', 'write no outputs, summary, annotations or variables for the CI');
   return completes(command, '--on', { from: 'overrides' });
 }
 
-/** Refuses, before anything is sent, what could not be written afterwards. */
+/** Refuses report files that could not be written later, before anything is sent. */
 export function checkReportFlags(flags: ReportFlags): void {
   const files = [...(flags.junit === undefined ? [] : [flags.junit]), ...(flags.report ?? [])];
   if (files.some((file) => file.trim() === '' || file === '-')) {
-    throw new UsageError('a report needs a file: standard output has the result itself', {
-      hint: 'write --report gate.json; for JSON on standard output, --json',
+    throw new UsageError('a report needs a file: standard output already has the result', {
+      hint: 'use for example --report gate.json; for JSON on standard output, use --json',
     });
   }
-  const places = files.map((file) => resolve(file));
-  if (new Set(places).size < places.length) {
-    throw new UsageError('two reports have the same file: one would replace the other', {
-      hint: 'give each a file of its own',
+  const paths = files.map((file) => resolve(file));
+  if (new Set(paths).size < paths.length) {
+    throw new UsageError('two reports have the same file: one would overwrite the other', {
+      hint: 'give each report its own file',
     });
   }
   const xml = flags.report?.find((file) => file.toLowerCase().endsWith('.xml'));
@@ -93,13 +99,13 @@ function parseCount(option: string, what: string, text: string, least: number): 
   const count = /^\d{1,9}$/.test(text.trim()) ? Number(text) : -1;
   if (count >= least) return count;
   throw new UsageError(`${option}: "${text}" is not a number of ${what}`, {
-    hint: `write a whole number from ${least} up`,
+    hint: `use a whole number, ${least} or more`,
   });
 }
 
 /**
- * The gate's place in its fleet; undefined without one. A fleet whose size alone is known takes any place: the load
- * is right on average then, and two gates may share a turn.
+ * Returns the gate's place in its fleet, or undefined without a fleet. Without an index it takes a random place: the load
+ * is right on average, but two gates may share a turn.
  */
 export function fleetOf(settings: Settings, flags: WaitFlags, random: () => number): Fleet | undefined {
   const size = settings.fleetSize?.value;
@@ -107,19 +113,19 @@ export function fleetOf(settings: Settings, flags: WaitFlags, random: () => numb
     flags.fleetIndex === undefined ? undefined : parseCount('--fleet-index', 'gates', flags.fleetIndex, 0);
   if (size === undefined) {
     if (index === undefined) return undefined;
-    throw new UsageError('--fleet-index says nothing without the size of the fleet', {
+    throw new UsageError('--fleet-index has no meaning without the size of the fleet', {
       hint: 'add --fleet-size <n>',
     });
   }
   if (index !== undefined && index >= size) {
-    throw new UsageError(`--fleet-index ${index} is not in a fleet of ${size}`, {
-      hint: `the gates of the fleet are counted from 0 to ${size - 1}`,
+    throw new UsageError(`--fleet-index ${index} is too high for a fleet of ${size}`, {
+      hint: `the indexes go from 0 to ${size - 1}`,
     });
   }
   return { size, index: index ?? Math.floor(random() * size) };
 }
 
-/** The settings that the wait options give. */
+/** Returns the settings that the wait options set. */
 export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
   checkReportFlags(flags);
   const { interval, timeout, maxAttempts, fleetSize, strict, on } = flags;
@@ -150,13 +156,13 @@ const waitFlagNames: Record<keyof WaitFlags, string> = {
   ciReport: '--no-ci-report',
 };
 
-/** The wait options that were given, by name: they mean nothing where nothing is waited for. */
+/** Returns the names of the wait options that were given. */
 export function givenWaitFlags(flags: WaitFlags): string[] {
   const given = Object.entries(waitFlagNames).filter(([key]) => flags[key as keyof WaitFlags] !== undefined);
   return given.map(([, name]) => (name === '--strict' && flags.strict === false ? '--no-strict' : name));
 }
 
-/** What the settings make of a wait. */
+/** Returns the policy and the limits of a wait from the settings. */
 export function waitRules(settings: Settings) {
   const { interval, timeout, maxAttempts } = settings;
   const policy = Object.entries(policyOf(settings)).map(([verdict, { value }]) => [verdict, value]);

@@ -13,44 +13,44 @@ import { gateProgress } from './progress.ts';
 import { printGate } from './result.ts';
 import { fleetOf, type WaitFlags, waitRules } from './wait-flags.ts';
 
-/** What is waited for: runs that are there, or one that is created first and then is ours. */
+/** The runs to wait for: existing ones, or one that this command creates and owns. */
 export type GateTarget =
   | { runIds: readonly string[]; names?: readonly string[] | undefined }
   | { start: Start; journal?: RunJournal | undefined };
 
-/** What is known of the runs before anything is sent. */
+/** Returns the facts about the runs that are known before anything is sent. */
 function knownRuns(target: GateTarget): Partial<RunReport>[] {
   if ('start' in target) return [subjectOf(target.start.body)];
   return target.runIds.map((runId, at) => ({ runId, ...named(target.names?.[at]) }));
 }
 
-/** The name of each run, of those that have another than their id. */
+/** Returns a function that gives the name of a run, or null if it only has an id. */
 function namesIn(target: GateTarget): (runId: string) => string | null {
   if ('start' in target) return () => subjectOf(target.start.body).name;
   return (runId) => target.names?.[target.runIds.indexOf(runId)] ?? null;
 }
 
-/** Waits, prints the gate and returns its exit code: the one path of `run wait` and `run trigger --wait`. */
+/** Waits, prints the gate and returns its exit code. Both `run wait` and `run trigger --wait` use it. */
 export async function runWait(context: Context, target: GateTarget, flags: WaitFlags): Promise<number> {
   const facts = { startedAt: context.io.clock.now() };
   let report: GateReport;
   try {
     report = redactReport(await waitForGate(context, target, flags), context.output.redact);
   } catch (error) {
-    if (tellsAnybody(context, flags)) {
+    if (hasReports(context, flags)) {
       await (await import('./reports.ts')).writeUnstarted(context, error, knownRuns(target), flags, facts);
     }
     throw error;
   }
   await printGate(report, context);
-  if (!tellsAnybody(context, flags)) return report.exitCode;
+  if (!hasReports(context, flags)) return report.exitCode;
   return (await import('./reports.ts')).writeReports(context, report, flags, facts);
 }
 
-/** Whether somebody asked for a report, or a CI is there that reads of itself: else the formats are not even loaded. */
-function tellsAnybody({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
-  const asked = junit !== undefined || report !== undefined;
-  return asked || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
+/** Returns whether a report is requested or a CI reads one; otherwise the formats are not loaded. */
+function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
+  const requested = junit !== undefined || report !== undefined;
+  return requested || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
 }
 
 async function waitForGate(context: Context, target: GateTarget, flags: WaitFlags): Promise<GateReport> {
@@ -74,7 +74,7 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
         fleet,
         cancelOnInterrupt: flags.cancelOnInterrupt ?? 'start' in target,
         cancelOnTimeout: flags.cancelOnTimeout === true,
-        // Found out when it is needed: most runs are never cancelled.
+        // Loaded when needed: most runs are never cancelled.
         cancelReason: async (why) => (await import('../../ci/provider.ts')).cancelReason(why, io.env),
       },
       {
@@ -96,7 +96,7 @@ export interface NamedWaitFlags extends WaitFlags {
   name?: string[];
 }
 
-/** Refuses names that say less than the ids: reports go by them from build to build. */
+/** Refuses names that do not identify each run: reports compare runs by name from build to build. */
 function checkNames(names: readonly string[], runIds: readonly string[]): void {
   for (const name of names) filled('--name', name);
   if (names.length !== runIds.length) {

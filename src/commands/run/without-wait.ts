@@ -9,23 +9,23 @@ type Flags = WaitFlags & { wait?: boolean };
 const reports = ['--junit', '--report'];
 
 /**
- * Refuses options of a wait on a command that does not wait. After `--no-wait` the policy and the limits may stand there, as in
- * arguments that several commands share; a report may not, since none would be written.
+ * Refuses options of a wait on a command that does not wait. With `--no-wait`, the policy and the limits are allowed, since
+ * several commands may share their arguments; a report is not, since none would be written.
  */
 export function refuseWaitFlags(flags: Flags): void {
   const given = givenWaitFlags(flags).filter((name) => flags.wait !== false || reports.includes(name));
   if (given.length === 0) return;
-  const place = flags.wait === false ? 'with --no-wait' : 'without --wait';
+  const cause = flags.wait === false ? 'with --no-wait' : 'without --wait';
   const hint =
     flags.wait === false
       ? 'remove --no-wait, or give the reports to the run wait that follows'
       : given.some((name) => reports.includes(name))
         ? 'add --wait'
         : 'add --wait, or --no-wait if run wait follows';
-  throw new UsageError(`${given.join(', ')}: no effect ${place}, since nothing waits for the run`, { hint });
+  throw new UsageError(`no effect ${cause}: ${given.join(', ')}`, { hint });
 }
 
-/** The settings that say how to wait and what a verdict means. */
+/** The settings of the wait and of the policy. */
 const gateSettings = [
   'strict',
   'on',
@@ -35,7 +35,7 @@ const gateSettings = [
   'fleetSize',
 ] as const satisfies readonly SettingName[];
 
-/** Warns about a gate that was forgotten: a CI job that starts a run, has settings for a gate, and does not wait. */
+/** Warns about a missing gate: a CI job starts a run, has settings for a gate, and does not wait. */
 export async function warnWithoutWait(
   { io, output, settings }: Context,
   flags: Flags,
@@ -52,6 +52,6 @@ export async function warnWithoutWait(
     `${output.paint('warn', 'warning:')} run trigger does not wait for the run, so no gate uses these settings: ${what}`,
   );
   await output.alert(
-    `  ${output.paint('dim', '→')} add --wait to gate on the run, or --no-wait if run wait follows or no gate is meant`,
+    `  ${output.paint('dim', '→')} add --wait to gate on the run, or --no-wait if run wait follows or you do not want a gate`,
   );
 }

@@ -121,7 +121,7 @@ describe('what is completed', () => {
     expect(await values('keys', 'create', '--scope', 'ci:')).toContain('ci:trigger');
     expect(await reply(['run', ''])).toContain('cancel\tcancel a run');
     expect(await reply(['run', 'wait', '--'])).toContainEqual(
-      expect.stringMatching(/^--max-attempts\tstatus reads at most \(default 60/),
+      expect.stringMatching(/^--max-attempts\tmaximum number of status reads \(default 60/),
     );
   });
 

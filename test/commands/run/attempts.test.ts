@@ -304,7 +304,7 @@ describe('--explain-key', () => {
     expect(err + out).not.toContain(on.mock.apiKey);
   });
 
-  it('a key and a salt exclude each other', async () => {
+  it('refuses a key together with a salt', async () => {
     await serve();
     const { code } = await github()(...trigger, '--idempotency-key', 'k', '--idempotency-salt', 's');
     expect(code).toBe(64);

@@ -75,7 +75,7 @@ describe('the view of a wait, before a terminal', () => {
     const { code, written } = await watch([...trigger, '--wait'], journal('b'));
     const [first, own] = on.mock.state.runs.keys();
     expect(code).toBe(1);
-    expect(written).toContain(`run ${first} had already ended`);
+    expect(written).toContain(`discarded run ${first}: it had already ended`);
     const after = written.slice(written.lastIndexOf('in_progress') - 60);
     expect(after).toContain('• shop / checkout  in_progress');
     expect(written).toContain(`created run: ${own} (shop / checkout)`);
@@ -110,7 +110,7 @@ describe('the view of a wait, before a terminal', () => {
     on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status' });
     const { screen } = await watch(['run', 'wait', id]);
     const shown = screen.lines().join(' ').replace(/\s+/g, ' ');
-    expect(shown).toMatch(/^run_\w+: [^•⠋]*503[^•⠋]*trying again in 250 ms \(attempt 1\/60\) ✓ gate passed$/);
+    expect(shown).toMatch(/^run_\w+: [^•⠋]*503[^•⠋]*retrying in 250 ms \(attempt 1\/60\) ✓ gate passed$/);
   });
 
   it.each([
@@ -260,7 +260,7 @@ describe('the result on a terminal', () => {
     );
     await on.close();
     expect((await result(80, 'cancelled', '--strict')).err).toMatch(
-      /✗ gate failed \(exit 4\): a cancelled run, and the policy fails that\n$/,
+      /✗ gate failed \(exit 4\): a run was cancelled, and the policy fails on that\n$/,
     );
   });
 

@@ -80,7 +80,7 @@ describe('a line of progress', () => {
     const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
     on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status' });
     const { err } = await on.rungate('run', 'wait', ...ids, '--name', 'a\u0007', '--name', 'b');
-    expect(err).toMatch(/^a[^:]*: .*503.*; trying again/m);
+    expect(err).toMatch(/^a[^:]*: .*503.*; retrying/m);
     expect(err).toMatch(/^b: in_progress/m);
     expect(err).not.toContain('\u0007');
     for (const id of ids) expect(err).not.toMatch(new RegExp(`^${id}:`, 'm'));

@@ -173,8 +173,8 @@ describe('refused before anything is sent', () => {
     [['--wait', '--report', ''], /needs a file/],
     [['--wait', '--junit', 'a/b.xml', '--report', './a/b.xml'], /the same file/],
     [['--wait', '--report', 'out.XML'], /--report writes JSON[\s\S]*write --junit out\.XML/],
-    [['--junit', 'a.xml'], /--junit: no effect without --wait/],
-    [['--report', 'a.json', '--no-ci-report'], /--report, --no-ci-report: no effect without --wait/],
+    [['--junit', 'a.xml'], /no effect without --wait: --junit/],
+    [['--report', 'a.json', '--no-ci-report'], /no effect without --wait: --report, --no-ci-report/],
   ])('%j', async (flags, message) => {
     on = await stage();
     const { code, err } = await on.rungate(...trigger, ...flags);
@@ -234,7 +234,7 @@ describe('in GitHub Actions', () => {
   it('a file of the CI that cannot be written is said, and no more', async () => {
     const { code, err } = await gate({ outcome: 'passed' }, [], { env: github, unwritable: ['/gh/output'] });
     expect(code).toBe(0);
-    expect(err).toMatch(/the file of GITHUB_OUTPUT could not be written: EACCES/);
+    expect(err).toMatch(/the file in GITHUB_OUTPUT could not be written: EACCES/);
   });
 
   it('an error before the run is told as well', async () => {

@@ -62,7 +62,7 @@ describe.each(['github', 'azure', 'buildkite'])('two jobs with one derived key (
       { runId: first, appUrl: expect.stringContaining(String(first)), idempotencyKey: expect.any(String) },
     ]);
     expect(report.discarded[0].idempotencyKey).not.toBe(report.runs[0].idempotencyKey);
-    expect(second.err).toContain(`run ${first} had already ended when it was first read`);
+    expect(second.err).toContain(`discarded run ${first}: it had already ended at its first status read`);
     expect(runIds()).toHaveLength(2);
   });
 });
@@ -106,7 +106,7 @@ describe('a run of a derived key', () => {
   describe('that the service gives for each key', () => {
     const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'attempt' as const }));
     const start = { body: { projectSlug: 'p', processSlug: 'q' }, keys };
-    const exchange = { value: { runId: 'old' }, text: '', headers: {}, attempts: 1 } as unknown as Exchange;
+    const exchange = { value: { runId: 'old' }, text: '{"runId":"old"}', headers: {}, attempts: 1 } as unknown as Exchange;
     const starting = (looks: boolean[], stopAt?: string) => {
       const stop = new AbortController();
       const service = {
@@ -143,7 +143,7 @@ describe('a run of a derived key', () => {
     const [first, own] = runIds();
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ runId: own, discarded: [{ runId: first }] });
-    expect(err).toContain(`run ${first} had already ended`);
+    expect(err).toContain(`discarded run ${first}: it had already ended`);
     expect(asked(on.mock).slice(before)).toEqual(['run.trigger', 'run.status', 'run.trigger']);
   });
 

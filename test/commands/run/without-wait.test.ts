@@ -108,14 +108,14 @@ describe('options of a wait on a run trigger that does not wait', () => {
   it('a report beside --no-wait is a usage error: none would be written', async () => {
     const { code, err } = await on.rungate(...trigger, '--no-wait', '--junit', 'a.xml', '--report', 'a.json');
     expect(code).toBe(64);
-    expect(err).toMatch(/--junit, --report: no effect with --no-wait/);
+    expect(err).toMatch(/no effect with --no-wait: --junit, --report/);
     expect(on.mock.requests).toEqual([]);
   });
 
   it('are named as they were given', async () => {
     const { code, err } = await on.rungate(...trigger, '--no-strict');
     expect(code).toBe(64);
-    expect(err).toContain('--no-strict: no effect without --wait');
+    expect(err).toContain('no effect without --wait: --no-strict');
   });
 
   it.each([[['--wait', '--no-wait']], [['--no-wait', '--wait']]])(

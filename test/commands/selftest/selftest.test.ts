@@ -584,7 +584,7 @@ describe('the likely cause of the rest', () => {
     [
       'red for green',
       'rungate run trigger --strict',
-      { exitCode: 64, runsCreated: 0, output: 'error: --strict: no effect without --wait, since …' },
+      { exitCode: 64, runsCreated: 0, output: 'error: no effect without --wait: --strict' },
       /does not wait for the run: add --wait/,
     ],
     ['asked again', `${step}\n${step}`, { runsCreated: 2, endsRead: 2 }, /is it meant to/],
