@@ -89,7 +89,7 @@ export function checkReportFlags(flags: ReportFlags): void {
   }
   const xml = flags.report?.find((file) => file.toLowerCase().endsWith('.xml'));
   if (xml !== undefined) {
-    throw new UsageError(`--report writes JSON, and ${JSON.stringify(excerpt(xml, 80))} is a name for XML`, {
+    throw new UsageError(`--report writes JSON, but ${JSON.stringify(excerpt(xml, 80))} ends in .xml`, {
       hint: `for JUnit XML, write --junit ${excerpt(xml, 80)}; for JSON, a name that ends in .json`,
     });
   }

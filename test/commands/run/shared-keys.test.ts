@@ -106,7 +106,12 @@ describe('a run of a derived key', () => {
   describe('that the service gives for each key', () => {
     const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'attempt' as const }));
     const start = { body: { projectSlug: 'p', processSlug: 'q' }, keys };
-    const exchange = { value: { runId: 'old' }, text: '{"runId":"old"}', headers: {}, attempts: 1 } as unknown as Exchange;
+    const exchange = {
+      value: { runId: 'old' },
+      text: '{"runId":"old"}',
+      headers: {},
+      attempts: 1,
+    } as unknown as Exchange;
     const starting = (looks: boolean[], stopAt?: string) => {
       const stop = new AbortController();
       const service = {
