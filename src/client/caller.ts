@@ -11,6 +11,7 @@ import { httpTransport } from '../transport/send.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { PreparedRequest, Transport } from '../transport/transport.ts';
 import { call } from './call.ts';
+import { isClosing, isOpening, stringEnd } from './json-text.ts';
 import type { Caller, CallerInput, CallOptions, ClientOptions } from './options.ts';
 import { paced } from './rate-limit.ts';
 import { prepareRequest } from './request.ts';
@@ -21,10 +22,33 @@ export type { Caller, CallerInput, CallOptions, ClientOptions, Exchange, Exchang
 /** The interface's neutral word for a field whose real name carries a vendor's (interface, section 2.8). */
 const neutral = 'providerModel';
 
-/** Renames a key in JSON text, wherever it stands. A quote within a text is escaped, so only keys are found. */
+/** Renames a key in JSON text, in each object where the new name is free: of two fields none is lost. */
 export function renameKey(json: string, from: string, to: string): string {
-  const key = JSON.stringify(from).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return json.replace(new RegExp(`(?<!\\\\)${key}(?=\\s*:)`, 'g'), () => JSON.stringify(to));
+  const [old, free] = [JSON.stringify(from), JSON.stringify(to)];
+  const open: { keys: number[]; taken: boolean }[] = [{ keys: [], taken: false }];
+  const keys: number[] = [];
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    const object = open.at(-1);
+    if (code === 0x22) {
+      const end = stringEnd(json, at);
+      const text = json.slice(at, end);
+      const isKey = (text === old || text === free) && /^\s*:/.test(json.slice(end, end + 300));
+      if (isKey && text === old) object?.keys.push(at);
+      else if (isKey && object !== undefined) object.taken = true;
+      at = end - 1;
+    } else if (isOpening(code)) open.push({ keys: [], taken: false });
+    else if (isClosing(code) && open.length > 1) {
+      open.pop();
+      if (object?.taken === false) keys.push(...object.keys);
+    }
+  }
+  let [renamed, copied] = ['', 0];
+  for (const at of keys.toSorted((a, b) => a - b)) {
+    renamed += json.slice(copied, at) + free;
+    copied = at + old.length;
+  }
+  return renamed + json.slice(copied);
 }
 
 /** The transport for a service that calls the model of an environment `field`: renamed on the wire, both ways. */

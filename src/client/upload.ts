@@ -1,23 +1,42 @@
 import type { FileContent, FileUpload } from '../contract/service-types.ts';
 import { UsageError } from '../errors.ts';
 
+const tagOf = (value: unknown) => Object.prototype.toString.call(value);
+
 /** By their tags: a test runner may have classes of its own for them. */
 function isContent(value: unknown): value is FileContent {
-  return /^\[object (Uint8Array|ArrayBuffer|Blob|File)\]$/.test(Object.prototype.toString.call(value));
+  return ArrayBuffer.isView(value) || /^\[object (ArrayBuffer|Blob|File)\]$/.test(tagOf(value));
+}
+
+/** Bytes that other threads may change while they are sent; as JSON it would be `{}`. */
+const isShared = (value: unknown) => tagOf(value) === '[object SharedArrayBuffer]';
+
+/** What is wrong with a field beside a file; null if nothing is. */
+function uploadProblem(key: string, value: unknown): string | null {
+  if (!['name', 'type'].includes(key)) return `${key} cannot be sent with a file`;
+  if (!['string', 'undefined'].includes(typeof value))
+    return `${key} must be text, not ${value === null ? 'null' : typeof value}`;
+  return key === 'name' && value === '' ? 'name must not be empty' : null;
 }
 
 /** What a body says of a file; null where it is fields, which go out as JSON. */
 function uploadIn(name: string, body: unknown): FileUpload | null {
+  const { file: given }: { file?: unknown } = Object(body);
+  if (isShared(body) || isShared(given)) {
+    throw new UsageError(`${name}: a SharedArrayBuffer cannot be sent as a file`, {
+      hint: 'copy it: new Uint8Array(buffer).slice()',
+    });
+  }
   if (isContent(body)) return { file: body };
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'file')) return null;
   const upload: Record<string, unknown> = { ...body };
   if (!isContent(upload.file)) return null;
-  const wrong = Object.keys(upload).find((key) => {
-    if (key === 'file') return false;
-    return !['name', 'type'].includes(key) || !['string', 'undefined'].includes(typeof upload[key]);
-  });
-  if (wrong === undefined) return upload as unknown as FileUpload;
-  throw new UsageError(`${name}: ${wrong} cannot be sent with a file`, {
+  const problem = Object.keys(upload)
+    .filter((key) => key !== 'file')
+    .map((key) => uploadProblem(key, upload[key]))
+    .find((one) => one !== null);
+  if (problem === undefined) return upload as unknown as FileUpload;
+  throw new UsageError(`${name}: ${problem}`, {
     hint: 'a file goes out as { file, name, type }: the name and the media type are text, and other fields have no place',
   });
 }
@@ -25,7 +44,9 @@ function uploadIn(name: string, body: unknown): FileUpload | null {
 async function bytesOf(name: string, file: FileContent): Promise<Uint8Array<ArrayBuffer>> {
   try {
     // The copy is what every attempt sends, whatever the caller does with the original.
-    return new Uint8Array('arrayBuffer' in file ? await file.arrayBuffer() : file);
+    if ('arrayBuffer' in file) return new Uint8Array(await file.arrayBuffer());
+    if (!ArrayBuffer.isView(file)) return new Uint8Array(file).slice();
+    return new Uint8Array(new Uint8Array(file.buffer, file.byteOffset, file.byteLength));
   } catch (cause) {
     throw new UsageError(`${name}: the file cannot be read`, { cause });
   }
@@ -41,7 +62,7 @@ export async function encodeUpload(
   const { file } = upload;
   const own: { name?: unknown; type?: unknown } = 'arrayBuffer' in file ? file : {};
   const type = upload.type ?? (typeof own.type === 'string' ? own.type : '');
-  const fileName = upload.name ?? (typeof own.name === 'string' ? own.name : 'file');
+  const fileName = upload.name ?? (typeof own.name === 'string' && own.name !== '' ? own.name : 'file');
   const form = new FormData();
   form.set('file', new Blob([await bytesOf(name, file)], { type }), fileName);
   // The runtime writes the body, so that names and boundaries are escaped as every server expects.

@@ -64,7 +64,7 @@ export interface Fields {
 }
 
 /** The content of a file. A `Blob` has a media type; a `File` has a name as well. */
-export type FileContent = Uint8Array | ArrayBuffer | Blob;
+export type FileContent = ArrayBufferView | ArrayBuffer | Blob;
 
 /** A file with the name and the media type to send it under; default those of the file itself. */
 export interface FileUpload {

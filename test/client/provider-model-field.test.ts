@@ -33,6 +33,13 @@ it('only keys are renamed, never a text that looks like one', () => {
   });
 });
 
+it('a field is not renamed where there is one of the new name', () => {
+  const text = '{"acmeModel":"a","providerModel":"b","in":[{"acmeModel" : 1},{"providerModel":2}]}';
+  expect(renameKey(text, 'acmeModel', 'providerModel')).toBe(
+    '{"acmeModel":"a","providerModel":"b","in":[{"providerModel" : 1},{"providerModel":2}]}',
+  );
+});
+
 it('renaming there and back gives what was there', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('providerModel', 'x', 'y:'), fc.jsonValue()), (value) => {

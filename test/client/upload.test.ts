@@ -33,6 +33,9 @@ describe('a file to attach', () => {
     ['a Buffer', Buffer.from(bytes), 'file', octets],
     ['an ArrayBuffer', bytes.buffer, 'file', octets],
     ['a view into a larger buffer', Uint8Array.of(1, ...bytes, 2).subarray(1, -1), 'file', octets],
+    ['a Uint16Array', new Uint16Array(bytes.buffer), 'file', octets],
+    ['a DataView', new DataView(Uint8Array.of(1, ...bytes, 2).buffer, 1, bytes.length), 'file', octets],
+    ['a File without a name', new File([bytes], ''), 'file', octets],
     ['a Blob', blob, 'file', 'image/png'],
     ['a File', new File([bytes], 'shot.png', { type: 'image/png' }), 'shot.png', 'image/png'],
     ['bytes with a name', { file: bytes, name: 'a "b"\r\n.bin' }, 'a "b"\r\n.bin', octets],
@@ -63,6 +66,15 @@ describe('a file to attach', () => {
     const before = mock.requests.length;
     expect((await rejection(attach(body as Body), UsageError)).hint).toContain('{ file, name, type }');
     expect(mock.requests).toHaveLength(before);
+  });
+
+  it.each<[unknown, string]>([
+    [{ file: bytes, name: null }, 'name must be text, not null'],
+    [{ file: bytes, name: '' }, 'name must not be empty'],
+    [new SharedArrayBuffer(4), 'a SharedArrayBuffer cannot be sent as a file'],
+    [{ file: new SharedArrayBuffer(4) }, 'a SharedArrayBuffer cannot be sent as a file'],
+  ])('%j is refused: %s', async (body, message) => {
+    expect((await rejection(attach(body as Body), UsageError)).message).toContain(message);
   });
 
   it('that cannot be read is refused', async () => {

@@ -60,11 +60,24 @@ function queryOf(
   const query: Record<string, unknown> = Object.fromEntries(
     shown.map(({ option, field, given }) => [field.path[0], fieldValue(option, field, given)]),
   );
-  if (typeof text === 'string') query[flags.textParam ?? 'q'] = text;
+  const textParam = flags.textParam ?? 'q';
+  if (typeof text === 'string' && Object.hasOwn(query, textParam)) {
+    throw new UsageError(`--text-param ${textParam} is the parameter of another option`, {
+      hint: 'name another parameter for the text',
+    });
+  }
+  if (typeof text === 'string') query[textParam] = text;
   const given = new Map<string, string[]>();
   for (const pair of Array.isArray(flags.query) ? flags.query : []) {
     const [name, value] = splitPair('--query', pair);
     given.set(name, [...(given.get(name) ?? []), value]);
+  }
+  const twice = [...given.keys()].find((name) => Object.hasOwn(query, name));
+  if (twice !== undefined) {
+    const flag = shown.find(({ field }) => field.path[0] === twice)?.option ?? 'the text to search for';
+    throw new UsageError(`--query ${twice}=… and ${flag} are the same parameter`, {
+      hint: 'give one of them',
+    });
   }
   const fields = fieldsOf(endpoint.query);
   // A list goes out as a parameter for each of its values.

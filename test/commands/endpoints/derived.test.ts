@@ -111,10 +111,21 @@ describe('a query', () => {
     expect(sent()?.query).toMatchObject({ q: 'a & b', mode: 'semantic', k: 'v=w' });
   });
 
+  it.each([
+    ['hello', '--query', 'q=other'],
+    ['--query', 'page=2', '--page', '3'],
+    ['hello', '--text-param', 'query', '--query', 'query=other'],
+    ['hello', '--text-param', 'page', '--page', '3'],
+  ])('search refuses one parameter from two places: %s %s %s %s', async (...words) => {
+    const { code, err } = await on.rungate('observations', 'search', 'p', ...words.filter(Boolean));
+    expect({ code, sent: on.mock.requests }).toEqual({ code: 64, sent: [] });
+    expect(err).toMatch(/are the same parameter|is the parameter of another option/);
+  });
+
   it('search sends every --query, also two of one name', async () => {
     answer('observations.search', []);
     const flags = ['--query', 'tag=a', '--query', 'mode=x', '--query', 'tag=b', '--query', 'q=y'];
-    expect((await on.rungate('observations', 'search', 'shop', 'x', ...flags)).code).toBe(0);
+    expect((await on.rungate('observations', 'search', 'shop', ...flags)).code).toBe(0);
     expect(sent()?.query).toEqual({ q: 'y', tag: ['a', 'b'], mode: 'x' });
   });
 
