@@ -61,5 +61,10 @@ const longest = 32;
 
 /** A wrong word as a message may repeat it: where it is longer than any right one, it may be a misplaced secret. */
 export function echoed(given: string): string {
-  return given.length > longest ? 'that' : JSON.stringify(given);
+  return isEchoed(given) ? JSON.stringify(given) : 'that';
+}
+
+/** Whether a message may repeat the word. */
+export function isEchoed(given: string): boolean {
+  return given.length <= longest;
 }

@@ -1,7 +1,7 @@
 import type { Auth } from '../contract/endpoint.ts';
 import { ConfigError, CredentialError } from '../errors.ts';
 import { commandNames } from '../hint-names.ts';
-import { type CredentialKind, oddLook, unsendable } from './odd-credential.ts';
+import { type CredentialKind, unsendable } from './odd-credential.ts';
 
 /** Who we are to the service (interface, section 5); each where an endpoint takes it. */
 export interface Credentials {
@@ -52,14 +52,12 @@ export function credentialHeader(
       : ', and none is set';
     throw new CredentialError(`${call} needs ${wanted[kind]}${only}`, { hint: names.give[kind] });
   }
-  const problem = unsendable(value);
-  if (problem !== null) {
-    const [what, setting] =
-      kind === 'key' ? (['API key', names.apiKey] as const) : (['bearer token', names.token] as const);
-    const usual = "give the bare value; echo ends its output with a line break, printf '%s' does not";
-    throw new ConfigError(`${setting} has ${problem}, which cannot be sent in a header`, {
-      hint: oddLook(what, value, names) ?? usual,
-    });
+  const [what, setting] =
+    kind === 'key' ? (['API key', names.apiKey] as const) : (['bearer token', names.token] as const);
+  const found = unsendable(what, value, names);
+  if (found !== null) {
+    const { problem, hint } = found;
+    throw new ConfigError(`${setting} has ${problem}, which cannot be sent in a header`, { hint });
   }
   return kind === 'key' ? { 'x-api-key': value } : { authorization: `Bearer ${value}` };
 }

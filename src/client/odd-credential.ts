@@ -33,26 +33,42 @@ export function oddLook(kind: CredentialKind, value: string, names: HintNames): 
   return apiKey.test(value) ? `what is set there looks like an API key: ${names.apiKey} is for it` : null;
 }
 
-const characters: Readonly<Record<string, string>> = {
-  '\n': 'a line break',
-  '\r': 'a carriage return',
-  '\t': 'a tab',
-  ' ': 'a space',
-  '\u00a0': 'a no-break space',
-  '\ufeff': 'a byte order mark',
+const noSpace = 'give the bare value, without white space';
+
+/** A character's name, and what to do about it. */
+const characters: Readonly<Record<string, readonly [string, string]>> = {
+  '\n': ['a line break', "give the bare value; echo ends its output with a line break, printf '%s' does not"],
+  '\r': ['a carriage return', 'give the bare value; lines that end in CRLF leave a carriage return behind'],
+  '\t': ['a tab', noSpace],
+  ' ': ['a space', noSpace],
+  '\u00a0': ['a no-break space', noSpace],
+  '\ufeff': [
+    'a byte order mark',
+    'leave out the byte order mark, which some editors put at the start of a file',
+  ],
 };
 
-/**
- * The first character that a header cannot carry, and where it is: `a line break as its last character`; null if all can be
- * sent.
- */
-export function unsendable(value: string): string | null {
+/** What keeps a value out of a header, and what to do about it. */
+export interface Unsendable {
+  /** The first such character, and where it is: `a line break as its last character`. */
+  readonly problem: string;
+  readonly hint: string;
+}
+
+/** Returns what keeps a credential out of a header; null if nothing does. */
+export function unsendable(kind: CredentialKind, value: string, names: HintNames): Unsendable | null {
   const found = /[^\x21-\x7e]/u.exec(value);
   if (found === null) return null;
   const [character] = found;
   const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  const name = characters[character] ?? `the character U+${code}`;
-  if (found.index === 0) return `${name} as its first character`;
+  const [name, remedy] = characters[character] ?? [
+    `the character U+${code}`,
+    'give the bare value; copy it again from where the service shows it',
+  ];
   const isLast = found.index + character.length === value.length;
-  return `${name} as ${isLast ? 'its last character' : `character ${found.index + 1}`}`;
+  const place = isLast ? 'its last character' : `character ${found.index + 1}`;
+  return {
+    problem: `${name} as ${found.index === 0 ? 'its first character' : place}`,
+    hint: oddLook(kind, value, names) ?? remedy,
+  };
 }

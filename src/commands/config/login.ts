@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type CredentialKind, unsendable } from '../../client/odd-credential.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { commandNames } from '../../hint-names.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, withSecret, withSetting } from '../../settings/profiles.ts';
@@ -53,11 +55,11 @@ async function readSecretText({ io }: Context, question: string): Promise<string
 }
 
 /** @throws UsageError that does not repeat it */
-function checkHeaderValue(what: string, secret: string): string {
-  if (/^[\x21-\x7e]+$/.test(secret)) return secret;
-  throw new UsageError(`that is no ${what}: it has a character that cannot be sent in a header`, {
-    hint: 'a space, a line break or a "Bearer" in front is often copied along: give the bare value',
-  });
+function checkHeaderValue(what: CredentialKind, secret: string): string {
+  const found = unsendable(what, secret, commandNames);
+  if (found === null) return secret;
+  const { problem, hint } = found;
+  throw new UsageError(`the ${what} has ${problem}, which cannot be sent in a header`, { hint });
 }
 
 /**

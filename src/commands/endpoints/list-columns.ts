@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts';
 import { isScalar } from '../../output/exact.ts';
 import type { Output } from '../../output/output.ts';
 import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
-import { echoed, nearest } from '../../suggest.ts';
+import { echoed, isEchoed, nearest } from '../../suggest.ts';
 import { cell } from './reply-table.ts';
 
 /** The fields of a list's items. */
@@ -95,6 +95,20 @@ export function chooseColumns(
   return { shown, hidden: fields.filter((name) => !shown.includes(name)), fields };
 }
 
+/** What to say of a column that no item has a value for. */
+function missingField(
+  name: string,
+  fields: readonly string[],
+  list: (names: readonly string[]) => string,
+): string {
+  const whole = fields.find((field) => name.startsWith(`${field}.`));
+  if (whole !== undefined)
+    return `a column has a whole field: write ${list([whole])}, without what follows it`;
+  const near = nearest(name, fields);
+  const better = near === null ? `the fields are ${list(fields)}` : `did you mean ${list([near])}?`;
+  return `no item has ${isEchoed(name) ? `the field ${echoed(name)}` : 'a field of that name'}: ${better}`;
+}
+
 /** Says which columns no item has a value for, and which fields have no column. */
 export async function tellColumns(
   output: Output,
@@ -105,12 +119,8 @@ export async function tellColumns(
   if (isJson(output)) return;
   const list = (names: readonly string[]) => output.excerpt(names.join(', '), 400);
   for (const name of missing) {
-    const near = nearest(name, fields);
-    const better =
-      near === null ? `the fields are ${list(fields)}` : `did you mean ${output.excerpt(near, 60)}?`;
-    await output.alert(
-      `${output.paint('warn', 'warning:')} --columns: no item has the field ${echoed(name)}: ${better}`,
-    );
+    const problem = missingField(name, fields, list);
+    await output.alert(`${output.paint('warn', 'warning:')} --columns: ${problem}`);
   }
   if (hidden.length === 0) return;
   const named = [...shown.slice(0, leastColumns), ...hidden].filter((name) => /^[\w.-]+$/.test(name));

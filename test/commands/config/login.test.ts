@@ -135,6 +135,27 @@ describe('a secret on the command line is refused and never repeated:', () => {
   });
 });
 
+describe('login names the character that cannot be sent in a header, and the remedy', () => {
+  it.each([
+    [`${secret}\n\n`, 'a line break as its last character', 'echo ends its output with a line break'],
+    [`${secret} `, 'a space as its last character', 'without white space'],
+    [`${secret.slice(0, 4)}\t${secret.slice(4)}`, 'a tab as character 5', 'without white space'],
+    [`Bearer ${secret}`, 'a space as character 7', 'leave out "Bearer"'],
+    [`${secret}\u00e9`, 'the character U+00E9 as its last character', 'copy it again'],
+  ])('%j', async (stdin, problem, remedy) => {
+    for (const [flag, what] of [
+      ['--api-key', 'API key'],
+      ['--token', 'bearer token'],
+    ] as const) {
+      const { code, err } = await login([flag, '--api-url', at], { stdin });
+      expect(code).toBe(64);
+      expect(err).toContain(`error: the ${what} has ${problem}, which cannot be sent in a header\n  → `);
+      expect(err).toContain(remedy);
+      expect(err).not.toContain(secret.slice(4));
+    }
+  });
+});
+
 describe('what login has kept', () => {
   it('is sent to its service, and is shown nowhere', async () => {
     const on = await stage();

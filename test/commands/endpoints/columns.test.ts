@@ -129,6 +129,15 @@ describe('--columns', () => {
     ]);
   });
 
+  it.each(each)('says how to name a field within a field, and one with a long name (%j)', async (argv) => {
+    const long = 'aFieldThatNoItemOfAnyListHasEverHadAtAll';
+    const { err } = await list([...argv, '--columns', `id,mobileRuntimeOverrides.deviceName,${long}`]);
+    expect(lines(err)).toEqual([
+      'warning: --columns: a column has a whole field: write mobileRuntimeOverrides, without what follows it',
+      expect.stringMatching(/^warning: --columns: no item has a field of that name: the fields are id, name/),
+    ]);
+  });
+
   it('takes the names of what every object has by nature for fields that are missing', async () => {
     const { out } = await list(['--columns', 'id,constructor,__proto__']);
     expect(out).toBe('env_1\t\t\nenv_2\t\t\n');
