@@ -93,6 +93,7 @@ function explanation(
 
 /** What may be wrong with an address that the service does not know. */
 function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames): string {
+  if (!/\/api(?:\/|$)/.test(path)) return 'paths of the service begin with /api, such as /api/environments';
   // Every path of the interface begins with /api: one that comes later is behind a prefix of the base URL.
   const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
   const what =

@@ -129,7 +129,10 @@ export async function callEndpoint(
   }
   if (endpoint.body !== undefined && json !== undefined) await tellLoose(context.output, endpoint.body, json);
   const sent = caller.exchange(name, endpoint, { params, query, body: attachment, json });
-  const reply = await sent.catch((error) => withHint(error, hint));
+  const isVariable = namesEnvironment(endpoint) && names.length > 1;
+  const reply = await sent.catch((error) =>
+    withHint(error, hint ?? (isVariable ? variablesHint(error, String(args[0])) : undefined)),
+  );
   await printReply(context, name, endpoint, reply, columns, query?.page);
   return exitCodes.ok;
 }
@@ -138,6 +141,13 @@ export async function callEndpoint(
 function withHint(error: unknown, hint: string | undefined): never {
   if (hint !== undefined && error instanceof HttpError && error.status === 404) error.hint = hint;
   throw error;
+}
+
+/** What to do if the environment is there, and the service does not know its variable. */
+function variablesHint(error: unknown, environment: string): string {
+  const shown = /^[\w.-]{1,60}$/.test(environment) ? environment : '<environmentId>';
+  const other = error instanceof HttpError && error.hint !== undefined ? `; ${error.hint}` : '';
+  return `rungate env vars list ${shown} shows the ids of the variables${other}`;
 }
 
 /** A new webhook's secret, without which nothing verifies: where it belongs. */
