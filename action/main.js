@@ -1,4 +1,4 @@
-// What the runner starts: the same gate as the command line, with the action's inputs as its words.
+// The runner starts this file: the gate of the command line, with the action's inputs as its arguments.
 
 import { runMain, systemIo } from '../dist/action/index.js';
 import * as core from '../dist/action/toolkit.js';

@@ -1,4 +1,4 @@
-// What the runner starts at the end of the job, also when the job was cancelled or the main step was killed.
+// The runner starts this file at the end of the job, also after the job was cancelled or the main step was killed.
 
 import { runPost, systemIo } from '../dist/action/index.js';
 import * as core from '../dist/action/toolkit.js';

@@ -16,7 +16,7 @@ import { proxySecrets } from './transport/proxy.ts';
 
 export { systemIo } from './host/io.ts';
 
-/** What is used of the runner's toolkit. */
+/** The functions of the runner's toolkit that the action uses. */
 export interface Toolkit {
   getInput(name: string): string;
   getState(name: string): string;
@@ -24,17 +24,19 @@ export interface Toolkit {
   setSecret(secret: string): void;
 }
 
-/** The command line's environment: the key from the input, and where to remember what was started. */
+/** Returns the environment for the gate: the key from the input, and the path of the journal. */
 function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
   const key = toolkit.getInput('api-key');
   if (key === '')
-    throw new ConfigError('the input api-key is empty', { hint: 'is the secret set, and named right?' });
+    throw new ConfigError('the input api-key is empty', {
+      hint: 'check that the secret exists and that the workflow uses its exact name',
+    });
   toolkit.setSecret(key);
   return { ...io.env, RUNGATE_API_KEY: key, RUNGATE_API_KEY_FILE: undefined, RUNGATE_JOURNAL: journal };
 }
 
-/** Runs a step; an error that rungate knows becomes an annotation and an exit code. */
-async function reported(toolkit: Toolkit, io: Io, step: () => Promise<number>): Promise<number> {
+/** Runs a step. An error of rungate becomes an annotation and an exit code; any other error is a bug and is thrown. */
+async function runStep(toolkit: Toolkit, io: Io, step: () => Promise<number>): Promise<number> {
   try {
     return await step();
   } catch (error) {
@@ -47,32 +49,32 @@ async function reported(toolkit: Toolkit, io: Io, step: () => Promise<number>): 
   }
 }
 
-const stopped: readonly number[] = [exitCodes.SIGHUP, exitCodes.SIGINT, exitCodes.SIGTERM];
+const stopCodes: readonly number[] = [exitCodes.SIGHUP, exitCodes.SIGINT, exitCodes.SIGTERM];
 
-/** The main step: inputs → the same gate as `rungate run trigger --wait`. Returns its exit code. */
+/** Runs the main step: the same gate as `rungate run trigger --wait`. Returns its exit code. */
 export function runMain(toolkit: Toolkit, io: Io): Promise<number> {
-  return reported(toolkit, io, async () => {
+  return runStep(toolkit, io, async () => {
     const journal = join(io.env.RUNNER_TEMP ?? tmpdir(), `rungate-action-${randomUUID()}.journal`);
-    // Before anything is started: the post step must find it even when this one is killed in the middle.
+    // Saved before a run is started: the post step needs it even if this step is killed.
     toolkit.saveState('journal', journal);
     const env = environment(toolkit, io, journal);
     const code = await main(
       argvOf((name) => toolkit.getInput(name)),
       { ...io, env },
     );
-    if (!stopped.includes(code)) toolkit.saveState('ended', 'true');
+    if (!stopCodes.includes(code)) toolkit.saveState('ended', 'true');
     return code;
   });
 }
 
-/** The post step: cancels what the main step has left going because it was cancelled or killed. */
+/** Runs the post step: cancels the runs that the main step left in progress because it was cancelled or killed. */
 export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
   const journal = toolkit.getState('journal');
   if (journal === '' || toolkit.getState('ended') === 'true') return exitCodes.ok;
-  return reported(toolkit, io, async () => {
+  return runStep(toolkit, io, async () => {
     const left = runsOf(readJournal(journal)).filter((run) => !run.settled);
     if (left.length === 0) return exitCodes.ok;
-    // The service is reached as the main step has reached it.
+    // The same connection settings as in the main step.
     const globals = Object.fromEntries(
       (['api-url', 'config', 'profile', 'ca-file', 'request-timeout'] as const)
         .map((name) => [camel(name), toolkit.getInput(name)])
@@ -91,9 +93,12 @@ function camel(name: string): string {
   return name.replace(/-[a-z]/g, (part) => part.slice(1).toUpperCase());
 }
 
-/** Without a journal nothing was started. One that somebody else may have written names no run that is ours to cancel. */
+/**
+ * Returns the events of the main step's journal; none if it does not exist, since then no run was started.
+ * @throws ConfigError if the journal is damaged, or if another user may have written it: its runs may not be ours to cancel
+ */
 function readJournal(path: string): JournalEvent[] {
-  const lost = (problem: string) =>
+  const unusable = (problem: string) =>
     new ConfigError(`the journal of the main step cannot be ${problem}`, {
       hint: 'a run may still be in progress: look for it in the service, and cancel it there',
     });
@@ -101,9 +106,9 @@ function readJournal(path: string): JournalEvent[] {
   try {
     text = readOwnFile(path);
   } catch (error) {
-    throw lost(`used: ${path}: ${(error as Error).message}`);
+    throw unusable(`used: ${path}: ${(error as Error).message}`);
   }
   const events = parseJournal(text ?? '');
-  if (events === null) throw lost(`read: ${path}`);
+  if (events === null) throw unusable(`read: ${path}`);
   return events;
 }

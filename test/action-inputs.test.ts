@@ -1,35 +1,35 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { argvOf, flagInputs } from '../src/action/inputs.ts';
+import { argvOf, optionInputs } from '../src/action/inputs.ts';
 import { githubOutputs } from '../src/ci/reports/outputs.ts';
 import { cli } from './cli/harness.ts';
 
 const manifest = readFileSync(new URL('../action.yml', import.meta.url), 'utf8');
 
-/** The names below a key of action.yml: they are indented by two. */
+/** Returns the names below a key of action.yml: they are indented by two spaces. */
 function names(section: string): string[] {
   const text = new RegExp(`^${section}:\\n([\\s\\S]*?)(?=^\\S|$(?![\\s\\S]))`, 'm').exec(manifest)?.[1] ?? '';
   return [...text.matchAll(/^ {2}["']?([a-z-]+)["']?:$/gm)].map((match) => String(match[1]));
 }
 
 describe('action.yml', () => {
-  it('has an input for each that is read, and no other', () => {
-    expect(names('inputs').sort()).toEqual([...Object.keys(flagInputs), 'api-key', 'matrix'].sort());
+  it('declares exactly the inputs that the action reads', () => {
+    expect(names('inputs').sort()).toEqual([...Object.keys(optionInputs), 'api-key', 'matrix'].sort());
   });
 
-  it('has the outputs that are written', () => {
+  it('declares exactly the outputs that rungate writes', () => {
     const written = githubOutputs({ schemaVersion: 1, gate: 'fail', exitCode: 1, runs: [] }, 'EOF');
     const outputs = [...written.matchAll(/^(.+)<<EOF$/gm)].map(([, name]) => name);
     expect(names('outputs').sort()).toEqual(outputs.sort());
   });
 
-  it('mirrors the flags of run trigger: each input is one, and each flag is an input or left out on purpose', async () => {
+  it('has an input for every option of run trigger, except those left out on purpose', async () => {
     const { out } = await cli(['run', 'trigger', '--help']);
     const flags = [...out.matchAll(/^\s+(?:-\w, )?--(?:no-)?([a-z-]+)/gm)].map((match) => String(match[1]));
-    const inputs = Object.keys(flagInputs).map((name) => (name === 'tags' ? 'tag' : name));
+    const inputs = Object.keys(optionInputs).map((name) => (name === 'tags' ? 'tag' : name));
     expect(inputs.filter((name) => !flags.includes(name))).toEqual([]);
-    // Of no use in an action: it waits, it prints for a log, and it talks to one kind of endpoint.
-    const leftOut = [
+    // These are useless in an action: it always waits, prints for a log, and sends to one kind of endpoint.
+    const useless = [
       'ci-report',
       'wait',
       'explain-key',
@@ -41,12 +41,12 @@ describe('action.yml', () => {
       'insecure-http',
       'help',
     ];
-    const missing = [...new Set(flags)].filter((name) => !inputs.includes(name) && !leftOut.includes(name));
+    const missing = [...new Set(flags)].filter((name) => !inputs.includes(name) && !useless.includes(name));
     expect(missing).toEqual([]);
   });
 });
 
-describe('the inputs as a command line', () => {
+describe('the command line for the inputs', () => {
   const argv = (inputs: Record<string, string>) => argvOf((name) => inputs[name] ?? '').slice(3);
 
   it.each<[Record<string, string>, string[]]>([
@@ -65,7 +65,7 @@ describe('the inputs as a command line', () => {
     [{ matrix: 'null' }, []],
     [{ matrix: '{}' }, []],
     [{ matrix: '{"node":20}', 'idempotency-key': 'k' }, ['--idempotency-key=k']],
-  ])('%j', (inputs, words) => {
-    expect(argv(inputs)).toEqual(words);
+  ])('of %j is %j', (inputs, expected) => {
+    expect(argv(inputs)).toEqual(expected);
   });
 });

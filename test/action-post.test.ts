@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What a main step leaves that is killed after it has created its run. */
+/** Leaves the journal of a main step that was killed after it had created its run. */
 async function killedAfterCreate(): Promise<void> {
   on = await stage({ outcome: 'stuck' });
   await on.with({ env: { RUNGATE_JOURNAL: journal } })(...trigger, '--wait', '--max-attempts', '1');
@@ -55,22 +55,22 @@ it('cancels the run of a main step that was killed', async () => {
   expect(await post()).toMatchObject({ code: 0, asked: ['run.status', 'run.cancel'] });
 });
 
-it('cancels the run although the last line was cut off just before its last brace', async () => {
+it('cancels the run if the last line of the journal lacks its closing brace', async () => {
   await killedAfterCreate();
   appendFileSync(journal, '\n{"event":"triggering","key":"k","round":1,"body":{"projectSlug":"shop"}');
   expect(await post()).toMatchObject({ code: 0, asked: ['run.status', 'run.cancel'] });
 });
 
 it.each<[string, () => void]>([
-  ['that others can write to', () => chmodSync(journal, 0o666)],
+  ['is writable by other users', () => chmodSync(journal, 0o666)],
   [
-    'behind a link',
+    'is a link',
     () => {
       renameSync(journal, join(folder, 'elsewhere'));
       symlinkSync(join(folder, 'elsewhere'), journal);
     },
   ],
-])('cancels nothing that a journal %s names, and says so', async (_name, plant) => {
+])('cancels nothing and reports it if the journal %s', async (_name, plant) => {
   await killedAfterCreate();
   plant();
   const { code, err, asked } = await post();
@@ -78,7 +78,7 @@ it.each<[string, () => void]>([
   expect(err).toMatch(/^::error title=rungate::the journal of the main step cannot be used/m);
 });
 
-it('does nothing if the main step has started nothing', async () => {
+it('does nothing if the main step started no run', async () => {
   on = await stage();
   expect(await post()).toMatchObject({ code: 0, err: '', asked: [] });
 });

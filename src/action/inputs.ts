@@ -1,13 +1,13 @@
 import { UsageError } from '../errors.ts';
 
-/** How an input becomes words of the command line. */
+/** How an input becomes arguments of the command line. */
 type Kind = 'value' | 'switch' | 'list';
 
 /**
- * The inputs that mirror flags of `run trigger --wait`, by the input's name. `on` and `tags` are lists: a flag for each
- * line, or for each part between commas.
+ * The inputs that mirror options of `run trigger --wait`. A list becomes one option for each line, or for each part between
+ * commas.
  */
-export const flagInputs = {
+export const optionInputs = {
   'api-url': 'value',
   config: 'value',
   profile: 'value',
@@ -37,31 +37,31 @@ export const flagInputs = {
   'request-timeout': 'value',
 } as const satisfies Readonly<Record<string, Kind>>;
 
-type FlagInput = keyof typeof flagInputs;
+type OptionInput = keyof typeof optionInputs;
 
-/** Flags whose name differs from the input's. */
-const renamed: Partial<Record<FlagInput, string>> = { tags: 'tag' };
+/** Options whose name differs from the input's. */
+const renamed: Partial<Record<OptionInput, string>> = { tags: 'tag' };
 
-/** A switch that has an opposite may be switched off; the others are off by being left out. */
-const withOpposite: readonly FlagInput[] = ['strict', 'cancel-on-interrupt'];
+/** Switches with a `--no-` form, which `false` becomes. The other switches are left out if they are `false`. */
+const negatable: readonly OptionInput[] = ['strict', 'cancel-on-interrupt'];
 
-function switchWords(name: FlagInput, text: string): string[] {
+function switchArguments(name: OptionInput, text: string): string[] {
   const value = text.toLowerCase();
   if (value === 'true') return [`--${name}`];
-  if (value === 'false') return withOpposite.includes(name) ? [`--no-${name}`] : [];
+  if (value === 'false') return negatable.includes(name) ? [`--no-${name}`] : [];
   throw new UsageError(`the input ${name} is "${text}"`, { hint: 'write true or false' });
 }
 
-function words(name: FlagInput, text: string): string[] {
-  const flag = `--${renamed[name] ?? name}`;
-  const kind: Kind = flagInputs[name];
-  if (kind === 'switch') return switchWords(name, text);
+function optionArguments(name: OptionInput, text: string): string[] {
+  const option = `--${renamed[name] ?? name}`;
+  const kind: Kind = optionInputs[name];
+  if (kind === 'switch') return switchArguments(name, text);
   const values = kind === 'list' ? text.split(/[\n,]/).map((part) => part.trim()) : [text];
-  // With an equals sign, so that a value that begins with a dash is never taken for a flag.
-  return values.filter((value) => value !== '').map((value) => `${flag}=${value}`);
+  // The equals sign keeps a value that begins with a dash from being read as an option.
+  return values.filter((value) => value !== '').map((value) => `${option}=${value}`);
 }
 
-/** The salt with the cell of the matrix: `null` if the job has none. A key that is given is the whole key, without a salt. */
+/** Returns the salt followed by the matrix cell (`null` without a matrix); '' if a key is given, which needs no salt. */
 function saltOf(read: (name: string) => string): string {
   if (!['', 'auto'].includes(read('idempotency-key'))) return '';
   const cell = read('matrix');
@@ -69,11 +69,11 @@ function saltOf(read: (name: string) => string): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** The command line that the inputs stand for. `read` returns an input's text, trimmed, and '' if it was left out. */
+/** Returns the command line for the inputs. `read` returns the trimmed text of an input, or '' if it is not set. */
 export function argvOf(read: (name: string) => string): string[] {
-  const flags = (Object.keys(flagInputs) as FlagInput[]).flatMap((name) => {
+  const options = (Object.keys(optionInputs) as OptionInput[]).flatMap((name) => {
     const text = name === 'idempotency-salt' ? saltOf(read) : read(name);
-    return text === '' ? [] : words(name, text);
+    return text === '' ? [] : optionArguments(name, text);
   });
-  return ['run', 'trigger', '--wait', ...flags];
+  return ['run', 'trigger', '--wait', ...options];
 }

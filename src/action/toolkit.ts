@@ -1,2 +1,2 @@
-// The one place that knows the runner's own library: it reads inputs and writes the runner's files in the form of the day.
+// The only module that imports the runner's library, which reads inputs and writes the runner's files in their current format.
 export { getInput, getState, saveState, setSecret } from '@actions/core';
