@@ -12,6 +12,6 @@ export const runIdOf = (reply: unknown, location?: string, pointer?: string, req
   find(reply, JSON.stringify(reply), location, pointer, request, redactNothing);
 export const runIdIn = (json: string, pointer?: string) =>
   find(JSON.parse(json), json, undefined, pointer, {}, redactNothing);
-export const readPage = (value: unknown, name = 'the list') => page(value, name, redactNothing);
+export const readPage = (value: unknown) => page(value, redactNothing);
 export const openJournal = (path: string, now: Date, tell: (problem: string) => void) =>
   open(path, now, tell, redactNothing);

@@ -55,9 +55,9 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
     }
     const call = async (...args: unknown[]) => {
       const [input, options] = parseArgs(name, endpoint, args);
-      const { value, request, redact } = await caller.exchange(name, endpoint, input, options);
+      const { value, redact } = await caller.exchange(name, endpoint, input, options);
       if (!endpoint.list || options?.check === false) return value;
-      return asList(value, readPage(value, request, redact));
+      return asList(value, readPage(value, redact));
     };
     const all = (...args: unknown[]) => readItems(caller, name, endpoint, ...parseArgs(name, endpoint, args));
     group[leaf] = endpoint.paged ? Object.assign(call, { all }) : call;

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
+import { defaultPageSize } from '../contract/fields.ts';
 import { ContractError } from '../errors.ts';
-import type { Page } from './list.ts';
+import type { Page, PageQuery } from './list.ts';
 
 /** The most pages that are read: of any list, and of one that does not say how many it has. */
 const mostPages = { ofAny: 1_000_000, uncounted: 100_000 } as const;
 
+/** A page with the status code that it came with. */
+export type SentPage = Page & { readonly status?: number };
+
 /** What becomes of a page that may be delivered. */
 export interface Judgement {
-  /** There is another page to read. */
-  more: boolean;
+  /** There is another page to read; `maybe`: nothing says so, and this one is as long as a page. */
+  more: boolean | 'maybe';
+  /** Not to be delivered: the service sent an earlier page, so the one before this was the last. */
+  again?: true;
   /** What the list ends with once this page's items were delivered. */
   problem?: ContractError;
 }
@@ -16,11 +22,15 @@ export interface Judgement {
 const hint =
   'what came before is not the whole list: read it again; if that fails too, the service pages wrongly';
 
+/** The id of an item; undefined if it has none, or a number that JSON.parse may have rounded to that of another. */
+function idOf(item: unknown): unknown {
+  const id = (item as { id?: unknown } | null | undefined)?.id;
+  return typeof id === 'string' || Number.isSafeInteger(id) ? id : undefined;
+}
+
 /** The same for two pages that end with the same item; where items have no ids, for two of the same items. */
 function fingerprint(items: readonly unknown[]): string {
-  const id = (items.at(-1) as { id?: unknown } | null | undefined)?.id;
-  // JSON.parse may have rounded two larger numbers to one.
-  const text = JSON.stringify(typeof id === 'string' || Number.isSafeInteger(id) ? id : items);
+  const text = JSON.stringify(idOf(items.at(-1)) ?? items);
   return createHash('sha1').update(text).digest('base64');
 }
 
@@ -35,12 +45,16 @@ function fingerprint(items: readonly unknown[]): string {
  *   things are deleted. One that has just grown is not held against the list: what it counts may have come after the
  *   page was made.
  *
+ * If nothing says whether there is more, a page as long as a page can be is followed by one more request. An earlier page
+ * in response is then the end of the list: the service does not page it.
+ *
  * It keeps no item, so it cannot see pages that overlap in their middle while the counts add up all the same.
  */
 export class PageSequence {
   /** The pages that came, by fingerprint: all that is kept of them. */
   #seen = new Map<string, number>();
   #read = 0;
+  #status: number | undefined;
   /** The position in the list after the last item that came; unknown where the first page's is. */
   #reached: number | undefined = 0;
   #pageSize: number | undefined;
@@ -49,11 +63,15 @@ export class PageSequence {
   #mostPages: number | undefined;
   #cap = 0;
   /** What the page before this one said. */
-  #last: { totalCount?: number | undefined; totalPages?: number | undefined } = {};
+  #last: Pick<Page, 'totalCount' | 'totalPages'> = {};
+  /** The id of the first item of all. */
+  #firstId: unknown;
+  /** Nothing says that the requested page exists. */
+  #guessed = false;
 
   constructor(
     readonly request: () => string,
-    readonly start: number,
+    readonly asked: PageQuery,
     readonly maxPages: number = mostPages.ofAny,
   ) {}
 
@@ -61,32 +79,74 @@ export class PageSequence {
    * @param asked the number of the page that was asked for
    * @throws ContractError for a page whose items are not those that were asked for
    */
-  judge(asked: number, page: Page): Judgement {
+  judge(asked: number, page: SentPage): Judgement {
     this.#read += 1;
+    this.#status = page.status;
     if (this.#read === 1) this.#begin(page);
+    if (this.#guessed && this.#isEarlier(asked, page)) return { more: false, again: true };
     this.#checkNumber(asked, page);
     this.#checkSize(asked, page);
     this.#checkRepeated(asked, page);
     if (page.totalCount !== undefined) this.#mostCount = Math.max(this.#mostCount ?? 0, page.totalCount);
     if (page.totalPages !== undefined) this.#mostPages = Math.max(this.#mostPages ?? 0, page.totalPages);
     if (this.#reached !== undefined) this.#reached += page.items.length;
-    const problem = page.hasNextPage
-      ? this.#endless(asked, page)
-      : (this.#surplus() ?? this.#lost(asked, page));
-    this.#last = { totalCount: page.totalCount, totalPages: page.totalPages };
-    return problem === undefined ? { more: page.hasNextPage } : { more: false, problem };
+    const more = this.#more(asked, page);
+    const problem = more ? this.#endless(asked, page) : (this.#surplus() ?? this.#lost(asked, page));
+    const { totalCount = this.#last.totalCount, totalPages = this.#last.totalPages } = page;
+    this.#last = {
+      ...(totalCount !== undefined && { totalCount }),
+      ...(totalPages !== undefined && { totalPages }),
+    };
+    this.#guessed = more === 'maybe' && totalCount === undefined;
+    return problem === undefined ? { more } : { more: false, problem };
   }
 
-  #begin({ pageSize, totalPages, totalCount = 0 }: Page): void {
+  #begin({ items, pageSize, totalPages, totalCount = 0 }: Page): void {
     this.#pageSize = pageSize;
     this.#firstCount = totalCount;
-    if (this.start > 1) this.#reached = pageSize === undefined ? undefined : (this.start - 1) * pageSize;
+    this.#firstId = idOf(items[0]);
+    const { page: start = 1, pageSize: askedSize } = this.asked;
+    // A shorter page is the last one, or the service's pages are shorter than was requested.
+    const size = pageSize ?? (items.length === askedSize ? askedSize : undefined);
+    if (start > 1) this.#reached = size === undefined ? undefined : (start - 1) * size;
     const cap = totalPages === undefined ? mostPages.uncounted : 10 * totalPages + 1000;
     this.#cap = Math.min(cap, this.maxPages);
   }
 
+  /** Whether there is a page after this one: by what the response says, or else by its numbers. */
+  #more(asked: number, page: Page): Judgement['more'] {
+    const {
+      items,
+      pageSize,
+      totalPages = this.#last.totalPages,
+      totalCount: count = this.#last.totalCount,
+    } = page;
+    if (page.hasNextPage !== undefined) return page.hasNextPage;
+    if (items.length === 0) return false;
+    if (totalPages !== undefined) return asked < totalPages;
+    if (count !== undefined && this.#reached !== undefined) return this.#reached < count;
+    // The service's pages may be shorter than was requested.
+    const size = pageSize || Math.min(this.asked.pageSize ?? defaultPageSize, defaultPageSize);
+    return count !== undefined || items.length >= size ? 'maybe' : false;
+  }
+
+  /** The page has another number than was requested, or begins or ends as an earlier one did. */
+  #isEarlier(asked: number, { page = asked, items }: Page): boolean {
+    if (items.length === 0) return false;
+    const first = idOf(items[0]);
+    return (
+      page !== asked || (first !== undefined && first === this.#firstId) || this.#seen.has(fingerprint(items))
+    );
+  }
+
   #error(field: string, text: string, expected: string, received: string): ContractError {
-    return new ContractError(`${this.request()}: ${text}`, { field, expected, received, hint });
+    return new ContractError(`${this.request()}: ${text}`, {
+      field,
+      expected,
+      received,
+      status: this.#status,
+      hint,
+    });
   }
 
   #checkNumber(asked: number, { page }: Page): void {
@@ -142,7 +202,8 @@ export class PageSequence {
   }
 
   /** What is missing at the end of the list. */
-  #lost(asked: number, { totalCount, totalPages }: Page): ContractError | undefined {
+  #lost(asked: number, page: Page): ContractError | undefined {
+    const { totalCount = this.#last.totalCount, totalPages = this.#last.totalPages } = page;
     if (totalCount !== undefined) {
       const count = Math.min(totalCount, this.#last.totalCount ?? totalCount);
       if (this.#reached === undefined || this.#reached >= count) return undefined;

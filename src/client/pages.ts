@@ -1,21 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Endpoint } from '../contract/endpoint.ts';
-import { RungateError } from '../errors.ts';
+import { HttpError, RungateError } from '../errors.ts';
 import { ownCopy } from '../own-options.ts';
 import { eitherSignal } from '../transport/stop.ts';
-import { type Page, readPage } from './list.ts';
+import { type Page, type PageQuery, readPage } from './list.ts';
 import type { Caller, CallerInput, CallOptions, Exchange } from './options.ts';
-import { PageSequence } from './page-checks.ts';
+import { PageSequence, type SentPage } from './page-checks.ts';
 import { type Mismatch, mismatchError, received } from './schema-mismatch.ts';
 
 /** Reads one page. It must end soon after the signal is aborted. */
-export type FetchPage<P extends Page> = (page: number, signal: AbortSignal) => Promise<P>;
+export type FetchPage<P extends SentPage> = (page: number, signal: AbortSignal) => Promise<P>;
 
 export interface PagesOptions {
   /** Returns the request as its user knows it, for messages: `GET /api/environments`. Called after a page was read. */
   request: () => string;
-  /** The first page to read; default 1. */
-  start?: number | undefined;
+  /** The first page to read, default 1; and the requested page size. */
+  asked?: PageQuery | undefined;
   /** The most pages that are read of any list. */
   maxPages?: number | undefined;
 }
@@ -29,18 +29,25 @@ async function settingOut(): Promise<void> {
   await nextTurn();
 }
 
+/** Nothing said that there is such a page, and the service has none. */
+function noPage(error: unknown): undefined {
+  if (error instanceof HttpError && error.status === 404) return;
+  throw error;
+}
+
 /**
  * The pages of a list, in order. While one is consumed, the next is already read: one and no more. A consumer
  * that stops early ends that too, and nothing is left running.
  * @throws ContractError where the list is not what it says (`PageSequence`), after the pages that came before it;
  * and whatever `fetchPage` throws
  */
-export async function* iteratePages<P extends Page>(
+export async function* iteratePages<P extends SentPage>(
   fetchPage: FetchPage<P>,
-  { request, start = 1, maxPages }: PagesOptions,
+  { request, asked = {}, maxPages }: PagesOptions,
 ): AsyncGenerator<P, void, undefined> {
   const stop = new AbortController();
-  const sequence = new PageSequence(request, start, maxPages);
+  const { page: start = 1 } = asked;
+  const sequence = new PageSequence(request, asked, maxPages);
   const read = (page: number) => {
     const reading = (async () => fetchPage(page, stop.signal))();
     // A page that nobody waits for yet may fail: that is told when its turn comes.
@@ -48,10 +55,14 @@ export async function* iteratePages<P extends Page>(
     return reading;
   };
   let ahead = read(start);
+  let guessed = false;
   try {
     for (let number = start; ; number += 1) {
-      const page = await ahead;
-      const { more, problem } = sequence.judge(number, page);
+      const page = await (guessed ? ahead.catch(noPage) : ahead);
+      if (page === undefined) return;
+      const { more, again, problem } = sequence.judge(number, page);
+      if (again) return;
+      guessed = more === 'maybe';
       if (more) {
         ahead = read(number + 1);
         await settingOut();
@@ -70,7 +81,8 @@ export async function* iteratePages<P extends Page>(
 export interface TakenPage<T> extends Page {
   readonly taken: T;
   readonly request: Exchange['request'];
-  /** What in its items is not as the contract says. */
+  readonly status: number;
+  /** The parts of it that are not as the contract says. */
   readonly odd: readonly Mismatch[];
 }
 
@@ -98,22 +110,23 @@ export async function* readPages<T>(
         ...options,
         signal: either.signal,
       });
-      const { value, odd, text, redact } = reply;
+      const { value, status, odd, text, redact } = reply;
       request = reply.request;
-      const page = readPage(value, request, redact);
+      const page = readPage(value, redact);
       if (page === undefined) {
         const expected = 'an array, or an object with one';
-        throw mismatchError(request, { field: '', expected, received: received(value, redact) });
+        throw mismatchError(request, { field: '', expected, received: received(value, redact), status });
       }
-      return { ...page, request, odd, taken: take(text, page) };
+      return { ...page, request, status, odd, taken: take(text, page) };
     } finally {
       either.release();
     }
   };
   // What is no page number is refused by the call itself.
-  const start = (query.page ?? 1) as number;
+  const { page, pageSize } = query as { page?: number | null; pageSize?: number | null };
+  const asked = { page: page ?? 1, pageSize: pageSize ?? undefined };
   try {
-    yield* iteratePages(fetchPage, { request: () => request, start });
+    yield* iteratePages(fetchPage, { request: () => request, asked });
   } catch (error) {
     if (error instanceof RungateError && error.facts.endpoint === undefined) {
       error.facts = { endpoint: name, method: endpoint.method };

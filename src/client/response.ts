@@ -129,8 +129,9 @@ export function readReply(
   if (!check) return read;
   const { value } = read;
   const hint = lookHint(request, names);
-  const page = endpoint.list ? readPage(value, requestText(request), request.redact, hint) : undefined;
-  if (page !== undefined) return { ...read, odd: oddItems(endpoint, page, request.redact) };
+  const page = endpoint.list ? readPage(value, request.redact) : undefined;
+  if (page !== undefined)
+    return { ...read, odd: [...page.oddFields, ...oddItems(endpoint, page, request.redact)] };
   // An item that the contract does not show may be no object at all.
   const isItem = endpoint.anyBody === true && endpoint.list !== true;
   const found = mismatches(endpoint.reply, value, request.redact, {

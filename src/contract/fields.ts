@@ -44,10 +44,13 @@ export const dateTime = z
   .stringFormat('datetime', (text) => dateTimeMs(text) !== null)
   .register(shown, { format: 'date-time' });
 
-/** Interface, sections 2.9 and 8: pages are 1-indexed, and have 20 items where nothing else is asked for. */
+/** Items of a page if nothing else is requested (interface, section 2.9). */
+export const defaultPageSize = 20;
+
+/** Interface, section 8: pages are 1-indexed. */
 export const page = {
   page: described(z.optional(z.int().check(z.gte(1))), 'page number, from 1'),
-  pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page', { default: 20 }),
+  pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page', { default: defaultPageSize }),
 };
 
 /** The query of a paged list: `page`, `pageSize` and the list's own filters. */
@@ -55,7 +58,7 @@ export function pageQuery<const Shape extends z.core.$ZodShape>(filters: Shape) 
   return z.strictObject({ ...filters, ...page });
 }
 
-/** A number of a page, which `readPage` refuses below 0. */
+/** A number of a page, which `readPage` takes for missing below 0. */
 const atLeast = (minimum: number) => optional(z.int().register(shown, { minimum }));
 
 /** The examples are those of one page that is the whole list. */

@@ -1,3 +1,4 @@
+import { defaultPageSize } from '../contract/fields.ts';
 import { MockError } from './reply.ts';
 
 /** Anything that knows how much it has and can hand out a stretch of it. */
@@ -22,8 +23,7 @@ export interface PageQuery {
   pageSize?: number | undefined;
 }
 
-/** Interface, section 2.9 shows the 20; the largest size is not shown. */
-const usualPageSize = 20;
+/** Not shown (interface, section 8). */
 const largestPageSize = 100;
 
 export function listed<T>(items: readonly T[]): Sliceable<T> {
@@ -43,7 +43,7 @@ export function pageIfAsked<T, Sent, Whole>(
 
 /** One page of a list, in the shape of the interface, section 2.9. Beyond the end there is nothing, and no error. */
 export function pageOf<T, Sent>(list: Sliceable<T>, query: PageQuery, sent: (item: T) => Sent): Page<Sent> {
-  const { page = 1, pageSize = usualPageSize } = query;
+  const { page = 1, pageSize = defaultPageSize } = query;
   if (pageSize > largestPageSize) {
     throw new MockError(422, 'Invalid query', `query.pageSize: expected at most ${largestPageSize}`);
   }

@@ -31,14 +31,15 @@ interface Reading {
   error: unknown;
 }
 
-async function readAll(fetchPage: (page: number) => Page, start = 1): Promise<Reading> {
+async function readAll(fetchPage: (page: number) => Page, page = 1, pageSize?: number): Promise<Reading> {
   const reading: Reading = { numbers: [], fetches: 0, error: undefined };
   const fetch = async (page: number) => {
     reading.fetches += 1;
     return fetchPage(page);
   };
   try {
-    for await (const { items } of iteratePages(fetch, { request: () => 'GET /list', start, maxPages: 200 })) {
+    const asked = { page, pageSize };
+    for await (const { items } of iteratePages(fetch, { request: () => 'GET /list', asked, maxPages: 200 })) {
       reading.numbers.push(...items.map((item) => (item as Item).n));
     }
   } catch (error) {
@@ -62,16 +63,37 @@ describe('an honest server', () => {
     );
   });
 
-  test('is read in whatever of the shape it shows', async () => {
-    const shown = fc.subarray(['page', 'pageSize', 'totalPages', 'totalCount'] as const);
+  test('is read to the end in whatever of the shape it shows, also if it shows nothing of it', async () => {
+    const shown = fc.subarray(['page', 'pageSize', 'totalPages', 'totalCount', 'hasNextPage'] as const);
     await fc.assert(
-      fc.asyncProperty(list, shown, async (of, keys) => {
-        const { numbers, error } = await readAll((page) => {
+      fc.asyncProperty(list, shown, fc.integer({ min: 1, max: 4 }), async (of, keys, start) => {
+        const fetch = (page: number) => {
           const whole = pageOf(of, page);
-          const { items, hasNextPage } = whole;
-          return { items, hasNextPage, ...Object.fromEntries(keys.map((key) => [key, whole[key]])) };
-        });
+          return { items: whole.items, ...Object.fromEntries(keys.map((key) => [key, whole[key]])) };
+        };
+        const { numbers, error } = await readAll(fetch, start, of.size);
+        const skipped = Math.min(of.count, (start - 1) * of.size);
+        expect({ numbers, error }).toEqual({ numbers: upTo(of.count, skipped), error: undefined });
+      }),
+    );
+  });
+
+  test('that does not page its list, and shows no numbers, is read once', async () => {
+    await fc.assert(
+      fc.asyncProperty(list, async (of) => {
+        const { items } = pageOf({ ...of, size: of.count }, 1);
+        const { numbers, error } = await readAll(() => ({ items }), 1, of.size);
         expect({ numbers, error }).toEqual({ numbers: upTo(of.count), error: undefined });
+      }),
+    );
+  });
+
+  test('whose pages are shorter than was requested, and have no numbers, is read to the end', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(150), fc.integer({ min: 20, max: 40 }), async (count, size) => {
+        const fetch = (page: number) => ({ items: pageOf({ count, size }, page).items });
+        const { numbers, error } = await readAll(fetch, 1, 100);
+        expect({ numbers, error }).toEqual({ numbers: upTo(count), error: undefined });
       }),
     );
   });

@@ -38,14 +38,14 @@ interface Reading {
 const request = () => 'GET /api/environments';
 
 /** Reads a list to its end, whatever the end is. */
-async function readAll(fetchPage: (page: number) => Page, start?: number): Promise<Reading> {
+async function readAll(fetchPage: (page: number) => Page, start = 1): Promise<Reading> {
   const reading: Reading = { ids: [], asked: [], error: undefined };
   const fetch: FetchPage<Page> = async (page) => {
     reading.asked.push(page);
     return fetchPage(page);
   };
   try {
-    for await (const { items } of iteratePages(fetch, { request, start })) {
+    for await (const { items } of iteratePages(fetch, { request, asked: { page: start } })) {
       reading.ids.push(...items.map((item) => (item as { id: string }).id));
     }
   } catch (error) {

@@ -13,6 +13,7 @@ import {
   type OddResponse,
   type Outcome,
   play,
+  readWhole,
   sampleItem,
   sampleResponse,
   throughLibrary,
@@ -163,6 +164,54 @@ const rows: Row[] = [
     look: ({ code, tableCode, err, value }) => {
       expect({ code, tableCode, value }).toEqual({ code: 0, tableCode: 0, value: { items: [] } });
       expect(err).toContain('nothing found');
+    },
+  },
+  ...[
+    ['page', '"1"'],
+    ['page', '{"number":1}'],
+    ['pageSize', '-20'],
+    ['totalPages', '1.5'],
+    ['totalCount', '-1'],
+    ['totalCount', '1e400'],
+    ['hasNextPage', '"false"'],
+  ].map(
+    ([field = '', value]): Row => ({
+      name: `whose ${field} is ${value}`,
+      endpoints: lists,
+      response: (name) => ({ text: `{"items":[${JSON.stringify(sampleItem(name))}],"${field}":${value}}` }),
+      look: takenWithWarning(field),
+    }),
+  ),
+  {
+    name: 'that is one value, or an object without a list',
+    endpoints: ['webhooks.eventTypes'],
+    response: () => json('run.completed'),
+    look: ({ code, out, value }) =>
+      expect({ code, out: JSON.parse(out), value }).toEqual({
+        code: 0,
+        out: 'run.completed',
+        value: { items: ['run.completed'] },
+      }),
+  },
+  {
+    name: 'with a list and something else named items',
+    endpoints: lists,
+    response: () => json({ items: { x: 1 }, data: [{ id: 'item-1' }], more: 2 }),
+    look: ({ code, out, value }, _, sent) =>
+      expect({ code, out: JSON.parse(out), value }).toEqual({
+        code: 0,
+        out: sent,
+        value: { items: [{ id: 'item-1' }], more: 2, response: sent },
+      }),
+  },
+  {
+    name: 'that is 200 without a body, where the contract shows a page',
+    endpoints: ['env.list', 'observations.list', 'webhooks.list'],
+    response: () => ({ text: '' }),
+    look: ({ code, err, error }) => {
+      expect(code).toBe(5);
+      expect(err).toContain('is not JSON: an empty body');
+      expect(error).toMatchObject({ code: 'contract', status: 200 });
     },
   },
   {
@@ -322,6 +371,113 @@ describe.each(shapes)('a list that is %s', (_, shape, returned) => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(`${JSON.stringify(item)}\n`);
   });
+});
+
+const pagedLists = lists.filter((name) => endpointOf(name).paged);
+const records = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => ({ id: `o${from + index}` }));
+const whole = records(1, 45);
+
+/** How services write the pages of a list of 45 items, 20 a page. */
+const pageStyles: readonly [name: string, (items: unknown[], page: number) => unknown][] = [
+  ['in bare arrays', (items) => items],
+  ['without numbers', (environments) => ({ environments })],
+  ['with their number', (items, page) => ({ items, page, pageSize: 20 })],
+  ['with a total', (results) => ({ results, total: 45 })],
+  ['with a count and a link', (results, page) => ({ results, count: 45, next: page < 3 ? '/next' : null })],
+  ['with the count of each page', (results) => ({ results, count: results.length })],
+  ['with a total in meta', (data, page) => ({ data, meta: { page, total: 45 } })],
+  ['with an object of numbers', (data, page) => ({ data, page: { number: page, size: 20, totalPages: 3 } })],
+  ['with totalCount', (data) => ({ data, totalCount: 45 })],
+  ['with totalCount and pageSize', (items) => ({ items, totalCount: 45, pageSize: 20 })],
+  ['with totalCount on the first page', (items, page) => ({ items, ...(page === 1 && { totalCount: 45 }) })],
+  ['with totalPages', (items) => ({ items, totalPages: 3 })],
+  ['with hasNextPage', (items, page) => ({ items, hasNextPage: page < 3 })],
+  ['with hasMore', (data, page) => ({ data, hasMore: page < 3 })],
+  ['with numbers as text', (items, page) => ({ items, page: `${page}`, totalCount: '45' })],
+  ['with an impossible count', (items) => ({ items, totalCount: -1 })],
+];
+
+describe.each(pageStyles)('a list whose pages come %s', (_, pageOf) => {
+  const page = (number: number) => json(pageOf(whole.slice(20 * number - 20, 20 * number), number));
+
+  it.each(pagedLists)('of %s is read whole, with --all and in the library', async (name) => {
+    const { code, printed: out, items, error, asked } = await readWhole(name, page);
+    expect({ code, out, items, error }).toEqual({ code: 0, out: whole, items: whole, error: undefined });
+    expect(asked).toEqual([1, 2, 3]);
+  });
+});
+
+/** The body of every response, the items that must come of it, and the error after them. */
+const unpaged: readonly [text: string, items: unknown[], message: string | undefined][] = [
+  ...[
+    '"totalCount":25',
+    '"total":25',
+    '"meta":{"total":25}',
+    '"totalPages":2',
+    '"totalCount":"25"',
+    '"hasNextPage":true',
+    '"hasNextPage":"true"',
+    '"next":"/next"',
+  ].map((more): [string, unknown[], string] => [
+    `{"items":${JSON.stringify(records(1, 20))},${more}}`,
+    records(1, 20),
+    'page 2 holds items of page 1 once more',
+  ]),
+  [JSON.stringify(records(1, 20)), records(1, 20), undefined],
+  [JSON.stringify({ items: records(1, 20), page: 1 }), records(1, 20), undefined],
+  [JSON.stringify({ items: records(1, 3), count: 3, total: 3 }), records(1, 3), undefined],
+  [JSON.stringify({ items: records(1, 3), hasNextPage: 'false' }), records(1, 3), undefined],
+  ['{"items":[{"id":"o1"}],"totalCount":1e400}', records(1, 1), undefined],
+  ['{"items":[null,7,"x"]}', [null, 7, 'x'], undefined],
+  ['{"items":null,"totalCount":0}', [], undefined],
+  ['null', [], undefined],
+  ['{"items":null,"totalCount":3}', [], 'the list ended after 0 of 3 items'],
+  ['{"a":[],"b":[]}', [], 'does not match the contract'],
+];
+
+describe.each(unpaged)('a list that is %s on every page', (text, came, message) => {
+  it.each(pagedLists)('of %s is never short in silence, and never read twice', async (name) => {
+    const { code, printed: out, err, items, error } = await readWhole(name, () => ({ text }));
+    expect({ code, out, items }, err).toEqual({ code: message ? 5 : 0, out: came, items: came });
+    if (message === undefined) return expect(error).toBeUndefined();
+    const shown = JSON.parse(err.trim().split('\n').at(-1) ?? '').error;
+    expect(shown).toMatchObject({ code: 'contract', status: 200, message: expect.stringContaining(message) });
+    expect(error).toMatchObject({ code: 'contract', status: 200 });
+  });
+});
+
+it.each(pagedLists)(
+  'a list of %s may be 204, or end with 204, or with 404 where nothing says more',
+  async (name) => {
+    for (const status of [204, 404]) {
+      const {
+        code,
+        printed: out,
+        items,
+      } = await readWhole(name, (page) =>
+        page === 1 ? json(records(1, 20)) : { status, text: '{"error":"no such page"}' },
+      );
+      expect({ status, code, out, items }).toEqual({ status, code: 0, out: records(1, 20), items: out });
+    }
+    const nothing = { code: 0, printed: [], items: [] };
+    expect(await readWhole(name, () => ({ status: 204, text: '' }))).toMatchObject(nothing);
+    const refused = { ...nothing, code: 5, error: { code: 'contract', status: 200 } };
+    expect(await readWhole(name, () => ({ text: '' }))).toMatchObject(
+      endpointOf(name).anyBody ? nothing : refused,
+    );
+  },
+);
+
+it('an environment is found by its key on any page, whatever says that there is one', async () => {
+  const { url, seen } = await serve(({ seen, response }) => {
+    const page = Number(new URL(seen.url, 'http://x').searchParams.get('page'));
+    const results = page === 1 ? records(1, 20) : [{ id: 'env-1', key: 'staging' }];
+    answer(response, 200, seen.method === 'GET' ? { results, total: 21 } : {});
+  });
+  const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+  expect(await cli(['env', 'update', 'staging', '--version', '1'], { env })).toMatchObject({ code: 0 });
+  expect(seen.at(-1)).toMatchObject({ method: 'PUT', url: '/api/environments/env-1' });
 });
 
 describe('an order that cannot be added up', () => {

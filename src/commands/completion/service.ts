@@ -61,7 +61,7 @@ async function listItems(
       const query = endpoint.paged ? { query: { page: 1, pageSize: most } } : {};
       const times = { attempts: 1, timeoutMs: mostMs, requestTimeoutMs: mostMs };
       const reply = await caller.exchange(name, endpoint, { params, ...query }, { ...times, check: false });
-      return readPage(reply.value, reply.request, reply.redact)?.items.slice(0, most) ?? [];
+      return readPage(reply.value, reply.redact)?.items.slice(0, most) ?? [];
     });
   } finally {
     await context.close();

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../client/caller.ts';
-import { type Page, readPage } from '../../client/list.ts';
+import { hasNext, type Page, type PageQuery, readPage } from '../../client/list.ts';
 import { type Endpoint, pathParams, type Schema } from '../../contract/endpoint.ts';
 import { type Field, fieldsOf, isList, itemSchema } from '../../contract/shape.ts';
 import { HttpError, UsageError } from '../../errors.ts';
@@ -133,7 +133,7 @@ export async function callEndpoint(
   const reply = await sent.catch((error) =>
     withHint(error, hint ?? (isVariable ? variablesHint(error, String(args[0])) : undefined)),
   );
-  await printReply(context, name, endpoint, reply, columns, query?.page);
+  await printReply(context, name, endpoint, reply, columns, query ?? {});
   return exitCodes.ok;
 }
 
@@ -169,16 +169,14 @@ async function printReply(
   endpoint: Endpoint,
   reply: Exchange,
   columns: readonly string[] | undefined,
-  askedPage: unknown,
+  asked: PageQuery,
 ): Promise<void> {
   const { output, io } = context;
-  if (reply.text === '') return output.note(saidOfNothing(endpoint, askedPage));
+  if (reply.text === '') return output.note(saidOfNothing(endpoint, asked.page));
   if (await speakOfPage(output, reply)) return;
   const item = itemSchema(endpoint.reply);
   const page =
-    isList(endpoint) || Array.isArray(reply.value)
-      ? readPage(reply.value, reply.request, reply.redact)
-      : undefined;
+    isList(endpoint) || Array.isArray(reply.value) ? readPage(reply.value, reply.redact) : undefined;
   if (page === undefined) {
     await output.reply(reply.text, fieldTable(reply.text));
     await tellOdd(output, reply);
@@ -191,15 +189,18 @@ async function printReply(
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
   await output.reply(reply.text, itemTable(items, chosen.shown, output.redact));
   await tellOdd(output, reply);
-  if (items.length === 0) await output.note(emptyText(askedPage, page));
-  else if (page.hasNextPage) await output.note(nextPage(endpoint, page));
+  if (items.length === 0) await output.note(emptyText(asked.page, page));
+  // The contract has no pages for orders, and a total beside them may be an amount.
+  else if (endpoint.list ? hasNext(page, asked) : page.hasNextPage)
+    await output.note(nextPage(endpoint, page, asked));
   if (items.length > 0) await tellColumns(output, chosen, isList(endpoint));
 }
 
 /** How to read on. */
-function nextPage({ paged, path }: Endpoint, { page = 1, totalPages }: Page): string {
-  const here = `page ${page}${totalPages === undefined ? '' : ` of ${totalPages}`}`;
-  const next = page + 1;
+function nextPage({ paged, path }: Endpoint, { page, totalPages }: Page, asked: PageQuery): string {
+  const number = page || asked.page || 1;
+  const here = `page ${number}${totalPages === undefined ? '' : ` of ${totalPages}`}`;
+  const next = number + 1;
   return paged
     ? `${here}; the next with --page ${next}, all with --all`
     : `${here}; the next with rungate api GET "${path}?page=${next}"`;

@@ -101,12 +101,8 @@ export async function listAll(
   let warned = false;
   let empty: string | null = emptyText(input.query?.page);
   for await (const page of readPages(caller, name, endpoint, input, style.take)) {
-    if (page.items.length === 0) {
-      empty &&= emptyText(input.query?.page, page);
-      continue;
-    }
-    empty = null;
-    for (const piece of style.render(page)) {
+    empty &&= page.items.length > 0 ? null : emptyText(input.query?.page, page);
+    for (const piece of page.items.length === 0 ? [] : style.render(page)) {
       await style.write(await piece);
       if (!io.out.open) return exitCodes.ok;
     }

@@ -94,6 +94,21 @@ it('--query gives a parameter that has an option of its own, too', async () => {
 });
 
 describe('a list with more pages', () => {
+  it.each([
+    ['a count', [], { totalCount: 5 }, 'page 1; the next with --page 2, all with --all'],
+    ['a count as text', [], { totalCount: '5' }, 'page 1; the next with --page 2, all with --all'],
+    ['a total', ['--page', '2', '--page-size', '1'], { total: 5 }, 'page 2; the next with --page 3'],
+    ['a number of pages', ['--page', '2'], { totalPages: 3 }, 'page 2 of 3; the next with --page 3'],
+    ['a count that is reached', ['--page', '3', '--page-size', '2'], { totalCount: 5 }, ''],
+  ])('says so if it shows only %s', async (_, argv, numbers, hint) => {
+    const { url } = await serve(({ response }) => json(response, 200, { items: [{ id: 'e1' }], ...numbers }));
+    const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+    const { code, err } = await cli(['env', 'list', ...argv], { env });
+    expect(code).toBe(0);
+    if (hint === '') expect(err).toBe('');
+    else expect(err).toContain(hint);
+  });
+
   it.each(lists)('of %s says how to read on, with options that the command has', async (name) => {
     const { url, seen } = await serve(({ response }) =>
       json(response, 200, { items: [sampleItem(name)], page: 1, totalPages: 3 }),
