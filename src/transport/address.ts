@@ -3,62 +3,62 @@ import { ConfigError, UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import { parseUrl } from '../parse-url.ts';
 
-/** Characters that have no business in an id: C0, DEL and C1 controls, and halves of surrogate pairs. */
+/** Characters that an id must not contain: C0, DEL and C1 controls, and unpaired surrogates. */
 const unsendable = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
 
-/** `localhost`, `*.localhost`, `127.0.0.0/8` and `::1`: what is sent there does not leave the machine. */
+/** Whether the host is `localhost`, `*.localhost`, `127.0.0.0/8` or `::1`: requests to it never leave the machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname.replace(/\.$/, ''));
 }
 
-/** Whether the service is on this machine, where it has no limits to share. */
+/** Whether the service runs on this machine, where no other job shares its rate limits. */
 export function isLocal(apiUrl: string): boolean {
   return isLoopback(parseUrl(apiUrl)?.hostname ?? '');
 }
 
 /**
- * The service's base URL, checked: https (http only to this machine unless `insecureHttp`), a path prefix at
- * most. Never echoes the address: one with a password in it would end up in a log.
+ * Returns the base URL of the service: https (http only to this machine unless `insecureHttp`), with at most a path
+ * prefix. Errors never repeat the address, which may contain a password.
  * @throws ConfigError
  */
 export function parseApiUrl(apiUrl: string, insecureHttp = false, names = commandNames): URL {
   const text = apiUrl.trim();
-  const example = `write ${names.apiUrl} like https://service.example.com, or http://localhost:4010 for this machine`;
+  const example = `set ${names.apiUrl} to a URL like https://service.example.com, or http://localhost:4010 for a local service`;
   const problem = (what: string, hint = example) =>
     new ConfigError(`the address of the service ${what}`, { hint });
   if (text === '') throw problem('is not set');
-  if (/^["'“‘]/.test(text)) throw problem('begins with a quote', `take the quotes out of ${names.apiUrl}`);
+  if (/^["'“‘]/.test(text)) throw problem('begins with a quote', `remove the quotes from ${names.apiUrl}`);
   if (/[${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
-    const hint = `check ${names.apiUrl}: a placeholder that nothing replaced has such characters`;
-    throw problem('has a space or one of $ { } % < > in it', hint);
+    const hint = `check ${names.apiUrl}: it may contain a placeholder that was not replaced`;
+    throw problem('contains a space or one of $ { } % < >', hint);
   }
   const url = parseUrl(text);
   if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    const hint = `give the credential as ${names.apiKey} or ${names.token}`;
-    throw problem('must not carry a user name or a password', hint);
+    const hint = `set the credential as ${names.apiKey} or ${names.token}`;
+    throw problem('must not contain a user name or password', hint);
   }
   if (/[?#]/.test(text)) throw problem('must not have a query or a fragment');
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
-    const hint = `use https://; ${names.insecureHttp} sends credentials over it all the same`;
+    const hint = `use https://; ${names.insecureHttp} allows http, which sends the credential unencrypted`;
     throw problem(`is not encrypted: http to ${url.hostname}`, hint);
   }
   return url;
 }
 
-/** Why a value cannot stand in a path, as the end of a sentence, or null. */
+/** Returns why a value cannot be part of a path, as the end of a sentence, or null if it can. */
 export function paramProblem(value: unknown): string | null {
   if (typeof value !== 'string') return 'must be a string';
   if (value === '') return 'must not be empty';
   if (value === '.' || value === '..')
     return `must not be ${JSON.stringify(value)}: it would change the path`;
-  if (unsendable.test(value)) return 'must not contain control characters or broken text';
+  if (unsendable.test(value)) return 'must not contain control characters or invalid Unicode';
   return null;
 }
 
 /**
- * The endpoint's path with its parameters filled in, percent-encoded: a value never adds or removes a segment.
+ * Returns the endpoint's path with its parameters filled in, percent-encoded: a value never adds or removes a segment.
  * @throws UsageError before anything is sent
  */
 export function fillPath(
@@ -71,17 +71,17 @@ export function fillPath(
   const extra = Object.keys(params).find((given) => !names.includes(given));
   if (extra !== undefined) {
     throw new UsageError(`${call(name)}the path has no parameter ${extra}`, {
-      hint: names.length === 0 ? 'give none' : `its parameters are ${names.join(', ')}`,
+      hint: names.length === 0 ? 'the path takes no parameters' : `its parameters are ${names.join(', ')}`,
     });
   }
   for (const param of names) {
     const value: unknown = Object.hasOwn(params, param) ? params[param] : undefined;
     const isReserved = param === names.at(-1) && endpoint.reserved?.includes(String(value));
-    const reserved = isReserved ? `must not be "${value}": that path belongs to another call` : null;
+    const reserved = isReserved ? `must not be "${value}": that path belongs to another endpoint` : null;
     const problem = value === undefined ? 'is missing' : (paramProblem(value) ?? reserved);
     if (problem !== null) {
       throw new UsageError(`${call(name)}${param} ${problem}`, {
-        hint: `give ${param} as the service shows it`,
+        hint: `copy ${param} exactly as the service shows it`,
       });
     }
   }
@@ -94,11 +94,12 @@ function queryText(name: string, key: string, value: unknown, { call, query }: H
   if (typeof value === 'string' && !/\p{Surrogate}/u.test(value)) return value;
   if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-  throw new UsageError(`${call(name)}${query(key)} must be a text, a number, a boolean or a list of these`);
+  throw new UsageError(`${call(name)}${query(key)} must be a string, a number, a boolean or a list of these`);
 }
 
 /**
- * The query as it goes out, with its `?`, or nothing: what is undefined is left out, a list is repeated.
+ * Returns the encoded query with its `?`, or an empty string. Leaves out undefined values, and repeats the key for each
+ * item of a list.
  * @throws UsageError for a value that has no text form
  */
 export function queryString(

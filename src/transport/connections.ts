@@ -5,42 +5,42 @@ import { ProxyFault } from './network-error.ts';
 import { proxyAuthorization } from './proxy.ts';
 
 /**
- * How long one address of several may take before the next is tried, and this one given up. Node's own 250 ms are less
- * than a round trip to another continent, and the next address is often an IPv6 address that leads nowhere.
+ * How long one of several addresses may take to connect before Node gives up on it and uses the next. Node's default,
+ * 250 ms, is shorter than a round trip to another continent, and the next address is often an unreachable IPv6 address.
  */
 const addressMs = Math.max(1500, getDefaultAutoSelectFamilyAttemptTimeout());
 
-/** Thirty runs that are cancelled together wait for a free connection instead of opening thirty. */
+/** Requests beyond these wait for a free connection: cancelling 30 runs together does not open 30. */
 const connections = 16;
 
-/** Each attempt has one time limit, which is not undici's. */
+/** undici's own timeouts are off: `send` limits the time of each attempt. */
 const limits = { connections, headersTimeout: 0, bodyTimeout: 0 };
 
-/** Longer than the longest usual poll interval, so that a poll finds its connection open. */
+/** Longer than the longest usual poll interval, so that the next poll can reuse its connection. */
 const idle = { pipelining: 1, keepAliveTimeout: 75_000, keepAliveMaxTimeout: 600_000 };
 
-/** undici ends each connection after its request. */
+/** Makes undici close each connection after its request. */
 const closing = { pipelining: 0 };
 
-/** A connector of undici: it returns the socket at once, which its public type leaves out. */
+/** A connector of undici. It returns the socket immediately, although its public type does not say so. */
 type Connector = (...args: Parameters<buildConnector.connector>) => Socket;
 
-/** Connections to a proxy: CONNECT turns one into a tunnel. */
+/** Connections to a proxy; CONNECT turns one into a tunnel. */
 class ProxyPool extends Pool {
-  /** @throws ProxyFault unless the proxy answers with a 2xx: any of them is a tunnel (RFC 9110, 9.3.6). */
-  override connect(asked: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
+  /** @throws ProxyFault unless the proxy responds with a 2xx; any 2xx means that the tunnel is open (RFC 9110, 9.3.6). */
+  override connect(options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> {
     return new Promise((resolve, reject) => {
       this.dispatch(
-        { ...asked, method: 'CONNECT' },
+        { ...options, method: 'CONNECT' },
         {
           onRequestStart() {},
           onRequestUpgrade(_, status, headers, socket) {
             const open = status >= 200 && status < 300;
-            // undici would take it for a response, and ask for one tunnel after the other.
+            // undici would parse such data as a response and open one tunnel after the other.
             const early =
-              open && socket.readableLength > 0 ? new Error('it sent data of its own') : undefined;
+              open && socket.readableLength > 0 ? new Error('the proxy sent unexpected data') : undefined;
             if (open && early === undefined) {
-              // ProxyAgent takes no other 2xx for a tunnel.
+              // ProxyAgent accepts no other 2xx.
               resolve({ statusCode: 200, headers, socket, opaque: null });
               return;
             }
@@ -55,10 +55,10 @@ class ProxyPool extends Pool {
 }
 
 /**
- * An agent whose connections are tunnels through the proxy: CONNECT, whatever the target's scheme, so that a proxy never
- * sees a request or a credential for the service. A connection fails with ProxyFault if there is no tunnel.
+ * Returns an agent that reaches every target through a CONNECT tunnel, whatever the target's scheme, so that the proxy
+ * never sees a request or a credential for the service. If the proxy opens no tunnel, connecting fails with ProxyFault.
  * @param connect opens the connections to the proxy
- * @param timeoutMs how long the proxy may take to answer
+ * @param timeoutMs how long the proxy may take to respond
  */
 function proxyAgent(
   proxy: URL,
@@ -67,12 +67,12 @@ function proxyAgent(
   timeoutMs: number,
 ): ProxyAgent {
   const token = proxyAuthorization(proxy);
-  // ProxyAgent names the target's host otherwise when the proxy is an IP address.
+  // Otherwise ProxyAgent sends the target's host name as SNI to a proxy with an IP address.
   const toProxy: Connector = ({ servername: _, ...target }, callback) =>
     connect(isIP(target.hostname) ? target : { ...target, servername: target.hostname }, callback);
   return new ProxyAgent({
     ...options,
-    // ProxyAgent leaves out a user without a password.
+    // ProxyAgent ignores a user name without a password in the address.
     uri: proxy.origin,
     ...(token !== null && { token }),
     clientFactory: (origin) => new ProxyPool(origin, { connect: toProxy, headersTimeout: timeoutMs }),
@@ -80,21 +80,21 @@ function proxyAgent(
 }
 
 export interface ConnectionsOptions {
-  /** The proxy between us and the service, or null. */
+  /** The proxy in front of the service, or null. */
   proxy: URL | null;
-  /** Trust in other authorities than those that Node trusts. */
+  /** Custom certificate authorities; undefined uses the ones that Node trusts. */
   context: SecureContext | undefined;
-  /** How long each step of making a connection may take, in milliseconds. */
+  /** The time limit for each step of opening a connection, in milliseconds. */
   timeoutMs: number;
 }
 
 /** The open connections to the service, direct or through one proxy. */
 export interface Connections {
-  /** Keeps connections for later requests. */
-  readonly kept: Dispatcher;
-  /** Gives each request a connection that nothing was sent over before, and closes it afterwards. */
+  /** Keeps connections open for later requests. */
+  readonly pooled: Dispatcher;
+  /** Opens a new connection for each request and closes it afterwards. */
   readonly fresh: Dispatcher;
-  /** Ends all connections, also one that is in use or still being made. */
+  /** Closes all connections, including those in use and those still being opened. */
   end(): void;
 }
 
@@ -106,9 +106,9 @@ export function openConnections({ proxy, context, timeoutMs }: ConnectionsOption
     ...(context && { secureContext: context }),
   };
   const connector = buildConnector(tls) as Connector;
-  // Destroying an agent does not end a connection that is still being made.
+  // Destroying an agent does not close a connection that is still being opened.
   const connect: Connector = (target, callback) => {
-    // The time limit of an attempt keeps the process alive, not a connection that nobody waits for any more.
+    // Only the timer of an attempt keeps the process alive; an abandoned connection must not.
     const socket = connector(target, callback).unref();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
@@ -118,12 +118,12 @@ export function openConnections({ proxy, context, timeoutMs }: ConnectionsOption
     proxy === null
       ? new Agent({ ...limits, ...reuse, connect })
       : proxyAgent(proxy, { ...limits, ...reuse, requestTls: tls }, connect, timeoutMs);
-  const [kept, fresh] = [open(idle), open(closing)];
+  const [pooled, fresh] = [open(idle), open(closing)];
   return {
-    kept,
+    pooled,
     fresh,
     end() {
-      for (const agent of [kept, fresh]) void agent.destroy();
+      for (const agent of [pooled, fresh]) void agent.destroy();
       for (const socket of sockets) socket.destroy();
     },
   };

@@ -6,27 +6,27 @@ import { networkError, ProxyFault, proxyError } from './network-error.ts';
 import type { Stop } from './stop.ts';
 import type { PreparedRequest, RawReply } from './transport.ts';
 
-/** One request to one address: a redirect is another hop. */
+/** One request to one URL; following a redirect is another hop. */
 export interface Hop {
   request: PreparedRequest;
   url: URL;
   proxy: URL | null;
   stop: Stop;
   maxBodyBytes: number;
-  /** What the hop fails with when it is stopped. */
+  /** Returns the error with which the hop fails when it is stopped. */
   reason: (started: boolean) => unknown;
-  /** What errors call the settings. */
+  /** The names that error messages use for the settings. */
   names: HintNames;
 }
 
 const decoder = new TextDecoder();
 
-/** Enough for the explanation of an error. */
-const mostErrorBytes = 1024 * 1024;
+/** The size limit of an error response. */
+const maxErrorBytes = 1024 * 1024;
 
 const isSuccess = (status: number) => status >= 200 && status < 300;
 
-/** A header that came several times becomes one. */
+/** Joins the values of a header that occurs several times. */
 function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const name of Object.keys(headers)) {
@@ -36,21 +36,21 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
   return flat;
 }
 
-/** What an error keeps of a body at first: it shows less. */
-const mostKept = 256 * 1024;
+/** How much of an oversized body the error keeps, in bytes; it is shortened again before it is shown. */
+const maxKeptBytes = 256 * 1024;
 
 function tooLarge(status: number, limit: number, body: Uint8Array): ContractError {
   const expected = `a body of at most ${limit} bytes`;
-  return new ContractError(`the reply is too large: expected ${expected}`, {
+  return new ContractError(`the response is too large: expected ${expected}`, {
     field: '',
     expected,
     received: 'more',
     status,
-    body: decoder.decode(body.subarray(0, mostKept)),
+    body: decoder.decode(body.subarray(0, maxKeptBytes)),
   });
 }
 
-/** A longer body may still be on its way when the response is there, and what is left must not be sent then. */
+/** When the response arrives, a longer body may still be in transit, so its connection is not reused. */
 const longBody = 16 * 1024;
 
 function optionsOf({ request, url }: Hop): Dispatcher.DispatchOptions {
@@ -82,25 +82,24 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       sending?.abort(new Error('stopped'));
     };
     const finish = () => settle(() => resolve({ ...head, text: decoder.decode(body.bytes()) }));
-    // undici frees the connection in the next turn of the event loop: a request sent before that opens another one.
+    // undici frees the connection in the next turn of the event loop; a request sent earlier would open another one.
     const finishFree = () => queueMicrotask(() => setImmediate(finish));
     hop.stop.onCall = stop;
     dispatcher.dispatch(optionsOf(hop), {
-      // Called once, when the first byte is about to be written to a connection that is open and, if it is TLS, trusted.
+      // Called once, just before the first byte is written; the connection is open and, for TLS, trusted.
       onRequestStart(controller) {
         if (hop.stop.called) controller.abort(new Error('stopped'));
         else sending = controller;
       },
       onResponseStart(controller, status, headers) {
-        // The connection now speaks another protocol.
         if (status === 101) controller.abort(new Error('it switched to another protocol'));
         head = { status, headers: joined(headers) };
-        const most = hop.maxBodyBytes;
-        body = new CollectedBytes(isSuccess(status) ? most : Math.min(most, mostErrorBytes));
+        const limit = hop.maxBodyBytes;
+        body = new CollectedBytes(isSuccess(status) ? limit : Math.min(limit, maxErrorBytes));
       },
       onResponseData(controller, chunk) {
         if (body.add(chunk)) return;
-        // An error is an error whatever the length of its explanation.
+        // An oversized error response is still the service's error.
         if (isSuccess(head.status))
           settle(() => reject(tooLarge(head.status, hop.maxBodyBytes, body.bytes())));
         else finish();
@@ -108,7 +107,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
       },
       onResponseEnd: finishFree,
       onResponseError(_, error) {
-        // If undici refuses to send the request, that is our bug, not the network's.
+        // undici rejected the request itself: a bug in rungate, not a network error.
         if ('code' in error && error.code === 'UND_ERR_INVALID_ARG') settle(() => reject(error));
         const proxied = error instanceof ProxyFault && hop.proxy !== null;
         const fault = proxied

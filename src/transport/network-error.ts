@@ -5,87 +5,90 @@ import { isLoopback } from './address.ts';
 
 const dns: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME'];
 
-/** What OpenSSL and Node call a certificate that is not trusted, or a handshake that did not work out. */
+/** The error codes of OpenSSL and Node for an untrusted certificate or a failed handshake. */
 const tls =
   /^(ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|ERROR_IN_)/;
 
-/** What the handshake itself failed over, rather than the certificate. */
+/** The codes of a handshake that failed before the certificate was checked. */
 const handshake = /^(ERR_SSL_|EPROTO$)/;
 
-/** What undici's HTTP parser refuses; an error of the parser itself has a name and no code. */
+/** The codes for a response that undici's HTTP parser rejects; the parser's own error has a name but no code. */
 const notHttp = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH_MISMATCH$)/;
 
-/** undici's own words for these name an address and a number of milliseconds. */
+/** undici's messages for these repeat the address and the milliseconds, so rungate writes its own. */
 const undiciTimeout = /^UND_ERR_(CONNECT|HEADERS)_TIMEOUT$/;
 
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return '';
   if ('code' in error && typeof error.code === 'string') return error.code;
-  // Several addresses were tried, and each of them failed in its own way.
+  // The host has several addresses, and none of them could be connected.
   return error instanceof AggregateError ? codeOf(error.errors[0]) : '';
 }
 
-/** OpenSSL's own words without what only its authors read: thread, code, source file and line. */
+/** Removes the thread, code, source file and line from a message of OpenSSL. */
 function plainly(text: string): string {
   const [, reason] = /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(text) ?? [];
   return reason ?? text.trim();
 }
 
-/** What is wrong with a certificate, as the end of a sentence, and what to do about it. */
+/** Returns the problem with a certificate, as the end of a sentence, and a hint. */
 function certificateProblem(code: string, cause: unknown, host: string, names: HintNames): [string, string] {
   const text = cause instanceof Error ? cause.message : code;
   switch (code) {
     case 'CERT_HAS_EXPIRED':
       return [
         'has expired',
-        "it must be renewed where the service runs; if it was, check this machine's clock",
+        "renew the certificate on the service; if it is still valid, check this machine's clock",
       ];
     case 'CERT_NOT_YET_VALID':
-      return ['is not valid yet', "check this machine's clock; if it is right, tell who runs the service"];
+      return [
+        'is not valid yet',
+        "check this machine's clock; if it is right, contact the operator of the service",
+      ];
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return otherHost(cause, host, names);
     default:
       return [
         `is not trusted: ${plainly(text)}`,
-        `if a company CA signs its certificate, give it with ${names.ca}`,
+        `if a private CA signed it, add the certificate of that CA with ${names.ca}`,
       ];
   }
 }
 
-/** The problem of a certificate that does not name the host, and the remedy. */
+/** Returns the problem and the hint for a certificate that does not name the host. */
 function otherHost(cause: unknown, host: string, names: HintNames): [string, string] {
   const { cert } = cause as { cert?: { subjectaltname?: string; subject?: { CN?: unknown } } };
   if (cert?.subjectaltname !== undefined) {
     const hosts = cert.subjectaltname.replaceAll(/DNS:|IP Address:/g, '').slice(0, 200);
-    return [`is for another host: ${hosts}`, `write the host in ${names.apiUrl} as the certificate names it`];
+    return [`is for another host: ${hosts}`, `use a host name from the certificate in ${names.apiUrl}`];
   }
   const address = host.replace(/^\[|\]$/g, '');
-  const again = `issue it again with subjectAltName=${isIP(address) === 0 ? 'DNS' : 'IP'}:${address}`;
+  const reissue = `reissue it with subjectAltName=${isIP(address) === 0 ? 'DNS' : 'IP'}:${address}`;
   const name = cert?.subject?.CN;
-  // Without a subjectAltName Node compares the common name with the host, but never with an IP address.
+  // Without a subjectAltName, Node compares the common name with a host name, but never with an IP address.
   if (typeof name !== 'string' || !/^[\w.-]{1,200}$/.test(name) || isIP(name) !== 0) {
-    return ['has no subjectAltName that names the host', again];
+    return ['has no subjectAltName for the host', reissue];
   }
   return [
-    `has no subjectAltName that names the host, only the common name ${name}`,
-    `${again}; or write ${name} in ${names.apiUrl}, if that leads to the service`,
+    `has no subjectAltName for the host, only the common name ${name}`,
+    `${reissue}; or use ${name} in ${names.apiUrl} if it leads to the service`,
   ];
 }
 
-/** The peer closed the connection without a byte, as a TLS port does that gets plain HTTP. */
-function saidNothing(cause: unknown): boolean {
+/** Whether the peer closed the connection without sending a byte, as a TLS port does when it receives plain HTTP. */
+function sentNothing(cause: unknown): boolean {
   const { socket } = cause as { socket?: { bytesRead?: number } };
   return socket?.bytesRead === 0;
 }
 
-/** `30000` → `30 s`, `250` → `250 ms`. */
+/** Formats milliseconds: `30000` as `30 s`, `250` as `250 ms`. */
 export function span(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
 /**
- * A failure of the network layer as one of ours.
- * @param started the request's first byte was handed to the connection: it may have been processed
+ * Converts a failure of the network layer into a NetworkError.
+ * @param started whether the first byte of the request was written: the service may have processed it
  */
 export function networkError(cause: unknown, url: URL, started: boolean, names = commandNames): NetworkError {
   const code = codeOf(cause);
@@ -97,8 +100,8 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
       : code;
   if (handshake.test(code)) {
     const hint = /wrong version number|packet length too long|unknown protocol/.test(text)
-      ? `what listens there does not speak TLS: check the port in ${names.apiUrl}${isLoopback(url.hostname) ? ', or write http:// in place of https://' : ''}`
-      : `check the address and port in ${names.apiUrl}: something there does not speak TLS as expected`;
+      ? `the server at that port does not speak TLS: check the port in ${names.apiUrl}${isLoopback(url.hostname) ? ', or use http:// instead of https://' : ''}`
+      : `check the address and port in ${names.apiUrl}: the server there does not speak TLS as expected`;
     return new NetworkError('tls', `no TLS connection to ${host}: ${plainly(text)}`, { hint, cause });
   }
   if (tls.test(code)) {
@@ -107,28 +110,30 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
   }
   if (started) {
     const isHttp = !notHttp.test(code || (cause instanceof Error ? cause.name : ''));
-    const what = isHttp ? 'broke the connection before its reply was complete' : 'did not answer in HTTP';
-    const tlsHint = `if a TLS port is there, write https:// in place of http:// in ${names.apiUrl}`;
-    const hint = url.protocol === 'http:' && (!isHttp || saidNothing(cause)) ? tlsHint : undefined;
-    return new NetworkError('broken', `${host} ${what}: ${text}`, { hint, cause });
+    const what = isHttp
+      ? `the connection to ${host} broke before the response was complete`
+      : `${host} sent a response that is not HTTP`;
+    const tlsHint = `if this port expects TLS, use https:// instead of http:// in ${names.apiUrl}`;
+    const hint = url.protocol === 'http:' && (!isHttp || sentNothing(cause)) ? tlsHint : undefined;
+    return new NetworkError('broken', `${what}: ${text}`, { hint, cause });
   }
   if (dns.includes(code)) {
-    const hint = `check the host in ${names.apiUrl}, and the network`;
-    return new NetworkError('dns', `there is no address for the host ${url.hostname} (${code})`, {
+    const hint = `check the host in ${names.apiUrl} and the network`;
+    return new NetworkError('dns', `no address found for the host ${url.hostname} (${code})`, {
       hint,
       cause,
     });
   }
   if (code === 'ECONNREFUSED') {
-    const mock = isLoopback(url.hostname) ? '; the mock is started with rungate mock serve' : '';
-    const hint = `check the host and port in ${names.apiUrl}, and that the service runs${mock}`;
-    return new NetworkError('refused', `nobody listens at ${host} (${code})`, { hint, cause });
+    const mock = isLoopback(url.hostname) ? '; to start the mock: rungate mock serve' : '';
+    const hint = `check the host and port in ${names.apiUrl}, and that the service is running${mock}`;
+    return new NetworkError('refused', `nothing is listening at ${host} (${code})`, { hint, cause });
   }
-  const hint = `check ${names.apiUrl}, the network, and whether a proxy is needed`;
+  const hint = `check ${names.apiUrl} and the network, and whether you need a proxy`;
   return new NetworkError('connect', `no connection to ${host}: ${text}`, { hint, cause });
 }
 
-/** One try took longer than it may: the peer could not be connected, or has gone quiet. */
+/** Returns the error for an attempt that reached its time limit, while connecting or after the request was sent. */
 export function timeoutError(
   url: URL,
   started: boolean,
@@ -136,15 +141,17 @@ export function timeoutError(
   names = commandNames,
 ): NetworkError {
   if (started) {
-    const hint = `${names.requestTimeout} sets how long one try may take`;
-    return new NetworkError('broken', `no reply within ${span(timeoutMs)} from ${url.host}`, { hint });
+    const hint = `${names.requestTimeout} sets the time limit of one attempt`;
+    return new NetworkError('broken', `no complete response from ${url.host} within ${span(timeoutMs)}`, {
+      hint,
+    });
   }
   return new NetworkError('connect', `no connection to ${url.host} within ${span(timeoutMs)}`, {
-    hint: `check ${names.apiUrl}, the network, and whether a proxy is needed`,
+    hint: `check ${names.apiUrl} and the network, and whether you need a proxy`,
   });
 }
 
-/** Why no tunnel through the proxy came about: what it answered, or what kept it from answering. */
+/** The reason why the proxy opened no tunnel: its status code, or the error that prevented a response. */
 export class ProxyFault extends Error {
   constructor(
     readonly status: number | null,
@@ -154,9 +161,9 @@ export class ProxyFault extends Error {
   }
 }
 
-const check = 'check HTTPS_PROXY (HTTP_PROXY for http), or name the host in NO_PROXY if it needs no proxy';
+const check = 'check HTTPS_PROXY (HTTP_PROXY for http://), or add the host to NO_PROXY if it needs no proxy';
 
-/** A tunnel that did not come about, as one of our errors. Nothing was sent to the service. */
+/** Converts a ProxyFault into an error for the user. Nothing was sent to the service. */
 export function proxyError(
   fault: ProxyFault,
   target: URL,
@@ -165,16 +172,16 @@ export function proxyError(
 ): HttpError | NetworkError {
   const { status, cause } = fault;
   if (status === 407) {
-    const asked = `the proxy ${proxy.host} does not let us through to ${target.host}`;
-    // A lasting refusal, as a 4xx of the service is: trying again could lock the account.
-    return new HttpError(`${asked}: it wants a user name and a password, or others than it was given (407)`, {
+    const text = `no connection to ${target.host}: the proxy ${proxy.host} rejected the credentials, or requires some (HTTP 407)`;
+    // Not retried, like a 4xx of the service: another attempt could lock the account.
+    return new HttpError(text, {
       status,
-      hint: 'give them in HTTPS_PROXY=http://user:password@host:port, with special characters percent-encoded',
+      hint: 'set HTTPS_PROXY=http://user:password@host:port, with special characters percent-encoded',
     });
   }
   if (status !== null) {
-    const why = status === 403 ? 'its rules forbid it' : 'it could not reach it';
-    const text = `no connection to ${target.host} through the proxy ${proxy.host}: ${why} (${status})`;
+    const why = status === 403 ? 'its rules forbid this host' : 'it could not reach the host';
+    const text = `no connection to ${target.host} through the proxy ${proxy.host}: ${why} (HTTP ${status})`;
     return new NetworkError('connect', text, { hint: check });
   }
   const {
@@ -188,7 +195,7 @@ export function proxyError(
   });
 }
 
-/** One try was over before the proxy had made a connection. */
+/** Returns the error for an attempt that reached its time limit before the proxy opened a tunnel. */
 export function proxyTimeout(target: URL, proxy: URL, timeoutMs: number): NetworkError {
   const text = `no connection to ${target.host} through the proxy ${proxy.host} within ${span(timeoutMs)}`;
   return new NetworkError('connect', text, { hint: check });

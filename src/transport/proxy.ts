@@ -3,10 +3,10 @@ import { ConfigError } from '../errors.ts';
 import { parseUrl } from '../parse-url.ts';
 import { isLoopback } from './address.ts';
 
-/** Environment variables by name; what is not set is undefined. */
+/** Environment variables by name; undefined if not set. */
 export type ProxyEnv = Readonly<Record<string, string | undefined>>;
 
-/** Whether the text is sound percent-encoding. */
+/** Whether the text is valid percent-encoding. */
 export function decodes(text: string): boolean {
   try {
     decodeURIComponent(text);
@@ -16,7 +16,7 @@ export function decodes(text: string): boolean {
   }
 }
 
-interface Named {
+interface Variable {
   name: string;
   value: string;
 }
@@ -24,32 +24,32 @@ interface Named {
 const envValue = (env: ProxyEnv, name: string) =>
   ((Object.hasOwn(env, name) ? env[name] : undefined) ?? '').trim();
 
-/** The variable in lower case, as curl has it, else in upper case; one that is empty counts as not set. */
-function variable(env: ProxyEnv, lower: string): Named | null {
+/** Returns the variable in lower case, as curl does, else in upper case; an empty one counts as not set. */
+function variable(env: ProxyEnv, lower: string): Variable | null {
   const all = [lower, lower.toUpperCase()].map((name) => ({ name, value: envValue(env, name) }));
   return all.find(({ value }) => value !== '') ?? null;
 }
 
-/** The address of a proxy. The messages name the variable and never its value, which may hold a password. */
-function parseProxy({ name, value }: Named): URL {
-  const example = `write it like ${name}=http://proxy.example.com:3128`;
+/** Parses the address of a proxy. Errors name the variable but never its value, which may contain a password. */
+function parseProxy({ name, value }: Variable): URL {
+  const example = `write it as ${name}=http://proxy.example.com:3128`;
   const problem = (what: string, hint = example) => new ConfigError(`${name} ${what}`, { hint });
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   const url = parseUrl(text);
-  if (url === null) throw problem('is not the address of a proxy');
+  if (url === null) throw problem('is not a valid proxy address');
   if (!/^https?:$/.test(url.protocol)) {
-    throw problem('must begin with http:// or https://: other kinds of proxy are not spoken');
+    throw problem('must begin with http:// or https://: rungate supports no other kind of proxy');
   }
   if (!decodes(url.username) || !decodes(url.password)) {
-    const hint = `${example}, with a % in its user name or password as %25`;
-    throw problem('holds a user name or password that is not percent-encoded', hint);
+    const hint = `${example}, with a % in the user name or password as %25`;
+    throw problem('contains a user name or password that is not percent-encoded', hint);
   }
   return url;
 }
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase();
 
-/** `10.0.0.0/8` or `fd00::/8`, as the test for an address. */
+/** Returns a test for the addresses of a network such as `10.0.0.0/8` or `fd00::/8`, or null if it is not a network. */
 function subnet(entry: string): ((address: string) => boolean) | null {
   const [, network = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
   const version = isIP(network);
@@ -62,7 +62,7 @@ function subnet(entry: string): ((address: string) => boolean) | null {
   };
 }
 
-/** `host`, `host:443`, `[::1]`, `[::1]:443`, `::1`. */
+/** Splits `host`, `host:443`, `[::1]`, `[::1]:443` or `::1`. */
 function splitPort(entry: string): { host: string; port: string } {
   const [, host = entry, port = ''] =
     /^(\[[^\]]*\])(?::(\d+))?$/.exec(entry) ?? /^([^:]*):(\d+)$/.exec(entry) ?? [];
@@ -73,25 +73,25 @@ function covers(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
   const inSubnet = subnet(entry.replace(/^\[([^\]]*)\]/, '$1'));
   if (inSubnet !== null) return inSubnet(host);
-  const { host: named, port: only } = splitPort(entry);
-  if (only !== '' && Number(only) !== Number(port)) return false;
-  if (named === '*') return true;
-  const version = isIP(named);
-  // One address has many spellings.
-  if (version !== 0) return subnet(`${named}/${version === 4 ? 32 : 128}`)?.(host) === true;
-  const suffix = named.replace(/^\*?\./, '');
-  // An address has no parent: `3.4` is no suffix of `1.2.3.4`.
+  const { host: excepted, port: onlyPort } = splitPort(entry);
+  if (onlyPort !== '' && Number(onlyPort) !== Number(port)) return false;
+  if (excepted === '*') return true;
+  const version = isIP(excepted);
+  // An IPv6 address can be written in several ways.
+  if (version !== 0) return subnet(`${excepted}/${version === 4 ? 32 : 128}`)?.(host) === true;
+  const suffix = excepted.replace(/^\*?\./, '');
+  // Suffixes apply to names only: `3.4` does not cover `1.2.3.4`.
   return suffix !== '' && (host === suffix || (isIP(host) === 0 && host.endsWith(`.${suffix}`)));
 }
 
 const defaultPort = (url: URL) => (url.port !== '' ? url.port : url.protocol === 'https:' ? '443' : '80');
 
 /**
- * The proxy that a request goes through, or null for none. `https_proxy` or `http_proxy`, by the scheme of the
- * target, else their upper-case forms; `no_proxy` (or `NO_PROXY`) has the exceptions: hosts with all that is below
- * them, with or without a port or a leading dot or `*.`, addresses and networks, and `*`. What is on this machine
- * (`localhost`, `127.0.0.0/8`, `::1`) is never asked through a proxy: there it would be another machine.
- * @throws ConfigError when the variable that applies holds no usable address; it is not shown
+ * Returns the proxy for a URL, or null for a direct connection. Reads `https_proxy` or `http_proxy`, by the scheme of the
+ * target, else their upper-case forms. `no_proxy` (or `NO_PROXY`) lists the exceptions: hosts with their subdomains (a
+ * leading dot or `*.` makes no difference), optionally with a port, addresses, networks, and `*`. Requests to this
+ * machine (`localhost`, `127.0.0.0/8`, `::1`) never use a proxy, for which these names mean another machine.
+ * @throws ConfigError if the variable that applies is not a usable address; the error does not show its value
  */
 export function proxyFor(target: URL, env: ProxyEnv): URL | null {
   const given = variable(env, target.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
@@ -102,7 +102,7 @@ export function proxyFor(target: URL, env: ProxyEnv): URL | null {
   return parseProxy(given);
 }
 
-/** What `Proxy-Authorization` says of the user and the password in the proxy's address. */
+/** Returns the `Proxy-Authorization` header for the credentials in the proxy's address, or null without any. */
 export function proxyAuthorization(proxy: URL): string | null {
   if (proxy.username === '' && proxy.password === '') return null;
   const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
@@ -111,7 +111,7 @@ export function proxyAuthorization(proxy: URL): string | null {
 
 const proxyNames = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const;
 
-/** What the environment tells of users and passwords of proxies, in each form in which it could turn up. */
+/** Returns the proxy credentials in the environment, in each form in which they could appear in a text. */
 export function proxySecrets(env: ProxyEnv): string[] {
   const secrets = new Set<string>();
   for (const name of proxyNames) {
@@ -133,7 +133,7 @@ export function proxySecrets(env: ProxyEnv): string[] {
   return [...secrets];
 }
 
-/** The address of a proxy without its user and password, for people. */
+/** Returns the address of a proxy with its user name and password replaced, for display. */
 export function showProxy(text: string): string {
   const trimmed = text.trim();
   const at = trimmed.lastIndexOf('@');

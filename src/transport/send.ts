@@ -10,66 +10,67 @@ import type { RawReply, Transport } from './transport.ts';
 export type { RawReply, SendOptions, Transport } from './transport.ts';
 
 export interface TransportOptions {
-  /** For each step of making a connection. Default 10 s. */
+  /** The time limit for each step of opening a connection, in milliseconds. Default 10 s. */
   connectTimeoutMs?: number | undefined;
-  /** What a response may have, unless its endpoint has a lower limit; default 16 MiB. */
+  /** The size limit of a response, unless its endpoint has a lower one. Default 16 MiB. */
   maxBodyBytes?: number | undefined;
-  /** Certificates (PEM) to trust besides those that Node trusts (`trustAlso`). */
+  /** Certificates (PEM) to trust in addition to those that Node trusts (`trustAlso`). */
   caPem?: string | undefined;
-  /** The proxy that a request goes through (`proxyFor`), null for none; default none ever. */
+  /** Returns the proxy for a URL (`proxyFor`), or null for a direct connection. Default: always direct. */
   proxy?: ((target: URL) => URL | null) | undefined;
-  /** What errors call the settings; default the names of the command line. */
+  /** The names that error messages use for the settings. Default: those of the command line. */
   names?: HintNames | undefined;
 }
 
-/** More hops than any sane set-up needs. */
 const maxRedirects = 5;
 
-const moved: readonly number[] = [301, 302, 303];
-const kept: readonly number[] = [307, 308];
+/** Status codes of a redirect that turns a request into a GET. */
+const toGet: readonly number[] = [301, 302, 303];
+/** Status codes of a redirect that keeps method and body. */
+const sameMethod: readonly number[] = [307, 308];
 
 /**
- * Where a reply sends us, or undefined when it is no redirect.
- * Only within the origin, since the credential goes along; a GET follows any redirect, another method only
- * those that keep method and body.
+ * Returns the target of a redirect, or undefined if the response is not one.
+ * Redirects are followed within the origin only, since the credential is sent along. A GET follows any redirect, another
+ * method only those that keep method and body.
  * @param hops redirects already followed
  * @throws HttpError for a redirect that is not followed
  */
 function redirectTarget(
-  reply: { status: number; location: string | undefined },
+  response: { status: number; location: string | undefined },
   method: string,
   from: URL,
   hops: number,
   { apiUrl }: HintNames,
 ): URL | undefined {
-  const { status, location } = reply;
-  if (location === undefined || !(moved.includes(status) || kept.includes(status))) return undefined;
+  const { status, location } = response;
+  if (location === undefined || !(toGet.includes(status) || sameMethod.includes(status))) return undefined;
   const problem = (what: string, hint?: string) =>
     new HttpError(`the service redirects ${what}`, { status, hint });
   const to = parseUrl(location, from.href);
-  if (to === null) throw problem(`(${status}) to something that is not an address`);
+  if (to === null) throw problem(`(${status}) to an invalid URL`);
   to.username = '';
   to.password = '';
   to.hash = '';
   if (to.origin !== from.origin) {
     const place = to.origin === 'null' ? `a ${to.protocol} address` : to.origin;
-    const hint = `the credential is not sent there; if ${place} is the service, set ${apiUrl} to it`;
+    const hint = `rungate does not send the credential there; if ${place} is the service, set ${apiUrl} to it`;
     throw problem(`(${status}) to another origin, ${place}`, hint);
   }
-  if (method !== 'GET' && moved.includes(status)) {
-    const hint = `set ${apiUrl} so that it needs no redirect; this one leads to ${to.pathname}`;
+  if (method !== 'GET' && toGet.includes(status)) {
+    const hint = `change ${apiUrl} so that the service does not redirect; this redirect leads to ${to.pathname}`;
     throw problem(`(${status}) a ${method}, which would lose its body`, hint);
   }
   if (hops >= maxRedirects) {
-    throw problem(`in circles: more than ${maxRedirects} times`, `check the path in ${apiUrl}`);
+    throw problem(`more than ${maxRedirects} times`, `check the path in ${apiUrl}`);
   }
   return to;
 }
 
-/** A timer's largest delay: beyond it Node fires at once. */
+/** The largest delay of a timer; with a larger one Node fires immediately. */
 const longestTimer = 2 ** 31 - 1;
 
-/** The transport over real sockets. Connections are opened when they are first needed. */
+/** Returns a transport over real sockets, which opens connections when they are first needed. */
 export function httpTransport(options: TransportOptions = {}): Transport {
   const opened = new Set<Connections>();
   const running = new Set<Stop>();
@@ -96,15 +97,15 @@ export function httpTransport(options: TransportOptions = {}): Transport {
     return connections;
   }
 
-  /** One attempt. A redirect stays within the origin, and so do the proxy and the connections. */
+  /** Makes one attempt. Redirects stay within the origin, so all hops share the proxy and the connections. */
   async function attempt(hop: Hop, fresh: boolean): Promise<RawReply> {
     const connections = await connectionsFor(hop.proxy);
     for (let hops = 0; ; hops += 1) {
-      const reply = await sendHop(fresh ? connections.fresh : connections.kept, hop);
-      const { status, headers } = reply;
+      const response = await sendHop(fresh ? connections.fresh : connections.pooled, hop);
+      const { status, headers } = response;
       const { location } = headers;
       const next = redirectTarget({ status, location }, hop.request.method, hop.url, hops, names);
-      if (next === undefined) return hops === 0 ? reply : { ...reply, finalUrl: hop.url.href };
+      if (next === undefined) return hops === 0 ? response : { ...response, finalUrl: hop.url.href };
       hop.url = next;
     }
   }
@@ -117,19 +118,19 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       const proxy = options.proxy?.(url) ?? null;
       const stop = new Stop();
       const onAbort = () => stop.call(signal?.reason);
-      const late = Symbol('late');
-      const timer = setTimeout(() => stop.call(late), Math.min(timeoutMs, longestTimer));
+      const timedOut = Symbol('timed out');
+      const timer = setTimeout(() => stop.call(timedOut), Math.min(timeoutMs, longestTimer));
       signal?.addEventListener('abort', onAbort, { once: true });
       running.add(stop);
       const reason = (started: boolean) => {
-        if (stop.reason !== late) return stop.reason;
+        if (stop.reason !== timedOut) return stop.reason;
         return proxy === null || started
           ? timeoutError(url, started, timeoutMs, names)
           : proxyTimeout(url, proxy, timeoutMs);
       };
       try {
-        const most = Math.min(maxBodyBytes, request.maxReplyBytes ?? maxBodyBytes);
-        return await attempt({ request, url, proxy, stop, maxBodyBytes: most, reason, names }, fresh);
+        const limit = Math.min(maxBodyBytes, request.maxReplyBytes ?? maxBodyBytes);
+        return await attempt({ request, url, proxy, stop, maxBodyBytes: limit, reason, names }, fresh);
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);

@@ -1,14 +1,14 @@
 /**
- * Whether one try is to end early, and why. Not an AbortSignal: that and its listeners cost a call as much as
- * preparing and sending its request do.
+ * Ends one attempt early, with a reason. Not an AbortSignal: that and its listeners would cost as much as preparing and
+ * sending the request.
  */
 export class Stop {
   called = false;
   reason: unknown;
-  /** What is done when it is called from now on. */
+  /** Runs when `call` is called for the first time. */
   onCall: (() => void) | undefined;
 
-  /** The first reason counts. */
+  /** Stops the attempt; only the first call has an effect. */
   call(reason: unknown): void {
     if (this.called) return;
     this.called = true;
@@ -17,14 +17,14 @@ export class Stop {
   }
 }
 
-/** A signal that follows one or two others, until it is let go. */
+/** A signal that follows one or two others until it is released. */
 export interface EitherSignal {
   readonly signal: AbortSignal;
-  /** Leaves no trace of it in them: they may live for a million calls. */
+  /** Removes its listeners from the other signals, which may outlive a million calls. */
   release(): void;
 }
 
-/** `AbortSignal.any` without what that leaves behind in a signal that lives long. */
+/** Like `AbortSignal.any`, but `release` leaves nothing behind in a long-lived signal. */
 export function eitherSignal(one: AbortSignal | undefined, other: AbortSignal): EitherSignal {
   if (one === undefined) return { signal: other, release() {} };
   const both = new AbortController();

@@ -5,24 +5,24 @@ import { ConfigError } from '../errors.ts';
 const block =
   /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[^-]*-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
 
-/** What a file that has no certificate in it is instead, as the end of a sentence, and what to do about it. */
+/** Returns what a file without a certificate contains instead, as the end of a sentence, and a hint. */
 function withoutCertificate(caPem: string): [string, string] {
   const hint =
-    'it must hold certificates in PEM, each from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----';
+    'it must contain certificates in PEM, each from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----';
   if (caPem.trim() === '') return ['is empty', hint];
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(caPem)) {
-    return ['holds a private key and no certificate', 'give the certificate of the authority, never a key'];
+    return ['contains a private key but no certificate', 'use the certificate of the CA, never its key'];
   }
-  // A certificate in DER is bytes, which are no text.
+  // A certificate in DER is binary.
   if (caPem.includes('\uFFFD'))
-    return ['is not PEM text', 'convert it: openssl x509 -inform der -in <file> -out ca.pem'];
-  return ['holds no certificate', hint];
+    return ['is not in PEM format', 'convert it: openssl x509 -inform der -in <file> -out ca.pem'];
+  return ['contains no certificate', hint];
 }
 
 /**
- * Every certificate is read here first: OpenSSL passes over in silence what it cannot read.
+ * Checks that every certificate can be read; OpenSSL silently skips those that cannot.
  * @param what the subject of the error
- * @throws ConfigError when there is no certificate, or one that cannot be read
+ * @throws ConfigError if there is no certificate, or one that cannot be read
  */
 export function checkPem(caPem: string, what = 'the CA file'): void {
   const blocks = caPem.match(block) ?? [];
@@ -34,25 +34,25 @@ export function checkPem(caPem: string, what = 'the CA file'): void {
     try {
       new X509Certificate(pem);
     } catch (cause) {
-      const hint = 'copy it again, every line of it';
+      const hint = 'copy it again with every line';
       throw new ConfigError(`${what}: certificate ${index + 1} cannot be read`, { hint, cause });
     }
   });
 }
 
-/** Newer than the oldest Node that is supported: 22.15. */
+/** Available from Node 22.15; rungate also supports older versions. */
 interface NewerTls {
   getCACertificates?: (type: 'default') => string[];
 }
 
 /**
- * Trust in the certificates that Node trusts and in these. Before Node 22.15 Node does not tell those of
- * NODE_EXTRA_CA_CERTS: whoever reads the environment must put them into `caPem` too.
- * @throws ConfigError when the text holds no certificate, or one that cannot be read
+ * Returns a context that trusts these certificates in addition to those that Node trusts. Before 22.15, Node does not
+ * expose the certificates of NODE_EXTRA_CA_CERTS, so the caller must add them to `caPem`.
+ * @throws ConfigError if the text contains no certificate, or one that cannot be read
  */
 export async function trustAlso(caPem: string): Promise<SecureContext> {
   checkPem(caPem);
-  // Only who brings certificates pays for loading TLS here; a plain connection never does.
+  // Loaded here, so that it costs time only when custom certificates are configured.
   const tls: typeof import('node:tls') & NewerTls = await import('node:tls');
   return tls.createSecureContext({
     ca: [...(tls.getCACertificates?.('default') ?? tls.rootCertificates), caPem],

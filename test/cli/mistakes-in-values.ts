@@ -128,14 +128,14 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: env({ RUNGATE_API_URL: '"https://service.example.com"' }),
     code: 78,
-    says: ['the address of the service begins with a quote', 'take the quotes out of RUNGATE_API_URL'],
+    says: ['the address of the service begins with a quote', 'remove the quotes from RUNGATE_API_URL'],
   },
   {
     name: 'an address with a variable that was not replaced',
     argv: status,
     world: env({ RUNGATE_API_URL: 'https://$HOST' }),
     code: 78,
-    says: ['check RUNGATE_API_URL', 'a placeholder that nothing replaced'],
+    says: ['check RUNGATE_API_URL', 'a placeholder that was not replaced'],
   },
   {
     name: 'a wrong port in --api-url',
@@ -158,7 +158,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: () => ({ env: { RUNGATE_API_URL: `http://localhost:${tlsPort()}` } }),
     code: 7,
-    says: ['write https:// in place of http:// in RUNGATE_API_URL'],
+    says: ['use https:// instead of http:// in RUNGATE_API_URL'],
   },
   {
     name: 'an empty CA file',
@@ -172,14 +172,14 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: trustingCa,
     world: caFile(pem('server.key')),
     code: 78,
-    says: ['the CA file ca.pem holds a private key and no certificate'],
+    says: ['the CA file ca.pem contains a private key but no certificate'],
   },
   {
     name: 'a CA file in DER',
     argv: trustingCa,
     world: caFile(der),
     code: 78,
-    says: ['the CA file ca.pem is not PEM text', 'openssl x509 -inform der'],
+    says: ['the CA file ca.pem is not in PEM format', 'openssl x509 -inform der'],
   },
   {
     name: 'https:// for a proxy that speaks http',
@@ -271,7 +271,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: wait,
     world: project('{ "apiUrl": "service.example.com" }'),
     code: 78,
-    says: ['apiUrl: the address of the service is not a URL', 'write apiUrl like https://'],
+    says: ['apiUrl: the address of the service is not a URL', 'set apiUrl to a URL like https://'],
   },
   {
     name: 'a day in words of its own',

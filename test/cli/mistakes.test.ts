@@ -93,7 +93,7 @@ const mistakes: readonly Mistake[] = [
     argv: ['run', 'status', 'run_1'],
     world: url((one) => one.replace('http:', 'https:')),
     code: 7,
-    says: ['no TLS connection to', 'write http:// in place of https://'],
+    says: ['no TLS connection to', 'use http:// instead of https://'],
   },
   {
     name: 'http to another machine',
@@ -122,7 +122,7 @@ const mistakes: readonly Mistake[] = [
     argv: ['run', 'status', 'run_1'],
     world: env({ RUNGATE_API_URL: 'http://127.0.0.1:1' }),
     code: 7,
-    says: ['nobody listens at 127.0.0.1:1', 'rungate mock serve'],
+    says: ['nothing is listening at 127.0.0.1:1', 'rungate mock serve'],
   },
   {
     name: 'a proxy that is not there',

@@ -44,7 +44,7 @@ describe('the address', () => {
     ['service', 'not a URL'],
     ['localhost:4000', 'must begin with https://'],
     ['ftp://service.example.com', 'must begin with https://'],
-    ['https://user:hunter22@service.example.com', 'must not carry a user name'],
+    ['https://user:hunter22@service.example.com', 'must not contain a user name'],
     ['https://service.example.com/?key=hunter22', 'must not have a query'],
     ['https://service.example.com/?', 'must not have a query'],
     ['https://service.example.com/#hunter22', 'must not have a query or a fragment'],
@@ -84,13 +84,13 @@ describe('path parameters', () => {
     ['a\u0000', 'control characters'],
     ['a\u007f', 'control characters'],
     ['a\u0085', 'control characters'],
-    ['\ud800', 'broken text'],
-    ['a\udc00b', 'broken text'],
+    ['\ud800', 'invalid Unicode'],
+    ['a\udc00b', 'invalid Unicode'],
   ])('%j is refused with what to do instead', (runId, message) => {
     const error = refused('run.status', { params: { runId } });
     expect(error.message).toMatch(/^run\.status: runId /);
     expect(error.message).toContain(message);
-    expect(error.hint).toBe('give runId as the service shows it');
+    expect(error.hint).toBe('copy runId exactly as the service shows it');
   });
 
   test('one that is missing, of another type or unknown is refused', () => {
@@ -103,7 +103,7 @@ describe('path parameters', () => {
   });
 
   test('a reserved value is refused: it would be another call', () => {
-    expect(refused('orders.get', { params: { id: 'summary' } }).message).toContain('belongs to another call');
+    expect(refused('orders.get', { params: { id: 'summary' } }).message).toContain('belongs to another endpoint');
     expect(prepare('orders.get', { params: { id: 'summary2' } }).path).toBe('/api/orders/summary2.json');
     const search = { projectId: 'p', observationId: 'search' };
     expect(refused('observations.get', { params: search }).message).toContain('"search"');

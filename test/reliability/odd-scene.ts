@@ -6,7 +6,7 @@ import { itemSchema } from '../../src/contract/shape.ts';
 import { createClient } from '../../src/index.ts';
 import { cli } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
-import { type Seen, serve } from '../transport/serve.ts';
+import { type ReceivedRequest, serve } from '../transport/serve.ts';
 
 export const endpoints = Object.keys(api) as EndpointName[];
 export const endpointOf = (name: EndpointName): Endpoint => api[name];
@@ -35,7 +35,7 @@ export interface Outcome {
   /** What the library threw. */
   error: unknown;
   /** What came of the command, then of the table, then of the library. */
-  seen: readonly Seen[];
+  seen: readonly ReceivedRequest[];
 }
 
 /** What a command line needs besides its path parameters. */

@@ -11,7 +11,7 @@ import { fakeClock } from '../fake-clock.ts';
 
 export const secrets = { apiKey: 'key-hunter22', token: 'token-hunter22' };
 
-/** A caller on a fake clock, with what it did: its sleeps and its events. Ends with the test. */
+/** Creates a caller on a fake clock that records its sleeps and events. It is closed after the test. */
 export function connect(apiUrl: string, options: Partial<ClientOptions> = {}) {
   const clock = fakeClock(Date.UTC(2026, 0, 1));
   const events: ExchangeEvent[] = [];

@@ -25,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /**
- * Runs a script that has `createClient`. Whatever could keep the process lasts longer than the test may take: 10
- * minutes for an idle connection or a retry, 30 s for a request.
+ * Runs a script with `createClient` in scope. Anything that could keep the process alive lasts longer than the test may
+ * take: 10 minutes for an idle connection or a retry, 30 s for a request.
  */
 async function run(script: string) {
   const file = join(folder, 'script.cjs');
@@ -49,17 +49,17 @@ const server = `
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   server.unref();
   server.keepAliveTimeout = 600_000;
-  const asked = (path) => new Promise((resolve) => server.on('request', ({ url }) => url.endsWith(path) && resolve()));
+  const received = (path) => new Promise((resolve) => server.on('request', ({ url }) => url.endsWith(path) && resolve()));
   server.on('connection', (socket) => socket.unref());
   const client = createClient({ apiUrl: 'http://127.0.0.1:' + server.address().port, apiKey: 'k' });`;
 
-test('the process exits by itself after the last call, with its connection still kept', async () => {
+test('an open idle connection does not keep the process alive', async () => {
   const script = `${server} await client.run.status('r'); console.log('done');`;
   const { code, out } = await run(script);
   expect({ code, out }).toEqual({ code: 0, out: 'done\n' });
 });
 
-test('the process exits by itself after a call that was given up while it still connected', async () => {
+test('a call that was aborted while connecting does not keep the process alive', async () => {
   const script = `${server}
     const mute = require('node:net').createServer((socket) => socket.unref());
     await new Promise((resolve) => mute.listen(0, '127.0.0.1', resolve));
@@ -72,16 +72,16 @@ test('the process exits by itself after a call that was given up while it still 
   expect({ code, out }).toEqual({ code: 0, out: 'AbortError\n' });
 });
 
-test('close leaves nothing behind of a call that waits for a reply, for a retry or for a connection', async () => {
+test('close ends calls that wait for a response, for a retry or for a connection, and the process exits', async () => {
   const script = `${server}
-    // A server that accepts connections and never speaks: the TLS handshake hangs.
+    // This server accepts connections and sends nothing, so the TLS handshake hangs.
     const mute = require('node:net').createServer((socket) => socket.unref());
     await new Promise((resolve) => mute.listen(0, '127.0.0.1', resolve));
     mute.unref();
     const other = createClient({ apiUrl: 'https://localhost:' + mute.address().port, apiKey: 'k' });
     const pending = [client.run.status('slow'), client.run.status('busy'), other.run.status('r')];
     const ended = Promise.allSettled(pending);
-    await Promise.all([asked('slow'), asked('busy'), new Promise((resolve) => mute.once('connection', resolve))]);
+    await Promise.all([received('slow'), received('busy'), new Promise((resolve) => mute.once('connection', resolve))]);
     await Promise.all([client.close(), other.close()]);
     console.log((await ended).map((one) => one.reason.message).join());`;
   const { code, out } = await run(script);

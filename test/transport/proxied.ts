@@ -10,30 +10,31 @@ export const pem = (name: string) => readFileSync(new URL(`tls/${name}`, import.
 
 export interface TestProxy {
   port: number;
-  /** What CONNECT was asked for, as `host:port`, with the credential that came along. */
-  asked: { target: string; user: string; password: string }[];
+  /** The CONNECT requests that it received: the target as `host:port`, and the credentials. */
+  connects: { target: string; user: string; password: string }[];
 }
 
-/** A proxy that finds every name on this machine, and wants this user and password if there are any. */
-export async function startProxy(wanted?: { user: string; password: string }): Promise<TestProxy> {
-  const asked: TestProxy['asked'] = [];
+/** Starts a proxy that resolves every name to this machine and requires the given credentials, if any. */
+export async function startProxy(required?: { user: string; password: string }): Promise<TestProxy> {
+  const connects: TestProxy['connects'] = [];
   const toThisMachine: LookupFunction = (_host, options, callback) =>
     options.all ? callback(null, [{ address: '127.0.0.1', family: 4 }]) : callback(null, '127.0.0.1', 4);
   const server = new Server({
     port: 0,
     host: '127.0.0.1',
     prepareRequestFunction({ hostname, port, username, password }) {
-      asked.push({ target: `${hostname}:${port}`, user: username, password });
-      const refused = wanted !== undefined && (username !== wanted.user || password !== wanted.password);
+      connects.push({ target: `${hostname}:${port}`, user: username, password });
+      const refused =
+        required !== undefined && (username !== required.user || password !== required.password);
       return { requestAuthentication: refused, dnsLookup: toThisMachine as never };
     },
   });
   await server.listen();
   onTestFinished(() => server.close(true));
-  return { port: server.port, asked };
+  return { port: server.port, connects };
 }
 
-/** A TLS server whose certificate is for `serviceHost`; returns its port. */
+/** Starts a TLS server with a certificate for `serviceHost` and returns its port. */
 export async function startService(listener: RequestListener): Promise<number> {
   const server = createServer({ key: pem('service.key'), cert: pem('service.pem') }, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -10,15 +10,15 @@ import { memoryIo } from '../cli/harness.ts';
 import { rejection } from '../client/rejection.ts';
 import { fakeClock } from '../fake-clock.ts';
 import { pem, serviceHost, startProxy, startService } from './proxied.ts';
-import { json, nobody, serve } from './serve.ts';
+import { json, serve, unreachableUrl } from './serve.ts';
 
 const done = JSON.stringify({ state: 'completed', failed: 0, blocked: 0, appUrl: 'https://app.example/r' });
 const account = { user: 'us er', password: 'p@ss/w%rd' };
 const userinfo = `${encodeURIComponent(account.user)}:${encodeURIComponent(account.password)}`;
 
-/** One status read of `serviceHost`, with the number of tries that were made of it. */
+/** Starts a status read of `serviceHost`; `attempts` returns the number of its attempts so far. */
 function read(port: number, proxyEnv: Record<string, string>, caPem: string | null = pem('service-ca.pem')) {
-  let tries = 0;
+  let attempts = 0;
   const caller = createCaller({
     apiUrl: `https://${serviceHost}:${port}`,
     apiKey: 'key-1',
@@ -26,19 +26,19 @@ function read(port: number, proxyEnv: Record<string, string>, caPem: string | nu
     proxyEnv,
     ...(caPem === null ? {} : { caPem }),
     onExchange: (event) => {
-      if (event.type === 'try') tries += 1;
+      if (event.type === 'try') attempts += 1;
     },
   });
   onTestFinished(() => caller.close());
-  const reply = caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
-  return { reply, tries: () => tries };
+  const response = caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
+  return { response, attempts: () => attempts };
 }
 
-test('CONNECT, TLS with a private authority and a credential work together, and connections are kept', async () => {
+test('reuses one CONNECT tunnel with proxy credentials and a private CA for all requests', async () => {
   const port = await startService((request, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(
-      request.headers['proxy-authorization'] === undefined ? done : '"the credential was sent on"',
+      request.headers['proxy-authorization'] === undefined ? done : '"the credentials were forwarded"',
     );
   });
   const proxy = await startProxy(account);
@@ -53,43 +53,45 @@ test('CONNECT, TLS with a private authority and a credential work together, and 
     const { status } = await caller.exchange('run.status', api['run.status'], { params: { runId } });
     expect(status).toBe(200);
   }
-  expect(proxy.asked).toHaveLength(1);
-  expect(proxy.asked[0]).toEqual({ target: `${serviceHost}:${port}`, ...account });
+  expect(proxy.connects).toHaveLength(1);
+  expect(proxy.connects[0]).toEqual({ target: `${serviceHost}:${port}`, ...account });
 });
 
-test('a proxy that wants another credential ends the call at the first try, and it is said to be the proxy', async () => {
+test('names the proxy that rejects the credentials and does not retry', async () => {
   const port = await startService((_, response) => response.end(done));
   const proxy = await startProxy(account);
   const wrong = 'us%20er:wrong-s3cret';
-  const { reply, tries } = read(port, { HTTPS_PROXY: `http://${wrong}@127.0.0.1:${proxy.port}` });
-  const error = await rejection(reply, HttpError);
+  const { response, attempts } = read(port, { HTTPS_PROXY: `http://${wrong}@127.0.0.1:${proxy.port}` });
+  const error = await rejection(response, HttpError);
   expect(error.status).toBe(407);
   expect(error.message).toContain(`the proxy 127.0.0.1:${proxy.port}`);
   expect(error.hint).toContain('HTTPS_PROXY');
   expect(JSON.stringify({ ...error, message: error.message, hint: error.hint })).not.toContain('s3cret');
-  expect(tries()).toBe(1);
+  expect(attempts()).toBe(1);
 });
 
-test('a proxy that is not there is said to be the proxy, and tried again', async () => {
-  const { reply, tries } = read(1, { HTTPS_PROXY: (await nobody()).replace('//', '//user:s3cret@') });
-  const error = await rejection(reply, NetworkError);
+test('names the proxy that cannot be reached and retries', async () => {
+  const { response, attempts } = read(1, {
+    HTTPS_PROXY: (await unreachableUrl()).replace('//', '//user:s3cret@'),
+  });
+  const error = await rejection(response, NetworkError);
   expect(error).toMatchObject({ fault: 'refused', unsent: true });
   expect(error.message).toContain('the proxy');
   expect(error.message).not.toContain('s3cret');
   expect(error.hint).toContain('HTTPS_PROXY');
-  expect(tries()).toBe(4);
+  expect(attempts()).toBe(4);
 });
 
-test('a service that the proxy cannot reach is said to be so', async () => {
+test('names the service that the proxy cannot reach', async () => {
   const proxy = await startProxy();
-  const port = Number(new URL(await nobody()).port);
-  const { reply } = read(port, { HTTPS_PROXY: `127.0.0.1:${proxy.port}` });
-  const error = await rejection(reply, NetworkError);
+  const port = Number(new URL(await unreachableUrl()).port);
+  const { response } = read(port, { HTTPS_PROXY: `127.0.0.1:${proxy.port}` });
+  const error = await rejection(response, NetworkError);
   expect(error).toMatchObject({ fault: 'connect', unsent: true });
   expect(error.message).toMatch(/no connection to service\.rungate\.test:\d+ through the proxy/);
 });
 
-test('a proxy that says nothing is given up in time, and leaves no connection behind', async () => {
+test('gives up on a proxy that does not respond in time and closes its connection', async () => {
   const sockets = new Set<unknown>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -117,26 +119,26 @@ test('a proxy that says nothing is given up in time, and leaves no connection be
 });
 
 test.each([
-  ['that nobody known has signed', null],
-  ['of another authority', 'ca.pem'],
+  ['an unknown CA', null],
+  ['another CA than the trusted one', 'ca.pem'],
 ])(
-  'a certificate %s ends the call at the first try, through a proxy too, saying what to do',
+  'rejects a certificate from %s behind a proxy, suggests how to trust it and does not retry',
   async (_, ca) => {
     const port = await startService((_request, response) => response.end(done));
     const proxy = await startProxy();
 
-    const { reply, tries } = read(port, { HTTPS_PROXY: `127.0.0.1:${proxy.port}` }, ca && pem(ca));
-    const error = await rejection(reply, NetworkError);
+    const { response, attempts } = read(port, { HTTPS_PROXY: `127.0.0.1:${proxy.port}` }, ca && pem(ca));
+    const error = await rejection(response, NetworkError);
     expect(error.fault).toBe('tls');
     expect(error.message).toContain(serviceHost);
     expect(error.message).not.toContain('proxy');
     expect(error.hint).toContain('--ca-file');
     expect(error.hint).toContain('NODE_EXTRA_CA_CERTS');
-    expect(tries()).toBe(1);
+    expect(attempts()).toBe(1);
   },
 );
 
-test('any 2xx of a proxy is a tunnel', async () => {
+test('uses the tunnel when the proxy responds with any 2xx', async () => {
   const port = await startService((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(done);
@@ -151,18 +153,18 @@ test('any 2xx of a proxy is a tunnel', async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
-  const { reply } = read(port, { HTTPS_PROXY: `127.0.0.1:${(server.address() as AddressInfo).port}` });
-  expect((await reply).status).toBe(200);
+  const { response } = read(port, { HTTPS_PROXY: `127.0.0.1:${(server.address() as AddressInfo).port}` });
+  expect((await response).status).toBe(200);
 });
 
 test.each([
-  ['localhost', 'the name of another machine', 'service'],
-  ['127.0.0.1', 'no name for it', 'server'],
-])('an https proxy at %s whose certificate has %s is not trusted', async (host, _, cert) => {
-  let asked = 0;
+  ['localhost', 'is for another host', 'service'],
+  ['127.0.0.1', 'does not list this address', 'server'],
+])('rejects an https proxy at %s whose certificate %s', async (host, _, cert) => {
+  let connects = 0;
   const server = createTlsServer({ key: pem(`${cert}.key`), cert: pem(`${cert}.pem`) });
   server.on('connect', (_request, client) => {
-    asked += 1;
+    connects += 1;
     client.destroy();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -171,17 +173,17 @@ test.each([
     server.close();
   });
   const HTTPS_PROXY = `https://${host}:${(server.address() as AddressInfo).port}`;
-  const { reply, tries } = read(443, { HTTPS_PROXY }, `${pem('ca.pem')}\n${pem('service-ca.pem')}`);
-  const error = await rejection(reply, NetworkError);
+  const { response, attempts } = read(443, { HTTPS_PROXY }, `${pem('ca.pem')}\n${pem('service-ca.pem')}`);
+  const error = await rejection(response, NetworkError);
   expect(error).toMatchObject({ fault: 'tls', unsent: true });
   expect(error.message).toContain('proxy');
-  expect([asked, tries()]).toEqual([0, 1]);
+  expect([connects, attempts()]).toEqual([0, 1]);
 });
 
-test('a proxy that sends data of its own through a tunnel is asked once an attempt', async () => {
-  let asked = 0;
+test('connects once per attempt to a proxy that sends unexpected data', async () => {
+  let connects = 0;
   const server = createServer((client) => {
-    asked += 1;
+    connects += 1;
     client.on('error', () => {});
     client.once('data', () => client.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'));
   });
@@ -199,10 +201,10 @@ test('a proxy that sends data of its own through a tunnel is asked once an attem
   const error = await rejection(call, NetworkError);
   expect(error).toMatchObject({ fault: 'connect', unsent: true });
   expect(error.message).toContain('through the proxy');
-  expect(asked).toBe(4);
+  expect(connects).toBe(4);
 });
 
-test('http to another machine goes through CONNECT as well', async () => {
+test('uses CONNECT for http to another machine, too', async () => {
   const { url, seen } = await serve(({ response }) => json(response, 200, JSON.parse(done)));
   const proxy = await startProxy();
   const port = new URL(url).port;
@@ -215,17 +217,17 @@ test('http to another machine goes through CONNECT as well', async () => {
   onTestFinished(() => caller.close());
   await caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
   expect(seen[0]).toMatchObject({ url: '/api/ci/runs/run_1' });
-  expect(proxy.asked[0]?.target).toBe(`${serviceHost}:${port}`);
+  expect(proxy.connects[0]?.target).toBe(`${serviceHost}:${port}`);
 });
 
-test('a library looks at no environment that it was not given', async () => {
+test('the client ignores the environment of the process', async () => {
   const { url } = await serve(({ response }) => json(response, 200, JSON.parse(done)));
   const caller = createCaller({ apiUrl: url, apiKey: 'key-1' });
   onTestFinished(() => caller.close());
   await caller.exchange('run.status', api['run.status'], { params: { runId: 'run_1' } });
 });
 
-test('the command line takes proxy, exceptions and authorities from its environment, and shows no credential', async () => {
+test('the command line reads proxy, exceptions and CAs from its environment and does not show credentials', async () => {
   const port = await startService((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(done);
@@ -253,17 +255,17 @@ test('the command line takes proxy, exceptions and authorities from its environm
   for (const secret of [account.password, encodeURIComponent(account.password), 'wrong-s3cret']) {
     expect(all).not.toContain(secret);
   }
-  const { asked } = proxy;
-  const before = asked.length;
+  const { connects } = proxy;
+  const before = connects.length;
   await run(userinfo, { NO_PROXY: '.rungate.test' });
-  expect(asked.length).toBe(before);
+  expect(connects.length).toBe(before);
 }, 30_000);
 
 test.each([
   'http://someone:s3cret-word@127.0.0.1:1',
   'someone:s3cret-word@127.0.0.1:1',
   'u:a/s3cret-word@127.0.0.1:1',
-])('doctor names the proxy without its credential: %s', async (HTTPS_PROXY) => {
+])('doctor shows the proxy %s without its credentials', async (HTTPS_PROXY) => {
   const { io, printed } = memoryIo({ env: { RUNGATE_API_URL: 'http://127.0.0.1:9', HTTPS_PROXY } });
   await main(['doctor'], io);
   const { out, err } = printed();
@@ -271,15 +273,15 @@ test.each([
   expect(out + err).not.toContain('s3cret');
 });
 
-test('a proxy that is reached by https works like one by http, and is trusted by the same authorities', async () => {
+test('uses an https proxy and verifies its certificate with the same CAs', async () => {
   const port = await startService((_, response) => {
     response.setHeader('content-type', 'application/json');
     response.end(done);
   });
-  const asked: string[] = [];
+  const connects: string[] = [];
   const server = createTlsServer({ key: pem('server.key'), cert: pem('server.pem') });
   server.on('connect', (request, client, head) => {
-    asked.push(`${request.url} ${request.headers['proxy-authorization']}`);
+    connects.push(`${request.url} ${request.headers['proxy-authorization']}`);
     const upstream = connect(port, '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       upstream.write(head);
@@ -294,11 +296,11 @@ test('a proxy that is reached by https works like one by http, and is trusted by
   });
   const HTTPS_PROXY = `https://u:p@localhost:${(server.address() as AddressInfo).port}`;
   const both = `${pem('ca.pem')}\n${pem('service-ca.pem')}`;
-  expect((await read(port, { HTTPS_PROXY }, both).reply).status).toBe(200);
-  expect(asked).toEqual([`${serviceHost}:${port} Basic ${Buffer.from('u:p').toString('base64')}`]);
+  expect((await read(port, { HTTPS_PROXY }, both).response).status).toBe(200);
+  expect(connects).toEqual([`${serviceHost}:${port} Basic ${Buffer.from('u:p').toString('base64')}`]);
 
-  const untrusted = await rejection(read(port, { HTTPS_PROXY }).reply, NetworkError);
+  const untrusted = await rejection(read(port, { HTTPS_PROXY }).response, NetworkError);
   expect(untrusted.message).toContain('proxy');
   expect(untrusted).toMatchObject({ fault: 'tls', unsent: true });
-  expect(asked).toHaveLength(1);
+  expect(connects).toHaveLength(1);
 });

@@ -4,10 +4,10 @@ import { ConfigError } from '../../src/errors.ts';
 import { proxyAuthorization, proxyFor, proxySecrets, showProxy } from '../../src/transport/proxy.ts';
 import { thrown } from '../client/rejection.ts';
 
-const choose = (target: string, env: Record<string, string | undefined>) =>
+const proxyOrigin = (target: string, env: Record<string, string | undefined>) =>
   proxyFor(new URL(target), env)?.origin ?? null;
 
-describe('the variable', () => {
+describe('proxyFor', () => {
   const https = 'https://api.example.com/';
   test.each<[string, Record<string, string | undefined>, string | null]>([
     [https, {}, null],
@@ -26,19 +26,19 @@ describe('the variable', () => {
     ['http://api.example.com/', { http_proxy: '', HTTP_PROXY: 'http://a:1' }, 'http://a:1'],
     ['http://api.example.com/', { HTTPS_PROXY: 'http://a:1' }, null],
     [https, { HTTPS_PROXY: 'http://a:1', no_proxy: '', NO_PROXY: 'example.com' }, null],
-  ])('%s with %j → %s', (target, env, expected) => expect(choose(target, env)).toBe(expected));
+  ])('for %s with %j returns %s', (target, env, expected) => expect(proxyOrigin(target, env)).toBe(expected));
 
   test.each(['http://', 'socks5://a:1', 'http://u:100%@a:1', 'ftp://u:s3cret@a'])(
-    'that holds no usable address is a configuration error that does not show it: %s',
+    'throws a configuration error for the unusable address %s without showing it',
     (value) => {
-      const error = thrown(() => choose(https, { HTTPS_PROXY: value }), ConfigError);
+      const error = thrown(() => proxyOrigin(https, { HTTPS_PROXY: value }), ConfigError);
       expect(error.message).toContain('HTTPS_PROXY');
       expect(`${error.message} ${error.hint}`).not.toContain('s3cret');
     },
   );
 
-  test('that holds no address is not looked at where no proxy is needed', () => {
-    expect(choose('http://127.0.0.1/', { HTTP_PROXY: 'http://' })).toBeNull();
+  test('ignores an unusable address when no proxy is needed', () => {
+    expect(proxyOrigin('http://127.0.0.1/', { HTTP_PROXY: 'http://' })).toBeNull();
   });
 });
 
@@ -85,13 +85,13 @@ describe('NO_PROXY', () => {
     ['https://127.9.9.9', '', false],
     ['https://[::1]', '', false],
     ['https://127.0.0.1.example.com', '', true],
-  ])('%s with %j: through the proxy is %s', (target, exceptions, proxied) => {
+  ])('for %s with the exceptions %j uses a proxy: %s', (target, exceptions, proxied) => {
     const env = { HTTPS_PROXY: 'http://proxy.test:3128', NO_PROXY: exceptions };
-    expect(choose(target, env) !== null).toBe(proxied);
+    expect(proxyOrigin(target, env) !== null).toBe(proxied);
   });
 });
 
-describe('whatever the environment holds', () => {
+describe('proxyFor with any environment', () => {
   const anything = fc.option(fc.string({ unit: 'binary', maxLength: 30 }), { nil: undefined });
   const env = fc.record({
     https_proxy: anything,
@@ -100,7 +100,7 @@ describe('whatever the environment holds', () => {
     NO_PROXY: fc.string({ unit: fc.constantFrom(...'*.:,[]/0123456789abcdef% '), maxLength: 30 }),
   });
 
-  test('there is a proxy that speaks HTTP, none, or a configuration error; never one for this machine', () => {
+  test('returns an HTTP proxy or null, or throws a configuration error, and never uses a proxy for this machine', () => {
     const targets = [
       'https://api.example.com',
       'https://[fd00::1]:8443',
@@ -124,7 +124,7 @@ describe('whatever the environment holds', () => {
     );
   });
 
-  test('a host that is excepted by its own name, port or network is never proxied', () => {
+  test('never uses a proxy for a host that NO_PROXY lists by name or address, with or without its port', () => {
     const hosts = fc.oneof(
       fc.domain(),
       fc.ipV4(),
@@ -142,17 +142,17 @@ describe('whatever the environment holds', () => {
   });
 });
 
-describe('the credential', () => {
+describe('the credentials of a proxy', () => {
   test.each([
     ['http://user:p%40ss@proxy:3128', 'user:p@ss'],
     ['http://user@proxy', 'user:'],
     ['http://:pass@proxy', ':pass'],
     ['http://us%3Aer:a%20b@proxy', 'us:er:a b'],
-  ])('of %s is sent decoded', (address, pair) => {
+  ])('in %s are sent percent-decoded', (address, pair) => {
     expect(proxyAuthorization(new URL(address))).toBe(`Basic ${Buffer.from(pair).toString('base64')}`);
   });
 
-  test('is none where there is none', () => {
+  test('are null for an address without any', () => {
     expect(proxyAuthorization(new URL('http://proxy:3128'))).toBeNull();
   });
 
@@ -161,9 +161,9 @@ describe('the credential', () => {
     ['user:pass@proxy:3128', '***@proxy:3128'],
     ['http://user:pa/s@s@proxy', 'http://***@proxy'],
     [' http://proxy:3128 ', 'http://proxy:3128'],
-  ])('of %s is not shown', (text, shown) => expect(showProxy(text)).toBe(shown));
+  ])('in %s are replaced for display', (text, expected) => expect(showProxy(text)).toBe(expected));
 
-  test('is known in each form in which it could turn up', () => {
+  test('are known in every form in which they could appear', () => {
     const found = proxySecrets({ HTTPS_PROXY: 'http://user:p%40ssword@proxy:3128', http_proxy: 'u:other@p' });
     expect(found).toEqual(
       expect.arrayContaining([

@@ -2,30 +2,30 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-export interface Seen {
+export interface ReceivedRequest {
   method: string;
   url: string;
   headers: IncomingMessage['headers'];
   body: string;
-  /** Which connection it came over, counted from 1. */
+  /** The number of its connection, counted from 1. */
   connection: number;
 }
 
 export interface TestServer {
   url: string;
-  seen: Seen[];
+  seen: ReceivedRequest[];
 }
 
 export interface Scene {
-  seen: Seen;
-  /** How many requests came before this one. */
+  seen: ReceivedRequest;
+  /** The number of requests before this one. */
   index: number;
   request: IncomingMessage;
   response: ServerResponse;
   socket: Socket;
 }
 
-/** Answers with JSON. */
+/** Sends a JSON response. */
 export function json(
   response: ServerResponse,
   status: number,
@@ -36,23 +36,23 @@ export function json(
   response.end(JSON.stringify(body));
 }
 
-/** A server on a free port that ends with the test. */
-export async function serve(answer: (scene: Scene) => void): Promise<TestServer> {
-  const seen: Seen[] = [];
+/** Starts a server on a free port that is closed after the test. */
+export async function serve(respond: (scene: Scene) => void): Promise<TestServer> {
+  const seen: ReceivedRequest[] = [];
   const connections = new Map<Socket, number>();
   const listener: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const one: Seen = {
+      const received: ReceivedRequest = {
         method: request.method ?? '',
         url: request.url ?? '',
         headers: request.headers,
         body: Buffer.concat(chunks).toString(),
         connection: connections.get(request.socket) ?? 0,
       };
-      seen.push(one);
-      answer({ seen: one, index: seen.length - 1, request, response, socket: request.socket });
+      seen.push(received);
+      respond({ seen: received, index: seen.length - 1, request, response, socket: request.socket });
     });
   };
   const server = createServer(listener);
@@ -65,8 +65,8 @@ export async function serve(answer: (scene: Scene) => void): Promise<TestServer>
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-/** The address of a port on which nobody listens. */
-export async function nobody(): Promise<string> {
+/** Returns the URL of a port on which nothing is listening. */
+export async function unreachableUrl(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

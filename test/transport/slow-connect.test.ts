@@ -6,7 +6,7 @@ import { redactNothing } from '../../src/redact.ts';
 import { httpTransport } from '../../src/transport/send.ts';
 import { until } from '../until.ts';
 
-/** Listens, and accepts nothing for a while: with its queue full, Linux drops a SYN, which is sent again after 1 s. */
+/** Listens but accepts nothing for 700 ms: with a full queue, Linux drops a SYN, which the client resends after 1 s. */
 const lateServer = `
   const { parentPort } = require('node:worker_threads');
   const server = require('node:net').createServer((socket) => {
@@ -21,8 +21,8 @@ const lateServer = `
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
   });`;
 
-/** A service by that name whose IPv4 address takes a second to connect, and whose IPv6 address leads nowhere. */
-async function farAway(): Promise<string> {
+/** Returns the host of a service whose IPv4 address takes a second to connect and whose IPv6 address is unreachable. */
+async function slowHost(): Promise<string> {
   const worker = new Worker(lateServer, { eval: true });
   onTestFinished(async () => void (await worker.terminate()));
   const port = await new Promise<number>((resolve) => worker.once('message', resolve));
@@ -49,19 +49,19 @@ async function farAway(): Promise<string> {
   return `far.test:${port}`;
 }
 
-// Node gives an address a quarter of a second by itself, and then it is the next one's turn, for good.
-test.runIf(process.platform === 'linux').each(['straight', 'through a proxy'])(
-  'a service that is far away is waited for, although it has another address that leads nowhere: %s',
-  async (way) => {
-    const host = await farAway();
-    const proxy = way === 'straight' ? undefined : () => new URL(`http://${host}`);
+// By default, Node gives up on an address after 250 ms and never comes back to it.
+test.runIf(process.platform === 'linux').each(['directly', 'through a proxy'])(
+  'connects %s to a distant service that also has an unreachable address',
+  async (route) => {
+    const host = await slowHost();
+    const proxy = route === 'directly' ? undefined : () => new URL(`http://${host}`);
     const transport = httpTransport({ proxy });
     onTestFinished(() => transport.close());
     const url = new URL(`http://${host}/`);
     const target = { endpoint: 'x', method: 'GET', url, path: '/', headers: {} } as const;
     const get = { ...target, repeatable: true, redact: redactNothing };
     const outcome = await transport.send(get, { timeoutMs: 5000 }).then(
-      (reply) => String(reply.status),
+      (response) => String(response.status),
       (error: Error) => error.message,
     );
     expect(outcome).toBe('200');

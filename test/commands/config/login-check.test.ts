@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
-import { json, nobody, type Scene, serve } from '../../transport/serve.ts';
+import { json, type Scene, serve, unreachableUrl } from '../../transport/serve.ts';
 
 const secret = 'sk_live_4eC39HqLyjWDarjtT1';
 let folder: string;
@@ -110,10 +110,10 @@ describe('a credential that cannot be checked is kept with a warning:', () => {
     };
 
   it('nobody listens', async () => {
-    const { code, err } = await login(await nobody());
+    const { code, err } = await login(await unreachableUrl());
     expect(code).toBe(0);
     expect(err).toMatch(
-      /warning: the API key could not be checked: .*nobody listens[\s\S]*it is kept; rungate doctor/,
+      /warning: the API key could not be checked: .*nothing is listening[\s\S]*it is kept; rungate doctor/,
     );
     expect(kept().apiKey.value).toBe(secret);
   });
@@ -162,7 +162,7 @@ describe('what login overwrites', () => {
 
   it('is named where the new credential could not be checked, with --quiet too', async () => {
     profileWith(oldKey);
-    const { code, err } = await login(await nobody(), secret, '--quiet');
+    const { code, err } = await login(await unreachableUrl(), secret, '--quiet');
     expect(code).toBe(0);
     expect(err).toMatch(
       /could not be checked[\s\S]*warning: profile default no longer has the API key for https:\/\/old\.example and the apiUrl https:\/\/old\.example\/api-base\n {2}→ .*--profile/,
@@ -183,18 +183,18 @@ describe('what login overwrites', () => {
 
   it('is only the address where there was no such credential', async () => {
     profileWith({});
-    const { err } = await login(await nobody());
+    const { err } = await login(await unreachableUrl());
     expect(err).toMatch(/profile default no longer has the apiUrl https:\/\/old\.example\/api-base\n/);
   });
 
   it('is not the same address in another spelling', async () => {
-    const url = await nobody();
+    const url = await unreachableUrl();
     await login(url);
     expect((await login(`${url}/`)).err).not.toContain('no longer has');
   });
 
   it('is nothing in a new profile', async () => {
-    expect((await login(await nobody())).err).not.toContain('no longer has');
+    expect((await login(await unreachableUrl())).err).not.toContain('no longer has');
   });
 
   it('is named for secrets of webhooks, too', async () => {

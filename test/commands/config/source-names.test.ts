@@ -23,7 +23,7 @@ it.each([
 it('a wrong address names its source too', async () => {
   const { code, err } = await cli([...status, '--api-url', 'service.example.com'], { env: credential });
   expect(code).toBe(64);
-  expect(err).toContain('write --api-url like https://service.example.com');
+  expect(err).toContain('set --api-url to a URL like https://service.example.com');
 });
 
 const keyFile = { RUNGATE_API_URL: refused, RUNGATE_API_KEY_FILE: '/run/key' };
@@ -44,7 +44,7 @@ it.each([
     const env = { ...credential, RUNGATE_TOKEN: 't', NODE_EXTRA_CA_CERTS: 'extra.pem' };
     const settings = { env, files: { 'ca.pem': 'hello', 'extra.pem': extra } };
     const { code, err } = await cli([...argv, '--api-url', refused, '--ca-file', 'ca.pem'], settings);
-    expect(err).toContain('the CA file ca.pem holds no certificate');
+    expect(err).toContain('the CA file ca.pem contains no certificate');
     expect(code).toBe(78);
   },
 );

@@ -337,7 +337,7 @@ describe('before the first reply, a wrong address shows itself', () => {
     const { code, out, err } = await cli(['run', 'wait', 'run_1', '--json'], { env });
     expect(code).toBe(7);
     expect(JSON.parse(out).runs[0]).toMatchObject({ verdict: 'unobserved', attempts: 4 });
-    expect(err).toMatch(/nobody listens/);
+    expect(err).toMatch(/nothing is listening/);
   });
 
   it('a host that does not exist, likewise', async () => {

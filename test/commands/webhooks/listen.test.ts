@@ -10,7 +10,7 @@ import { main } from '../../../src/cli/main.ts';
 import type { StopSignal } from '../../../src/errors.ts';
 import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
 import { fakeClock } from '../../fake-clock.ts';
-import { json, nobody, serve } from '../../transport/serve.ts';
+import { json, serve, unreachableUrl } from '../../transport/serve.ts';
 import { until } from '../../until.ts';
 
 const secret = 'whook-Secret-0123456789';
@@ -427,7 +427,7 @@ describe('webhooks listen --forward-to', () => {
     ['127.0.0.1', '[::ffff:0.0.0.0]'],
     ...(hasIpv6 ? [['::1', '[::1]'] as const, ['::', '[::]'] as const, ['::', '127.0.0.1'] as const] : []),
   ] as const)('on %s gets 508 from itself as the target, spelled %s', async (host, target) => {
-    const { port } = new URL(await nobody());
+    const { port } = new URL(await unreachableUrl());
     const on = await listen(['--host', host, '--port', port, '--forward-to', `http://${target}:${port}/x`]);
     expect(await deliver(on.url.replace('[::]', '[::1]'), body)).toMatchObject({ status: 508 });
     expect(on.err()).toContain('--forward-to leads back here');
@@ -436,7 +436,7 @@ describe('webhooks listen --forward-to', () => {
   it('answers 502 where nobody listens, or the target breaks off', async () => {
     const broken = await serve(({ socket }) => socket.destroy());
     for (const [url, fault] of [
-      [await nobody(), 'refused'],
+      [await unreachableUrl(), 'refused'],
       [broken.url, 'broken off'],
     ]) {
       const on = await listen(['--forward-to', url ?? '', '--json']);
@@ -587,7 +587,7 @@ describe('webhooks listen ends', () => {
 
   it('when nobody reads any more: that is no error', async () => {
     const { io } = memoryIo({ env, clock: fakeClock(), closed: true });
-    const { port } = new URL(await nobody());
+    const { port } = new URL(await unreachableUrl());
     const ended = main(['webhooks', 'listen', '--port', port], io);
     await vi.waitFor(() => deliver(`http://127.0.0.1:${port}`, body), { timeout: 10_000, interval: 5 });
     expect(await ended).toBe(0);
