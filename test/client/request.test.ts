@@ -103,7 +103,9 @@ describe('path parameters', () => {
   });
 
   test('a reserved value is refused: it would be another call', () => {
-    expect(refused('orders.get', { params: { id: 'summary' } }).message).toContain('belongs to another endpoint');
+    expect(refused('orders.get', { params: { id: 'summary' } }).message).toContain(
+      'belongs to another endpoint',
+    );
     expect(prepare('orders.get', { params: { id: 'summary2' } }).path).toBe('/api/orders/summary2.json');
     const search = { projectId: 'p', observationId: 'search' };
     expect(refused('observations.get', { params: search }).message).toContain('"search"');
