@@ -4,7 +4,6 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { renameKey } from '../src/client/caller.ts';
 import { rateLimitLeft } from '../src/client/rate-limit.ts';
 import { pathPattern } from '../src/contract/endpoint.ts';
 
@@ -22,7 +21,6 @@ const exceptions: Readonly<Record<string, string>> = {
 const builders: Readonly<Record<string, () => unknown>> = {
   'contract/endpoint.ts': () => pathPattern('/api/a/{id}/b/{key}'),
   'client/rate-limit.ts': () => rateLimitLeft({ ratelimit: 'limit=1, remaining=1, reset=1' }, 0),
-  'client/caller.ts': () => renameKey('{}', 'some-model', 'other'),
 };
 
 interface Found {
