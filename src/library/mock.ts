@@ -8,7 +8,7 @@ import type { Ending } from '../mock/runs.ts';
 import type { State } from '../mock/state.ts';
 import { ownCopy } from '../own-options.ts';
 
-/** A run of the mock, as it stood when it was looked at (interface, sections 2.5 to 2.7). */
+/** A snapshot of a run of the mock (interface, sections 2.5 to 2.7). */
 export interface MockRun {
   runId: string;
   state: 'in_progress' | 'completed' | 'cancelled';
@@ -17,20 +17,20 @@ export interface MockRun {
   /** Items that are blocked so far. */
   blocked: number;
   appUrl: string;
-  /** What it was started with. */
+  /** The request that created it. */
   request: TriggerBody;
-  /** What whoever cancelled it said; null where it was not cancelled, or nothing was said. */
+  /** The reason given for cancelling it; null if it was not cancelled, or without a reason. */
   cancelReason: string | null;
 }
 
-/** A delivery that the mock has made since it was started, as it stood when it was looked at (interface, section 6). */
+/** A snapshot of a delivery since the mock was started (interface, section 6). */
 export interface MockDelivery {
   id: string;
   webhookId: string;
   eventType: string;
-  /** `pending`: under way; `not_sent`: recorded, and nothing went over the network (see `deliveries` of the options). */
+  /** `pending`: in flight; `not_sent`: only recorded, not sent over the network (see the option `deliveries`). */
   status: DeliveryStatus;
-  /** The receiver's answer to the last attempt; null when there was none. */
+  /** The status code of the receiver's last response; null if it has not responded. */
   responseStatus: number | null;
   attempts: number;
   /** RFC 3339. */
@@ -38,43 +38,43 @@ export interface MockDelivery {
   payload: Readonly<Record<string, unknown>>;
 }
 
-/** What goes wrong between a client and the mock. */
+/** The faults between a client and the mock. */
 export interface MockFaults {
   add(fault: Fault): void;
-  /** Forgets all that are not used up. */
+  /** Removes all pending faults. */
   clear(): void;
-  /** How many are not used up. */
+  /** The number of pending faults. */
   readonly pending: number;
-  /** Those that are not used up, with what is left of them. */
+  /** The pending faults with their remaining counts. */
   readonly list: readonly Fault[];
 }
 
 /** A running mock of the service. */
 export interface Mock {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
   readonly apiKey: string;
-  /** A user session's bearer token, of the same account as the key. */
+  /** A session token of the same account as the API key. */
   readonly token: string;
-  /** The credentials of another account, which has orders, environments, observations and webhooks of its own. */
+  /** The credentials of another account with its own orders, environments, observations and webhooks. */
   readonly otherAccount: { readonly apiKey: string; readonly token: string };
-  /** What came over the wire, oldest first; the last 10,000. */
+  /** The last 10,000 requests, oldest first. */
   readonly requests: readonly RecordedRequest[];
-  /** The runs that were created, oldest first. */
+  /** All runs, oldest first. */
   readonly runs: readonly MockRun[];
   /** The deliveries since the start, oldest first. */
   readonly deliveries: readonly MockDelivery[];
   readonly faults: MockFaults;
-  /** Ends a run now, whatever was planned for it; false where it had ended already, or there is no such run. */
+  /** Ends a run now, whatever its planned outcome. Returns false if it has already ended or does not exist. */
   endRun(runId: string, as: Ending): boolean;
-  /** Resolves once no webhook delivery is under way. */
+  /** Resolves when no webhook delivery is in flight. */
   deliveriesSent(): Promise<void>;
-  /** Stops listening and breaks what is still open, so that it never waits for a client. */
+  /** Stops listening and breaks open connections, so that it never waits for a client. */
   close(): Promise<void>;
 }
 
-/** The deliveries since then: the data set has older ones, which nobody made. */
+/** Returns the deliveries since the start, without the older ones of the data set. */
 function deliveriesSince(state: State, tenant: string, startedAt: number): MockDelivery[] {
   return [...state.account(tenant).webhooks.values()]
     .flatMap(({ deliveries }) => [...deliveries.values()])
@@ -84,9 +84,9 @@ function deliveriesSince(state: State, tenant: string, startedAt: number): MockD
 }
 
 /**
- * Starts a mock of the whole service on a socket of this machine, for a test suite of your own. It keeps the process alive
- * until it is closed. The first call loads it: a program that only wants a client does not pay for it.
- * @throws ConfigError where the port is taken; UsageError for a list of no outcomes
+ * Starts a mock of the whole service on a socket of this machine, for your tests. It keeps the process alive
+ * until it is closed. The mock is loaded on the first call, so programs that use only the client do not load it.
+ * @throws ConfigError if the port is taken; UsageError for an empty list of outcomes
  */
 export async function startMock(given: MockOptions = {}): Promise<Mock> {
   const options = ownCopy(given);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { addMockFlags, type MockFlags } from './flags.ts';
 
-/** `rungate mock …`: the options; the mock itself is loaded when it is started. */
+/** Defines `rungate mock …`: its options, without loading the mock. */
 export function defineMock(group: Command, bind: Bind): void {
   const serve = addMockFlags(group.command('serve'))
     .summary('serve the mock until it is stopped')
@@ -14,9 +14,9 @@ export function defineMock(group: Command, bind: Bind): void {
   });
 
   const exec = addMockFlags(group.command('exec'))
-    .summary('run a command against a mock of its own')
+    .summary('run a command against a new mock')
     .description(
-      'Run a command with a mock of its own, whose settings are in its environment; exits with its code.',
+      'Run a command against a new mock, with the settings of the mock in its environment; exits with its exit code.',
     )
     .argument('<command...>')
     .usage('[options] -- <command...>')

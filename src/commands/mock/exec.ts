@@ -5,13 +5,13 @@ import type { Context } from '../context.ts';
 import { type MockFlags, mockOptions } from './flags.ts';
 import { mockEnvironment } from './serve.ts';
 
-/** What shells say of a command that is not there, or that may not be run. */
+/** The exit codes of shells for a command that does not exist, or that cannot be executed. */
 const notFound = 127;
 const notExecutable = 126;
 
 /**
- * `rungate mock exec -- <command…>`: runs a command with the settings of a mock in its environment, and exits
- * with its code.
+ * Runs `rungate mock exec -- <command…>`: the command with the settings of a mock in its environment. Returns the
+ * command's exit code.
  */
 export async function execCommand(
   context: Context,
@@ -20,7 +20,7 @@ export async function execCommand(
 ): Promise<number> {
   const { io, output } = context;
   if (command.length === 0)
-    throw new UsageError('no command to run', { hint: 'write: rungate mock exec -- <command>' });
+    throw new UsageError('no command to run', { hint: 'add it after --: rungate mock exec -- <command>' });
   const mock = await startMock(mockOptions(flags, 0, io));
   try {
     const { code, signal } = await io.run(command, { ...io.env, ...withoutFiles, ...mockEnvironment(mock) });
@@ -34,5 +34,5 @@ export async function execCommand(
   }
 }
 
-/** The user's own secrets by file would clash with the mock's by value, and are not for the mock to see. */
+/** The user's secrets from files would conflict with those of the mock, and the command must not get them. */
 const withoutFiles = { RUNGATE_API_KEY_FILE: undefined, RUNGATE_TOKEN_FILE: undefined };

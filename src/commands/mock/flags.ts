@@ -30,17 +30,21 @@ export interface MockFlags {
 export function addMockFlags(command: Command): Command {
   command
     .option('--port <port>', 'port to listen on')
-    .option('--outcome <outcome>', `${outcomes.join(', ')}; repeated: one run after another`, collect)
-    .option('--duration <duration>', 'how long a run takes (default 2s)')
-    .option('--retry-after <seconds>', 'what the service suggests as the polling interval')
-    .option('--seed <n>', 'ids, key, token and data follow from it (default 1, with a new key and token)')
-    .option('--allow-host <name>', 'serve requests for this host name, too; repeatable', collect)
+    .option(
+      '--outcome <outcome>',
+      `how runs end: ${outcomes.join(', ')}; repeat for successive runs`,
+      collect,
+    )
+    .option('--duration <duration>', 'duration of a run (default 2s)')
+    .option('--retry-after <seconds>', 'polling interval that the mock suggests')
+    .option('--seed <n>', 'seed of ids, API key, token and data (default 1, with a random key and token)')
+    .option('--allow-host <name>', 'additional host name to serve; repeatable', collect)
     .option(
       '--deliver <scope>',
-      `where webhook deliveries are sent: ${deliveryScopes.join(', ')} (default loopback)`,
+      `where to send webhook deliveries: ${deliveryScopes.join(', ')} (default loopback)`,
     )
-    .option('--fault <kind[@endpoint][:when]>', 'what goes wrong, and when: see docs/mock.md', collect)
-    .option('--rate-limit <limits>', `${rateLimits.join(' or ')}: whether limits are enforced (default off)`);
+    .option('--fault <kind[@endpoint][:when]>', 'fault to inject; repeatable: see docs/mock.md', collect)
+    .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`);
   completes(command, '--outcome', outcomes);
   completes(command, '--deliver', deliveryScopes);
   completes(command, '--fault', { from: 'faults' });
@@ -53,7 +57,7 @@ function wholeNumber(option: string, text: string, most: number): number {
   throw new UsageError(`${option}: ${echoed(text)} is not a whole number from 0 to ${most}`);
 }
 
-/** Seconds, as the service's own field has them; a unit is understood too. */
+/** Reads seconds, as the service's field has them; a unit is allowed too. */
 function retryAfterSeconds(text: string): number {
   return (readDuration(text) ?? parseDuration('--retry-after', text)) / 1000;
 }
@@ -65,7 +69,7 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
     deliveries: oneOf('--deliver', deliveryScopes, deliver),
     tenantSecret: readSecret(io.env, 'RUNGATE_TENANT_SECRET', io.readFile),
     port: port === undefined ? defaultPort : wholeNumber('--port', port, 65_535),
-    outcome: flags.outcome?.map((word): Outcome => oneOf('--outcome', outcomes, word)),
+    outcome: flags.outcome?.map((value): Outcome => oneOf('--outcome', outcomes, value)),
     duration: duration === undefined ? undefined : parseDuration('--duration', duration),
     retryAfterSeconds: retryAfter === undefined ? undefined : retryAfterSeconds(retryAfter),
     allowHosts: flags.allowHost,

@@ -4,18 +4,18 @@ import { type Mock, startMock } from '../../mock/server.ts';
 import type { Context } from '../context.ts';
 import { type MockFlags, mockOptions } from './flags.ts';
 
-/** The settings that point a command at the mock. */
+/** Returns the environment variables that point a command at the mock. */
 export function mockEnvironment(mock: Mock): Record<string, string> {
   return { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token };
 }
 
-/** Where `mock serve` listens unless told otherwise: fixed, so that settings can be kept. */
-const usualPort = 4010;
+/** The default port of `mock serve`: fixed, so that exported settings stay valid. */
+const defaultPort = 4010;
 
-/** `rungate mock serve`: serves until it is stopped. */
+/** Runs `rungate mock serve` until it is stopped. */
 export async function serveCommand(context: Context, flags: MockFlags): Promise<number> {
   const { io, output } = context;
-  const mock = await startMock({ ...mockOptions(flags, usualPort, io), page: true });
+  const mock = await startMock({ ...mockOptions(flags, defaultPort, io), page: true });
   const settings = mockEnvironment(mock);
   const lines = Object.entries(settings).map(([name, value]) => `export ${name}=${value}\n`);
   if (output.format === 'json' || output.format === 'ndjson') {
@@ -24,9 +24,9 @@ export async function serveCommand(context: Context, flags: MockFlags): Promise<
   } else {
     await output.result(lines.join(''));
   }
-  if (output.oneScreen) await output.note('to use it, paste the lines above into another terminal');
-  await output.note(`its page, to see requests, end runs and switch faults on: ${mock.url}/`);
-  await output.note(`the mock serves at ${mock.url}; stop it with Ctrl-C`);
+  if (output.oneScreen) await output.note('to use the mock, paste these lines into another terminal');
+  await output.note(`open ${mock.url}/ to see requests, end runs and switch faults on`);
+  await output.note(`the mock listens on ${mock.url}; stop it with Ctrl-C`);
   let unsubscribe = () => {};
   const signal = await new Promise<StopSignal>((resolve) => {
     unsubscribe = io.onStop(resolve);
