@@ -5,7 +5,7 @@ import { seededDraw } from './random.ts';
 import { MockError } from './reply.ts';
 import type { Credential } from './state.ts';
 
-/** A key and a token that look like real ones, so that what hides secrets is tried on the real shapes. */
+/** An API key and a session token shaped like real ones, so that redaction is tested on real shapes. */
 export interface Credentials {
   apiKey: string;
   token: string;
@@ -13,7 +13,7 @@ export interface Credentials {
 
 const json = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A user session's token in the shape of a JWT. Its signature is noise: the mock knows its tokens by heart. */
+/** Returns a session token shaped like a JWT. Its signature is random: the mock looks tokens up. */
 function tokenOf(tenant: string, user: string, signature: string): string {
   const claims = { sub: `user_${user}`, tenant, iat: 1_767_225_600, exp: 4_102_444_800 };
   return `${json({ alg: 'HS256', typ: 'JWT' })}.${json(claims)}.${signature}`;
@@ -27,7 +27,7 @@ export function seededCredentials(seed: number, tenant: string): Credentials {
   };
 }
 
-/** Returns random ones, which nobody can work out from a seed. */
+/** Returns random credentials, which cannot be derived from a seed. */
 export function newCredentials(tenant: string): Credentials {
   return {
     apiKey: `rg_${randomBytes(20).toString('hex')}`,
@@ -39,7 +39,7 @@ type Headers = Readonly<Record<string, string>>;
 
 const needs: Record<Auth, string> = {
   bearer: 'this endpoint needs a bearer token in Authorization: Bearer <token>',
-  jwt: "this endpoint needs a user session's token in Authorization: Bearer <token>, an API key will not do",
+  jwt: 'this endpoint needs a session token in Authorization: Bearer <token>; an API key is not accepted',
   key: 'this endpoint needs an API key in X-API-Key',
   either: 'this endpoint needs a bearer token in Authorization: Bearer <token>, or an API key in X-API-Key',
 };
@@ -60,7 +60,7 @@ function credentialsOf(headers: Headers, credentials: ReadonlyMap<string, Creden
   return { token: known('token', token), key: known('key', headers['x-api-key']) };
 }
 
-/** Whom a request belongs to, whatever it asks for: the owner of its token, else of its key; nobody's is undefined. */
+/** Returns a request's valid credential, whatever its endpoint takes: token, API key or undefined, in this order. */
 export function knownCaller(
   headers: Headers,
   credentials: ReadonlyMap<string, Credential>,
@@ -70,8 +70,9 @@ export function knownCaller(
 }
 
 /**
- * Who calls, by the credential that the endpoint takes (interface, section 5), or a MockError: 401 for a missing,
- * unknown or wrong kind of credential, 403 for a good API key where only a user session may act.
+ * Returns the caller's credential if it is of the kind that the endpoint takes (interface, section 5). Throws a
+ * MockError: 401 for a missing, unknown or wrong kind of credential, 403 for a valid API key if only a user
+ * session may act.
  */
 export function authenticate(
   auth: Auth,
@@ -84,15 +85,15 @@ export function authenticate(
   const byToken = auth !== 'key' && (authorization !== undefined || auth !== 'either');
   const accepted = byToken ? token : key;
   if (accepted !== undefined) return accepted;
-  if (byToken && authorization !== undefined) throw unauthorized(auth, 'the bearer token is not known');
-  if (!byToken && apiKey !== undefined) throw unauthorized(auth, 'the API key is not known');
+  if (byToken && authorization !== undefined) throw unauthorized(auth, 'the bearer token is unknown');
+  if (!byToken && apiKey !== undefined) throw unauthorized(auth, 'the API key is unknown');
   if (auth === 'jwt' && key !== undefined) throw new MockError(403, 'Forbidden', needs.jwt);
-  if (apiKey !== undefined) throw unauthorized(auth, 'an API key came instead');
-  if (authorization !== undefined) throw unauthorized(auth, 'a bearer token came instead');
-  throw unauthorized(auth, 'no credential came');
+  if (apiKey !== undefined) throw unauthorized(auth, 'the request has an API key instead');
+  if (authorization !== undefined) throw unauthorized(auth, 'the request has a bearer token instead');
+  throw unauthorized(auth, 'the request has no credential');
 }
 
-/** What a new key may do when nobody says: what an automation needs, and nothing that changes the platform. */
+/** The scopes of a new key by default: enough for a pipeline, but not for changing the platform. */
 export const automationScopes: readonly string[] = [
   'ci:trigger',
   'ci:status',
@@ -104,14 +105,14 @@ export const automationScopes: readonly string[] = [
   'execution:read',
 ];
 
-/** The endpoints that a key needs a scope for. The known scopes have none for orders: any key may read them. */
+/** The endpoints for which a key needs a scope. Orders have no scope: any key may read them. */
 const needed: Partial<Record<EndpointName, string>> = {
   'run.trigger': 'ci:trigger',
   'run.status': 'ci:status',
   'run.cancel': 'ci:cancel',
 };
 
-/** 403 for a key without the scope of the endpoint. */
+/** Throws a MockError 403 for a key without the endpoint's scope. */
 export function requireScope(name: EndpointName, { scopes }: Credential): void {
   const scope = needed[name];
   if (scope === undefined || scopes === undefined || scopes.includes(scope)) return;

@@ -6,7 +6,7 @@ import { type Delivery, type EventType, payloadOf, type Webhook } from './data/w
 import { isLoopbackName } from './listen.ts';
 import type { Deliver, State } from './state.ts';
 
-/** Records a delivery of an event to a webhook, and hands it to whoever sends. */
+/** Records a delivery of an event to a webhook, and passes it to the state's sender. */
 export function deliverTo(
   state: State,
   webhook: Webhook,
@@ -32,8 +32,8 @@ export function deliverTo(
 }
 
 /**
- * Tells every webhook of the tenant that is registered for the event: the global ones, and those of the project. An
- * event of no project goes to the global ones alone.
+ * Delivers an event to every webhook of the tenant that is registered for it: global webhooks, and those of the
+ * event's project. An event without a project goes to global webhooks only.
  */
 export function announce(
   state: State,
@@ -46,23 +46,23 @@ export function announce(
   }
 }
 
-/** Where deliveries may go: nowhere, to this machine only, or to any address that a webhook names. */
+/** The addresses that deliveries are sent to: none, this machine's, or any. */
 export const deliveryScopes = ['off', 'loopback', 'any'] as const;
-/** Where webhook deliveries are sent: nowhere (they are recorded only), to this machine only, or to any address. */
+/** The addresses that webhook deliveries are sent to: none (they are only recorded), this machine's, or any. */
 export type DeliveryScope = (typeof deliveryScopes)[number];
 
 export interface Sender {
   readonly deliver: Deliver;
-  /** Resolves once no delivery is under way. */
+  /** Resolves when no delivery is in flight. */
   idle(): Promise<void>;
-  /** Breaks off what is under way. */
+  /** Aborts deliveries in flight. */
   close(): void;
 }
 
-/** How long a receiver may take to answer, in milliseconds. */
-const answerMs = 10_000;
+/** The time that a receiver has to respond, in milliseconds. */
+const responseTimeoutMs = 10_000;
 
-/** The status a receiver answers with, or null when there was no answer. Redirects are answers like any other. */
+/** Returns the receiver's status code, or null without a response. Redirects are not followed. */
 function post(
   url: URL,
   headers: Record<string, string>,
@@ -70,12 +70,12 @@ function post(
   stop: AbortSignal,
 ): Promise<number | null> {
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(answerMs)]);
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(responseTimeoutMs)]);
   return new Promise((resolve) => {
-    const outgoing = send(url, { method: 'POST', headers, signal, agent: false }, (reply) => {
-      reply.resume();
-      reply.once('error', () => resolve(null));
-      reply.once('end', () => resolve(reply.statusCode ?? null));
+    const outgoing = send(url, { method: 'POST', headers, signal, agent: false }, (response) => {
+      response.resume();
+      response.once('error', () => resolve(null));
+      response.once('end', () => resolve(response.statusCode ?? null));
     });
     outgoing.once('error', () => resolve(null));
     outgoing.end(body);
@@ -83,12 +83,12 @@ function post(
 }
 
 /**
- * Sends deliveries as the service does: signed with the webhook's secret of that moment, or with the tenant's where
- * one is set (interface, section 6). There is no retry but the one that is asked for.
+ * Sends deliveries as the service does: signed with the webhook's current secret, or with the tenant's if one is set
+ * (interface, section 6). It retries a delivery only on request.
  */
 export function createSender(scope: DeliveryScope, clock: Clock, tenantSecret: string | undefined): Sender {
   const stop = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   return {
     deliver(webhook, delivery) {
       const url = new URL(webhook.url);
@@ -110,12 +110,12 @@ export function createSender(scope: DeliveryScope, clock: Clock, tenantSecret: s
       const sending = post(url, headers, body, stop.signal).then((status) => {
         delivery.responseStatus = status;
         delivery.status = status !== null && status >= 200 && status < 300 ? 'delivered' : 'failed';
-        underWay.delete(sending);
+        inFlight.delete(sending);
       });
-      underWay.add(sending);
+      inFlight.add(sending);
     },
     async idle() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (inFlight.size > 0) await Promise.all(inFlight);
     },
     close: () => stop.abort(),
   };

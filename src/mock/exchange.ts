@@ -3,26 +3,26 @@ import { CollectedBytes } from '../collected-bytes.ts';
 import type { EndpointName } from '../contract/index.ts';
 import { type Route, route } from './router.ts';
 
-/** A query as it came: a name that came more than once has all its values. */
+/** A query as received: a repeated name has all its values. */
 export type RawQuery = Readonly<Record<string, string | string[]>>;
 
-/** One request as it came over the wire. */
+/** One request as received. */
 export interface Exchange {
   readonly method: string;
-  /** Without the query, percent-encoded as it came. */
+  /** Without the query, still percent-encoded. */
   readonly path: string;
-  /** Path and query, as they came. */
+  /** Path and query as received. */
   readonly target: string;
   readonly query: RawQuery;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
   readonly route: Route;
-  /** The IP address it came from. */
+  /** The client's IP address. */
   readonly address: string;
 }
 
-/** What is kept of a request, for whoever wants to know what really came. */
+/** A request that the mock has received. */
 export interface RecordedRequest {
   endpoint: EndpointName | null;
   method: string;
@@ -33,7 +33,7 @@ export interface RecordedRequest {
   body: string;
   /** Wall-clock milliseconds of the mock's clock. */
   at: number;
-  /** The status sent, or null when no reply was sent, or none yet. */
+  /** The status code sent; null if no response was sent, or not yet. */
   status: number | null;
 }
 
@@ -47,7 +47,7 @@ export function parseQuery(search: string): RawQuery {
   );
 }
 
-/** Reads the whole request. Rejects when the client goes away before it has sent it. */
+/** Reads the whole request. Rejects if the client disconnects before sending all of it. */
 export async function readExchange(incoming: IncomingMessage): Promise<Exchange> {
   const body = new CollectedBytes(Number.POSITIVE_INFINITY);
   for await (const chunk of incoming) body.add(chunk as Uint8Array);

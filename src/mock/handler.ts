@@ -16,34 +16,34 @@ export interface MockRequest<E extends Endpoint> {
   readonly params: ParamRecord<E['path']>;
   readonly query: QueryOutput<E>;
   readonly body: BodyOutput<E>;
-  /** The caller's tenant, and what it has. */
+  /** The caller's tenant and its data. */
   readonly tenant: string;
   readonly account: Account;
   readonly state: State;
-  /** When the request came, as text. */
+  /** When the mock received the request, in ISO 8601. */
   readonly now: string;
 }
 
-interface ReplyParts {
-  /** 200 where it is left out, or 204 where there is no body either. */
+interface ResponseParts {
+  /** By default 200, or 204 without a body. */
   status?: number;
   headers?: Record<string, string>;
-  /** The body as JSON text, sent in its place where it has digits that a double cannot hold. */
+  /** The body as JSON text, sent instead of it for numbers that a double cannot hold. */
   text?: string;
 }
 
-/** The body must fit the contract's reply; where the contract does not show one, anything or nothing. */
-export type MockReply<E extends Endpoint> = ReplyParts &
+/** The body must fit the contract's response; if the contract shows none, any body or none. */
+export type MockResponse<E extends Endpoint> = ResponseParts &
   (unknown extends ReplyInput<E> ? { body?: unknown } : { body: ReplyInput<E> });
 
 /**
- * Answers one endpoint, or throws a MockError. It is synchronous on purpose: what it does to the state is one
- * step, so two requests with one idempotency key can never both run.
+ * Handles one endpoint, or throws a MockError. It is synchronous so that each request changes the state in one
+ * step: two requests with one idempotency key can never both run.
  */
-export type Handler<E extends Endpoint> = (request: MockRequest<E>) => MockReply<E>;
+export type Handler<E extends Endpoint> = (request: MockRequest<E>) => MockResponse<E>;
 
-/** A handler for each of some endpoints: a missing one does not compile. */
+/** A handler for each endpoint of an API; a missing one is a compile error. */
 export type HandlersOf<A extends Api> = { readonly [Name in keyof A]: Handler<A[Name]> };
 
-/** A handler for each of the 37. */
+/** A handler for each endpoint of the contract. */
 export type Handlers = HandlersOf<ServiceApi>;

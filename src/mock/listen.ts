@@ -5,19 +5,19 @@ import { ConfigError } from '../errors.ts';
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** The IP address that it listens on. */
+  /** The IP address that the server listens on. */
   readonly address: string;
-  /** Breaks every connection and stops listening; listens again, on the same port, once `over` says so. */
+  /** Breaks every connection and stops listening, then listens on the same port again once `over` returns true. */
   pause(over: () => boolean): void;
   close(): Promise<void>;
 }
 
-/** Whether an IP address is one of this machine alone. */
+/** Returns whether an IP address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   return /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(address);
 }
 
-/** Whether a host name, as in a URL, is one of this machine. */
+/** Returns whether a host name, as in a URL, is a loopback name. */
 export function isLoopbackName(name: string): boolean {
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(name);
 }
@@ -25,26 +25,26 @@ export function isLoopbackName(name: string): boolean {
 const nameOf = (host: string) => host.replace(/:\d+$/, '').toLowerCase();
 
 /**
- * Whether a Host header names this machine, or has one of the names that were allowed; in any case, with any port. A page
- * elsewhere may know a name of its own that leads here (DNS rebinding).
+ * Returns whether a Host header names this machine or an allowed host, ignoring case and port. Another web site may
+ * resolve its own domain name to this machine (DNS rebinding).
  */
 export function namesThisHost(host: string, allowed: readonly string[]): boolean {
   const name = nameOf(host);
   return isLoopbackName(name) || allowed.some((one) => nameOf(one) === name);
 }
 
-/** Longer than the waits between polls, so that a client may keep its connection over them. */
+/** Longer than the wait between two polls, so that a client can keep its connection open. */
 const keepAliveMs = 75_000;
 
-/** How often a pause is looked at, in real time: whose clock it ends by is not our business. */
+/** How often to check whether a pause is over, in real time: the caller's clock may be another one. */
 const pauseCheckMs = 5;
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'it is already taken',
-  EACCES: 'it is not allowed',
+  EACCES: 'permission denied',
 };
 
-/** Listens for plain HTTP. `close` breaks what is still open: a stalled reply would hold it for ever. */
+/** Listens for plain HTTP. `close` also breaks open connections: a stalled response would block it for ever. */
 export async function listen(onRequest: RequestListener, host: string, port: number): Promise<Listening> {
   const sockets = new Set<Socket>();
   const server = createServer({ keepAliveTimeout: keepAliveMs }, onRequest);
@@ -55,7 +55,7 @@ export async function listen(onRequest: RequestListener, host: string, port: num
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const message = `the mock cannot listen on port ${port} of ${host}: ${reasons[cause.code ?? ''] ?? cause.code}`;
-      const hint = 'choose another port, or port 0 for any that is free';
+      const hint = 'choose another port, or port 0 for any free port';
       reject(new ConfigError(message, { hint, cause }));
     });
     server.listen(port, host, resolve);
@@ -80,7 +80,7 @@ export async function listen(onRequest: RequestListener, host: string, port: num
     close: () =>
       new Promise((resolve) => {
         clearInterval(paused);
-        // Closing twice is no error: the second call reports that it was closed already.
+        // Closing twice is not an error: the second call only reports that the server was closed already.
         server.close(() => resolve());
         for (const socket of sockets) socket.destroy();
       }),

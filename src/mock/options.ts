@@ -5,52 +5,52 @@ import type { Fault } from './faults/faults.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import type { Deliver } from './state.ts';
 
-/** Whether the limits of the interface, section 8, are enforced. */
+/** Whether the rate limits (interface, section 8) are enforced. */
 export const rateLimits = ['documented', 'off'] as const;
-/** `documented`: the limits of the interface, section 8, are enforced. */
+/** `documented`: the rate limits (interface, section 8) are enforced. */
 export type RateLimit = (typeof rateLimits)[number];
 
-/** What a mock is like. */
+/** The options of a mock. */
 export interface MockOptions {
-  /** 0, the default, for any that is free. */
+  /** 0, the default, picks any free port. */
   port?: number | undefined;
-  /** 127.0.0.1 where it is left out. */
+  /** Default 127.0.0.1. */
   host?: string | undefined;
-  /** Names besides those of this machine that the Host header may have. */
+  /** Host names that the Host header may have besides those of this machine. */
   allowHosts?: readonly string[] | undefined;
-  /** Ids, key, token and the data set follow from it; 1 where it is left out. */
+  /** Determines ids, API key, session token and data set; default 1. */
   seed?: number | undefined;
-  /** What durations and dates are measured by; the system's where it is left out. */
+  /** The clock for durations and dates; by default the system's. */
   clock?: Clock | undefined;
-  /** One for all runs, or a list: the n-th run created gets the n-th, and the last one repeats. */
+  /** The outcome of every run, or a list: the n-th run gets the n-th outcome, and the last one repeats. */
   outcome?: Outcome | readonly Outcome[] | undefined;
-  /** Milliseconds until a run ends; 2000 where it is left out. */
+  /** Milliseconds until a run ends; default 2000. */
   duration?: number | undefined;
-  /** Suggested with the status of a run in progress; no such field where it is left out. */
+  /** The polling interval that a status in progress suggests; by default the field is omitted. */
   retryAfterSeconds?: number | undefined;
-  /** Made from the seed where it is left out; so is the token. */
+  /** By default derived from the seed, like the token. */
   apiKey?: string | undefined;
   /** A user session's bearer token. */
   token?: string | undefined;
-  /** What runs end with, where the outcome allows it: not for `passed` and `stuck`. */
+  /** The final counts of runs; ignored for the outcomes `passed` and `stuck`. */
   counts?: Partial<Counts> | undefined;
-  /** What `appUrl` begins with. */
+  /** The start of each run's `appUrl`. */
   appUrlBase?: string | undefined;
-  /** How much there is of everything; what is left out is as usual. */
+  /** Sizes of the data set; the defaults apply to those that are omitted. */
   data?: Partial<DataSizes> | undefined;
-  /** `off` where it is left out. */
+  /** Default `off`. */
   rateLimit?: RateLimit | undefined;
-  /** Where webhook deliveries are sent; `off` where it is left out: they are recorded only. */
+  /** The addresses that webhook deliveries are sent to; by default `off`: they are only recorded. */
   deliveries?: DeliveryScope | undefined;
-  /** Signs deliveries in place of the webhook's own secret. */
+  /** Signs deliveries instead of the webhook's own secret. */
   tenantSecret?: string | undefined;
-  /** Faults from the start; more with `mock.faults.add`. */
+  /** Faults to start with; `mock.faults.add` adds more. */
   faults?: readonly Fault[] | undefined;
-  /** Serves a page to look at and to drive the mock by, at `/` and where the `appUrl` of its runs leads; not unless asked for. */
+  /** Serves the mock's page at `/` and at the `appUrl` of its runs; default false. */
   page?: boolean | undefined;
 }
 
 export interface ServerOptions extends MockOptions {
-  /** Takes the place of the mock's own sender. */
+  /** Replaces the mock's own sender. */
   deliver?: Deliver | undefined;
 }

@@ -1,8 +1,8 @@
 import type { RunState } from '../contract/run.ts';
 
-/** How a run of the mock goes: `stuck` never ends, the others end after the run's duration. */
+/** How a run of the mock ends: `stuck` never does, the others after the run's duration. */
 export const outcomes = ['passed', 'failed', 'blocked', 'cancelled', 'stuck'] as const;
-/** How a run of the mock goes: `stuck` never ends, the others end after its duration. */
+/** How a run of the mock ends: `stuck` never does, the others after its duration. */
 export type Outcome = (typeof outcomes)[number];
 
 /** Failed and blocked items of a run (interface, section 2.6). */
@@ -24,17 +24,17 @@ const usualCounts: Record<Outcome, Counts> = {
 };
 
 /**
- * The counts a run ends with. Those asked for replace the outcome's usual ones, except where they would
- * contradict it: a passed run has none, and a stuck one never counts anything.
+ * Returns the counts that a run ends with. The requested counts replace the outcome's defaults, except where
+ * they would contradict it: a passed or stuck run counts nothing.
  */
-export function finalCounts(outcome: Outcome, asked: Partial<Counts> = {}): Counts {
+export function finalCounts(outcome: Outcome, requested: Partial<Counts> = {}): Counts {
   const usual = usualCounts[outcome];
-  return outcome === 'passed' || outcome === 'stuck' ? usual : { ...usual, ...asked };
+  return outcome === 'passed' || outcome === 'stuck' ? usual : { ...usual, ...requested };
 }
 
 /**
- * Where a run stands `elapsedMs` after its start, when it takes `durationMs` in all.
- * Counts grow evenly on the way, so a reader that judges before the end sees a wrong, smaller number.
+ * Returns the progress of a run of `durationMs`, `elapsedMs` after its start. The counts grow evenly until the
+ * end, so a client that judges a run early gets a number that is too small.
  */
 export function progress(
   outcome: Outcome,

@@ -1,13 +1,13 @@
 import { defaultPageSize } from '../contract/fields.ts';
 import { MockError } from './reply.ts';
 
-/** Anything that knows how much it has and can hand out a stretch of it. */
+/** A list that knows its size and returns a part of itself. */
 export interface Sliceable<T> {
   readonly size: number;
   slice(skip: number, take: number): readonly T[];
 }
 
-/** A type and no interface: the contract lets a page have more than these. */
+/** A type, not an interface, because the contract lets a page have more fields. */
 export type Page<T> = {
   items: T[];
   totalCount: number;
@@ -23,25 +23,25 @@ export interface PageQuery {
   pageSize?: number | undefined;
 }
 
-/** Not shown (interface, section 8). */
+/** The contract does not show a maximum (interface, section 8). */
 const largestPageSize = 100;
 
 export function listed<T>(items: readonly T[]): Sliceable<T> {
   return { size: items.length, slice: (skip, take) => items.slice(skip, skip + take) };
 }
 
-/** All of a list in a shape of its own, or a page of it where the query asks for one. */
-export function pageIfAsked<T, Sent, Whole>(
+/** Returns a page of a list if the query requests one, otherwise the whole list in its own shape. */
+export function pageIfRequested<T, Sent, Whole>(
   list: readonly T[],
   query: PageQuery,
   sent: (item: T) => Sent,
   whole: (items: Sent[]) => Whole,
 ): Page<Sent> | Whole {
-  const asked = query.page !== undefined || query.pageSize !== undefined;
-  return asked ? pageOf(listed(list), query, sent) : whole(list.map(sent));
+  const requested = query.page !== undefined || query.pageSize !== undefined;
+  return requested ? pageOf(listed(list), query, sent) : whole(list.map(sent));
 }
 
-/** One page of a list, in the shape of the interface, section 2.9. Beyond the end there is nothing, and no error. */
+/** Returns one page of a list (interface, section 2.9). A page beyond the end is empty, not an error. */
 export function pageOf<T, Sent>(list: Sliceable<T>, query: PageQuery, sent: (item: T) => Sent): Page<Sent> {
   const { page = 1, pageSize = defaultPageSize } = query;
   if (pageSize > largestPageSize) {

@@ -1,15 +1,15 @@
-/** Crockford's base32 in lower case: no letter that is easily read as another. */
+/** Crockford's base32 in lower case, which has no letters that are easily confused. */
 const base32 = '0123456789abcdefghjkmnpqrstvwxyz';
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** FNV-1a, 32 bits: turns the name of a stream into a number. */
+/** FNV-1a, 32 bits: returns a number for the name of a stream. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
   return value >>> 0;
 }
 
-/** Numbers from 0 up to 1, the same for the same seed (mulberry32). Not for secrets: everybody can redo it. */
+/** Returns a generator of numbers from 0 to below 1 (mulberry32). Not for secrets: the seed predicts them. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -20,12 +20,12 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** The seed of one of many independent streams. */
+/** Returns the seed of one of many independent streams. */
 export function streamSeed(seed: number, stream: string): number {
   return (seed ^ hash(stream)) >>> 0;
 }
 
-/** The seed of one item of a stream. Neighbours have nothing in common (the finalizer of MurmurHash3). */
+/** Returns the seed of one item of a stream; neighbouring items are uncorrelated (the finalizer of MurmurHash3). */
 export function itemSeed(seed: number, index: number): number {
   let mixed = (seed ^ Math.imul(index + 1, 0x9e3779b1)) >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
@@ -33,7 +33,7 @@ export function itemSeed(seed: number, index: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** A whole number below 32^length as `length` characters. */
+/** Writes a whole number below 32^length as `length` characters. */
 function writeBase32(value: number, length: number): string {
   let text = '';
   for (let rest = value; text.length < length; rest = Math.floor(rest / 32))
@@ -41,7 +41,7 @@ function writeBase32(value: number, length: number): string {
   return text;
 }
 
-/** The number that was written, or undefined for other text. */
+/** Returns the number that was written, or undefined for any other text. */
 function readBase32(text: string): number | undefined {
   let value = 0;
   for (const character of text) {
@@ -52,14 +52,14 @@ function readBase32(text: string): number | undefined {
   return value;
 }
 
-/** A list to draw from has something in it. */
+/** A list with at least one item. */
 export type Choices<T> = readonly [T, ...T[]];
 
-/** Draws from a stream: the same in the same order for the same seed. */
+/** Random draws from a stream: the same sequence for the same seed. */
 export interface Draw {
-  /** From 0 up to 1. */
+  /** From 0 to below 1. */
   fraction(): number;
-  /** A whole number from `least` to `most`, both included. */
+  /** A whole number from `least` to `most`, inclusive. */
   whole(least: number, most: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: Choices<T>): T;
@@ -84,31 +84,31 @@ function drawFrom(seed: number): Draw {
   };
 }
 
-/** Each stream is independent, so that drawing one more request id does not change the ids of the runs. */
+/** Returns a stream that is independent of the others: drawing a request id does not change the ids of runs. */
 export function seededDraw(seed: number, stream: string): Draw {
   return drawFrom(streamSeed(seed, stream));
 }
 
-/** Draws by index: item 900,000 can be made without the 900,000 before it. */
+/** Returns draws by index: item 900,000 does not depend on the items before it. */
 export function drawer(seed: number, stream: string): (index: number) => Draw {
   const base = streamSeed(seed, stream);
   return (index) => drawFrom(itemSeed(base, index));
 }
 
-/** Ids that look drawn, and yet tell which item of a data set they belong to. */
+/** Ids that look random but encode their index in the data set. */
 export interface Ids {
   at(index: number): string;
-  /** The index of an id that `at` gives for one; undefined for any other text. */
+  /** Returns the index of an id from `at`, or undefined for any other text. */
   indexOf(id: string): number | undefined;
 }
 
-/** Odd, so that multiplying by it modulo 2^32 can be undone. */
+/** Odd, so that multiplication by it modulo 2^32 is invertible. */
 const factor = 0x9e3779b1;
 
-/** The number that undoes the factor: each round doubles the bits that are right, from the lowest five on. */
+/** The modular inverse of the factor. Each round doubles the number of correct bits, starting from five. */
 const inverse = [1, 2, 3, 4].reduce((guess) => Math.imul(guess, 2 - Math.imul(factor, guess)), factor);
 
-/** 32 bits are seven characters; the five before depend on them, so that a mistyped id is nobody's. */
+/** Seven characters hold 32 bits; the five before them are a checksum, so a mistyped id is unknown. */
 const checkLength = 5;
 const indexLength = 7;
 

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.ts';
 import { MockError } from './reply.ts';
 import type { State } from './state.ts';
 
-/** Which of the service's limits a request falls under, besides the one for all. */
+/** The service's limit that applies to a request, besides the one for all requests. */
 export type RequestKind = 'read' | 'create' | 'other';
 
 export type Limits = Readonly<Record<'all' | 'read' | 'create', number>>;
@@ -13,7 +13,7 @@ export type Limits = Readonly<Record<'all' | 'read' | 'create', number>>;
 export const documentedLimits: Limits = { all: 100, read: 60, create: 20 };
 export const windowMs = 60_000;
 
-/** A request that was let through. */
+/** A request within the limits. */
 export interface Spent {
   readonly at: number;
   readonly kind: RequestKind;
@@ -21,13 +21,13 @@ export interface Spent {
 
 export interface Decision {
   readonly allowed: boolean;
-  /** The limit that is nearest, or that was hit; how much it is, and how much of it is left. */
+  /** The closest limit, or the exceeded one: its name, its size and what remains of it. */
   readonly name: keyof Limits;
   readonly limit: number;
   readonly remaining: number;
-  /** Until that limit allows one request more. */
+  /** Milliseconds until this limit allows another request. */
   readonly resetMs: number;
-  /** What to decide the next request by: the requests of the last minute, this one included where it is allowed. */
+  /** The log for the next decision: the requests of the last minute, including this one if it is allowed. */
   readonly log: readonly Spent[];
 }
 
@@ -39,8 +39,8 @@ interface Budget {
 }
 
 /**
- * Decides one request by those of the sliding minute before it, oldest first. A refused request is not counted:
- * who waits as long as told gets through, however often they knocked.
+ * Decides one request by the requests of the sliding minute before it, oldest first. A refused request is not
+ * counted, so a client that waits as long as the response says gets through.
  */
 export function decide(
   log: readonly Spent[],
@@ -55,13 +55,13 @@ export function decide(
     return { name, limit: limits[name], used: counted.length, resetMs: oldest + windowMs - now };
   };
   const budgets = kind === 'other' ? [budget('all')] : [budget('all'), budget(kind)];
-  const spentUp = budgets.filter(({ used, limit }) => used >= limit);
-  const allowed = spentUp.length === 0;
-  // Of two limits that were hit, the one to wait longer for; of two that were not, the one that is nearer.
-  const told = allowed
+  const exceeded = budgets.filter(({ used, limit }) => used >= limit);
+  const allowed = exceeded.length === 0;
+  // Of two exceeded limits, report the one with the longer wait; otherwise the closer one.
+  const reported = allowed
     ? budgets.toSorted((a, b) => a.limit - a.used - (b.limit - b.used))[0]
-    : spentUp.toSorted((a, b) => b.resetMs - a.resetMs)[0];
-  const { name, limit, used, resetMs } = told as Budget;
+    : exceeded.toSorted((a, b) => b.resetMs - a.resetMs)[0];
+  const { name, limit, used, resetMs } = reported as Budget;
   return {
     allowed,
     name,
@@ -88,7 +88,7 @@ function kindOf({ method, route }: Exchange): RequestKind {
   return route.kind === 'endpoint' && creating.includes(route.name) ? 'create' : 'other';
 }
 
-/** Counts a request, and returns the headers that tell its caller what is left; a MockError 429 beyond the limit. */
+/** Counts a request and returns the rate limit headers of its response. Throws a MockError 429 beyond a limit. */
 export type RateLimiter = (exchange: Exchange) => Readonly<Record<string, string>>;
 
 export const unlimited: RateLimiter = () => ({});
@@ -99,7 +99,7 @@ const counted: Record<keyof Limits, string> = {
   create: 'create operations',
 };
 
-/** The documented limits, each tenant by itself, and each address for requests without a good credential. */
+/** Enforces the documented limits for each tenant, and for each address without a valid credential. */
 export function documentedLimiter(state: State): RateLimiter {
   const logs = new Map<string, readonly Spent[]>();
   return (exchange) => {
@@ -116,7 +116,7 @@ export function documentedLimiter(state: State): RateLimiter {
       'ratelimit-reset': seconds,
     };
     if (allowed) return headers;
-    const details = `${limit} ${counted[name]} a minute are allowed; the next one in ${seconds} s`;
+    const details = `${limit} ${counted[name]} a minute are allowed; retry in ${seconds} s`;
     throw new MockError(429, 'Rate limit exceeded', details, { ...headers, 'retry-after': seconds });
   };
 }

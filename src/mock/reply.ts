@@ -1,27 +1,35 @@
-/** A response before it is sent. `Content-Length` is set from the body. */
-export interface Reply {
+/** A response before it is sent. `Content-Length` follows from the body. */
+export interface RawResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
 }
 
-export function textReply(status: number, text: string, headers: Reply['headers'] = {}): Reply {
+export function textResponse(
+  status: number,
+  text: string,
+  headers: RawResponse['headers'] = {},
+): RawResponse {
   return { status, headers, body: Buffer.from(text) };
 }
 
-export function jsonReply(status: number, value: unknown, headers: Reply['headers'] = {}): Reply {
-  return textReply(status, JSON.stringify(value), { 'content-type': 'application/json', ...headers });
+export function jsonResponse(
+  status: number,
+  value: unknown,
+  headers: RawResponse['headers'] = {},
+): RawResponse {
+  return textResponse(status, JSON.stringify(value), { 'content-type': 'application/json', ...headers });
 }
 
-/** Thrown wherever the mock refuses a request. */
+/** Thrown when the mock refuses a request. */
 export class MockError extends Error {
   override readonly name = 'MockError';
   readonly status: number;
   readonly details: string;
-  readonly headers: Reply['headers'];
+  readonly headers: RawResponse['headers'];
 
-  constructor(status: number, error: string, details: string, headers: Reply['headers'] = {}) {
+  constructor(status: number, error: string, details: string, headers: RawResponse['headers'] = {}) {
     super(error);
     this.status = status;
     this.details = details;
@@ -29,16 +37,16 @@ export class MockError extends Error {
   }
 }
 
-/** The error body of the interface, section 7; 500 for any error that is not a `MockError`. */
-export function errorReply(error: unknown): Reply {
+/** Returns the error body (interface, section 7); 500 for any error that is not a `MockError`. */
+export function errorResponse(error: unknown): RawResponse {
   if (!(error instanceof MockError))
-    return errorReply(new MockError(500, 'The mock failed', (error as Error).message));
+    return errorResponse(new MockError(500, 'The mock failed', (error as Error).message));
   const { status, message, details, headers } = error;
-  return jsonReply(status, { error: message, details }, headers);
+  return jsonResponse(status, { error: message, details }, headers);
 }
 
-/** What was looked up, or 404: what another tenant has is as unknown as what nobody has. */
+/** Returns an item that was found; throws 404 otherwise, in the same way for another tenant's item. */
 export function known<T>(item: T | undefined, what: string, id: string): T {
   if (item !== undefined) return item;
-  throw new MockError(404, `${what} not found`, `there is no ${what.toLowerCase()} ${JSON.stringify(id)}`);
+  throw new MockError(404, `${what} not found`, `no ${what.toLowerCase()} has the id ${JSON.stringify(id)}`);
 }

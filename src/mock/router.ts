@@ -1,12 +1,12 @@
 import { type Endpoint, type Method, pathParams, pathPattern } from '../contract/endpoint.ts';
 import { api, type EndpointName } from '../contract/index.ts';
 
-/** What a method and a path lead to. */
+/** The result of routing a method and a path. */
 export type Route =
   | { kind: 'endpoint'; name: EndpointName; params: Readonly<Record<string, string>> }
-  /** The path is known, the method is not. */
+  /** The path exists, but not with this method. */
   | { kind: 'method'; allow: readonly Method[] }
-  /** The path has a percent sign that encodes nothing. */
+  /** The path has an invalid percent escape. */
   | { kind: 'malformed' }
   | { kind: 'unknown' };
 
@@ -17,7 +17,7 @@ interface Entry {
   params: readonly string[];
 }
 
-// The fewer parameters a path has, the more literal it is; the literal path wins over `{id}`.
+// Paths with fewer parameters first: a literal segment wins over `{id}`.
 const entries: readonly Entry[] = (Object.entries(api) as [EndpointName, Endpoint][])
   .map(([name, endpoint]) => ({
     name,
@@ -28,8 +28,8 @@ const entries: readonly Entry[] = (Object.entries(api) as [EndpointName, Endpoin
   .sort((a, b) => a.params.length - b.params.length);
 
 /**
- * Finds the endpoint for a method and a raw path (still percent-encoded, no query). A path is matched before
- * it is decoded, so an encoded slash stays inside its parameter.
+ * Finds the endpoint for a method and a raw path (percent-encoded, without query). It matches the path before
+ * decoding it, so an encoded slash stays inside its parameter.
  */
 export function route(method: string, path: string): Route {
   const matching = entries.filter((entry) => entry.pattern.test(path));

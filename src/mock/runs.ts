@@ -3,7 +3,7 @@ import { announce } from './deliveries.ts';
 import { finalCounts, type Outcome, type Progress, progress } from './outcomes.ts';
 import type { Run, State } from './state.ts';
 
-/** Where a run stands now. */
+/** Returns the current progress of a run. */
 export function progressNow(state: State, run: Run): Progress {
   const until = run.cancelled?.at ?? state.clock.monotonic();
   const reached = progress(run.outcome, until - run.startedAt, run.durationMs, run.counts);
@@ -16,7 +16,7 @@ export function announceRun(state: State, run: Run, type: EventType, now: Progre
   announce(state, run.tenant, { type, projectId, data: { runId, projectId, ...now, appUrl } });
 }
 
-/** Tells of a run's end, once; nothing happens while it is in progress. */
+/** Announces the end of a run to webhooks, once; does nothing while it is in progress. */
 export function announceEnd(state: State, run: Run): void {
   const now = progressNow(state, run);
   if (run.announced === true || now.state === 'in_progress') return;
@@ -24,12 +24,12 @@ export function announceEnd(state: State, run: Run): void {
   announceRun(state, run, now.state === 'cancelled' ? 'run.cancelled' : 'run.completed', now);
 }
 
-/** How a run can be made to end before its time. */
+/** The ways to end a run early. */
 export const endings = ['passed', 'failed', 'blocked', 'cancelled'] as const satisfies readonly Outcome[];
-/** How a run can be made to end before its time. */
+/** The ways to end a run early. */
 export type Ending = (typeof endings)[number];
 
-/** A run that has ended stays as it is: cancelling again, or too late, changes nothing and is no error. */
+/** Cancels a run and returns true. Returns false for a run that has already ended, which stays as it is. */
 export function cancelRun(state: State, run: Run, reason: string | undefined): boolean {
   if (progressNow(state, run).state !== 'in_progress') return false;
   run.cancelled = { at: state.clock.monotonic(), reason };
@@ -37,13 +37,13 @@ export function cancelRun(state: State, run: Run, reason: string | undefined): b
   return true;
 }
 
-/** Ends a run now, whatever was planned for it; false where it had ended already, and stays as it is. */
+/** Ends a run now, whatever its planned outcome. Returns false for a run that has already ended. */
 export function endRun(state: State, run: Run, as: Ending, reason: string): boolean {
   if (as === 'cancelled') return cancelRun(state, run, reason);
   if (progressNow(state, run).state !== 'in_progress') return false;
   run.outcome = as;
   run.durationMs = state.clock.monotonic() - run.startedAt;
-  // The usual ones: counts that were asked for might say another thing than the ending does.
+  // The defaults, because the requested counts may contradict this ending.
   run.counts = finalCounts(as);
   announceEnd(state, run);
   return true;

@@ -17,7 +17,7 @@ import { isLoopbackAddress, listen, namesThisHost } from './listen.ts';
 import type { ServerOptions } from './options.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { documentedLimiter, unlimited } from './rate-limit.ts';
-import { errorReply, MockError, type Reply } from './reply.ts';
+import { errorResponse, MockError, type RawResponse } from './reply.ts';
 import { announceEnd } from './runs.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
@@ -30,18 +30,18 @@ export { type Counts, type Outcome, outcomes } from './outcomes.ts';
 
 /** A running mock of the service. */
 export interface Mock {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
   readonly apiKey: string;
   readonly token: string;
   readonly state: State;
-  /** What came over the wire, oldest first; the last 10,000. */
+  /** The last 10,000 requests, oldest first. */
   readonly requests: readonly RecordedRequest[];
   readonly faults: Faults;
-  /** Resolves once no webhook delivery is under way. */
+  /** Resolves when no webhook delivery is in flight. */
   deliveriesSent(): Promise<void>;
-  /** Stops listening and breaks what is still open, so that it never waits for a client. */
+  /** Stops listening and breaks open connections, so that it never waits for a client. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop
   if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
   const sender = createSender(deliveries, clock, options.tenantSecret);
   const ending = new AbortController();
-  // A listener for each run that goes on: many are no leak.
+  // Every run in progress has a listener; many of them are not a leak.
   setMaxListeners(0, ending.signal);
   const state = createState({
     seed: options.seed ?? 1,
@@ -68,7 +68,7 @@ function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop
     data: options.data,
     deliver: options.deliver ?? sender.deliver,
     watchRun(run) {
-      // Without anybody to tell, the end of a run is found by whoever asks: no time needs to pass here.
+      // Without deliveries, the next status read detects the end of a run, so no timer is needed.
       if (deliveries === 'off' || run.outcome === 'stuck') return;
       clock.sleep(run.durationMs, ending.signal).then(
         () => announceEnd(state, run),
@@ -83,11 +83,11 @@ function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop
   return { state, sender, stop };
 }
 
-/** Starts the service on a socket of this machine. It keeps the process alive until it is closed. */
+/** Starts the mock on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret, allowHosts = [] } = options;
   const { state, sender, stop } = stateFrom(options);
-  // Tests may let other tenants in by `state.credentials`.
+  // Tests can add other tenants' credentials to `state.credentials`.
   const seeded = seededCredentials(seed, homeTenant);
   const { apiKey = seeded.apiKey, token = seeded.token } = options;
   addKey(state, { tenant: homeTenant, name: 'Pipeline', scopes: automationScopes, apiKey });
@@ -101,7 +101,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
   for (const fault of options.faults ?? []) faults.add(fault);
   const requests: RecordedRequest[] = [];
-  // Only `mock serve` has somebody to look at it.
+  // Only `mock serve` has users who open the page.
   const page = options.page
     ? (await import('./page/console.ts')).createConsole({ state, faults, requests, tenantSecret })
     : undefined;
@@ -109,7 +109,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   function checkHost({ path, headers: { host = '' } }: Exchange): void {
     if (host === '') throw new MockError(400, 'Bad request', 'the request has no Host header');
     const isService = path !== controlPath && page?.owns(path) !== true;
-    // Other machines may know this one, and the service on it, by any name.
+    // Other machines may call this one by any name.
     if (isService && !isLoopbackAddress(listening.address)) return;
     if (namesThisHost(host, [...allowHosts, new URL(listening.url).hostname])) return;
     const remedy = 'use http://127.0.0.1, or start the mock with --allow-host <name>';
@@ -120,38 +120,38 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   /** Connections that have carried a request. */
   const used = new WeakSet<Socket>();
 
-  /** The reply to a request, or undefined where a fault has taken the connection over. */
+  /** Returns the response to a request, or undefined if a fault has taken over the connection. */
   async function respond(
     exchange: Exchange,
     outgoing: ServerResponse,
     reused: boolean,
-  ): Promise<Reply | undefined> {
+  ): Promise<RawResponse | undefined> {
     checkHost(exchange);
     if (exchange.path === controlPath) return controlFaults(exchange, faults);
-    if (page?.owns(exchange.path)) return page.answer(exchange);
+    if (page?.owns(exchange.path)) return page.handle(exchange);
     const record = recordOf(exchange, clock.now());
     requests.push(record);
     if (requests.length > keptRequests) requests.shift();
     const sent = (status: number) => {
       record.status = status;
     };
-    const reply = async () => {
-      const answered = await service(exchange);
-      page?.saw(record, answered);
-      return answered;
+    const handle = async () => {
+      const response = await service(exchange);
+      page?.onResponse(record, response);
+      return response;
     };
     const fault = faults.take(record.endpoint);
     if (fault === undefined) {
-      const answered = await reply();
-      sent(answered.status);
-      return answered;
+      const response = await handle();
+      sent(response.status);
+      return response;
     }
-    page?.spoiled(record, fault);
+    page?.onFault(record, fault);
     const refuse = (ms: number) => {
       const end = clock.monotonic() + ms;
       listening.pause(() => clock.monotonic() >= end);
     };
-    const wire = { target: exchange.target, reused, now: () => clock.now(), reply, refuse, sent };
+    const wire = { target: exchange.target, reused, now: () => clock.now(), handle, refuse, sent };
     await playFault(fault, createWire(outgoing, wire));
     return undefined;
   }
@@ -162,16 +162,16 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     const reused = used.has(incoming.socket);
     used.add(incoming.socket);
     const exchange = await readExchange(incoming);
-    const reply = await respond(exchange, outgoing, reused).catch(errorReply);
-    if (reply === undefined) return;
-    const { status, headers, body } = reply;
+    const response = await respond(exchange, outgoing, reused).catch(errorResponse);
+    if (response === undefined) return;
+    const { status, headers, body } = response;
     const length = status === 204 ? {} : { 'content-length': body.length };
     outgoing.writeHead(status, { ...headers, ...length }).end(body);
   }
 
   const listening = await listen(
     (incoming, outgoing) => {
-      // Fails only when the client goes away while it is being read: there is nobody left to answer.
+      // This fails only if the client disconnects while its request is read, so there is no one to respond to.
       onRequest(incoming, outgoing).catch(() => outgoing.destroy());
     },
     host,

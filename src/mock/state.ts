@@ -4,13 +4,13 @@ import { type Account, createAccount, type DataSizes, usualSizes } from './data/
 import type { Delivery, Webhook } from './data/webhooks.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import { type Draw, seededDraw } from './random.ts';
-import type { Reply } from './reply.ts';
+import type { RawResponse } from './reply.ts';
 
-/** Who is calling. Everything in the state belongs to a tenant; another tenant's things are 404. */
+/** A caller's credential. Everything in the state belongs to a tenant; other tenants get 404 for it. */
 export interface Credential {
   kind: 'key' | 'token';
   tenant: string;
-  /** Of a key; left out: all there are. */
+  /** The scopes of a key; undefined means all. */
   scopes?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface ApiKey {
   readonly tenant: string;
   readonly name: string;
   readonly scopes: readonly string[];
-  /** The full token: shown when it is created, and never again. */
+  /** The full key: shown only when it is created. */
   readonly apiKey: string;
   readonly createdAt: string;
 }
@@ -30,38 +30,38 @@ export interface Run {
   readonly request: TriggerBody;
   /** Milliseconds on the clock's monotonic scale. */
   readonly startedAt: number;
-  /** How it goes, as planned; all three change where somebody ends it before its time. */
+  /** How the run ends, as planned. Ending it early changes all three fields. */
   outcome: Outcome;
   durationMs: number;
-  /** What it ends with. */
+  /** The final counts. */
   counts: Counts;
   readonly appUrl: string;
-  /** Set once somebody cancelled it in time. */
+  /** Set when the run was cancelled in time. */
   cancelled?: { at: number; reason: string | undefined };
-  /** Its end was told to the webhooks. */
+  /** Webhooks were notified of its end. */
   announced?: boolean;
-  /** A status response has shown its end. */
+  /** A status response has reported its end. */
   endShown?: boolean;
 }
 
-/** The first reply to a keyed request, kept to be sent again to a request with the same bytes. */
-export interface KeyedReply {
+/** The first response to a request with an idempotency key, replayed for a request with the same bytes. */
+export interface KeyedResponse {
   readonly bytes: Uint8Array;
-  readonly reply: Reply;
+  readonly response: RawResponse;
 }
 
-/** How runs are made. May be changed while the mock runs; it holds for runs created from then on. */
+/** The plan for new runs. It may change while the mock runs; created runs keep theirs. */
 export interface RunPlan {
-  /** The n-th run created gets the n-th outcome, and the last one repeats. */
+  /** The n-th run gets the n-th outcome, and the last one repeats. */
   outcomes: readonly Outcome[];
   durationMs: number;
   counts: Partial<Counts> | undefined;
-  /** Sent with the status of a run in progress; left out where undefined. */
+  /** Sent with the status of a run in progress; omitted if undefined. */
   retryAfterSeconds: number | undefined;
   appUrlBase: string;
 }
 
-/** Sends a recorded delivery to its webhook, and writes into the record how that went, at once or later. */
+/** Sends a recorded delivery to its webhook and records the result, immediately or later. */
 export type Deliver = (webhook: Webhook, delivery: Delivery) => void;
 
 export interface State {
@@ -73,19 +73,19 @@ export interface State {
   readonly keys: Map<string, ApiKey>;
   readonly runs: Map<string, Run>;
   /** By tenant, endpoint and `Idempotency-Key`. */
-  readonly keyedReplies: Map<string, KeyedReply>;
+  readonly keyedResponses: Map<string, KeyedResponse>;
   readonly deliver: Deliver;
-  /** Called with each run that is created: whoever sends deliveries wants to know when it ends. */
+  /** Called with each new run, so that its end can be announced to webhooks. */
   readonly watchRun: (run: Run) => void;
-  /** What a tenant has. Its data set is made when it is first asked for. */
+  /** Returns a tenant's data, which is created on first use. */
   account(tenant: string): Account;
-  /** The next id of a kind, `run_5m2v…`: the same sequence for the same seed. */
+  /** Returns the next id with a prefix, `run_5m2v…`: the same sequence for the same seed. */
   nextId(prefix: string): string;
-  /** The next secret of a kind, in the same way. */
+  /** Returns the next secret with a prefix, also determined by the seed. */
   nextSecret(prefix: string, length: number): string;
 }
 
-/** What a state is made of. */
+/** The parts of a state. */
 export interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun'> {
   seed: number;
   data?: Partial<DataSizes> | undefined;
@@ -102,14 +102,14 @@ export function createState({ seed, data, ...parts }: StateParts): State {
   };
   const accounts = new Map<string, Account>();
   const sizes = { ...usualSizes, ...data };
-  // The data set ends where the day began: on one day, the same seed gives the same dates.
+  // The data set ends at the start of the day (UTC), so that the same seed gives the same dates all day.
   const until = Math.floor(parts.clock.now() / dayMs) * dayMs;
   return {
     ...parts,
     credentials: new Map(),
     keys: new Map(),
     runs: new Map(),
-    keyedReplies: new Map(),
+    keyedResponses: new Map(),
     account(tenant) {
       const account = accounts.get(tenant) ?? createAccount(tenant, seed, sizes, until);
       accounts.set(tenant, account);

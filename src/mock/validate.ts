@@ -32,7 +32,7 @@ function problemOf(issue: Issue, value: unknown): string {
   }
 }
 
-/** Each field that is wrong by its name: `body.tags[0]: must not be empty; body.shop: unknown field`. */
+/** Names each invalid field: `body.tags[0]: must not be empty; body.shop: unknown field`. */
 function describeProblems(where: string, value: unknown, issues: readonly Issue[]): string {
   const name = (path: readonly PropertyKey[]) =>
     path.reduce<string>(
@@ -49,7 +49,7 @@ function describeProblems(where: string, value: unknown, issues: readonly Issue[
 }
 
 /**
- * Returns the value as the schema reads it; throws what `refuse` makes of its problems.
+ * Returns the value as parsed by the schema, or throws the error that `refuse` creates from its problems.
  * @param where the part of the request, `body` or `query`
  */
 export function check<Out>(
@@ -67,12 +67,12 @@ export function invalidBody(details: string): MockError {
   return new MockError(422, 'Invalid request body', details);
 }
 
-/** Checks a body against a schema of the contract's, or against one of the mock's own where the contract shows none. */
+/** Checks a body against a schema: the contract's, or the mock's own where the contract shows none. */
 export function checkBody<Out>(schema: Schema<Out, unknown>, value: unknown): Out {
   return check(schema, value, 'body', invalidBody);
 }
 
-/** Fields by name taken out: what is left of a body are fields that the mock does not know. */
+/** Returns a body without some of its fields. */
 export function without(
   body: Readonly<Record<string, unknown>>,
   names: readonly string[],
@@ -80,7 +80,7 @@ export function without(
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 }
 
-/** The part `file` of a multipart body, as handlers get it. */
+/** The part `file` of a multipart body, as passed to handlers. */
 export interface Upload {
   name: string;
   type: string;
@@ -92,7 +92,7 @@ async function readUpload(contentType: string, bytes: Uint8Array): Promise<{ fil
   try {
     form = await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
   } catch {
-    throw new MockError(400, 'The body is not multipart/form-data', 'body: could not be taken apart');
+    throw new MockError(400, 'The body is not multipart/form-data', 'body: could not be parsed');
   }
   const file = form.get('file');
   if (file === null || typeof file === 'string') throw invalidBody('body.file: required, as a file part');
@@ -107,11 +107,11 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The body, checked by the contract's schema; undefined where there is none and none is needed. */
+/** Reads the body and checks it against the contract's schema; undefined if there is none and none is required. */
 export async function readBody(endpoint: Endpoint, contentType: string, bytes: Uint8Array): Promise<unknown> {
   if (endpoint.body === undefined) {
     if (bytes.length === 0) return undefined;
-    throw invalidBody('body: this endpoint takes none');
+    throw invalidBody('body: this endpoint takes no body');
   }
   if (bytes.length === 0) {
     if (endpoint.bodyOptional) return undefined;
@@ -125,7 +125,7 @@ export async function readBody(endpoint: Endpoint, contentType: string, bytes: U
   return checkBody(endpoint.body, parseJson(bytes));
 }
 
-/** In a query everything is text: what the contract types as a number or a boolean is read as one. */
+/** Converts a query parameter, which is always text, to the number or boolean that the contract declares. */
 function typed(schema: unknown, value: string | string[]): unknown {
   const type = schema instanceof z.ZodMiniOptional ? schema.def.innerType : schema;
   if (type instanceof z.ZodMiniNumber && typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value)) {
@@ -137,7 +137,7 @@ function typed(schema: unknown, value: string | string[]): unknown {
 
 const noQuery: Schema<Record<string, unknown>> = z.strictObject({});
 
-/** The query, typed by the contract; an endpoint that declares none takes none. */
+/** Returns the query with the contract's types; an endpoint that declares no query accepts none. */
 export function readQuery(endpoint: Endpoint, raw: RawQuery): Record<string, unknown> {
   const schema = endpoint.query ?? noQuery;
   const shape: Readonly<Record<string, unknown>> = schema instanceof z.ZodMiniObject ? schema.shape : {};

@@ -69,7 +69,7 @@ async function fill(): Promise<string> {
   await page.getByLabel('Endpoint').selectOption('orders.list');
   await page.getByRole('button', { name: 'Switch on' }).click();
   await page.getByRole('button', { name: 'Switch off' }).waitFor();
-  await page.getByLabel('Show those not sent').check();
+  await page.getByLabel('Show deliveries that were not sent').check();
   await page.getByText('POST /api/ci/runs').first().click();
   await page.locator('pre', { hasText: 'x-api-key: ********' }).waitFor();
   return id;
@@ -171,7 +171,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     await page.getByRole('button', { name: 'Switch off' }).waitFor();
     await tabTo(/^Switch off$/);
     await page.keyboard.press('Enter');
-    await page.getByText('No fault is on.').waitFor();
+    await page.getByText('No faults are on.').waitFor();
     expect(await focused()).toBe('Faults');
   });
 
@@ -205,7 +205,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     await page.getByRole('link', { name: /^run_/ }).click();
     await page.getByText(evil).first().waitFor();
     await page.goto(`${mock.url}/projects/x/runs/${encodeURIComponent(evil)}`);
-    await page.getByRole('heading', { name: 'There is no such run' }).waitFor();
+    await page.getByRole('heading', { name: 'Unknown run' }).waitFor();
     expect(await page.evaluate('document.querySelectorAll("img").length')).toBe(0);
     expect(await page.evaluate('document.querySelectorAll("script").length')).toBe(1);
     expect([complaints, elsewhere]).toEqual([[], []]);
@@ -279,7 +279,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     await open();
     mock.faults.add({ kind: 'refused', forMs: 3000 });
     await fetch(`${mock.url}/api/orders.json`).catch(() => {});
-    await page.getByText('No answer from the mock').waitFor();
+    await page.getByText('The mock does not respond').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
   });
 
@@ -287,9 +287,9 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     await open();
     await mock.close();
     mock = await startMock({ page: true, outcome: 'stuck', port: mock.port });
-    await page.getByText('the mock was started again: load the page anew').waitFor();
+    await page.getByText('the mock was restarted: reload the page').waitFor();
     await page.getByRole('button', { name: 'Switch on' }).click();
-    await page.getByText('Not done: the mock was started again').waitFor();
+    await page.getByText('Not done: the mock was restarted').waitFor();
     expect(mock.faults.pending).toBe(0);
     await page.reload();
     await page.getByText('Live', { exact: true }).waitFor();

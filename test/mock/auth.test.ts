@@ -3,7 +3,7 @@ import { api, type EndpointName } from '../../src/contract/index.ts';
 import { names, validRequest, validStatus } from './requests.ts';
 import { type Service, startService } from './service.ts';
 
-/** The interface, section 5 and the tables of section 4, written out by group. */
+/** The credentials that the contract requires (sections 4 and 5), by group. */
 function needed(name: EndpointName): 'key' | 'bearer' | 'jwt' | 'either' {
   if (name.startsWith('run.')) return 'key';
   if (name.startsWith('keys.')) return 'jwt';
@@ -12,18 +12,18 @@ function needed(name: EndpointName): 'key' | 'bearer' | 'jwt' | 'either' {
 
 async function statusWith(service: Service, name: EndpointName, headers: Record<string, string>) {
   const { method, path, body } = validRequest(name);
-  const answer = await service.call(method, path, {
+  const response = await service.call(method, path, {
     headers: { 'content-type': 'application/json', 'x-api-key': '', ...headers },
     ...(body === undefined ? {} : { body }),
   });
-  if (answer.status >= 400) expect(answer.json()).toMatchObject({ error: expect.any(String) });
-  return answer;
+  if (response.status >= 400) expect(response.json()).toMatchObject({ error: expect.any(String) });
+  return response;
 }
 
 describe.each(names)('%s', (name) => {
   const auth = needed(name);
 
-  it(`takes the credential it needs (${auth}) and no other`, async () => {
+  it(`accepts the required credential (${auth}) and no other`, async () => {
     const service = await startService();
     const { apiKey, token } = service.mock;
     const key = { 'x-api-key': apiKey };
@@ -44,41 +44,41 @@ describe.each(names)('%s', (name) => {
     ];
     const seen: [string, number][] = [];
     for (const [what, headers] of rows) {
-      // What one request created must not be in the way of the next one.
+      // Remove what the previous request created, so that it does not affect the next one.
       service.mock.state.account('tenant_1').environments.clear();
       seen.push([what, (await statusWith(service, name, headers)).status]);
     }
     expect(seen).toEqual(rows.map(([what, , status]) => [what, status]));
   });
 
-  it('says what it needs when no credential comes', async () => {
+  it('names the required credential in the 401 for a request without one', async () => {
     const service = await startService();
     const { method, path } = validRequest(name);
     const response = await fetch(service.mock.url + path, { method });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(auth === 'key' ? /^ApiKey / : /^Bearer /);
     const { details } = (await response.json()) as { details: string };
-    expect(details).toContain('no credential came');
+    expect(details).toContain('the request has no credential');
     expect(details).toContain(auth === 'key' ? 'X-API-Key' : 'Authorization: Bearer');
   });
 });
 
 describe('authentication', () => {
-  it('names the credential that is needed when the wrong kind comes', async () => {
+  it('names the required credential when a request has another kind', async () => {
     const { mock, call } = await startService();
     const onBearer = await call('GET', '/api/environments');
     expect(onBearer.json().details).toBe(
-      'an API key came instead: this endpoint needs a bearer token in Authorization: Bearer <token>',
+      'the request has an API key instead: this endpoint needs a bearer token in Authorization: Bearer <token>',
     );
     const onKey = await call('GET', '/api/ci/runs/x', { headers: { authorization: `Bearer ${mock.token}` } });
     expect(onKey.json().details).toBe(
-      'a bearer token came instead: this endpoint needs an API key in X-API-Key',
+      'the request has a bearer token instead: this endpoint needs an API key in X-API-Key',
     );
     const onJwt = await call('DELETE', '/api/settings/api-keys/x');
-    expect(onJwt.json().details).toContain('an API key will not do');
+    expect(onJwt.json().details).toContain('an API key is not accepted');
   });
 
-  it('comes before validation: without a credential a bad body is still 401', async () => {
+  it('precedes validation: an invalid body without a credential gets 401', async () => {
     const { call } = await startService();
     expect((await call('POST', '/api/ci/runs', { headers: { 'x-api-key': 'no' }, body: '{' })).status).toBe(
       401,
@@ -86,13 +86,13 @@ describe('authentication', () => {
     expect((await call('POST', '/api/ci/runs', { body: '{' })).status).toBe(422);
   });
 
-  it('judges the token where orders get both', async () => {
+  it('checks the token when a request for orders has both credentials', async () => {
     const { mock, call } = await startService();
     const headers = { 'x-api-key': mock.apiKey, authorization: 'Bearer wrong' };
     expect((await call('GET', '/api/orders.json', { headers })).status).toBe(401);
   });
 
-  it('agrees with the contract on all 37', () => {
+  it('requires the credentials of the contract for every endpoint', () => {
     expect(Object.fromEntries(names.map((name) => [name, needed(name)]))).toEqual(
       Object.fromEntries(names.map((name) => [name, api[name].auth])),
     );

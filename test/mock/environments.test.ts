@@ -17,7 +17,7 @@ const shown = {
 };
 
 describe('the overview', () => {
-  it('has all environments at a glance', async () => {
+  it('has a summary of every environment', async () => {
     const { asUser } = await startService();
     const list = (await asUser('GET', `${path}/overview`)).json() as unknown as Record<string, unknown>[];
     expect(list).toHaveLength(47);
@@ -33,7 +33,7 @@ describe('the overview', () => {
 });
 
 describe('the list', () => {
-  it('has overrides for mobile environments, and a base URL for the others', async () => {
+  it('has overrides for mobile environments and a base URL for all others', async () => {
     for (const one of await all(await startService())) {
       const mobile = /^(android|ios)-/.test(String(one.key));
       expect([mobile, one.mobileRuntimeOverrides !== null, 'baseUrl' in one]).toEqual([
@@ -47,9 +47,9 @@ describe('the list', () => {
 });
 
 describe('a created environment', () => {
-  it('has every field of the contract, an id, and those fields that the contract does not show', async () => {
+  it('has every field of the contract, an id, and the unknown fields of the request', async () => {
     const service = await startService();
-    const answer = await service.asUser('POST', path, { ...shown, vendorModel: 'm', id: 'mine' });
+    const response = await service.asUser('POST', path, { ...shown, vendorModel: 'm', id: 'mine' });
     const created = {
       ...shown,
       id: expect.stringMatching(/^env_/),
@@ -57,38 +57,38 @@ describe('a created environment', () => {
       createdAt: '2026-01-01T00:00:00.000Z',
       updatedAt: '2026-01-01T00:00:00.000Z',
     };
-    expect([answer.status, answer.json()]).toEqual([201, created]);
+    expect([response.status, response.json()]).toEqual([201, created]);
     expect((await all(service)).at(-1)).toEqual(created);
   });
 
   it.each([
     [{ name: 'Überprüfung Nr. 2' }, { name: 'Überprüfung Nr. 2', key: 'uberprufung-nr-2' }],
     [{ key: 'k' }, { name: 'k', key: 'k' }],
-  ])('of %j is made up to %j', async (body, made) => {
+  ])('gets a missing name or key: %j becomes %j', async (body, made) => {
     const { asUser } = await startService();
     expect((await asUser('POST', path, body)).json()).toMatchObject(made);
   });
 
   it.each([
-    [{}, 'body.key: required where no key can be made from the name'],
-    [{ name: '日本' }, 'body.key: required where no key can be made from the name'],
+    [{}, 'body.key: required, because no key can be derived from the name'],
+    [{ name: '日本' }, 'body.key: required, because no key can be derived from the name'],
     [{ name: '', key: 'k' }, 'body.name: must not be empty'],
     [{ key: '' }, 'body.key: must not be empty'],
     [{ key: 'staging' }, 'body.key: another environment has the key staging'],
     [{ name: 'QA' }, 'body.key: another environment has the key qa'],
-  ])('of %j is refused: %s', async (body, details) => {
+  ])('cannot have the fields %j: %s', async (body, details) => {
     const { asUser } = await startService();
-    const answer = await asUser('POST', path, body);
-    expect([answer.status, answer.json()]).toEqual([422, { error: 'Invalid request body', details }]);
+    const response = await asUser('POST', path, body);
+    expect([response.status, response.json()]).toEqual([422, { error: 'Invalid request body', details }]);
   });
 });
 
 describe('a changed environment', () => {
-  it('has the new fields, and keeps those that did not come', async () => {
+  it('has the new fields and keeps the others', async () => {
     const service = await startService();
     const before = idOf(await service.asUser('POST', path, { ...shown, vendorModel: 'm' }));
     service.clock.advance(60_000);
-    const answer = await service.asUser('PUT', `${path}/${before}`, {
+    const response = await service.asUser('PUT', `${path}/${before}`, {
       version: '2.2',
       vendorModel: 'n',
       id: 'mine',
@@ -100,11 +100,11 @@ describe('a changed environment', () => {
       vendorModel: 'n',
       updatedAt: '2026-01-01T00:01:00.000Z',
     };
-    expect([answer.status, answer.json()]).toMatchObject([200, changed]);
-    expect((await all(service)).at(-1)).toEqual(answer.json());
+    expect([response.status, response.json()]).toMatchObject([200, changed]);
+    expect((await all(service)).at(-1)).toEqual(response.json());
   });
 
-  it('may keep its key, and not take that of another', async () => {
+  it('may keep its key but not take the key of another one', async () => {
     const { asUser } = await startService();
     const id = idOf(await asUser('POST', path, shown));
     expect((await asUser('PUT', `${path}/${id}`, { key: 'night' })).status).toBe(200);
@@ -113,12 +113,12 @@ describe('a changed environment', () => {
 });
 
 describe('a deleted environment', () => {
-  it('is gone, with its variables, and its key is free', async () => {
+  it('no longer exists, nor do its variables, and its key is free', async () => {
     const service = await startService();
     const { asUser } = service;
     const id = idOf(await asUser('POST', path, shown));
-    const answer = await asUser('DELETE', `${path}/${id}`);
-    expect([answer.status, answer.text]).toEqual([204, '']);
+    const response = await asUser('DELETE', `${path}/${id}`);
+    expect([response.status, response.text]).toEqual([204, '']);
     expect(await all(service)).toHaveLength(47);
     expect((await asUser('DELETE', `${path}/${id}`)).status).toBe(404);
     expect((await asUser('PUT', `${path}/${id}`, {})).status).toBe(404);
@@ -156,7 +156,7 @@ describe('the variables of an environment', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('are masked where they are secret, in every reply, and kept in full', async () => {
+  it('masks secret values in every response and stores them in full', async () => {
     const { mock, asUser, variables, list } = await staged();
     const secret = { name: 'PASSWORD', value: 'hunter2', secret: true };
     const created = await asUser('POST', variables, secret);
@@ -171,7 +171,7 @@ describe('the variables of an environment', () => {
     expect(opened.json()).toMatchObject({ value: 'hunter3', secret: false });
   });
 
-  it('of the data set that are secret are masked too', async () => {
+  it('masks secret values of the data set', async () => {
     const service = await startService();
     const [first] = await all(service);
     const list = (await service.asUser('GET', `${path}/${first?.id}/variables`)).json();
@@ -186,12 +186,12 @@ describe('the variables of an environment', () => {
     [{ name: 'A', value: 1 }, 'body.value: expected string, got number'],
     [{ name: 'A', value: '', secret: 'yes' }, 'body.secret: expected boolean, got string'],
     [variable, 'body.name: another variable of the environment has the name LOCALE'],
-  ])('cannot be %j: %s', async (body, details) => {
+  ])('rejects the variable %j: %s', async (body, details) => {
     const { asUser, variables } = await staged();
     await asUser('POST', variables, variable);
     const other = await asUser('POST', variables, { name: 'OTHER', value: '' });
-    const answer = await asUser('POST', variables, body);
-    expect([answer.status, answer.json().details]).toEqual([422, details]);
+    const response = await asUser('POST', variables, body);
+    expect([response.status, response.json().details]).toEqual([422, details]);
     const { name, ...rest } = body as { name?: string };
     if (name === undefined) return;
     expect((await asUser('PUT', `${variables}/${idOf(other)}`, { name, ...rest })).status).toBe(422);
@@ -199,7 +199,7 @@ describe('the variables of an environment', () => {
 });
 
 describe('another tenant', () => {
-  it('sees its own environments and none of ours', async () => {
+  it('has its own environments and cannot see ours', async () => {
     const service = await startService();
     const { asUser, addTenant } = service;
     const token = addTenant('tenant_2');
@@ -212,8 +212,8 @@ describe('another tenant', () => {
       ['GET', `${path}/${ours?.id}/variables`, undefined],
       ['POST', `${path}/${ours?.id}/variables`, { name: 'A', value: '' }],
     ] as const) {
-      const answer = await asUser(method, target, body, token);
-      expect([answer.status, answer.json().error]).toEqual([404, 'Environment not found']);
+      const response = await asUser(method, target, body, token);
+      expect([response.status, response.json().error]).toEqual([404, 'Environment not found']);
     }
     expect((await asUser('POST', path, { key: 'production-us-2' }, token)).status).toBe(201);
     expect(await all(service)).toHaveLength(47);

@@ -12,16 +12,16 @@ interface Seen {
   status: number | null;
   headers: http.IncomingHttpHeaders;
   body: string;
-  /** The code of the error that ended it, or null after a complete reply. */
+  /** The code of the error that ended the request, or null after a complete response. */
   broke: string | null;
 }
 
 interface Sent extends Promise<Seen> {
-  /** What has come so far. */
+  /** The response received so far. */
   readonly soFar: Seen;
 }
 
-/** Sends a request with node:http, which tells how a connection broke. */
+/** Sends a request with node:http, which reports how a connection broke. */
 function send(service: Service, method: string, path: string, body = ''): Sent {
   const { port, apiKey } = service.mock;
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json', 'content-length': body.length };
@@ -58,14 +58,14 @@ async function started() {
   return { ...service, path, status, good, create };
 }
 
-const shown = new Set<FaultKind>();
-const shows = (kind: FaultKind, promise: string, test: () => Promise<void>) => {
-  shown.add(kind);
+const tested = new Set<FaultKind>();
+const testKind = (kind: FaultKind, promise: string, test: () => Promise<void>) => {
+  tested.add(kind);
   it(`${kind}: ${promise}`, test);
 };
 
 describe('the fault', () => {
-  shows('status', 'replies with any status, and text or JSON', async () => {
+  testKind('status', 'responds with any status code and with text or JSON', async () => {
     const { mock, status } = await started();
     mock.faults.add({ kind: 'status', status: 502, body: '<h1>Bad gateway</h1>' });
     mock.faults.add({
@@ -89,14 +89,14 @@ describe('the fault', () => {
     expect(mock.requests.slice(-5).map((request) => request.status)).toEqual([502, 429, 503, 500, 200]);
   });
 
-  shows('status', 'keeps the request from having its effect', async () => {
+  testKind('status', 'prevents the effect of the request', async () => {
     const { mock, create } = await started();
     mock.faults.add({ kind: 'status', status: 503 });
     expect((await create()).status).toBe(503);
     expect(mock.state.runs.size).toBe(1);
   });
 
-  shows('reset', 'breaks the connection before the request has its effect', async () => {
+  testKind('reset', 'breaks the connection before the request has its effect', async () => {
     const { mock, create } = await started();
     mock.faults.add({ kind: 'reset' });
     expect(await create()).toMatchObject({ status: null, broke: 'ECONNRESET' });
@@ -104,7 +104,7 @@ describe('the fault', () => {
     expect(mock.requests.at(-1)).toMatchObject({ endpoint: 'run.trigger', status: null });
   });
 
-  shows('reset-after-commit', 'loses the reply of a request that had its effect', async () => {
+  testKind('reset-after-commit', 'loses the response to a request that had its effect', async () => {
     const { mock, create } = await started();
     mock.faults.add({ kind: 'reset-after-commit' });
     expect(await create()).toMatchObject({ status: null, broke: 'ECONNRESET' });
@@ -112,18 +112,22 @@ describe('the fault', () => {
     expect(mock.requests.at(-1)?.status).toBeNull();
   });
 
-  shows('reset-after-commit', 'leaves a keyed request to be replayed', async () => {
-    const { mock, post } = await started();
-    mock.faults.add({ kind: 'reset-after-commit' });
-    const key = { 'idempotency-key': 'k' };
-    await expect(post('/api/ci/runs', byProcess, key)).rejects.toThrow('fetch failed');
-    const answer = await post('/api/ci/runs', byProcess, key);
-    expect([answer.status, answer.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
-    expect(mock.state.runs.has(String(answer.json().runId))).toBe(true);
-    expect(mock.state.runs.size).toBe(2);
-  });
+  testKind(
+    'reset-after-commit',
+    'lets a retry with the same idempotency key get the lost response',
+    async () => {
+      const { mock, post } = await started();
+      mock.faults.add({ kind: 'reset-after-commit' });
+      const key = { 'idempotency-key': 'k' };
+      await expect(post('/api/ci/runs', byProcess, key)).rejects.toThrow('fetch failed');
+      const response = await post('/api/ci/runs', byProcess, key);
+      expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+      expect(mock.state.runs.has(String(response.json().runId))).toBe(true);
+      expect(mock.state.runs.size).toBe(2);
+    },
+  );
 
-  shows('truncated', 'promises the whole body and sends half of it', async () => {
+  testKind('truncated', 'announces the whole body and sends half of it', async () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'truncated' });
     const seen = await status();
@@ -133,7 +137,7 @@ describe('the fault', () => {
     expect(mock.requests.at(-1)?.status).toBe(200);
   });
 
-  shows('cut-json', 'sends a complete reply with half of the text', async () => {
+  testKind('cut-json', 'sends a complete response with half of the JSON text', async () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'cut-json' });
     const seen = await status();
@@ -149,7 +153,7 @@ describe('the fault', () => {
     expect(() => JSON.parse(seen.body)).toThrow();
   });
 
-  shows('reply', 'sends 200 with any text', async () => {
+  testKind('reply', 'sends 200 with any text', async () => {
     const { mock, status } = await started();
     mock.faults.add({ kind: 'reply', text: '<html>Log in</html>', contentType: 'text/html' });
     mock.faults.add({ kind: 'reply', text: '' });
@@ -168,7 +172,7 @@ describe('the fault', () => {
     ]);
   });
 
-  shows('stall-headers', 'never answers', async () => {
+  testKind('stall-headers', 'never responds', async () => {
     const { mock, status } = await started();
     mock.faults.add({ kind: 'stall-headers' });
     const sent = status();
@@ -180,7 +184,7 @@ describe('the fault', () => {
     expect((await sent).broke).toBe('ECONNRESET');
   });
 
-  shows('stall-body', 'sends the headers and a few bytes, then nothing', async () => {
+  testKind('stall-body', 'sends the headers and a few bytes, then nothing', async () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'stall-body' });
     const sent = status();
@@ -192,7 +196,7 @@ describe('the fault', () => {
     expect((await sent).broke).toBe('ECONNRESET');
   });
 
-  shows('patch', 'leaves numbers the digits they had', async () => {
+  testKind('patch', 'keeps the digits of numbers', async () => {
     const { mock, call } = await startService({ data: { orders: [{ total: '9007199254740993.10' }] } });
     mock.faults.add({ kind: 'patch', merge: { orderCount: 2 } });
     const { text } = await call('GET', '/api/orders/summary.json');
@@ -200,7 +204,7 @@ describe('the fault', () => {
     expect(JSON.parse(text).orderCount).toBe(2);
   });
 
-  shows('patch', 'replaces and removes fields of the reply', async () => {
+  testKind('patch', 'replaces and removes fields of the response', async () => {
     const { mock, status, good } = await started();
     const { appUrl } = JSON.parse(good);
     mock.faults.add({ kind: 'patch', merge: { state: 'weird', extra: [1] }, remove: ['failed'] });
@@ -211,9 +215,9 @@ describe('the fault', () => {
     expect((await status()).body).toBe(good);
   });
 
-  shows(
+  testKind(
     'refused',
-    'stops listening for a while of the clock, then listens again on the same port',
+    'stops listening for a time on the clock, then listens on the same port again',
     async () => {
       const { mock, clock, status } = await started();
       mock.faults.add({ kind: 'refused', forMs: 3000 });
@@ -226,7 +230,7 @@ describe('the fault', () => {
     },
   );
 
-  shows('refused', 'does not keep the mock from being closed', async () => {
+  testKind('refused', 'does not prevent the mock from closing', async () => {
     const { mock, status } = await started();
     mock.faults.add({ kind: 'refused', forMs: 3000 });
     await status();
@@ -234,7 +238,7 @@ describe('the fault', () => {
     expect((await status()).broke).toBe('ECONNREFUSED');
   });
 
-  shows('reset-during', 'sends the headers, then resets', async () => {
+  testKind('reset-during', 'sends the headers, then resets the connection', async () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'reset-during' });
     const seen = await status();
@@ -242,13 +246,13 @@ describe('the fault', () => {
     expect(seen.body.length).toBeLessThan(good.length);
   });
 
-  shows('reset-after', 'sends the whole reply', async () => {
+  testKind('reset-after', 'sends the whole response', async () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'reset-after' });
     expect(await status()).toMatchObject({ status: 200, body: good });
   });
 
-  shows('reset-reused', 'spares a connection that is new, and no other', async () => {
+  testKind('reset-reused', 'resets reused connections but not new ones', async () => {
     const { mock, path } = await started();
     mock.faults.add({ kind: 'reset-reused', times: 2 });
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
@@ -262,7 +266,7 @@ describe('the fault', () => {
     agent.destroy();
   });
 
-  shows('black-hole', 'never answers and keeps the connection', async () => {
+  testKind('black-hole', 'never responds and keeps the connection open', async () => {
     const { mock, create } = await started();
     mock.faults.add({ kind: 'black-hole' });
     const sent = create();
@@ -274,13 +278,13 @@ describe('the fault', () => {
     expect((await sent).broke).toBe('ECONNRESET');
   });
 
-  shows('drip', 'sends the body byte by byte', async () => {
+  testKind('drip', 'sends the body byte by byte', async () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'drip', everyMs: 1 });
     expect(await status()).toMatchObject({ status: 200, body: good, broke: null });
   });
 
-  shows('length-larger', 'promises more than there is', async () => {
+  testKind('length-larger', 'announces more bytes than it sends', async () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'length-larger' });
     const seen = await status();
@@ -288,13 +292,13 @@ describe('the fault', () => {
     expect(seen.headers['content-length']).toBe(String(good.length + 10));
   });
 
-  shows('length-smaller', 'promises less than there is', async () => {
+  testKind('length-smaller', 'announces fewer bytes than it sends', async () => {
     const { mock, status, good } = await started();
     mock.faults.add({ kind: 'length-smaller' });
     expect((await status()).body).toBe(good.slice(0, Math.floor(good.length / 2)));
   });
 
-  const says: [FaultKind, number, string, Record<string, string>?][] = [
+  const responses: [FaultKind, number, string, Record<string, string>?][] = [
     ['html-200', 200, 'Log in', { 'content-type': 'text/html; charset=utf-8' }],
     ['html-502', 502, '502 Bad Gateway', { 'content-type': 'text/html; charset=utf-8' }],
     ['empty-200', 200, '', { 'content-length': '0' }],
@@ -317,8 +321,8 @@ describe('the fault', () => {
       { date: 'Thu, 01 Jan 2026 01:00:00 GMT', 'retry-after': 'Thu, 01 Jan 2026 01:00:10 GMT' },
     ],
   ];
-  for (const [kind, code, text, headers = {}] of says) {
-    shows(kind, `answers ${code}`, async () => {
+  for (const [kind, code, text, headers = {}] of responses) {
+    testKind(kind, `responds with ${code}`, async () => {
       const { mock, status, path, good } = await started();
       mock.faults.add({ kind } as Fault);
       const seen = await status();
@@ -331,7 +335,7 @@ describe('the fault', () => {
     });
   }
 
-  shows('backwards', 'counts down while the run is in progress', async () => {
+  testKind('backwards', 'counts down while the run is in progress', async () => {
     const { mock, status } = await started();
     mock.faults.add({ kind: 'backwards', times: 2 });
     const counts = [await status(), await status(), await status()].map(
@@ -340,7 +344,7 @@ describe('the fault', () => {
     expect(counts).toEqual([7, 6, 0]);
   });
 
-  shows('burst', 'is three failures of the service unless it is told otherwise', async () => {
+  testKind('burst', 'affects three requests by default', async () => {
     const { mock, status } = await started();
     mock.faults.add({ kind: 'burst' });
     const codes = [await status(), await status(), await status(), await status()].map(
@@ -349,7 +353,7 @@ describe('the fault', () => {
     expect(codes).toEqual([500, 502, 503, 200]);
   });
 
-  shows('huge', 'sends 100 MB', async () => {
+  testKind('huge', 'sends 100 MB', async () => {
     const { mock, path } = await started();
     mock.faults.add({ kind: 'huge' });
     const response = await fetch(mock.url + path, { headers: { 'x-api-key': mock.apiKey } });
@@ -358,7 +362,7 @@ describe('the fault', () => {
     expect(size).toBe(100_000_000);
   });
 
-  shows('gzip-bomb', 'sends a little that is a lot', async () => {
+  testKind('gzip-bomb', 'sends a small body that is large when decompressed', async () => {
     const { mock, status } = await started();
     mock.faults.add({ kind: 'gzip-bomb' });
     const { headers } = await status();
@@ -366,12 +370,12 @@ describe('the fault', () => {
     expect(Number(headers['content-length'])).toBeLessThan(200_000);
   });
 
-  it('of every kind is shown here', () => {
-    expect([...shown].sort()).toEqual(Object.keys(faultKinds).sort());
+  it('is tested here for every kind', () => {
+    expect([...tested].sort()).toEqual(Object.keys(faultKinds).sort());
   });
 });
 
-describe('a fault as text', () => {
+describe('parsing a fault', () => {
   it.each<[string, Fault]>([
     ['reset', { kind: 'reset' }],
     ['503', { kind: 'status', status: 503 }],
@@ -381,7 +385,7 @@ describe('a fault as text', () => {
     ['reset:all', { kind: 'reset', times: Number.POSITIVE_INFINITY }],
     ['reset:20%', { kind: 'reset', chance: 0.2, times: Number.POSITIVE_INFINITY }],
     ['reset:5s-10s', { kind: 'reset', fromMs: 5000, untilMs: 10_000, times: Number.POSITIVE_INFINITY }],
-  ])('%s', (text, fault) => expect(parseFault(text)).toEqual(fault));
+  ])('accepts %s', (text, fault) => expect(parseFault(text)).toEqual(fault));
 
   it.each([
     '',
@@ -394,13 +398,13 @@ describe('a fault as text', () => {
     'reset:120%',
     'reset:10s-5s',
     '600',
-  ])('%j is refused', (text) => expect(() => parseFault(text)).toThrow(UsageError));
+  ])('rejects %j', (text) => expect(() => parseFault(text)).toThrow(UsageError));
 });
 
-describe('faults from outside', () => {
+describe('the endpoint for faults', () => {
   const path = '/_mock/faults';
 
-  it('are set, shown and taken away, and are no part of what came over the wire', async () => {
+  it('adds, lists and clears faults, and is not recorded as a request', async () => {
     const { mock, call } = await startService();
     const post = (body: unknown) => call('POST', path, { body: JSON.stringify(body) });
     expect((await post({ fault: 'reset@run.status:2-' })).json()).toEqual({
@@ -420,13 +424,13 @@ describe('faults from outside', () => {
     { kind: 'reset', often: 2 },
     { fault: 'x' },
     7,
-  ])('%j is refused', async (body) => {
+  ])('rejects %j', async (body) => {
     const { mock, call } = await startService();
-    const answer = await call('POST', path, { body: JSON.stringify(body) });
-    expect([answer.status, mock.faults.pending]).toEqual([422, 0]);
+    const response = await call('POST', path, { body: JSON.stringify(body) });
+    expect([response.status, mock.faults.pending]).toEqual([422, 0]);
   });
 
-  it('are refused to a page, under another name, and by another method', async () => {
+  it('rejects web pages, other host names and other methods', async () => {
     const service = await startService();
     expect(
       (await service.call('POST', path, { headers: { 'x-api-key': 'x', origin: 'https://a.example' } }))
@@ -444,7 +448,7 @@ describe('faults from outside', () => {
 });
 
 describe('the list of faults', () => {
-  it('draws by the seed where a fault has a chance, the same each time', async () => {
+  it('draws faults with a probability by the seed, so that they repeat', async () => {
     const drawn = async () => {
       const { call } = await startService({ seed: 5, faults: [parseFault('418:40%')] });
       const codes: number[] = [];
@@ -453,12 +457,12 @@ describe('the list of faults', () => {
     };
     const first = await drawn();
     expect(await drawn()).toEqual(first);
-    const spoiled = first.filter((code) => code === 418).length;
-    expect(spoiled).toBeGreaterThan(8);
-    expect(spoiled).toBeLessThan(24);
+    const affected = first.filter((code) => code === 418).length;
+    expect(affected).toBeGreaterThan(8);
+    expect(affected).toBeLessThan(24);
   });
 
-  it('keeps to a window of time', async () => {
+  it('applies a fault only within its time window', async () => {
     const { call, clock } = await startService({ faults: [parseFault('418:5s-10s')] });
     const code = async () => (await call('GET', '/api/orders/summary.json')).status;
     const codes = [await code()];
@@ -469,27 +473,27 @@ describe('the list of faults', () => {
     expect(codes).toEqual([200, 200, 418, 418, 200]);
   });
 
-  const spoiled = (faults: Faults, calls: number) =>
-    Array.from({ length: calls }, () => faults.take('run.status')?.kind ?? '-');
+  const play = (faults: Faults, requests: number) =>
+    Array.from({ length: requests }, () => faults.take('run.status')?.kind ?? '-');
 
-  it('uses a fault once unless it is asked for more', () => {
+  it('applies a fault once by default', () => {
     const faults = new Faults();
     faults.add({ kind: 'reset' });
     faults.add({ kind: 'truncated', times: 2 });
-    expect(spoiled(faults, 4)).toEqual(['reset', 'truncated', 'truncated', '-']);
+    expect(play(faults, 4)).toEqual(['reset', 'truncated', 'truncated', '-']);
     expect(faults.pending).toBe(0);
   });
 
-  it('lets the first calls pass, counted from when the fault was added', () => {
+  it('skips requests, counted from when the fault was added', () => {
     const faults = new Faults();
     faults.add({ kind: 'reset', skip: 2 });
-    expect(spoiled(faults, 4)).toEqual(['-', '-', 'reset', '-']);
+    expect(play(faults, 4)).toEqual(['-', '-', 'reset', '-']);
     faults.add({ kind: 'truncated' });
     faults.add({ kind: 'reset', skip: 1 });
-    expect(spoiled(faults, 3)).toEqual(['truncated', 'reset', '-']);
+    expect(play(faults, 3)).toEqual(['truncated', 'reset', '-']);
   });
 
-  it('spoils only the endpoint that is named, and any request where none is', () => {
+  it('affects only the endpoint of the fault, or any request without one', () => {
     const faults = new Faults();
     faults.add({ kind: 'reset', endpoint: 'run.cancel' });
     expect(faults.take('run.status')).toBeUndefined();
@@ -499,11 +503,11 @@ describe('the list of faults', () => {
     expect(faults.take(null)?.kind).toBe('reset');
   });
 
-  it('goes on for ever where it is asked to, and can be cleared', () => {
+  it('repeats a fault until it is cleared', () => {
     const faults = new Faults();
     faults.add({ kind: 'reset', times: Number.POSITIVE_INFINITY });
-    expect(new Set(spoiled(faults, 100))).toEqual(new Set(['reset']));
+    expect(new Set(play(faults, 100))).toEqual(new Set(['reset']));
     faults.clear();
-    expect(spoiled(faults, 1)).toEqual(['-']);
+    expect(play(faults, 1)).toEqual(['-']);
   });
 });

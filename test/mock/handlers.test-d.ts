@@ -7,7 +7,7 @@ import { runHandlers } from '../../src/mock/handlers/run.ts';
 
 type Status = Handler<ServiceApi['run.status']>;
 
-test('there is one handler for each endpoint', () => {
+test('every endpoint has a handler', () => {
   expectTypeOf<keyof Handlers>().toEqualTypeOf<EndpointName>();
   expectTypeOf(handlers).toExtend<Handlers>();
 });
@@ -17,38 +17,38 @@ test('a missing handler does not compile', () => {
   // @ts-expect-error run.cancel is missing
   const missing: HandlersOf<typeof run> = rest;
   const { 'webhooks.deliveries.retry': _out, ...most } = handlers;
-  // @ts-expect-error one of 37 is missing
+  // @ts-expect-error one handler is missing
   const incomplete: Handlers = most;
   expectTypeOf(missing).not.toBeAny();
   expectTypeOf(incomplete).not.toBeAny();
 });
 
-test('a handler for no endpoint does not compile', () => {
+test('a handler of an unknown endpoint does not compile', () => {
   const extra: HandlersOf<typeof run> = {
     ...runHandlers,
-    // @ts-expect-error there is no such endpoint
+    // @ts-expect-error the endpoint does not exist
     'run.pause': () => ({}),
   };
   expectTypeOf(extra).not.toBeAny();
 });
 
-test('a state that the contract does not list does not compile', () => {
+test('a state outside the contract does not compile', () => {
   const right: Status = () => ({ body: { state: 'completed', failed: 0, blocked: 0 } });
-  // @ts-expect-error the contract has no state done
+  // @ts-expect-error the contract does not have the state done
   const wrong: Status = () => ({ body: { state: 'done', failed: 0, blocked: 0 } });
   expectTypeOf(right).toExtend<Status>();
   expectTypeOf(wrong).toExtend<Status>();
 });
 
-test('a count of the wrong type and a missing reply do not compile', () => {
+test('a count of the wrong type and a missing body do not compile', () => {
   // @ts-expect-error failed is a number
   const text: Status = () => ({ body: { state: 'completed', failed: '0', blocked: 0 } });
-  // @ts-expect-error the contract shows a reply, so there must be one
+  // @ts-expect-error the contract shows a body, so it is required
   const none: Status = () => ({});
   expectTypeOf([text, none]).not.toBeAny();
 });
 
-test('a handler gets what the contract declares', () => {
+test('a handler gets the types of the contract', () => {
   type Trigger = Parameters<Handler<ServiceApi['run.trigger']>>[0];
   type Variable = Parameters<Handler<ServiceApi['env.vars.update']>>[0];
   type Webhooks = Parameters<Handler<ServiceApi['webhooks.list']>>[0];
@@ -57,6 +57,6 @@ test('a handler gets what the contract declares', () => {
   expectTypeOf<Trigger['body']['projectSlug']>().toEqualTypeOf<string>();
   expectTypeOf<Webhooks['query']['includeGlobal']>().toEqualTypeOf<boolean | undefined>();
   expectTypeOf<undefined>().toExtend<Cancel['body']>();
-  // @ts-expect-error a status request has no such parameter
+  // @ts-expect-error a status request does not have this parameter
   expectTypeOf<Parameters<Status>[0]['params']['id']>().toBeString();
 });

@@ -28,7 +28,7 @@ function ask(mock: Mock, path: string, host: string): Promise<{ status: number; 
 
 const paths = ['/api/orders.json', '/openapi.json', '/_mock/faults', '/', '/_mock/page/state', '/nowhere'];
 
-test.each(paths)('on a loopback address, %s is not served under the name of another host', async (path) => {
+test.each(paths)('on a loopback address, %s rejects the name of another host', async (path) => {
   const mock = await start({ page: true });
   for (const host of [
     'evil.example.com',
@@ -45,18 +45,15 @@ test.each(paths)('on a loopback address, %s is not served under the name of anot
 
 const served = ['/api/orders.json', '/openapi.json', '/_mock/faults', '/'];
 
-test.each(served)(
-  '%s is served under the names of this machine, in any case and with any port',
-  async (path) => {
-    const mock = await start({ page: true });
-    for (const name of ['localhost', 'LocalHost', '127.0.0.1', '[::1]'])
-      for (const host of [name, `${name}:${mock.port}`, `${name}:1`])
-        expect({ host, ...(await ask(mock, path, host)) }).toMatchObject({ host, status: 200 });
-  },
-);
+test.each(served)('%s accepts the names of this machine, in any case and with any port', async (path) => {
+  const mock = await start({ page: true });
+  for (const name of ['localhost', 'LocalHost', '127.0.0.1', '[::1]'])
+    for (const host of [name, `${name}:${mock.port}`, `${name}:1`])
+      expect({ host, ...(await ask(mock, path, host)) }).toMatchObject({ host, status: 200 });
+});
 
 test.each(served)(
-  '%s is served under a name that is allowed, and no name below or beside it',
+  '%s accepts an allowed name, but neither its subdomains nor similar names',
   async (path) => {
     const mock = await start({ page: true, allowHosts: ['Mock.Test', 'other.test:4010'] });
     for (const host of [`mock.test:${mock.port}`, 'MOCK.TEST', 'other.test', 'other.test:9'])
@@ -67,7 +64,7 @@ test.each(served)(
 );
 
 test.each(['LOCALHOST', '127.1', '::ffff:127.0.0.1'])(
-  'a mock that listens on %s is served under its own address, and no other name',
+  'a mock that listens on %s accepts its own address and no other name',
   async (host) => {
     const mock = await start({ host });
     expect((await fetch(`${mock.url}/openapi.json`)).status).toBe(200);
@@ -75,14 +72,14 @@ test.each(['LOCALHOST', '127.1', '::ffff:127.0.0.1'])(
   },
 );
 
-test('on every address, only the service itself is served under other names', async () => {
+test('on every address, only the service itself accepts other names', async () => {
   const mock = await start({ host: '0.0.0.0', page: true });
   expect((await ask(mock, '/api/orders.json', 'ci-host.example.com')).status).toBe(200);
   for (const path of ['/_mock/faults', '/', '/_mock/page/state'])
     expect((await ask(mock, path, 'evil.example.com')).status).toBe(421);
 });
 
-test('without --seed each start has a new key and token, and the same data', async () => {
+test('without --seed each start has a new key and token but the same data', async () => {
   const { io } = memoryIo();
   const [one, two] = [await start(mockOptions({}, 0, io)), await start(mockOptions({}, 0, io))];
   expect(one.apiKey).toMatch(/^rg_\w{40}$/);
@@ -92,7 +89,7 @@ test('without --seed each start has a new key and token, and the same data', asy
   expect(await orders(one)).toEqual(await orders(two));
 });
 
-test('with --seed the key and token follow from it', async () => {
+test('with --seed the key and token are always the same', async () => {
   const { io } = memoryIo();
   const seeded = mockOptions({ seed: '7' }, 0, io);
   const [one, two] = [await start(seeded), await start(seeded)];

@@ -12,11 +12,11 @@ async function keyService() {
 }
 
 describe('a created key', () => {
-  it('comes with the full token, this once', async () => {
+  it('is shown in full only in this response', async () => {
     const { create, clock } = await keyService();
     clock.advance(1000);
-    const answer = await create({ name: 'Nightly', scopes: ['ci:trigger', 'ci:status', 'ci:trigger'] });
-    expect([answer.status, answer.json()]).toEqual([
+    const response = await create({ name: 'Nightly', scopes: ['ci:trigger', 'ci:status', 'ci:trigger'] });
+    expect([response.status, response.json()]).toEqual([
       201,
       {
         id: expect.stringMatching(/^key_/),
@@ -28,20 +28,20 @@ describe('a created key', () => {
     ]);
   });
 
-  it('works at once, for the tenant of the user who created it', async () => {
+  it('works immediately, for the tenant of the user who created it', async () => {
     const { mock, asUser, addTenant, triggerWith } = await keyService();
-    const answer = await asUser('POST', path, { name: 'a' }, addTenant('tenant_2'));
-    const run = await triggerWith(answer.json().apiKey);
+    const response = await asUser('POST', path, { name: 'a' }, addTenant('tenant_2'));
+    const run = await triggerWith(response.json().apiKey);
     expect(run.status).toBe(201);
     expect(mock.state.runs.get(String(run.json().runId))?.tenant).toBe('tenant_2');
   });
 
-  it('can do what an automation needs when no scopes are given, and nothing when none are', async () => {
+  it('has the scopes of a pipeline by default, and none for an empty list', async () => {
     const { create, triggerWith } = await keyService();
-    const usual = (await create({ name: 'a' })).json();
-    expect(usual.scopes).toEqual(expect.arrayContaining(['ci:trigger', 'ci:status', 'ci:cancel']));
-    expect(usual.scopes).not.toContain('platform:manage');
-    expect((await triggerWith(usual.apiKey)).status).toBe(201);
+    const byDefault = (await create({ name: 'a' })).json();
+    expect(byDefault.scopes).toEqual(expect.arrayContaining(['ci:trigger', 'ci:status', 'ci:cancel']));
+    expect(byDefault.scopes).not.toContain('platform:manage');
+    expect((await triggerWith(byDefault.apiKey)).status).toBe(201);
     const none = await triggerWith((await create({ name: 'b', scopes: [] })).json().apiKey);
     expect([none.status, none.json().details]).toEqual([
       403,
@@ -59,7 +59,7 @@ describe('a created key', () => {
     ['ci:status', 'GET', '/api/ci/runs/RUN'],
     ['ci:cancel', 'POST', '/api/ci/runs/RUN/cancel'],
   ])(
-    'without the scope %s is refused by %s %s, by name, and with it alone is not',
+    'gets 403 with the name of the missing scope %s from %s %s, and succeeds with it',
     async (scope, method, to) => {
       const { call, trigger, create } = await keyService();
       const run = await trigger();
@@ -78,7 +78,7 @@ describe('a created key', () => {
     },
   );
 
-  it('reads orders whatever its scopes: none of the known ones is for them', async () => {
+  it('can read orders whatever its scopes, because no scope covers them', async () => {
     const { call, create } = await keyService();
     const { apiKey } = (await create({ name: 'a', scopes: [] })).json();
     expect((await call('GET', '/api/orders.json', { headers: { 'x-api-key': String(apiKey) } })).status).toBe(
@@ -88,17 +88,17 @@ describe('a created key', () => {
 });
 
 describe('a deleted key', () => {
-  it('stops working at once, and is gone', async () => {
+  it('stops working immediately and no longer exists', async () => {
     const { create, asUser, triggerWith } = await keyService();
     const created = await create({ name: 'a' });
     const target = `${path}/${idOf(created)}`;
-    const answer = await asUser('DELETE', target);
-    expect([answer.status, answer.text]).toEqual([204, '']);
+    const response = await asUser('DELETE', target);
+    expect([response.status, response.text]).toEqual([204, '']);
     expect((await triggerWith(created.json().apiKey)).status).toBe(401);
     expect((await asUser('DELETE', target)).status).toBe(404);
   });
 
-  it('may be the one that the mock began with', async () => {
+  it("may be the mock's initial key", async () => {
     const { mock, asUser, triggerWith } = await keyService();
     const [first] = mock.state.keys.values();
     expect(first).toMatchObject({ tenant: 'tenant_1', apiKey: mock.apiKey });
@@ -106,17 +106,17 @@ describe('a deleted key', () => {
     expect((await triggerWith(mock.apiKey)).status).toBe(401);
   });
 
-  it('is never another tenant’s', async () => {
+  it('cannot belong to another tenant', async () => {
     const { create, asUser, addTenant, triggerWith } = await keyService();
     const created = await create({ name: 'a' });
-    const answer = await asUser('DELETE', `${path}/${idOf(created)}`, undefined, addTenant('tenant_2'));
-    expect([answer.status, answer.json().error]).toEqual([404, 'API key not found']);
+    const response = await asUser('DELETE', `${path}/${idOf(created)}`, undefined, addTenant('tenant_2'));
+    expect([response.status, response.json().error]).toEqual([404, 'API key not found']);
     expect((await triggerWith(created.json().apiKey)).status).toBe(201);
   });
 });
 
 describe('key management', () => {
-  it('is for users: an API key is 403, none at all 401', async () => {
+  it('requires a session token: an API key gets 403, no credential 401', async () => {
     const { mock, call } = await keyService();
     const { size } = mock.state.keys;
     const send = async (headers: Record<string, string>) =>

@@ -20,10 +20,10 @@ async function staged() {
   return { ...service, list, create };
 }
 
-describe('a recorded observation', () => {
-  it('is open, the newest of the list, and can be read', async () => {
+describe('a created observation', () => {
+  it('is open, first in the list, and readable by its id', async () => {
     const { create, list, asUser } = await staged();
-    const answer = await create({ ...fields, customField: [1] });
+    const response = await create({ ...fields, customField: [1] });
     const record = {
       ...fields,
       customField: [1],
@@ -33,9 +33,9 @@ describe('a recorded observation', () => {
       ...{ supersededBy: null, ticketId: null, wikiPageId: null, attachments: [] },
       ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' },
     };
-    expect([answer.status, answer.json()]).toEqual([201, record]);
-    expect((await list())[0]).toEqual(answer.json());
-    expect((await asUser('GET', `${path}/${idOf(answer)}`)).json()).toEqual(answer.json());
+    expect([response.status, response.json()]).toEqual([201, record]);
+    expect((await list())[0]).toEqual(response.json());
+    expect((await asUser('GET', `${path}/${idOf(response)}`)).json()).toEqual(response.json());
     expect((await asUser('GET', path)).json().totalCount).toBe(231);
   });
 
@@ -44,39 +44,42 @@ describe('a recorded observation', () => {
     [{ title: '' }, 'body.title: must not be empty'],
     [{ title: 'a', severity: 'huge' }, 'body.severity: expected one of low, medium, high, critical'],
     [{ title: 'a', processRunId: 1 }, 'body.processRunId: expected string, got number'],
-    [{ title: 'a', status: 'archived' }, 'body.status: is open, and changes by confirm,'],
-  ])('cannot be %j: %s', async (body, details) => {
+    [{ title: 'a', status: 'archived' }, 'body.status: it is open; only confirm,'],
+  ])('cannot have the fields %j: %s', async (body, details) => {
     const { create } = await staged();
-    const answer = await create(body);
-    expect([answer.status, answer.json().details]).toEqual([422, expect.stringContaining(details)]);
+    const response = await create(body);
+    expect([response.status, response.json().details]).toEqual([422, expect.stringContaining(details)]);
   });
 });
 
 describe('a changed observation', () => {
-  it('has the new fields and keeps the others; what only the service writes stays as it is', async () => {
+  it('has the new fields and keeps the others, including those that only the service sets', async () => {
     const { create, asUser, clock } = await staged();
     const before = (await create()).json();
     clock.advance(1000);
     const own = { id: 'x', createdAt: 'x', projectId: 'x', attachments: 'x', ticketId: 'x' };
-    const answer = await asUser('PUT', `${path}/${before.id}`, {
+    const response = await asUser('PUT', `${path}/${before.id}`, {
       title: 'Other',
       ...own,
       processRunId: null,
     });
     const after = { ...before, title: 'Other', processRunId: null, updatedAt: '2026-01-01T00:00:01.000Z' };
-    expect([answer.status, answer.json()]).toEqual([200, after]);
+    expect([response.status, response.json()]).toEqual([200, after]);
     expect((await asUser('GET', `${path}/${before.id}`)).json()).toEqual(after);
   });
 
-  it('may be sent back whole, and does not change its status by that', async () => {
+  it('may be sent back whole, but not with another status', async () => {
     const { list, asUser } = await staged();
     const [first] = await list('&status=confirmed');
     expect((await asUser('PUT', `${path}/${first?.id}`, first)).status).toBe(200);
-    const answer = await asUser('PUT', `${path}/${first?.id}`, { ...first, status: 'open' });
-    expect([answer.status, answer.json().details]).toEqual([422, expect.stringContaining('is confirmed')]);
+    const response = await asUser('PUT', `${path}/${first?.id}`, { ...first, status: 'open' });
+    expect([response.status, response.json().details]).toEqual([
+      422,
+      expect.stringContaining('it is confirmed'),
+    ]);
   });
 
-  it('of the data set stays where it was in the list', async () => {
+  it('keeps its place in the list', async () => {
     const { list, asUser } = await staged();
     const before = await list();
     await asUser('PUT', `${path}/${before[7]?.id}`, { title: 'Other' });
@@ -101,15 +104,15 @@ describe('the list', () => {
     >[];
     const value = all.find((one) => one[name] !== null)?.[name];
     const expected = all.filter((one) => one[name] === value);
-    const answer = await asUser('GET', `${path}?pageSize=100&${name}=${value}`);
-    expect(answer.json()).toMatchObject({ items: expected.slice(0, 100), totalCount: expected.length });
+    const response = await asUser('GET', `${path}?pageSize=100&${name}=${value}`);
+    expect(response.json()).toMatchObject({ items: expected.slice(0, 100), totalCount: expected.length });
     expect((await asUser('GET', `${path}?${name}=nonsense`)).json()).toMatchObject({
       items: [],
       totalCount: 0,
     });
   });
 
-  it('can be filtered by several at once, page by page', async () => {
+  it('can be filtered by several fields at once, page by page', async () => {
     const { mock, asUser } = await staged();
     const all = [...(mock.state.account('tenant_1').projects.get('shop') ?? [])];
     const expected = all.filter(
@@ -124,19 +127,19 @@ describe('the list', () => {
     ['Z', 'Z'],
     ['', 'Z'],
     ['%2B02:00', '+02:00'],
-  ])('has what was created after a time, not at it, also with the zone "%s"', async (sent, meant) => {
+  ])('has what was created after a time, but not at it, with the zone "%s"', async (sent, meant) => {
     const { mock, asUser } = await staged();
     const all = [...(mock.state.account('tenant_1').projects.get('shop') ?? [])];
     const time = '2025-12-01T00:00:00';
     const expected = all.filter((one) => Date.parse(one.createdAt) > Date.parse(time + meant));
-    const answer = await asUser('GET', `${path}?createdAfter=${time}${sent}`);
-    expect(answer.json().totalCount).toBe(expected.length);
+    const response = await asUser('GET', `${path}?createdAfter=${time}${sent}`);
+    expect(response.json().totalCount).toBe(expected.length);
     expect(expected.length).toBeGreaterThan(10);
     const at = (await asUser('GET', `${path}?createdAfter=${expected.at(-1)?.createdAt}`)).json();
     expect(at.totalCount).toBe(expected.length - 1);
   });
 
-  it('takes a time without a zone as UTC wherever the mock runs', async () => {
+  it('reads a time without a zone as UTC, whatever the time zone of the mock', async () => {
     const { asUser } = await staged();
     const count = async () =>
       (await asUser('GET', `${path}?createdAfter=2025-12-01T00:00:00`)).json().totalCount;
@@ -147,17 +150,17 @@ describe('the list', () => {
     vi.unstubAllEnvs();
   });
 
-  it('of a project without observations is empty', async () => {
+  it('is empty for a project without observations', async () => {
     const { asUser } = await staged();
-    const answer = await asUser('GET', '/api/projects/playground/observations');
-    expect(answer.json()).toMatchObject({ items: [], totalCount: 0, totalPages: 0, hasNextPage: false });
+    const response = await asUser('GET', '/api/projects/playground/observations');
+    expect(response.json()).toMatchObject({ items: [], totalCount: 0, totalPages: 0, hasNextPage: false });
   });
 });
 
 describe('a search', () => {
   const search = '/api/projects/shop/observations/search';
 
-  it('finds those that have each word in title or description, whatever the case', async () => {
+  it('finds observations with every word in title or description, ignoring case', async () => {
     const { create, asUser } = await staged();
     const made = (await create({ title: 'Zoë’s BASKET', description: 'is empty at night' })).json();
     const found = async (q: string) => itemsOf(await asUser('GET', `${search}?q=${encodeURIComponent(q)}`));
@@ -167,10 +170,10 @@ describe('a search', () => {
     expect((await found('apostrophe')).length).toBeGreaterThan(3);
   });
 
-  it('finds the newest fifty where nothing is said, and ignores what it does not know', async () => {
+  it('finds the newest fifty without words, and ignores unknown parameters', async () => {
     const { asUser, list } = await staged();
-    const answer = await asUser('GET', `${search}?limit=3`);
-    expect(itemsOf(answer)).toEqual((await list()).slice(0, 50));
+    const response = await asUser('GET', `${search}?limit=3`);
+    expect(itemsOf(response)).toEqual((await list()).slice(0, 50));
   });
 });
 
@@ -182,15 +185,15 @@ describe('an attachment', () => {
       authorization: `Bearer ${mock.token}`,
       ...(type === undefined ? {} : { 'content-type': type }),
     };
-    const answer = await call('POST', `${target}/attachments`, { headers, body });
-    return { answer, after: (await asUser('GET', target)).json() };
+    const response = await call('POST', `${target}/attachments`, { headers, body });
+    return { response, after: (await asUser('GET', target)).json() };
   };
 
-  it('can be a file, and comes whole', async () => {
+  it('can be a file, which is received whole', async () => {
     const bytes = Uint8Array.from({ length: 300 }, (_, index) => index % 256);
     const form = new FormData();
     form.set('file', new Blob([bytes], { type: 'image/png' }), 'Bildschirm ä.png');
-    const { answer, after } = await attach(form);
+    const { response, after } = await attach(form);
     const record = {
       id: expect.stringMatching(/^att_/),
       name: 'Bildschirm ä.png',
@@ -199,18 +202,18 @@ describe('an attachment', () => {
       sha256: createHash('sha256').update(bytes).digest('hex'),
       createdAt: '2026-01-01T00:00:00.000Z',
     };
-    expect([answer.status, answer.json()]).toEqual([201, record]);
-    expect(after.attachments).toEqual([answer.json()]);
+    expect([response.status, response.json()]).toEqual([201, record]);
+    expect(after.attachments).toEqual([response.json()]);
   });
 
-  it('can be JSON of any fields', async () => {
-    const { answer, after } = await attach(
+  it('can be JSON with any fields', async () => {
+    const { response, after } = await attach(
       '{"url":"https://a.example.test","id":"mine"}',
       'application/json',
     );
-    expect([answer.status, answer.json()]).toMatchObject([201, { url: 'https://a.example.test' }]);
-    expect(idOf(answer)).toMatch(/^att_/);
-    expect(after.attachments).toEqual([answer.json()]);
+    expect([response.status, response.json()]).toMatchObject([201, { url: 'https://a.example.test' }]);
+    expect(idOf(response)).toMatch(/^att_/);
+    expect(after.attachments).toEqual([response.json()]);
   });
 });
 
@@ -221,12 +224,12 @@ describe('an operation', () => {
     return (await asUser('POST', `${target}/${operation}`, body)).json();
   };
 
-  it('takes a body of any fields, and does not keep them', async () => {
+  it('accepts a body with any fields and does not keep them', async () => {
     expect(await operate('confirm', { comment: 'seen it' })).toMatchObject({ status: 'confirmed' });
     expect(await operate('archive', { comment: 'old' })).not.toHaveProperty('comment');
   });
 
-  it('that promotes names what it made', async () => {
+  it('returns the id of the ticket or wiki page that a promotion created', async () => {
     expect(await operate('promote-to-ticket')).toMatchObject({
       ticketId: expect.stringMatching(/^tck_/),
       wikiPageId: null,
@@ -237,24 +240,24 @@ describe('an operation', () => {
     });
   });
 
-  it('that supersedes may name the successor: another one of the project', async () => {
+  it('accepts another observation of the project as the one that supersedes it', async () => {
     const { asUser, create, list } = await staged();
     const id = idOf(await create());
     const successor = (await list())[3]?.id;
     const supersede = (body: unknown) => asUser('POST', `${path}/${id}/supersede`, body);
     const refused = await Promise.all(['obs_no', id, 7].map((supersededBy) => supersede({ supersededBy })));
-    expect(refused.map((answer) => [answer.status, answer.json().details])).toEqual([
+    expect(refused.map((response) => [response.status, response.json().details])).toEqual([
       [422, 'body.supersededBy: the project has no observation "obs_no"'],
-      [422, 'body.supersededBy: an observation does not supersede itself'],
+      [422, 'body.supersededBy: an observation cannot supersede itself'],
       [422, 'body.supersededBy: expected string, got number'],
     ]);
-    const answer = await supersede({ supersededBy: successor });
-    expect(answer.json()).toMatchObject({ status: 'superseded', supersededBy: successor });
+    const response = await supersede({ supersededBy: successor });
+    expect(response.json()).toMatchObject({ status: 'superseded', supersededBy: successor });
   });
 });
 
-describe('what is not there', () => {
-  it('is 404: an unknown project, another tenant’s, an observation of another project', async () => {
+describe('an unknown project or observation', () => {
+  it('gets 404, as do those of another tenant or project', async () => {
     const { asUser, addTenant, list } = await staged();
     const [first] = await list();
     const token = addTenant('tenant_2');
@@ -268,18 +271,18 @@ describe('what is not there', () => {
       [`/api/projects/shop-mobile/observations/${first?.id}`, undefined, 404, 'Observation not found'],
     ];
     for (const [target, by, status, error] of rows) {
-      const answer = await asUser('GET', target, undefined, by);
-      expect([target, answer.status, answer.json().error]).toEqual([target, status, error]);
+      const response = await asUser('GET', target, undefined, by);
+      expect([target, response.status, response.json().error]).toEqual([target, status, error]);
     }
   });
 });
 
 describe('a million observations', () => {
-  it('can be asked for, and read from the end', async () => {
+  it('can be listed, and read from the end', async () => {
     const { asUser } = await startService({ data: { observations: 1_000_000 } });
-    const answer = await asUser('GET', `${path}?page=10000&pageSize=100`);
-    expect(answer.json()).toMatchObject({ totalCount: 1_000_000, totalPages: 10_000, hasNextPage: false });
-    const last = itemsOf(answer).at(-1);
+    const response = await asUser('GET', `${path}?page=10000&pageSize=100`);
+    expect(response.json()).toMatchObject({ totalCount: 1_000_000, totalPages: 10_000, hasNextPage: false });
+    const last = itemsOf(response).at(-1);
     expect((await asUser('GET', `${path}/${last?.id}`)).json()).toEqual(last);
   });
 });

@@ -3,7 +3,7 @@ import { names } from './requests.ts';
 import { startService } from './service.ts';
 
 describe('the OpenAPI document', () => {
-  it('can be had without credentials, also beyond the limits, and names this mock as its server', async () => {
+  it('needs no credential, has no rate limit, and names this mock as its server', async () => {
     const { mock } = await startService({ rateLimit: 'documented' });
     for (let nth = 0; nth < 101; nth++) await (await fetch(`${mock.url}/openapi.json`)).arrayBuffer();
     const response = await fetch(`${mock.url}/openapi.json`);

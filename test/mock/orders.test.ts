@@ -10,13 +10,13 @@ interface Row {
   currency: string;
 }
 
-/** The digits as they were on the wire. */
+/** Returns the digits as sent. */
 function digits(value: unknown): string {
   expect(isLosslessNumber(value)).toBe(true);
   return String(value);
 }
 
-/** Adds decimal texts by columns of 1/10^9, as little like the mock's own way as can be. */
+/** Adds decimal texts in units of 1/10^9, deliberately unlike the mock's own method. */
 function sum(texts: readonly string[]): bigint {
   return texts.reduce((all, text) => {
     const [whole = '', fraction = ''] = text.split('.');
@@ -47,12 +47,12 @@ describe('the order list', () => {
     }
   });
 
-  it('is the same by key and by token', async () => {
+  it('is the same with the API key and with the session token', async () => {
     const { call, asUser } = await orderService();
     expect((await asUser('GET', '/api/orders.json')).text).toBe((await call('GET', '/api/orders.json')).text);
   });
 
-  it('sends totals with the digits they have, as JSON numbers', async () => {
+  it('sends totals as JSON numbers with unchanged digits', async () => {
     const totals = ['1234.50', '800', '0.10', '-5.00', '9007199254740993.07', '0.123456789012345678'];
     const { list } = await orderService(totals.map((total) => ({ total })));
     expect((await list()).map(({ total }) => digits(total))).toEqual(totals);
@@ -60,7 +60,7 @@ describe('the order list', () => {
 });
 
 describe('the order summary', () => {
-  it('adds up exactly what the list has', async () => {
+  it('has the exact sum of the listed totals', async () => {
     const { list, summary } = await orderService();
     const text = await summary();
     const { orderCount, totalRevenue } = parse(text) as Record<string, unknown>;
@@ -69,7 +69,7 @@ describe('the order summary', () => {
     expect(sum([digits(totalRevenue)])).toBe(sum(totals));
   });
 
-  it('adds up exactly for any totals, also where a double could not', async () => {
+  it('has the exact sum of any totals, even beyond the precision of a double', async () => {
     const money = fc
       .tuple(fc.bigInt({ min: 0n, max: 10n ** 24n }), fc.nat({ max: 999 }), fc.nat({ max: 3 }))
       .map(([whole, part, scale]) =>
@@ -88,13 +88,13 @@ describe('the order summary', () => {
     );
   });
 
-  it('has three fields and no other, also for an account without orders', async () => {
+  it('has exactly three fields, also for an account without orders', async () => {
     const { asUser, addTenant } = await orderService();
-    const reply = await asUser('GET', '/api/orders/summary.json', undefined, addTenant('nobody'));
-    expect(reply.json()).toEqual({ orderCount: 0, totalRevenue: 0, totalRevenueDisplay: '€0.00' });
+    const response = await asUser('GET', '/api/orders/summary.json', undefined, addTenant('tenant_3'));
+    expect(response.json()).toEqual({ orderCount: 0, totalRevenue: 0, totalRevenueDisplay: '€0.00' });
   });
 
-  it('shows the sum in the currency of the orders, or in the account’s where they have several', async () => {
+  it("shows the sum in the currency of the orders, or in the account's if there are several", async () => {
     const display = async (orders: { total: string; currency: string }[]) =>
       JSON.parse(await (await orderService(orders)).summary()).totalRevenueDisplay;
     const dollars = { total: '1234567.8', currency: 'USD' };
@@ -106,11 +106,13 @@ describe('the order summary', () => {
     ['90071992547409930123.45', 'EUR', '€90,071,992,547,409,930,123.45'],
     ['1234', 'JPY', '¥1,234.00'],
     ['-0.5', 'GBP', '-£0.50'],
-  ])('writes %s %s as %s', (total, currency, display) => expect(displayMoney(total, currency)).toBe(display));
+  ])('formats %s %s as %s', (total, currency, display) =>
+    expect(displayMoney(total, currency)).toBe(display),
+  );
 });
 
 describe('a single order', () => {
-  it('is what the list says of it', async () => {
+  it('agrees with the list', async () => {
     const { call, list } = await orderService();
     for (const { id, total } of (await list()).slice(0, 5)) {
       const { text } = await call('GET', `/api/orders/${id}.json`);
@@ -119,7 +121,7 @@ describe('a single order', () => {
     }
   });
 
-  it('that is another account’s is word for word as unknown as one that nobody has', async () => {
+  it('gets the same 404 whether it belongs to another account or does not exist', async () => {
     const { call, asUser, addTenant, mock } = await orderService();
     const theirs = mock.state.account('tenant_2').orders[0]?.id;
     const token = addTenant('tenant_2');

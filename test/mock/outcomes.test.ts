@@ -11,13 +11,13 @@ const ends: Record<Outcome, unknown> = {
 };
 
 describe('the outcome', () => {
-  it.each(outcomes)('%s ends as it should, and not before its duration', (outcome) => {
+  it.each(outcomes)('%s ends with its counts, and not before its duration', (outcome) => {
     expect(progress(outcome, 100, 100)).toEqual(ends[outcome]);
     expect(progress(outcome, 99.9, 100).state).toBe('in_progress');
     expect(progress(outcome, 1e12, 100)).toEqual(ends[outcome]);
   });
 
-  it.each(outcomes)('%s with a duration of 0 is at its end from the start', (outcome) => {
+  it.each(outcomes)('%s ends immediately with a duration of 0', (outcome) => {
     expect(progress(outcome, 0, 0)).toEqual(ends[outcome]);
   });
 
@@ -27,15 +27,15 @@ describe('the outcome', () => {
     ['blocked', { failed: 4, blocked: 3 }],
     ['cancelled', { failed: 4, blocked: 3 }],
     ['stuck', { failed: 0, blocked: 0 }],
-  ] as const)('%s takes other counts unless they contradict it', (outcome, counts) => {
+  ] as const)('%s accepts other counts unless they contradict it', (outcome, counts) => {
     expect(finalCounts(outcome, { failed: 4, blocked: 3 })).toEqual(counts);
   });
 
-  it('keeps the usual count where only the other one is asked for', () => {
+  it('keeps the default of a count that is not requested', () => {
     expect(finalCounts('failed', { blocked: 5 })).toEqual({ failed: 2, blocked: 5 });
   });
 
-  it('counts upward in whole numbers, and reaches the whole count only at the end', () => {
+  it('counts up in whole numbers and reaches the final count only at the end', () => {
     const time = fc.double({ min: 0, max: 1000, noNaN: true });
     const count = fc.integer({ min: 0, max: 50 });
     fc.assert(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { seededDraw, seededRandom } from '../../src/mock/random.ts';
 
-describe('numbers by seed', () => {
-  it('repeat for the same seed, differ for another, and spread evenly from 0 up to 1', () => {
+describe('seeded numbers', () => {
+  it('repeat for the same seed, differ for another, and are uniform from 0 to below 1', () => {
     const draw = (seed: number) => {
       const random = seededRandom(seed);
       return Array.from({ length: 10_000 }, random);
@@ -19,8 +19,8 @@ describe('numbers by seed', () => {
   });
 });
 
-describe('text by seed', () => {
-  it('is another one in each stream, so ids of one kind do not depend on those of another', () => {
+describe('seeded text', () => {
+  it('differs between streams, so that ids with one prefix do not depend on those with another', () => {
     expect(seededDraw(1, 'run').id(12)).toBe(seededDraw(1, 'run').id(12));
     expect(seededDraw(1, 'run').id(12)).not.toBe(seededDraw(1, 'req').id(12));
     expect(seededDraw(1, 'run').id(12)).not.toBe(seededDraw(2, 'run').id(12));

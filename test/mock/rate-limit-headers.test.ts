@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, byProcess, startService } from './service.ts';
+import { byProcess, startService, type TestResponse } from './service.ts';
 
 const read = '/api/orders/summary.json';
 
@@ -7,24 +7,24 @@ async function many<T>(count: number, send: () => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, send));
 }
 
-const statuses = (answers: readonly Answer[]) => [...new Set(answers.map(({ status }) => status))];
-const told = ({ headers }: Answer) =>
+const statuses = (responses: readonly TestResponse[]) => [...new Set(responses.map(({ status }) => status))];
+const rateLimitHeaders = ({ headers }: TestResponse) =>
   ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after'].map((name) =>
     headers.get(name),
   );
 
 describe('the documented limits', () => {
-  it('let 60 reads a minute through and answer the 61st with 429, until as long has passed as it says', async () => {
+  it('allow 60 reads a minute and refuse the 61st with 429 until its Retry-After has passed', async () => {
     const { call, clock } = await startService({ rateLimit: 'documented' });
     const first = await call('GET', read);
-    expect([first.status, ...told(first)]).toEqual([200, '60', '59', '60', null]);
+    expect([first.status, ...rateLimitHeaders(first)]).toEqual([200, '60', '59', '60', null]);
     clock.advance(1500);
     expect(statuses(await many(59, () => call('GET', read)))).toEqual([200]);
     const refused = await call('GET', read);
-    expect([refused.status, ...told(refused)]).toEqual([429, '60', '0', '59', '59']);
+    expect([refused.status, ...rateLimitHeaders(refused)]).toEqual([429, '60', '0', '59', '59']);
     expect(refused.json()).toEqual({
       error: 'Rate limit exceeded',
-      details: '60 reads a minute are allowed; the next one in 59 s',
+      details: '60 reads a minute are allowed; retry in 59 s',
     });
     clock.advance(58_000);
     expect((await call('GET', read)).status).toBe(429);
@@ -33,7 +33,7 @@ describe('the documented limits', () => {
     expect((await call('GET', read)).status).toBe(429);
   });
 
-  it('let 20 create operations through, and other requests go on', async () => {
+  it('allow 20 create operations, and other requests beyond them', async () => {
     const { post, call, asUser } = await startService({ rateLimit: 'documented' });
     expect(statuses(await many(20, () => post('/api/ci/runs', byProcess)))).toEqual([201]);
     const refused = await asUser('POST', '/api/environments', { key: 'one-too-many' });
@@ -42,18 +42,18 @@ describe('the documented limits', () => {
     expect((await asUser('POST', '/api/projects/shop/observations/x/confirm')).status).toBe(404);
   });
 
-  it('let 100 requests through in all', async () => {
+  it('allow 100 requests in total', async () => {
     const { call, asUser, clock } = await startService({ rateLimit: 'documented' });
     await many(60, () => call('GET', read));
     const others = await many(40, () => asUser('PUT', '/api/environments/x', {}));
     expect(statuses(others)).toEqual([404]);
     const refused = await asUser('PUT', '/api/environments/x', {});
-    expect([refused.status, ...told(refused)]).toEqual([429, '100', '0', '60', '60']);
+    expect([refused.status, ...rateLimitHeaders(refused)]).toEqual([429, '100', '0', '60', '60']);
     clock.advance(60_000);
     expect((await asUser('PUT', '/api/environments/x', {})).status).toBe(404);
   });
 
-  it('hold for a tenant, by whichever credential, and not for another tenant', async () => {
+  it('apply to all credentials of a tenant together, and not to another tenant', async () => {
     const { call, asUser, addTenant } = await startService({ rateLimit: 'documented' });
     await many(30, () => call('GET', read));
     await many(30, () => asUser('GET', read));
@@ -62,7 +62,7 @@ describe('the documented limits', () => {
     expect((await asUser('GET', read, undefined, addTenant('tenant_2'))).status).toBe(200);
   });
 
-  it('hold for an address where there is no good credential, and 429 comes instead of 401 then', async () => {
+  it('apply to an address without a valid credential, with 429 instead of 401', async () => {
     const { call } = await startService({ rateLimit: 'documented' });
     const unknown = () => call('GET', read, { headers: { 'x-api-key': 'rg_wrong' } });
     const refused = await many(60, unknown);
@@ -73,10 +73,10 @@ describe('the documented limits', () => {
     expect((await call('GET', read)).status).toBe(200);
   });
 
-  it('are off unless asked for', async () => {
+  it('are off by default', async () => {
     const { call } = await startService();
-    const answers = await many(130, () => call('GET', read));
-    expect(statuses(answers)).toEqual([200]);
-    expect(told(answers[0] as Answer)).toEqual([null, null, null, null]);
+    const responses = await many(130, () => call('GET', read));
+    expect(statuses(responses)).toEqual([200]);
+    expect(rateLimitHeaders(responses[0] as TestResponse)).toEqual([null, null, null, null]);
   });
 });

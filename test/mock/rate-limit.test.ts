@@ -43,24 +43,24 @@ describe('one request', () => {
     ['a minute later', spent('read', 60), 'read', 60_000, { allowed: true, remaining: 59 }],
     ['just before', spent('read', 60), 'read', 59_999, { allowed: false, resetMs: 1 }],
     [
-      'one that falls under two limits that were hit, for which it waits longer',
+      'a request beyond two limits, of which it reports the longer wait',
       [...spent('other', 80, 0), ...spent('create', 20, 30_000)],
       'create',
       40_000,
       { allowed: false, name: 'create', resetMs: 50_000 },
     ],
     [
-      'one that is nearer to the limit for all',
+      'a request closer to the limit for all',
       spent('other', 95),
       'read',
       0,
       { allowed: true, name: 'all', limit: 100, remaining: 4 },
     ],
-  ] as const)('%s', (_what, log, kind, now, expected) => {
+  ] as const)('is decided: %s', (_case, log, kind, now, expected) => {
     expect(decide(log, kind, now)).toMatchObject(expected);
   });
 
-  it('that is refused is not counted', () => {
+  it('is not counted when it is refused', () => {
     const log = spent('read', 60);
     expect(decide(log, 'read', 10).log).toEqual(log);
   });
@@ -73,7 +73,7 @@ const request = fc.record({
 const small: Limits = { all: 9, read: 5, create: 2 };
 
 describe('any sequence of requests', () => {
-  it('never gets more through in a minute than the limits allow, and no fewer', () => {
+  it('gets exactly as many requests through in a minute as the limits allow', () => {
     fc.assert(
       fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
         let now = 0;
@@ -93,7 +93,7 @@ describe('any sequence of requests', () => {
     );
   });
 
-  it('gets a refused request through after the time it was told, and not a millisecond before', () => {
+  it('succeeds after the reported wait, and not a millisecond earlier', () => {
     fc.assert(
       fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
         let now = 0;
@@ -110,7 +110,7 @@ describe('any sequence of requests', () => {
     );
   });
 
-  it('is remembered no longer than it matters', () => {
+  it('is not stored longer than needed', () => {
     let log: readonly Spent[] = [];
     for (let now = 0; now < 1_000_000; now += 100) log = decide(log, 'other', now).log;
     expect(log.length).toBeLessThanOrEqual(documentedLimits.all);

@@ -6,7 +6,7 @@ export const names = Object.keys(api) as EndpointName[];
 export interface ValidRequest {
   method: string;
   path: string;
-  /** JSON text, where the endpoint needs a body. */
+  /** JSON text, if the endpoint needs a body. */
   body: string | undefined;
 }
 
@@ -17,7 +17,7 @@ const bodies: Partial<Record<EndpointName, unknown>> = {
   'webhooks.create': { url: 'https://receiver.example.test/' },
 };
 
-/** A request that the contract finds nothing wrong with; path parameters are `x`. */
+/** Returns a request that is valid by the contract; its path parameters are `x`. */
 export function validRequest(name: EndpointName): ValidRequest {
   const endpoint: Endpoint = api[name];
   const path = endpoint.path.replace(/\{[^}]+\}/g, 'x');
@@ -25,7 +25,7 @@ export function validRequest(name: EndpointName): ValidRequest {
   return { method: endpoint.method, path, body: needed ? JSON.stringify(bodies[name] ?? {}) : undefined };
 }
 
-/** What the mock answers such a request with, once somebody may ask it: nothing has the id `x`. */
+/** Returns the status code for this request with a valid credential: no item has the id `x`. */
 export function validStatus(name: EndpointName): number {
   const endpoint: Endpoint = api[name];
   if (endpoint.path.includes('{')) return 404;

@@ -3,7 +3,7 @@ import type { Endpoint, Method } from '../../src/contract/endpoint.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { route } from '../../src/mock/router.ts';
 
-/** Written out, not derived: the interface's own table, with a value in place of each parameter. */
+/** The endpoints of the contract, written out, with a value for each parameter. */
 const table: readonly [EndpointName, Method, string, Record<string, string>, allow: string][] = [
   ['orders.list', 'GET', '/api/orders.json', {}, 'GET'],
   ['orders.summary', 'GET', '/api/orders/summary.json', {}, 'GET'],
@@ -89,7 +89,7 @@ describe('the router', () => {
     expect(route(method, path)).toEqual({ kind: 'endpoint', name, params });
   });
 
-  it.each(table)('says which methods the path of %s takes', (_name, _method, path, _params, allow) => {
+  it.each(table)('lists the allowed methods of the path of %s', (_name, _method, path, _params, allow) => {
     const refused = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'].filter(
       (method) => !allow.split(', ').includes(method),
     );
@@ -99,13 +99,13 @@ describe('the router', () => {
     }
   });
 
-  it.each(table)('knows nothing below, beside or above the path of %s', (_name, method, path) => {
+  it.each(table)('finds no endpoint for paths similar to that of %s', (_name, method, path) => {
     for (const other of [`${path}/`, `${path}/nothing/here`, `/v1${path}`, path.slice(1), `${path}//`]) {
       expect([other, route(method, other)]).toEqual([other, { kind: 'unknown' }]);
     }
   });
 
-  it('decodes a parameter after it was matched, so an encoded slash stays inside it', () => {
+  it('decodes parameters after matching, so that an encoded slash stays inside its parameter', () => {
     expect(route('GET', '/api/ci/runs/a%2Fb%20%C3%A9')).toMatchObject({
       name: 'run.status',
       params: { runId: 'a/b é' },
@@ -118,14 +118,14 @@ describe('the router', () => {
     expect(route('GET', '/api/orders/ajson')).toEqual({ kind: 'unknown' });
   });
 
-  it('takes a parameter of a method that has no literal path for it', () => {
+  it('matches a parameter if the literal path does not have the method', () => {
     expect(route('PUT', '/api/environments/overview')).toMatchObject({
       name: 'env.update',
       params: { id: 'overview' },
     });
   });
 
-  it('says when a percent sign encodes nothing', () => {
+  it('reports an invalid percent escape', () => {
     expect(route('GET', '/api/ci/runs/%zz')).toEqual({ kind: 'malformed' });
     expect(route('GET', '/api/ci/runs/%ff')).toEqual({ kind: 'malformed' });
   });

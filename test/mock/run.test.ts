@@ -17,17 +17,17 @@ describe('creating a run', () => {
         externalUrl: 'https://ci.example.test/1',
       },
     ],
-  ])('answers 201 with the id of a run in progress for %s', async (_what, body) => {
+  ])('returns 201 with the id of a run in progress for %s', async (_case, body) => {
     const { mock, post } = await startService();
-    const answer = await post('/api/ci/runs', body);
-    expect(answer.status).toBe(201);
-    const reply = answer.json();
-    expect(reply).toEqual({
+    const response = await post('/api/ci/runs', body);
+    expect(response.status).toBe(201);
+    const created = response.json();
+    expect(created).toEqual({
       runId: expect.stringMatching(/^run_[0-9a-hjkmnp-tv-z]{12}$/),
       state: 'in_progress',
-      appUrl: `https://app.example.test/projects/shop/runs/${reply.runId}`,
+      appUrl: `https://app.example.test/projects/shop/runs/${created.runId}`,
     });
-    expect(mock.state.runs.get(String(reply.runId))?.request).toEqual(body);
+    expect(mock.state.runs.get(String(created.runId))?.request).toEqual(body);
   });
 
   it.each<[string, unknown, string]>([
@@ -40,11 +40,11 @@ describe('creating a run', () => {
     ['a missing project', { processSlug: 'checkout' }, 'body.projectSlug: required'],
     ['a body that is a list', [byProcess], 'body: expected object, got array'],
     ['a body that is null', null, 'body: expected object, got null'],
-  ])('refuses %s with 422 and names it', async (_what, body, details) => {
+  ])('refuses %s with 422 and names the problem', async (_case, body, details) => {
     const { mock, post } = await startService();
-    const answer = await post('/api/ci/runs', body);
-    expect(answer.status).toBe(422);
-    expect(answer.json()).toEqual({
+    const response = await post('/api/ci/runs', body);
+    expect(response.status).toBe(422);
+    expect(response.json()).toEqual({
       error: 'Invalid request body',
       details: expect.stringContaining(details),
     });
@@ -62,28 +62,28 @@ describe('creating a run', () => {
     ],
     ['no body', '', { 'content-type': 'application/json' }, 422, 'body: required'],
     [
-      'JSON without its type',
+      'JSON without a content type',
       new TextEncoder().encode(JSON.stringify(byProcess)),
       {},
       422,
       'Content-Type: expected application/json, got none',
     ],
     [
-      'JSON that says it is text',
+      'JSON with the content type text/plain',
       JSON.stringify(byProcess),
       { 'content-type': 'text/plain' },
       422,
       'Content-Type',
     ],
-  ])('refuses %s', async (_what, body, headers, status, details) => {
+  ])('refuses %s', async (_case, body, headers, status, details) => {
     const { mock, call } = await startService();
-    const answer = await call('POST', '/api/ci/runs', { headers, body });
-    expect(answer.status).toBe(status);
-    expect(answer.json().details).toContain(details);
+    const response = await call('POST', '/api/ci/runs', { headers, body });
+    expect(response.status).toBe(status);
+    expect(response.json().details).toContain(details);
     expect(mock.state.runs.size).toBe(0);
   });
 
-  it('takes a content type with a parameter', async () => {
+  it('accepts a content type with a parameter', async () => {
     const { post } = await startService();
     const type = { 'content-type': 'application/json; charset=utf-8' };
     expect((await post('/api/ci/runs', byProcess, type)).status).toBe(201);
@@ -93,7 +93,7 @@ describe('creating a run', () => {
 describe('the idempotency key', () => {
   const key = { 'idempotency-key': 'job-17' };
 
-  it('replays the first reply for the same key and bytes', async () => {
+  it('replays the first response for the same key and bytes', async () => {
     const { mock, clock, post } = await startService();
     const first = await post('/api/ci/runs', byProcess, key);
     clock.advance(60_000);
@@ -104,26 +104,28 @@ describe('the idempotency key', () => {
     expect(mock.state.runs.size).toBe(1);
   });
 
-  it('makes one run of requests that arrive together', async () => {
+  it('creates one run for simultaneous requests', async () => {
     const { mock, post } = await startService();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post('/api/ci/runs', byProcess, key)));
-    expect(new Set(answers.map((answer) => answer.json().runId)).size).toBe(1);
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => post('/api/ci/runs', byProcess, key)),
+    );
+    expect(new Set(responses.map((response) => response.json().runId)).size).toBe(1);
     expect(mock.state.runs.size).toBe(1);
   });
 
-  it('refuses the same key with another body, be it only another space', async () => {
+  it('refuses the same key with another body, even if only a space differs', async () => {
     const { mock, post } = await startService();
     await post('/api/ci/runs', byProcess, key);
-    const answer = await post('/api/ci/runs', `${JSON.stringify(byProcess)} `, key);
-    expect(answer.status).toBe(422);
-    expect(answer.json()).toEqual({
+    const response = await post('/api/ci/runs', `${JSON.stringify(byProcess)} `, key);
+    expect(response.status).toBe(422);
+    expect(response.json()).toEqual({
       error: 'Idempotency key reused',
       details: expect.stringContaining('Idempotency-Key'),
     });
     expect(mock.state.runs.size).toBe(1);
   });
 
-  it('may be used again after a refusal', async () => {
+  it('may be used again after a refused request', async () => {
     const { post } = await startService();
     expect((await post('/api/ci/runs', { projectSlug: 'shop' }, key)).status).toBe(422);
     expect((await post('/api/ci/runs', byProcess, key)).status).toBe(201);
@@ -138,7 +140,7 @@ describe('the idempotency key', () => {
     expect(theirs.json().runId).not.toBe(mine.json().runId);
   });
 
-  it('is not needed: without it every request makes a run', async () => {
+  it('is optional: every request without it creates a run', async () => {
     const { mock, trigger } = await startService();
     expect(await trigger()).not.toBe(await trigger());
     expect(mock.state.runs.size).toBe(2);
@@ -153,7 +155,7 @@ describe('the status of a run', () => {
     ['cancelled', 'cancelled', 0, 0],
     ['stuck', 'in_progress', 0, 0],
   ] as const)(
-    'of outcome %s is in progress before its duration, then %s',
+    'is in progress for the outcome %s before its duration, then %s',
     async (outcome, state, failed, blocked) => {
       const { clock, call, trigger } = await startService({ outcome, duration: 5000 });
       const id = await trigger();
@@ -170,7 +172,7 @@ describe('the status of a run', () => {
     },
   );
 
-  it('suggests an interval while the run is in progress, and none after it', async () => {
+  it('suggests a polling interval only while the run is in progress', async () => {
     const { clock, call, trigger } = await startService({ retryAfterSeconds: 1.5, duration: 100 });
     const path = `/api/ci/runs/${await trigger()}`;
     expect((await call('GET', path)).json().retryAfterSeconds).toBe(1.5);
@@ -197,7 +199,7 @@ describe('the status of a run', () => {
     const unknown = await call('GET', '/api/ci/runs/run_000');
     expect([unknown.status, unknown.json()]).toEqual([
       404,
-      { error: 'Run not found', details: 'there is no run "run_000"' },
+      { error: 'Run not found', details: 'no run has the id "run_000"' },
     ]);
     const id = await trigger();
     expect((await call('GET', `/api/ci/runs/${id}`, { headers: { 'x-api-key': 'rg_other' } })).status).toBe(
@@ -207,18 +209,18 @@ describe('the status of a run', () => {
 });
 
 describe('cancelling a run', () => {
-  it('ends a run in progress for good and keeps the reason', async () => {
+  it('ends a run in progress permanently and keeps the reason', async () => {
     const { mock, clock, call, post, trigger } = await startService({ outcome: 'stuck' });
     const id = await trigger();
-    const answer = await post(`/api/ci/runs/${id}/cancel`, { reason: 'SIGTERM' });
-    expect(answer.status).toBe(200);
-    expect(answer.json()).toMatchObject({ runId: id, state: 'cancelled', failed: 0, blocked: 0 });
+    const response = await post(`/api/ci/runs/${id}/cancel`, { reason: 'SIGTERM' });
+    expect(response.status).toBe(200);
+    expect(response.json()).toMatchObject({ runId: id, state: 'cancelled', failed: 0, blocked: 0 });
     expect(mock.state.runs.get(id)?.cancelled).toEqual({ at: 0, reason: 'SIGTERM' });
     clock.advance(1_000_000);
     expect((await call('GET', `/api/ci/runs/${id}`)).json().state).toBe('cancelled');
   });
 
-  it('keeps what had been counted by then', async () => {
+  it('keeps the counts at that time', async () => {
     const { clock, call, trigger } = await startService({
       outcome: 'failed',
       counts: { failed: 10 },
@@ -231,7 +233,7 @@ describe('cancelling a run', () => {
     expect((await call('GET', `/api/ci/runs/${id}`)).json()).toMatchObject({ state: 'cancelled', failed: 5 });
   });
 
-  it('needs no body, and a second time changes nothing', async () => {
+  it('needs no body and has no effect the second time', async () => {
     const { mock, clock, call, post, trigger } = await startService({ outcome: 'stuck' });
     const id = await trigger();
     const first = await call('POST', `/api/ci/runs/${id}/cancel`);
@@ -241,12 +243,12 @@ describe('cancelling a run', () => {
     expect(mock.state.runs.get(id)?.cancelled).toEqual({ at: 0, reason: undefined });
   });
 
-  it('leaves a run that has ended as it is', async () => {
+  it('does not change a run that has ended', async () => {
     const { mock, clock, call, trigger } = await startService({ outcome: 'failed' });
     const id = await trigger();
     clock.advance(2000);
-    const answer = await call('POST', `/api/ci/runs/${id}/cancel`);
-    expect([answer.status, answer.json().state, answer.json().failed]).toEqual([200, 'completed', 2]);
+    const response = await call('POST', `/api/ci/runs/${id}/cancel`);
+    expect([response.status, response.json().state, response.json().failed]).toEqual([200, 'completed', 2]);
     expect(mock.state.runs.get(id)?.cancelled).toBeUndefined();
   });
 
@@ -255,8 +257,8 @@ describe('cancelling a run', () => {
     [{ because: 'x' }, 'body.because: unknown field'],
   ])('refuses %j', async (body, details) => {
     const { post, trigger } = await startService();
-    const answer = await post(`/api/ci/runs/${await trigger()}/cancel`, body);
-    expect([answer.status, answer.json().details]).toEqual([422, details]);
+    const response = await post(`/api/ci/runs/${await trigger()}/cancel`, body);
+    expect([response.status, response.json().details]).toEqual([422, details]);
   });
 
   it('is 404 for an unknown run', async () => {

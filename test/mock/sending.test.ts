@@ -16,20 +16,20 @@ interface Received {
 
 let receiver: Server;
 let received: Received[];
-let answer: number;
+let receiverStatus: number;
 let url: string;
 let mock: Mock;
 let client: ServiceClient;
 
 beforeEach(async () => {
   received = [];
-  answer = 204;
+  receiverStatus = 204;
   receiver = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     received.push({ headers: request.headers, body, json: JSON.parse(body.toString()) });
-    response.writeHead(answer, { location: 'http://127.0.0.1:1/' }).end();
+    response.writeHead(receiverStatus, { location: 'http://127.0.0.1:1/' }).end();
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook?a=1`;
@@ -62,8 +62,8 @@ async function eventually(count: number) {
   await mock.deliveriesSent();
 }
 
-describe('the mock delivers for real', () => {
-  it('a test delivery, signed with the secret of the webhook, and records what the receiver said', async () => {
+describe('the mock', () => {
+  it("sends a test delivery signed with the webhook's secret and records the response", async () => {
     await serve();
     const { id, secret } = await register();
     const made = (await client.webhooks.test(id)) as { id: string; status: string };
@@ -75,7 +75,7 @@ describe('the mock delivers for real', () => {
     expect(recorded).toMatchObject({ status: 'delivered', responseStatus: 204, attempts: 1 });
   });
 
-  it('rotation changes the key: from then on only the new secret verifies', async () => {
+  it('signs with the new secret after a rotation', async () => {
     await serve();
     const { id, secret } = await register();
     const { secret: next } = (await client.webhooks.rotateSecret(id)) as Hook;
@@ -85,7 +85,7 @@ describe('the mock delivers for real', () => {
     await expect(check(received[0], next)).resolves.toBeDefined();
   });
 
-  it('the tenant secret takes precedence where one is set', async () => {
+  it("signs with the tenant secret instead of the webhook's if one is set", async () => {
     await serve({ tenantSecret: 'tenant-wide' });
     const { id, secret } = await register();
     await client.webhooks.test(id);
@@ -98,16 +98,19 @@ describe('the mock delivers for real', () => {
     ['passed', 'run.completed', 'completed'],
     ['failed', 'run.completed', 'completed'],
     ['cancelled', 'run.cancelled', 'cancelled'],
-  ] as const)('a run that ends as %s: run.started, then %s, each once', async (outcome, type, state) => {
-    await serve({ outcome });
-    await register({ projectId: 'shop', events: ['run.started', 'run.completed', 'run.cancelled'] });
-    await client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' });
-    await eventually(2);
-    expect(received.map((one) => one.json.type)).toEqual(['run.started', type]);
-    expect(received[1]?.json.data).toMatchObject({ state, projectId: 'shop' });
-  });
+  ] as const)(
+    'announces a run that ends as %s with run.started and %s, once each',
+    async (outcome, type, state) => {
+      await serve({ outcome });
+      await register({ projectId: 'shop', events: ['run.started', 'run.completed', 'run.cancelled'] });
+      await client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' });
+      await eventually(2);
+      expect(received.map((one) => one.json.type)).toEqual(['run.started', type]);
+      expect(received[1]?.json.data).toMatchObject({ state, projectId: 'shop' });
+    },
+  );
 
-  it('a run that somebody cancels is told of at once, and once', async () => {
+  it('announces a cancelled run immediately and once', async () => {
     await serve({ outcome: 'stuck' });
     await register({ events: ['run.cancelled'] });
     const { runId } = (await client.run.trigger({ projectSlug: 'shop', processSlug: 'x' })) as {
@@ -119,7 +122,7 @@ describe('the mock delivers for real', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('observation and environment events', async () => {
+  it('announces changes of observations and environments', async () => {
     await serve();
     await register({
       events: [
@@ -150,7 +153,7 @@ describe('the mock delivers for real', () => {
     );
   });
 
-  it('only to those registered for the event and the project', async () => {
+  it('sends events only to webhooks registered for the event and the project', async () => {
     await serve({ outcome: 'stuck' });
     await register({ projectId: 'shop-mobile', events: ['run.started'] });
     await register({ projectId: 'shop', events: ['run.completed'] });
@@ -165,9 +168,9 @@ describe('the mock delivers for real', () => {
     [500, 'failed', 500],
     [302, 'failed', 302],
     [200, 'delivered', 200],
-  ])('a receiver that answers %i: %s', async (status, outcome, responseStatus) => {
+  ])('records a receiver that responds with %i as %s', async (status, outcome, responseStatus) => {
     await serve();
-    answer = status;
+    receiverStatus = status;
     const { id } = await register();
     const made = (await client.webhooks.test(id)) as Hook;
     await eventually(1);
@@ -178,7 +181,7 @@ describe('the mock delivers for real', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('a receiver that is not there: failed, without a status; a retry that finds it delivers the same body', async () => {
+  it('records an unreachable receiver as failed without a status, and a retry delivers the same body', async () => {
     await serve();
     const { id, secret } = await register();
     receiver.close();
@@ -197,19 +200,19 @@ describe('the mock delivers for real', () => {
     await expect(check(received[0], secret)).resolves.toBeDefined();
   });
 
-  it('never to another machine unless it is told to', async () => {
+  it('sends nothing to other machines by default', async () => {
     await serve();
     const { id } = await register({ url: 'http://192.0.2.1:9/hook' });
     expect(await client.webhooks.test(id)).toMatchObject({ status: 'not_sent' });
   });
 
-  it('closing does not wait for a receiver that does not answer', async () => {
+  it('closes without waiting for a receiver that does not respond', async () => {
     await serve();
     receiver.removeAllListeners('request');
     const { id } = await register();
     const arrived = once(receiver, 'request');
     await client.webhooks.test(id);
-    // The mock's end of the connection, not the 10 s that a receiver has, ends the request.
+    // Closing the mock ends the request, not the 10 s timeout for receivers.
     const [request] = (await arrived) as [IncomingMessage];
     const broken = once(request, 'error');
     await mock.close();
@@ -219,7 +222,7 @@ describe('the mock delivers for real', () => {
 
 const openssl = spawnSync('openssl', ['version']).status === 0;
 
-it.skipIf(!openssl)('a delivery is verified by openssl alone (skipped where it is missing)', async () => {
+it.skipIf(!openssl)('a delivery can be verified with openssl alone', async () => {
   await serve();
   const { id, secret } = await register();
   await client.webhooks.test(id);

@@ -7,7 +7,7 @@ import { byProcess, startService } from './service.ts';
 
 const processGlobals = { Request: globalThis.Request, Response: globalThis.Response };
 
-/** Sends text as it is and returns all that comes back until the server closes. */
+/** Sends text unchanged and returns everything received until the server closes the connection. */
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let seen = '';
@@ -20,8 +20,8 @@ function raw(port: number, text: string): Promise<string> {
   });
 }
 
-describe('what came over the wire', () => {
-  it('is recorded as it came, with the status that went back', async () => {
+describe('a request', () => {
+  it('is recorded unchanged, with the status code of its response', async () => {
     const { mock, clock, call, post } = await startService();
     clock.advance(1234);
     await post('/api/ci/runs', ' {"projectSlug": "shop", "processSlug": "é"}', { 'Idempotency-Key': 'k' });
@@ -47,13 +47,13 @@ describe('what came over the wire', () => {
     ]);
   });
 
-  it('is recorded where it leads nowhere, too', async () => {
+  it('is recorded even if its path is unknown', async () => {
     const { mock, call } = await startService();
     await call('GET', '/api/nothing');
     expect(mock.requests).toMatchObject([{ endpoint: null, path: '/api/nothing', status: 404 }]);
   });
 
-  it('is kept for the last 10,000 requests', async () => {
+  it('is kept until 10,000 newer ones have been recorded', async () => {
     const { mock } = await startService();
     const request = 'GET /first HTTP/1.1\r\nhost: localhost\r\n\r\n';
     const others = 'GET /a HTTP/1.1\r\nhost: localhost\r\n\r\n'.repeat(9_999);
@@ -66,19 +66,19 @@ describe('what came over the wire', () => {
 });
 
 describe('the same seed', () => {
-  it('gives the same key, token, ids and replies, and another seed gives others', async () => {
-    const tell = async (seed: number) => {
+  it('gives the same key, token, ids and responses, and another seed gives others', async () => {
+    const start = async (seed: number) => {
       const { mock, post } = await startService({ seed });
       const run = await post('/api/ci/runs', byProcess);
       return [mock.apiKey, mock.token, run.text, run.headers.get('date'), run.headers.get('x-request-id')];
     };
-    const [first, again, other] = [await tell(7), await tell(7), await tell(8)];
+    const [first, again, other] = [await start(7), await start(7), await start(8)];
     expect(again).toEqual(first);
     expect(first[3]).toBe('Thu, 01 Jan 2026 00:00:00 GMT');
     for (const index of [0, 1, 2, 4]) expect(other[index]).not.toBe(first[index]);
   });
 
-  it('makes a key and a token that look like real ones', async () => {
+  it('creates a key and a token that look like real ones', async () => {
     const { mock } = await startService();
     expect(mock.apiKey).toMatch(/^rg_[0-9A-Za-z]{40}$/);
     const [head, claims, signature] = mock.token.split('.');
@@ -88,13 +88,13 @@ describe('the same seed', () => {
     expect(signature).toMatch(/^[0-9A-Za-z]{43}$/);
   });
 
-  it('gives way to a key and a token of the caller', async () => {
+  it("does not override the caller's key and token", async () => {
     const { mock, trigger } = await startService({ apiKey: 'mine', token: 'my.own.token' });
     expect([mock.apiKey, mock.token]).toEqual(['mine', 'my.own.token']);
     expect(await trigger()).toMatch(/^run_/);
   });
 
-  it('takes the place that app URLs begin with', async () => {
+  it('does not override the base of app URLs', async () => {
     const { post } = await startService({ appUrlBase: 'http://localhost:1/app' });
     const { appUrl, runId } = (await post('/api/ci/runs', { ...byProcess, projectSlug: 'a/b' })).json();
     expect(appUrl).toBe(`http://localhost:1/app/projects/a%2Fb/runs/${runId}`);
@@ -108,7 +108,7 @@ describe('the socket', () => {
     expect(mock.port).toBeGreaterThan(0);
   });
 
-  it('says which port was taken', async () => {
+  it('names a port that is already taken', async () => {
     const { mock } = await startService();
     await expect(
       startMock({ port: mock.port, clock: fakeClock(Date.UTC(2026, 0, 1)) }),
@@ -122,7 +122,7 @@ describe('the socket', () => {
     await expect(startMock({ outcome: [] })).rejects.toMatchObject({ code: 'usage' });
   });
 
-  it('closes at once while a reply is stalled and a connection is idle, and may be closed twice', async () => {
+  it('closes immediately despite stalled and idle connections, and may be closed twice', async () => {
     const { mock } = await startService();
     mock.faults.add({ kind: 'stall-headers' });
     const idle = raw(mock.port, '').catch(() => 'reset');
@@ -135,12 +135,12 @@ describe('the socket', () => {
     await expect(fetch(mock.url)).rejects.toThrow('fetch failed');
   });
 
-  it('answers a request without a host with 400', async () => {
+  it('responds with 400 to a request without a Host header', async () => {
     const { mock } = await startService();
     expect(await raw(mock.port, 'GET / HTTP/1.0\r\n\r\n')).toContain(' 400 Bad Request');
   });
 
-  it('outlives a client that goes away in the middle of its request', async () => {
+  it('survives a client that disconnects in the middle of its request', async () => {
     const { mock, trigger } = await startService();
     const socket = createConnection(mock.port, '127.0.0.1');
     await new Promise<void>((resolve) => {
@@ -153,7 +153,7 @@ describe('the socket', () => {
     expect(mock.requests).toHaveLength(1);
   });
 
-  it('leaves the Request and Response of the process as they are', async () => {
+  it('does not replace the global Request and Response', async () => {
     const { call } = await startService();
     await call('GET', '/');
     expect(globalThis.Request).toBe(processGlobals.Request);

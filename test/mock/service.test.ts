@@ -41,28 +41,31 @@ async function getSummary(handler: Handlers['orders.summary']) {
 }
 
 describe('the service', () => {
-  it('sends a reply that keeps the contract', async () => {
+  it('sends a response that satisfies the contract', async () => {
     expect(await getSummary(() => ({ body: summary }))).toEqual([200, summary]);
   });
 
-  it('owns up with 500 to a reply that breaks the contract and yet compiles', async () => {
+  it('returns 500 for a response that violates the contract but compiles', async () => {
     expect(await getSummary(() => ({ body: { ...summary, currency: 'USD' } }))).toEqual([
       500,
-      { error: 'The mock broke the contract', details: 'orders.summary: reply.currency: unknown field' },
+      {
+        error: 'The mock violated the contract',
+        details: 'orders.summary: response.currency: unknown field',
+      },
     ]);
   });
 
-  it('checks the text where one is sent in place of the body', async () => {
+  it('checks the text of a response that has one instead of a body', async () => {
     const exact = '{"orderCount":1,"totalRevenue":2.50,"totalRevenueDisplay":"$2.50"}';
     expect(await getSummary(() => ({ body: summary, text: exact }))).toEqual([200, summary]);
     const [status, body] = await getSummary(() => ({ body: summary, text: exact.replace('2.50', '"2.50"') }));
     expect([status, body.details]).toEqual([
       500,
-      'orders.summary: reply.totalRevenue: expected number, got string',
+      'orders.summary: response.totalRevenue: expected number, got string',
     ]);
   });
 
-  it('turns a handler that throws into 500 with an error body', async () => {
+  it('returns 500 with an error body if a handler throws', async () => {
     const broken = () => {
       throw new TypeError('no such thing');
     };

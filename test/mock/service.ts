@@ -2,28 +2,28 @@ import { afterEach } from 'vitest';
 import { type Mock, type ServerOptions, startMock } from '../../src/mock/server.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
-export interface Answer {
+export interface TestResponse {
   status: number;
   headers: Headers;
   text: string;
-  /** The body as JSON; throws where it is none. */
+  /** Returns the body as JSON; throws if it is not. */
   json(): Record<string, unknown>;
 }
 
 export interface Service {
   mock: Mock;
   clock: FakeClock;
-  /** Sends a request with the API key, unless the headers bring a credential of their own. */
+  /** Sends a request with the API key, unless the headers have a credential. */
   call(
     method: string,
     path: string,
     parts?: { headers?: Record<string, string>; body?: string | Uint8Array | FormData },
-  ): Promise<Answer>;
+  ): Promise<TestResponse>;
   /** Sends a JSON body, as text or as a value. */
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Sends a request with the token, or with one of another tenant, and a JSON body if there is one. */
-  asUser(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
-  /** Lets another tenant in, and returns the token to call with. */
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<TestResponse>;
+  /** Sends a request with the session token, or with the given one, and a JSON body if there is one. */
+  asUser(method: string, path: string, body?: unknown, token?: string): Promise<TestResponse>;
+  /** Adds a token of another tenant and returns it. */
   addTenant(tenant: string): string;
   /** Creates a run and returns its id. */
   trigger(): Promise<string>;
@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const mock of open.splice(0)) await mock.close();
 });
 
-/** A mock on a clock that stands still, closed after the test. */
+/** Starts a mock on a fake clock; it is closed after the test. */
 export async function startService(options: ServerOptions = {}): Promise<Service> {
   const clock = fakeClock(Date.UTC(2026, 0, 1));
   const mock = await startMock({ clock, ...options });
@@ -75,12 +75,12 @@ export async function startService(options: ServerOptions = {}): Promise<Service
 export const byProcess = { projectSlug: 'shop', processSlug: 'checkout' };
 export const byTags = { projectSlug: 'shop', tags: ['smoke'] };
 
-/** The items of a reply in the paged shape, or of any other with `items`. */
-export function itemsOf(answer: Answer): Record<string, unknown>[] {
-  return answer.json().items as Record<string, unknown>[];
+/** Returns the items of a response. */
+export function itemsOf(response: TestResponse): Record<string, unknown>[] {
+  return response.json().items as Record<string, unknown>[];
 }
 
-/** The id in a reply. */
-export function idOf(answer: Answer): string {
-  return String(answer.json().id);
+/** Returns the id in a response. */
+export function idOf(response: TestResponse): string {
+  return String(response.json().id);
 }

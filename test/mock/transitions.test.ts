@@ -11,7 +11,7 @@ const operations: readonly Operation[] = [
   'promoteToWiki',
 ];
 
-const words: Record<Operation, string> = {
+const paths: Record<Operation, string> = {
   confirm: 'confirm',
   archive: 'archive',
   supersede: 'supersede',
@@ -19,7 +19,7 @@ const words: Record<Operation, string> = {
   promoteToWiki: 'promote-to-wiki',
 };
 
-/** Written out: what each operation leads to, in the order above; - where it makes no sense. */
+/** The status after each operation in the order above; `-` if the operation is not allowed. */
 const table: Record<ObservationStatus, string> = {
   open: 'confirmed archived superseded promoted_to_ticket promoted_to_wiki',
   confirmed: '- archived superseded promoted_to_ticket promoted_to_wiki',
@@ -30,7 +30,7 @@ const table: Record<ObservationStatus, string> = {
 };
 
 describe('the transitions of observations', () => {
-  it('are those of the table', () => {
+  it('match the table', () => {
     const seen = observationStatuses.map((status) => [
       status,
       operations.map((operation) => nextStatus(status, operation) ?? '-').join(' '),
@@ -38,37 +38,34 @@ describe('the transitions of observations', () => {
     expect(Object.fromEntries(seen)).toEqual(table);
   });
 
-  it.each(observationStatuses)(
-    'from %s happen over the wire, or are 409 and change nothing',
-    async (status) => {
-      const { mock, asUser, clock } = await startService();
-      clock.advance(1000);
-      const list = [...(mock.state.account('tenant_1').projects.get('shop') ?? [])].filter(
-        (one) => one.status === status,
-      );
-      for (const [index, operation] of operations.entries()) {
-        const before = list[index];
-        const path = `/api/projects/shop/observations/${before?.id}`;
-        const answer = await asUser('POST', `${path}/${words[operation]}`);
-        const after = (await asUser('GET', path)).json();
-        const next = table[status].split(' ')[index];
-        if (next === '-') {
-          expect([answer.status, answer.json().error, after]).toEqual([409, 'Conflict', before]);
-          expect(answer.json().details).toContain(`is ${status}, and cannot be `);
-        } else {
-          expect([answer.status, answer.json()]).toEqual([200, after]);
-          const traces = {
-            ticketId: operation === 'promoteToTicket' ? expect.stringMatching(/^tck_/) : before?.ticketId,
-            wikiPageId: operation === 'promoteToWiki' ? expect.stringMatching(/^wiki_/) : before?.wikiPageId,
-          };
-          expect(after).toEqual({
-            ...before,
-            ...traces,
-            status: next,
-            updatedAt: '2026-01-01T00:00:01.000Z',
-          });
-        }
+  it.each(observationStatuses)('from %s succeed, or get 409 and change nothing', async (status) => {
+    const { mock, asUser, clock } = await startService();
+    clock.advance(1000);
+    const list = [...(mock.state.account('tenant_1').projects.get('shop') ?? [])].filter(
+      (one) => one.status === status,
+    );
+    for (const [index, operation] of operations.entries()) {
+      const before = list[index];
+      const path = `/api/projects/shop/observations/${before?.id}`;
+      const response = await asUser('POST', `${path}/${paths[operation]}`);
+      const after = (await asUser('GET', path)).json();
+      const next = table[status].split(' ')[index];
+      if (next === '-') {
+        expect([response.status, response.json().error, after]).toEqual([409, 'Conflict', before]);
+        expect(response.json().details).toContain(`is ${status} and cannot be `);
+      } else {
+        expect([response.status, response.json()]).toEqual([200, after]);
+        const traces = {
+          ticketId: operation === 'promoteToTicket' ? expect.stringMatching(/^tck_/) : before?.ticketId,
+          wikiPageId: operation === 'promoteToWiki' ? expect.stringMatching(/^wiki_/) : before?.wikiPageId,
+        };
+        expect(after).toEqual({
+          ...before,
+          ...traces,
+          status: next,
+          updatedAt: '2026-01-01T00:00:01.000Z',
+        });
       }
-    },
-  );
+    }
+  });
 });

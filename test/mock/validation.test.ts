@@ -19,17 +19,17 @@ describe.each(names)('%s', (name) => {
     return call(method, target, { headers, ...(body === undefined ? {} : { body }) });
   };
 
-  it('answers a valid request with what the contract allows, or says what is not there', async () => {
-    const answer = await send(path);
-    expect(answer.status).toBe(validStatus(name));
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    if (answer.status === 404) expect(answer.json()).toEqual(errorBody);
+  it('returns a response that the contract allows, or an error that names a missing item', async () => {
+    const response = await send(path);
+    expect(response.status).toBe(validStatus(name));
+    expect(response.headers.get('content-type')).toBe('application/json');
+    if (response.status === 404) expect(response.json()).toEqual(errorBody);
   });
 
-  it('refuses a query that the contract does not know, or takes any', async () => {
-    const answer = await send(`${path}?nonsense=1`);
-    if (name === 'observations.search') expect(answer.status).toBe(404);
-    else expect([answer.status, answer.json().details]).toEqual([422, 'query.nonsense: unknown field']);
+  it('refuses unknown query parameters, unless the contract allows any', async () => {
+    const response = await send(`${path}?nonsense=1`);
+    if (name === 'observations.search') expect(response.status).toBe(404);
+    else expect([response.status, response.json().details]).toEqual([422, 'query.nonsense: unknown field']);
   });
 });
 
@@ -56,8 +56,8 @@ describe('the query', () => {
     ['/api/environments?toString=1', 422, 'query.toString: unknown field'],
   ])('%s gets %i: %s', async (path, status, details) => {
     const { call, headers } = await asUser();
-    const answer = await call('GET', path, { headers });
-    expect([answer.status, answer.json().details]).toEqual([
+    const response = await call('GET', path, { headers });
+    expect([response.status, response.json().details]).toEqual([
       status,
       details && expect.stringContaining(details),
     ]);
@@ -83,11 +83,11 @@ describe('the body', () => {
     ],
     ['POST', '/api/projects/p/observations', '[]', 'body: expected object, got array'],
     ['POST', '/api/webhooks/w/test', '"now"', 'body: expected object, got string'],
-    ['DELETE', '/api/webhooks/w', '{}', 'body: this endpoint takes none'],
-  ])('of %s %s is refused when it is %s', async (method, path, body, details) => {
+    ['DELETE', '/api/webhooks/w', '{}', 'body: this endpoint takes no body'],
+  ])('of %s %s cannot be %s: %s', async (method, path, body, details) => {
     const { call, json } = await asUser();
-    const answer = await call(method, path, { headers: json, body });
-    expect([answer.status, answer.json().details]).toEqual([422, expect.stringContaining(details)]);
+    const response = await call(method, path, { headers: json, body });
+    expect([response.status, response.json().details]).toEqual([422, expect.stringContaining(details)]);
   });
 
   it('of an attachment may be a form with a file part', async () => {
@@ -118,8 +118,8 @@ describe('a path', () => {
     ['GET', '/api/ci/runs/%zz', 400, null],
   ])('%s %s gets %i with an error body', async (method, path, status, allow) => {
     const { call } = await startService();
-    const answer = await call(method, path);
-    expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
-    expect(answer.json()).toEqual({ error: expect.any(String), details: expect.stringContaining(path) });
+    const response = await call(method, path);
+    expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
+    expect(response.json()).toEqual({ error: expect.any(String), details: expect.stringContaining(path) });
   });
 });

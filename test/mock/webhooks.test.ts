@@ -6,7 +6,7 @@ const path = '/api/webhooks';
 const url = 'https://receiver.example.test/in';
 
 describe('event types', () => {
-  it('are a list of names with descriptions', async () => {
+  it('are a list of types with descriptions', async () => {
     const { asUser } = await startService();
     const list = (await asUser('GET', `${path}/event-types`)).json() as unknown as Record<string, unknown>[];
     expect(list.map(({ type }) => type)).toContain('run.completed');
@@ -30,9 +30,11 @@ describe('the list of webhooks', () => {
     ['&includeGlobal=false', ['shop', 'shop-mobile']],
     ['&projectId=nowhere', [null]],
     ['&projectId=nowhere&includeGlobal=false', []],
-  ])('with "%s" has those of %j', async (query, expected) => expect(await projects(query)).toEqual(expected));
+  ])('has for the query "%s" the webhooks of %j', async (query, expected) =>
+    expect(await projects(query)).toEqual(expected),
+  );
 
-  it('never shows a secret', async () => {
+  it('never contains a secret', async () => {
     const { mock, asUser } = await startService();
     const { text } = await asUser('GET', path);
     const webhooks = [...mock.state.account('tenant_1').webhooks.values()];
@@ -43,17 +45,17 @@ describe('the list of webhooks', () => {
 });
 
 describe('a registered webhook', () => {
-  it('comes with its secret, this once', async () => {
+  it('is returned with its secret only when it is created', async () => {
     const { asUser } = await startService();
-    const answer = await asUser('POST', path, {
+    const response = await asUser('POST', path, {
       url,
       projectId: 'shop',
       events: ['run.completed'],
       note: 'mine',
     });
-    const { secret, ...record } = answer.json();
+    const { secret, ...record } = response.json();
     expect(secret).toMatch(/^whsec_[0-9A-Za-z]{32}$/);
-    expect([answer.status, record]).toEqual([
+    expect([response.status, record]).toEqual([
       201,
       {
         id: expect.stringMatching(/^wh_/),
@@ -64,7 +66,7 @@ describe('a registered webhook', () => {
     expect(itemsOf(await asUser('GET', path)).at(-1)).toEqual(record);
   });
 
-  it('is global and hears everything unless it says otherwise', async () => {
+  it('is global and receives every event by default', async () => {
     const { asUser } = await startService();
     const { projectId, events } = (await asUser('POST', path, { url })).json();
     expect([projectId, (events as string[]).length]).toEqual([null, eventTypes.length]);
@@ -76,15 +78,15 @@ describe('a registered webhook', () => {
     [{ url: 'ftp://a.example.test' }, 'body.url: expected the format url'],
     [{ url, events: [] }, 'body.events: expected at least 1 item'],
     [{ url, events: ['run.ended'] }, 'body.events[0]: expected one of run.started, run.completed'],
-    [{ url, projectId: 'nowhere' }, 'body.projectId: there is no project "nowhere"'],
-    [{ url, projectId: 'warehouse' }, 'body.projectId: there is no project "warehouse"'],
-  ])('cannot be %j: %s', async (body, details) => {
+    [{ url, projectId: 'nowhere' }, 'body.projectId: no project has the id "nowhere"'],
+    [{ url, projectId: 'warehouse' }, 'body.projectId: no project has the id "warehouse"'],
+  ])('cannot have the fields %j: %s', async (body, details) => {
     const { asUser } = await startService();
-    const answer = await asUser('POST', path, body);
-    expect([answer.status, answer.json().details]).toEqual([422, expect.stringContaining(details)]);
+    const response = await asUser('POST', path, body);
+    expect([response.status, response.json().details]).toEqual([422, expect.stringContaining(details)]);
   });
 
-  it('gets another secret by rotation, shown once, and its time', async () => {
+  it('gets a new secret by rotation, which is shown once', async () => {
     const { mock, asUser, clock } = await startService();
     const created = (await asUser('POST', path, { url })).json();
     clock.advance(1000);
@@ -96,7 +98,7 @@ describe('a registered webhook', () => {
     expect(itemsOf(await asUser('GET', path)).at(-1)).toEqual(record);
   });
 
-  it('is gone once deleted, with its deliveries', async () => {
+  it('no longer exists after deletion, nor do its deliveries', async () => {
     const { asUser } = await startService();
     const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
     expect((await asUser('DELETE', target)).status).toBe(204);
@@ -108,7 +110,7 @@ describe('a registered webhook', () => {
 });
 
 describe('deliveries', () => {
-  it('of the data set can be listed, the newest first, and read with their payload', async () => {
+  it('are listed newest first, and can be read with their payload', async () => {
     const { asUser } = await startService();
     const [webhook] = itemsOf(await asUser('GET', path));
     const list = itemsOf(await asUser('GET', `${path}/${webhook?.id}/deliveries`));
@@ -128,11 +130,11 @@ describe('deliveries', () => {
     expect(webhook?.events).toContain(one.eventType);
   });
 
-  it('are recorded by a test and not sent', async () => {
+  it('are recorded but not sent by default', async () => {
     const { asUser } = await startService();
     const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
-    const answer = await asUser('POST', `${target}/test`);
-    expect([answer.status, answer.json()]).toMatchObject([
+    const response = await asUser('POST', `${target}/test`);
+    expect([response.status, response.json()]).toMatchObject([
       201,
       {
         eventType: 'webhook.test',
@@ -142,24 +144,24 @@ describe('deliveries', () => {
         payload: { type: 'webhook.test' },
       },
     ]);
-    const { payload: _payload, ...glance } = answer.json();
-    expect(itemsOf(await asUser('GET', `${target}/deliveries`))).toEqual([glance]);
+    const { payload: _payload, ...listed } = response.json();
+    expect(itemsOf(await asUser('GET', `${target}/deliveries`))).toEqual([listed]);
   });
 
-  it('can be tried again, which counts', async () => {
+  it('can be retried, which increases the number of attempts', async () => {
     const { asUser, clock } = await startService();
     const target = `${path}/${idOf(await asUser('POST', path, { url }))}`;
     const delivery = (await asUser('POST', `${target}/test`)).json();
     clock.advance(5000);
-    const answer = await asUser('POST', `${target}/deliveries/${delivery.id}/retry`);
+    const response = await asUser('POST', `${target}/deliveries/${delivery.id}/retry`);
     const after = { ...delivery, attempts: 2, lastAttemptAt: '2026-01-01T00:00:05.000Z' };
-    expect([answer.status, answer.json()]).toEqual([200, after]);
+    expect([response.status, response.json()]).toEqual([200, after]);
     expect((await asUser('GET', `${target}/deliveries/${delivery.id}`)).json()).toEqual(after);
     expect((await asUser('POST', `${target}/deliveries/dlv_no/retry`)).status).toBe(404);
     expect((await asUser('GET', `${target}/deliveries/dlv_no`)).status).toBe(404);
   });
 
-  it('go through the function that sends them, which writes down how that went, at once or later', async () => {
+  it('are passed to the custom sender, which records the result, immediately or later', async () => {
     const later: (() => void)[] = [];
     const { asUser } = await startService({
       deliver: (webhook, delivery) => {
@@ -178,7 +180,7 @@ describe('deliveries', () => {
 });
 
 describe('another tenant', () => {
-  it('has its own webhooks and none of ours', async () => {
+  it('has its own webhooks and cannot see ours', async () => {
     const { asUser, addTenant } = await startService();
     const token = addTenant('tenant_2');
     const [ours] = itemsOf(await asUser('GET', path));

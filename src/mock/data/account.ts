@@ -4,19 +4,19 @@ import { observationSource } from './observations.ts';
 import { makeOrders, type Order, type OwnOrder } from './orders.ts';
 import { makeWebhooks, type Webhook } from './webhooks.ts';
 
-/** How much there is of everything. Only observations are made on demand, so there may be millions of them. */
+/** Sizes of the data set. Only observations are created on demand, so there may be millions of them. */
 export interface DataSizes {
-  /** How many, or the very orders. */
+  /** A number of orders, or the orders themselves. */
   orders: number | readonly OwnOrder[];
   environments: number;
-  /** In the project `shop`; the other projects have what they have. */
+  /** In the project `shop`; the sizes of the other projects are fixed. */
   observations: number;
   webhooks: number;
-  /** Of each webhook. */
+  /** Per webhook. */
   deliveries: number;
 }
 
-/** Enough to page through: no list fits one page of the default size, but that of the webhooks. */
+/** Enough for paging: no list but the webhooks' fits on one page of the default size. */
 export const usualSizes: DataSizes = {
   orders: 137,
   environments: 47,
@@ -25,7 +25,7 @@ export const usualSizes: DataSizes = {
   deliveries: 14,
 };
 
-/** What the tenant has that is nobody's credential: there for others not to see. */
+/** The data of the other tenant, which must stay invisible to the first one. */
 export const otherSizes: DataSizes = {
   orders: 23,
   environments: 3,
@@ -34,14 +34,14 @@ export const otherSizes: DataSizes = {
   deliveries: 2,
 };
 
-/** The tenant that the mock's own key and token belong to, and one that has things of its own. */
+/** The tenant of the mock's API key and session token, and another one with its own data. */
 export const homeTenant = 'tenant_1';
 export const otherTenant = 'tenant_2';
 
-/** The seed of the other tenant: what it has is its own, its credentials included. */
+/** Returns the seed of the other tenant, so that its data and credentials differ. */
 export const otherSeed = (seed: number) => seed ^ 0x5bd1e995;
 
-/** Everything that one tenant has but runs and keys. What is not in it is not there for its callers. */
+/** The data of one tenant, except its runs and keys. Its callers cannot see anything else. */
 export interface Account {
   readonly orders: readonly Order[];
   readonly environments: Map<string, Environment>;
@@ -50,7 +50,7 @@ export interface Account {
   readonly webhooks: Map<string, Webhook>;
 }
 
-/** The other projects of the mock's tenant, and how many observations they have: one of them has none. */
+/** The other projects of the mock's tenant with their numbers of observations; one has none. */
 const sideProjects: readonly (readonly [slug: string, observations: number])[] = [
   ['shop-mobile', 24],
   ['payments-api', 7],
@@ -74,7 +74,7 @@ function fill(
   };
 }
 
-/** The data set of a tenant. Only two have one; any other starts with nothing. `until` is when it was made. */
+/** Creates the data set of a tenant, which ends at `until`. Only two tenants have one; any other starts empty. */
 export function createAccount(tenant: string, seed: number, sizes: DataSizes, until: number): Account {
   if (tenant === homeTenant) {
     return fill(seed, sizes, [['shop', sizes.observations], ...sideProjects], until);

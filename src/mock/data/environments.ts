@@ -3,7 +3,7 @@ import { type Choices, type Draw, drawer, seededIds } from '../random.ts';
 export interface Variable {
   readonly id: string;
   name: string;
-  /** In full; a secret one is masked on its way out. */
+  /** The full value; the value of a secret variable is masked in responses. */
   value: string;
   secret: boolean;
   readonly createdAt: string;
@@ -21,11 +21,11 @@ export interface Environment {
   readonly createdAt: string;
   updatedAt: string;
   readonly variables: Map<string, Variable>;
-  /** Fields that came with a request and that the contract does not show. */
+  /** Fields from a request that the contract does not show. */
   readonly others: Readonly<Record<string, unknown>>;
 }
 
-/** Name and key of those that everybody has; what goes beyond them are previews of pull requests. */
+/** Names and keys of the first environments; any more are previews of pull requests. */
 const fixed: readonly (readonly [name: string, key: string])[] = [
   ['Staging', 'staging'],
   ['Production EU', 'production-eu'],
@@ -65,7 +65,7 @@ const variables: Choices<{ name: string; value: (draw: Draw) => string; secret: 
   { name: 'TEST_USER', value: (draw) => `user-${draw.whole(1, 99)}@example.test`, secret: false },
 ];
 
-/** Key and version at an index: observations name them without making the environment. */
+/** Returns key and version at an index, so that observations can refer to an environment without creating it. */
 export function environmentTag(seed: number): (index: number) => { key: string; version: string } {
   const drawAt = drawer(seed, 'environment versions');
   return (index) => {
@@ -90,7 +90,7 @@ function makeVariables(draw: Draw, id: (index: number) => string, at: string): M
   return new Map(list.map((one) => [one.id, one]));
 }
 
-/** By id, in the order in which they were created. */
+/** Returns environments by id, in order of creation. */
 export function makeEnvironments(seed: number, count: number, until: number): Map<string, Environment> {
   const ids = seededIds(seed, 'env');
   const variableIds = seededIds(seed, 'var');

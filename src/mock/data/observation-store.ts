@@ -1,17 +1,17 @@
 import type { Sliceable } from '../paging.ts';
 import type { Observation, ObservationSource } from './observations.ts';
 
-/** The observations of a project, the newest first. */
+/** The observations of a project, newest first. */
 export interface ObservationStore extends Iterable<Observation>, Sliceable<Observation> {
-  /** Those that a filter lets through, of which only the places are kept. */
+  /** Returns the observations that match a filter; it stores only their positions. */
   matching(wanted: (observation: Observation) => boolean): Sliceable<Observation>;
   find(id: string): Observation | undefined;
   add(observation: Observation): void;
-  /** Puts it in the place of the one that has its id. */
+  /** Replaces the observation with the same id. */
   replace(observation: Observation): void;
 }
 
-/** Those of the data set are made when they are asked for: only what was created or changed since is kept. */
+/** Observations of the data set are created on demand; the store keeps only those that were added or changed. */
 export function observationStore(source: ObservationSource): ObservationStore {
   const created = new Map<string, Observation>();
   const order: string[] = [];

@@ -16,7 +16,7 @@ export interface Attachment {
   readonly [field: string]: unknown;
 }
 
-/** A finding, as it is sent. */
+/** A finding, as sent. */
 export interface Observation {
   readonly id: string;
   readonly projectId: string;
@@ -27,7 +27,7 @@ export interface Observation {
   readonly discoveredInEnvironmentKey: string | null;
   readonly discoveredInEnvironmentVersion: string | null;
   readonly processRunId: string | null;
-  /** Null for what a person has found. */
+  /** Null if a person found it. */
   readonly createdByAgentTemplateId: string | null;
   readonly supersededBy: string | null;
   readonly ticketId: string | null;
@@ -43,7 +43,7 @@ const findings: Choices<readonly [title: string, description: string]> = [
   ['button does nothing on the first tap', 'The second tap works. No request goes out on the first one.'],
   ['total changes after a reload', 'The amount differs by one cent: rounded per item, then as a whole.'],
   ['form forgets the postcode', 'Going back one step empties the field, the rest stays filled in.'],
-  ['shows "undefined" for guests', 'Where the name should be. Signed-in customers see theirs.'],
+  ['shows "undefined" for guests', 'It appears instead of a name. Signed-in customers see their names.'],
   ['breaks names with an apostrophe', 'O&#39;Brien instead of O’Brien, also in the confirmation mail.'],
   ['takes eight seconds on a slow network', 'The page waits for a script of the chat widget.'],
   ['cannot be reached with the keyboard', 'The focus jumps from the header to the footer.'],
@@ -52,7 +52,7 @@ const findings: Choices<readonly [title: string, description: string]> = [
 
 const severities: Choices<string> = ['low', 'low', 'medium', 'medium', 'medium', 'high', 'critical'];
 
-/** As often as they are here. */
+/** Repeated according to their frequency. */
 const statuses: Choices<ObservationStatus> = [
   'open',
   'open',
@@ -73,10 +73,10 @@ const agents: Choices<string | null> = [
   null,
 ];
 
-/** The observations of a data set were made over this time. */
+/** The period that the observations of a data set cover. */
 const spanMs = 90 * 86_400_000;
 
-/** What an observation of a data set is made of. */
+/** Creates the observations of a data set. */
 export interface ObservationSource {
   readonly count: number;
   readonly ids: Ids;
@@ -94,7 +94,7 @@ function whereFound(draw: Draw, tagAt: ReturnType<typeof environmentTag>, enviro
   };
 }
 
-/** What a status leaves behind. Only a newer observation supersedes one, so the newest is never superseded. */
+/** Returns a status with its references. Nothing supersedes the newest observation, so it is open instead. */
 function traces(drawn: ObservationStatus, draw: Draw, index: number, ids: Ids) {
   const status = drawn === 'superseded' && index === 0 ? 'open' : drawn;
   return {
@@ -105,7 +105,7 @@ function traces(drawn: ObservationStatus, draw: Draw, index: number, ids: Ids) {
   };
 }
 
-/** The newest first: each index can be made by itself, and a greater index is never newer. */
+/** Newest first: each index is independent, and a greater index is never newer. */
 export function observationSource(
   seed: number,
   projectId: string,

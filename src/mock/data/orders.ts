@@ -16,7 +16,7 @@ const given: Choices<string> = [
 
 const family: Choices<string> = ['Müller', 'García Núñez', "O'Brien", 'Sørensen', 'Patel', 'Ng', 'Dvořák'];
 
-/** Names that are not a given and a family name in Latin letters, and those a program stumbles over. */
+/** Other kinds of names: not in Latin letters, or hard to parse. */
 const others: Choices<string> = [
   '田中 美咲',
   'Νίκος Παπαδόπουλος',
@@ -30,11 +30,11 @@ function customerName(draw: Draw): string {
   return draw.chance(0.2) ? draw.pick(others) : `${draw.pick(given)} ${draw.pick(family)}`;
 }
 
-/** An order as the caller of the mock gives it; what is left out is made up. */
+/** An order from the caller of the mock; the mock generates the fields that are omitted. */
 export interface OwnOrder {
   id?: string;
   customer?: string;
-  /** Decimal text: its digits are sent as they are, also those that a double cannot hold. */
+  /** Decimal text. The mock sends its digits unchanged, even those that a double cannot hold. */
   total: string;
   currency?: string;
   placedAt?: string;
@@ -44,9 +44,9 @@ export type Order = Required<OwnOrder>;
 
 interface Pricing {
   currency: string;
-  /** Digits of the minor unit: cents have two, the yen has none. */
+  /** Digits of the minor unit: two for cents, none for the yen. */
   digits: number;
-  /** How many minor units make up about one euro. */
+  /** The number of minor units in about one euro. */
   rate: number;
 }
 
@@ -55,14 +55,14 @@ const dollar: Pricing = { currency: 'USD', digits: 2, rate: 110 };
 const pound: Pricing = { currency: 'GBP', digits: 2, rate: 85 };
 const yen: Pricing = { currency: 'JPY', digits: 0, rate: 160 };
 
-/** As often as they are here: mostly euros, now and then yen. */
+/** Repeated according to their frequency: mostly euros, rarely yen. */
 const pricings: Choices<Pricing> = [euro, euro, euro, euro, euro, dollar, dollar, dollar, pound, yen];
 
 const dayMs = 86_400_000;
-/** The orders of a data set were placed over this time. */
+/** The period that the orders of a data set cover. */
 const spanMs = 150 * dayMs;
 
-/** Many small ones and few large ones: from about 5 to 3000 euros. */
+/** Returns a total of about 5 to 3000 euros; small totals are more frequent. */
 function total(draw: Draw, { digits, rate }: Pricing): string {
   const units = Math.round(5 * rate * 600 ** (draw.fraction() ** 2));
   return formatDecimal({ units: BigInt(units), scale: digits });
@@ -73,7 +73,7 @@ function checked(order: Order): Order {
   throw new UsageError(`the mock's order ${order.id}: the total "${order.total}" is not decimal text`);
 }
 
-/** The newest first; the first one was placed before `until`. */
+/** Returns orders, newest first, all placed before `until`. */
 export function makeOrders(seed: number, wanted: number | readonly OwnOrder[], until: number): Order[] {
   const own = typeof wanted === 'number' ? [] : wanted;
   const count = typeof wanted === 'number' ? wanted : wanted.length;

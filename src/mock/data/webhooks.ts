@@ -1,6 +1,6 @@
 import { type Choices, type Draw, drawer, seededDraw, seededIds } from '../random.ts';
 
-/** What webhooks can be told about. The contract names none. */
+/** The events that webhooks can be registered for. The contract lists none. */
 export const eventTypes = [
   { type: 'run.started', description: 'A run has started' },
   { type: 'run.completed', description: 'A run has ended, whatever its verdict' },
@@ -11,12 +11,12 @@ export const eventTypes = [
   { type: 'environment.created', description: 'An environment was created' },
   { type: 'environment.updated', description: 'Fields of an environment have changed' },
   { type: 'environment.deleted', description: 'An environment was deleted' },
-  { type: 'webhook.test', description: 'Somebody asked for a test delivery' },
+  { type: 'webhook.test', description: 'A test delivery was requested' },
 ] as const;
 
 export type EventType = (typeof eventTypes)[number]['type'];
 
-/** `pending`: under way; `not_sent`: recorded, and nothing went over the network. */
+/** `pending`: in flight; `not_sent`: only recorded, not sent over the network. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'not_sent';
 
 export interface Delivery {
@@ -24,7 +24,7 @@ export interface Delivery {
   readonly webhookId: string;
   readonly eventType: string;
   status: DeliveryStatus;
-  /** The receiver's answer to the last attempt; null when there was none. */
+  /** The status code of the receiver's last response; null if it has not responded. */
   responseStatus: number | null;
   attempts: number;
   readonly createdAt: string;
@@ -40,11 +40,11 @@ export interface Webhook {
   readonly events: readonly string[];
   readonly createdAt: string;
   secretRotatedAt: string | null;
-  /** Shown when it is created or rotated, and never again. */
+  /** Shown only when it is created or rotated. */
   secret: string;
-  /** The newest last. */
+  /** Newest last. */
   readonly deliveries: Map<string, Delivery>;
-  /** Fields that came with a request and that the contract does not show. */
+  /** Fields from a request that the contract does not show. */
   readonly others: Readonly<Record<string, unknown>>;
 }
 
@@ -58,7 +58,7 @@ const receivers: Choices<readonly [url: string, projectId: string | null, events
 
 const hourMs = 3_600_000;
 
-/** A delivery's payload, in the one form that all of the mock's have. */
+/** Returns a delivery's payload; all deliveries of the mock have this form. */
 export function payloadOf(id: string, type: string, createdAt: string, data: Record<string, unknown>) {
   return { id, type, createdAt, data };
 }
@@ -82,7 +82,7 @@ function makeDelivery(draw: Draw, id: string, webhook: Omit<Webhook, 'deliveries
   };
 }
 
-/** By id, in the order in which they were registered. */
+/** Returns webhooks by id, in order of registration. */
 export function makeWebhooks(
   seed: number,
   count: number,

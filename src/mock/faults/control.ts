@@ -2,18 +2,18 @@ import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import type { Exchange } from '../exchange.ts';
 import { isLoopbackAddress } from '../listen.ts';
-import { jsonReply, MockError, type Reply } from '../reply.ts';
+import { jsonResponse, MockError, type RawResponse } from '../reply.ts';
 import { check } from '../validate.ts';
 import type { Fault, Faults } from './faults.ts';
 import type { FaultKind } from './kinds.ts';
 import { endpointOf, faultNames, parseFault } from './parse.ts';
 
-/** Where faults are set from outside. The mock's own: no part of the interface. */
+/** The endpoint that sets faults from outside. It belongs to the mock, not to the contract. */
 export const controlPath = '/_mock/faults';
 
 const whole = z.int().check(z.nonnegative());
 
-/** A fault as JSON: what a kind takes beside its name is the same for all of them here. */
+/** A fault as JSON. This schema allows every parameter for every kind. */
 const faultBody = z.strictObject({
   kind: z.enum(['status', 'reply', 'patch', ...(faultNames as FaultKind[])]),
   endpoint: z.optional(z.string()),
@@ -35,7 +35,7 @@ const faultBody = z.strictObject({
   seconds: z.optional(z.number()),
 });
 
-/** The parts that a kind cannot do without. */
+/** The required parameters of kinds. */
 const needed: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>> = { status: 'status', reply: 'text' };
 
 function faultOf(value: unknown): Fault {
@@ -55,10 +55,10 @@ function faultOf(value: unknown): Fault {
   } as Fault;
 }
 
-/** `GET`: the faults that are pending; `POST`: one more; `DELETE`: none any more. From this machine only. */
-export function controlFaults({ address, headers, method, bytes }: Exchange, faults: Faults): Reply {
+/** `GET` lists the pending faults, `POST` adds one, `DELETE` clears all. Only this machine may use it. */
+export function controlFaults({ address, headers, method, bytes }: Exchange, faults: Faults): RawResponse {
   if (!isLoopbackAddress(address) || headers.origin !== undefined)
-    throw new MockError(403, 'Forbidden', 'faults are set from this machine only');
+    throw new MockError(403, 'Forbidden', 'only this machine can set faults, and web pages cannot');
   switch (method) {
     case 'GET':
       break;
@@ -79,5 +79,5 @@ export function controlFaults({ address, headers, method, bytes }: Exchange, fau
     ...fault,
     times: Number.isFinite(fault.times) ? fault.times : 'all',
   }));
-  return jsonReply(200, { faults: list });
+  return jsonResponse(200, { faults: list });
 }

@@ -2,22 +2,22 @@ import type { EndpointName } from '../../contract/index.ts';
 import { type FaultKind, type FaultKinds, faultKinds, usualTimes } from './kinds.ts';
 import type { Wire } from './wire.ts';
 
-/** Which calls a fault is for. */
+/** The requests that a fault affects. */
 export interface FaultWhen {
-  /** Only calls of this endpoint; any request where it is left out, those to no endpoint included. */
+  /** Affects only requests to this endpoint; by default any request, including those to no endpoint. */
   endpoint?: EndpointName | undefined;
-  /** How many calls it spoils before it is used up; 1 where it is left out, Infinity for all. */
+  /** The number of requests that it affects; default 1, Infinity for all. */
   times?: number | undefined;
-  /** How many matching calls it lets pass first, counted from when it was added. */
+  /** The number of matching requests that pass first, counted from when the fault was added. */
   skip?: number | undefined;
-  /** The probability, from 0 to 1, that a call it is due for is spoiled; drawn by the mock's seed. */
+  /** The probability, from 0 to 1, that it affects a matching request; drawn by the mock's seed. */
   chance?: number | undefined;
-  /** The window in which it is due: milliseconds of the mock's clock from when it was added. */
+  /** The time window in which it applies: milliseconds of the mock's clock since the fault was added. */
   fromMs?: number | undefined;
   untilMs?: number | undefined;
 }
 
-/** Something that goes wrong between client and service: its kind with what that takes, and when. */
+/** An error between client and service that the mock makes on purpose: its kind, parameters and conditions. */
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;
 
 interface Pending {
@@ -28,7 +28,7 @@ interface Pending {
   left: number;
 }
 
-/** The faults that are not used up. */
+/** The pending faults. */
 export class Faults {
   #list: Pending[] = [];
   #added = 0;
@@ -47,7 +47,7 @@ export class Faults {
     this.#list.push({ id: this.#added, fault, skip, left: times, addedAt: this.#now() });
   }
 
-  /** Forgets one; false where there is none of that id, or none any more. */
+  /** Removes a fault; returns false if no pending fault has this id. */
   remove(id: number): boolean {
     const before = this.#list.length;
     this.#list = this.#list.filter((one) => one.id !== id);
@@ -62,7 +62,7 @@ export class Faults {
     return this.#list.length;
   }
 
-  /** With what is left of them, each with what `remove` knows it by. */
+  /** The faults with their remaining counts, each with the id that `remove` takes. */
   get entries(): { id: number; fault: Fault }[] {
     return this.#list.map(({ id, fault, skip, left }) => ({ id, fault: { ...fault, skip, times: left } }));
   }
@@ -71,18 +71,18 @@ export class Faults {
     return this.entries.map(({ fault }) => fault);
   }
 
-  /** Counts a call and returns the fault that it gets, if any: the first one added that is due. */
+  /** Counts a request and returns the fault that affects it, if any: the first one added that applies. */
   take(endpoint: EndpointName | null): Fault | undefined {
     const matching = this.#list.filter(({ fault }) => (fault.endpoint ?? endpoint) === endpoint);
-    const due = matching.find((one) => this.#isDue(one));
+    const applying = matching.find((one) => this.#applies(one));
     for (const one of matching) one.skip = Math.max(0, one.skip - 1);
-    if (due === undefined) return undefined;
-    due.left -= 1;
-    if (due.left <= 0) this.remove(due.id);
-    return due.fault;
+    if (applying === undefined) return undefined;
+    applying.left -= 1;
+    if (applying.left <= 0) this.remove(applying.id);
+    return applying.fault;
   }
 
-  #isDue({ fault, skip, addedAt }: Pending): boolean {
+  #applies({ fault, skip, addedAt }: Pending): boolean {
     const { fromMs = 0, untilMs = Number.POSITIVE_INFINITY, chance = 1 } = fault;
     const age = this.#now() - addedAt;
     return skip === 0 && age >= fromMs && age < untilMs && (chance >= 1 || this.#random() < chance);
@@ -90,7 +90,7 @@ export class Faults {
 }
 
 export async function playFault(fault: Fault, wire: Wire): Promise<void> {
-  // The row and the fault are of one kind; the compiler cannot follow that through the union.
+  // The entry and the fault have the same kind, but the compiler cannot infer that from the union.
   const play = faultKinds[fault.kind] as (wire: Wire, fault: Fault) => unknown;
   await play(wire, fault);
 }

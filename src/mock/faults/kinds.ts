@@ -1,19 +1,19 @@
 import { parse, stringify } from 'lossless-json';
-import { jsonReply, type Reply, textReply } from '../reply.ts';
+import { jsonResponse, type RawResponse, textResponse } from '../reply.ts';
 import type { Wire } from './wire.ts';
 
-/** Each kind of fault with what it takes; docs/mock.md says what each does. */
+/** The kinds of faults with their parameters; docs/mock.md describes each kind. */
 export interface FaultKinds {
   status: {
     status: number;
-    /** Text as it is, anything else as JSON; an error body of the service where it is left out. */
+    /** A string is sent unchanged, anything else as JSON; by default an error body of the service. */
     body?: unknown;
     headers?: Readonly<Record<string, string>>;
   };
   reply: { text: string; contentType?: string };
   /** Top-level fields to replace, and fields and headers to remove. */
   patch: { merge?: Readonly<Record<string, unknown>>; remove?: readonly string[] };
-  /** How long nobody listens, on the mock's clock; 5000 where it is left out. */
+  /** How long the port stays closed, on the mock's clock; default 5000. */
   refused: { forMs?: number };
   reset: Record<never, never>;
   'reset-during': Record<never, never>;
@@ -23,7 +23,7 @@ export interface FaultKinds {
   'black-hole': Record<never, never>;
   'stall-headers': Record<never, never>;
   'stall-body': Record<never, never>;
-  /** Milliseconds of real time between two bytes; 1000 where it is left out. */
+  /** Milliseconds of real time between two bytes; default 1000. */
   drip: { everyMs?: number };
   truncated: Record<never, never>;
   'cut-json': Record<never, never>;
@@ -58,32 +58,32 @@ const hourMs = 3_600_000;
 const megabyte = 1_000_000;
 const html = 'text/html; charset=utf-8';
 
-/** What a proxy would call a text that somebody wrote down without a type. */
+/** Guesses the content type of a text, as a proxy would. */
 function textType(text: string): string {
   return text.trimStart().startsWith('<') ? html : 'text/plain; charset=utf-8';
 }
 
-function statusReply({ status, body, headers = {} }: FaultKinds['status']): Reply {
+function statusResponse({ status, body, headers = {} }: FaultKinds['status']): RawResponse {
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  if (typeof body === 'string') return textReply(status, body, { 'content-type': textType(body), ...own });
-  return jsonReply(status, body === undefined ? { error: `Fault: status ${status}` } : body, own);
+  if (typeof body === 'string') return textResponse(status, body, { 'content-type': textType(body), ...own });
+  return jsonResponse(status, body === undefined ? { error: `Fault: status ${status}` } : body, own);
 }
 
-function limited(headers: Readonly<Record<string, string>> = {}): Reply {
-  return jsonReply(429, { error: 'Too many requests' }, headers);
+function limited(headers: Readonly<Record<string, string>> = {}): RawResponse {
+  return jsonResponse(429, { error: 'Too many requests' }, headers);
 }
 
 const dateAt = (ms: number) => new Date(ms).toUTCString();
 
-function half({ body }: Reply): number {
+function half({ body }: RawResponse): number {
   return Math.floor(body.length / 2);
 }
 
-/** Lets the request have its effect, and sends its reply with other JSON; numbers keep the digits they had. */
+/** Lets the service handle the request, then sends its response with changed JSON; numbers keep their digits. */
 async function sendChanged(wire: Wire, change: (value: unknown) => unknown): Promise<void> {
-  const reply = await wire.reply();
-  const value = change(parse(Buffer.from(reply.body).toString('utf8') || '{}'));
-  wire.send({ ...reply, body: Buffer.from(stringify(value) ?? '') });
+  const response = await wire.handle();
+  const value = change(parse(Buffer.from(response.body).toString('utf8') || '{}'));
+  wire.send({ ...response, body: Buffer.from(stringify(value) ?? '') });
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -97,7 +97,7 @@ function ofAnotherType(value: unknown): unknown {
   return isRecord(value) ? [] : 'seven';
 }
 
-/** How often a fault was played before, for those that change from call to call. */
+/** How often each fault was played, for kinds that change from request to request. */
 const played = new WeakMap<object, number>();
 function turn(fault: object): number {
   const before = played.get(fault) ?? 0;
@@ -105,72 +105,74 @@ function turn(fault: object): number {
   return before;
 }
 
-/** 100 MB in 100 kB: made once, since that takes a while. */
+/** 100 MB compressed to 100 kB; created only once, because that is slow. */
 let bomb: Uint8Array | undefined;
 
-/** How each kind plays out. A request has its effect where the service is asked for its reply. */
+/** Plays each kind of fault. A request has its effect when `wire.handle` is called. */
 export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultKinds[K]) => unknown } = {
-  status: (wire, fault) => wire.send(statusReply(fault)),
+  status: (wire, fault) => wire.send(statusResponse(fault)),
   reply: (wire, { text, contentType = 'application/json' }) =>
-    wire.send(textReply(200, text, { 'content-type': contentType })),
+    wire.send(textResponse(200, text, { 'content-type': contentType })),
   patch: async (wire, { merge = {}, remove = [] }) => {
     const without = <T>(record: Readonly<Record<string, T>>) =>
       Object.fromEntries(Object.entries(record).filter(([name]) => !remove.includes(name)));
-    const send = (reply: Reply) => wire.send({ ...reply, headers: without(reply.headers) });
+    const send = (response: RawResponse) => wire.send({ ...response, headers: without(response.headers) });
     await sendChanged({ ...wire, send }, (value) => without({ ...(value as object), ...merge }));
   },
 
   refused: (wire, { forMs = 5000 }) => wire.refuse(forMs),
   reset: (wire) => wire.reset(),
   'reset-during': async (wire) => {
-    await wire.sendPart(await wire.reply(), 1);
+    await wire.sendPart(await wire.handle(), 1);
     wire.reset();
   },
   'reset-after': async (wire) => {
-    const reply = await wire.reply();
-    await wire.sendPart(reply, reply.body.length);
-    // The bytes are in the kernel's hands by now; a moment more, and they have arrived.
+    const response = await wire.handle();
+    await wire.sendPart(response, response.body.length);
+    // The kernel has the bytes by now; after a moment they have arrived.
     setTimeout(() => wire.reset(), 5);
   },
   'reset-reused': async (wire) => {
     if (wire.reused) wire.reset();
-    else wire.send(await wire.reply());
+    else wire.send(await wire.handle());
   },
   'reset-after-commit': async (wire) => {
-    await wire.reply();
+    await wire.handle();
     wire.reset();
   },
   'black-hole': (wire) => wire.deafen(),
   'stall-headers': () => undefined,
   'stall-body': async (wire) => {
-    const reply = await wire.reply();
-    await wire.sendPart(reply, Math.min(5, half(reply)));
+    const response = await wire.handle();
+    await wire.sendPart(response, Math.min(5, half(response)));
   },
-  drip: async (wire, { everyMs = 1000 }) => wire.drip(await wire.reply(), everyMs),
+  drip: async (wire, { everyMs = 1000 }) => wire.drip(await wire.handle(), everyMs),
   truncated: async (wire) => {
-    const reply = await wire.reply();
-    await wire.sendPart(reply, half(reply));
+    const response = await wire.handle();
+    await wire.sendPart(response, half(response));
     wire.close();
   },
   'cut-json': async (wire) => {
-    const reply = await wire.reply();
-    wire.send({ ...reply, status: 200, body: reply.body.subarray(0, half(reply)) });
+    const response = await wire.handle();
+    wire.send({ ...response, status: 200, body: response.body.subarray(0, half(response)) });
   },
   'length-larger': async (wire) => {
-    const reply = await wire.reply();
-    await wire.sendPart(reply, reply.body.length, reply.body.length + 10);
+    const response = await wire.handle();
+    await wire.sendPart(response, response.body.length, response.body.length + 10);
     wire.close();
   },
   'length-smaller': async (wire) => {
-    const reply = await wire.reply();
-    wire.send(reply, half(reply));
+    const response = await wire.handle();
+    wire.send(response, half(response));
   },
 
   'html-200': (wire) =>
-    wire.send(textReply(200, '<!doctype html><title>Log in</title><form></form>', { 'content-type': html })),
+    wire.send(
+      textResponse(200, '<!doctype html><title>Log in</title><form></form>', { 'content-type': html }),
+    ),
   'html-502': (wire) =>
-    wire.send(textReply(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': html })),
-  'empty-200': (wire) => wire.send(textReply(200, '', { 'content-type': 'application/json' })),
+    wire.send(textResponse(502, '<html><title>502 Bad Gateway</title></html>', { 'content-type': html })),
+  'empty-200': (wire) => wire.send(textResponse(200, '', { 'content-type': 'application/json' })),
   'wrong-types': (wire) =>
     sendChanged(wire, (value) =>
       isRecord(value)
@@ -189,12 +191,12 @@ export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultK
   },
 
   'in-progress': (wire) => {
-    const details = 'the first request with this key is being worked on';
-    wire.send(jsonReply(409, { error: 'Request in progress', details }));
+    const details = 'the first request with this key is still in progress';
+    wire.send(jsonResponse(409, { error: 'Request in progress', details }));
   },
   'key-reuse': (wire) => {
-    const details = 'this key came before with another body';
-    wire.send(jsonReply(422, { error: 'Idempotency key reused', details }));
+    const details = 'this key was used with another body';
+    wire.send(jsonResponse(422, { error: 'Idempotency key reused', details }));
   },
   limited: (wire) => wire.send(limited()),
   'limited-seconds': (wire, { seconds = 7 }) => wire.send(limited({ 'retry-after': String(seconds) })),
@@ -203,17 +205,17 @@ export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultK
   'limited-absurd': (wire) => wire.send(limited({ 'retry-after': '99999999999' })),
   burst: (wire, fault) => {
     const status = [500, 502, 503, 504][turn(fault) % 4] as number;
-    wire.send(statusReply({ status }));
+    wire.send(statusResponse({ status }));
   },
 
-  'redirect-same': (wire) => wire.send(textReply(307, '', { location: wire.target })),
+  'redirect-same': (wire) => wire.send(textResponse(307, '', { location: wire.target })),
   'redirect-other': (wire) =>
-    wire.send(textReply(307, '', { location: `https://other.invalid${wire.target}` })),
+    wire.send(textResponse(307, '', { location: `https://other.invalid${wire.target}` })),
 
   huge: (wire) => wire.flood(new Uint8Array(megabyte).fill(0x20), 100),
   deep: (wire) =>
     wire.send(
-      textReply(200, '['.repeat(100_000) + ']'.repeat(100_000), { 'content-type': 'application/json' }),
+      textResponse(200, '['.repeat(100_000) + ']'.repeat(100_000), { 'content-type': 'application/json' }),
     ),
   'gzip-bomb': async (wire) => {
     const { gzipSync } = await import('node:zlib');
@@ -227,8 +229,8 @@ export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultK
   },
 };
 
-/** Kinds that last for more than one call where nobody says how long. */
+/** Kinds that affect more than one request by default. */
 export const usualTimes: Readonly<Partial<Record<FaultKind, number>>> = { burst: 3 };
 
-/** Kinds that mean nothing without being told more: not to be had by their name alone. */
+/** Kinds that need parameters, so that their name alone is not a fault. */
 export const kindsWithParts: readonly FaultKind[] = ['status', 'reply', 'patch'];

@@ -5,26 +5,26 @@ import { echoed, instead, nearest } from '../../suggest.ts';
 import type { Fault, FaultWhen } from './faults.ts';
 import { faultKinds, kindsWithParts } from './kinds.ts';
 
-/** The kinds that a name alone says all of. */
+/** The kinds that need no parameters. */
 export const faultNames: readonly string[] = Object.keys(faultKinds).filter(
   (kind) => !(kindsWithParts as readonly string[]).includes(kind),
 );
 
-function kindOf(word: string): Fault {
-  if (/^[2-5]\d\d$/.test(word)) return { kind: 'status', status: Number(word) };
-  if (faultNames.includes(word)) return { kind: word } as Fault;
-  const near = nearest(word, faultNames);
-  throw new UsageError(`there is no fault ${echoed(word)}`, {
+function kindOf(name: string): Fault {
+  if (/^[2-5]\d\d$/.test(name)) return { kind: 'status', status: Number(name) };
+  if (faultNames.includes(name)) return { kind: name } as Fault;
+  const near = nearest(name, faultNames);
+  throw new UsageError(`unknown fault ${echoed(name)}`, {
     hint:
       near === null
-        ? `write a status such as 503, or one of ${faultNames.join(', ')}`
+        ? `use a status code such as 503, or one of ${faultNames.join(', ')}`
         : `did you mean ${near}?`,
   });
 }
 
-export function endpointOf(word: string): EndpointName {
-  if (Object.hasOwn(api, word)) return word as EndpointName;
-  throw new UsageError(`there is no endpoint ${echoed(word)}`, { hint: instead(word, Object.keys(api)) });
+export function endpointOf(name: string): EndpointName {
+  if (Object.hasOwn(api, name)) return name as EndpointName;
+  throw new UsageError(`unknown endpoint ${echoed(name)}`, { hint: instead(name, Object.keys(api)) });
 }
 
 /** `3`, `2-5`, `2-`, `all`, `20%`, `5s-10s`. */
@@ -47,18 +47,18 @@ function whenOf(text: string): FaultWhen | null {
 }
 
 /**
- * A fault as `--fault` takes it: `kind[@endpoint][:when]`, for example `html-502@run.status:2-4`.
+ * Parses a fault as `--fault` takes it: `kind[@endpoint][:when]`, for example `html-502@run.status:2-4`.
  * @throws UsageError
  */
 export function parseFault(text: string): Fault {
-  const [, word = '', endpoint, when] = /^([^@:]*)(?:@([^:]*))?(?::(.*))?$/.exec(text) ?? [];
-  const fault = kindOf(word);
+  const [, name = '', endpoint, when] = /^([^@:]*)(?:@([^:]*))?(?::(.*))?$/.exec(text) ?? [];
+  const fault = kindOf(name);
   const at = endpoint === undefined ? {} : { endpoint: endpointOf(endpoint) };
-  const due = when === undefined ? {} : whenOf(when);
-  if (due === null) {
-    throw new UsageError(`--fault ${word}: "${when}" does not say when`, {
-      hint: 'the nth call (3), calls (2-5), all, a probability (20%) or a window of time (5s-10s)',
+  const condition = when === undefined ? {} : whenOf(when);
+  if (condition === null) {
+    throw new UsageError(`--fault ${name}: "${when}" is not a valid condition`, {
+      hint: 'use the number of a request (3), a range (2-5), all, a probability (20%) or a time window (5s-10s)',
     });
   }
-  return { ...fault, ...at, ...due };
+  return { ...fault, ...at, ...condition };
 }

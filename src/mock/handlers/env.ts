@@ -5,7 +5,7 @@ import type { Environment, Variable } from '../data/environments.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
-import { listed, pageIfAsked, pageOf } from '../paging.ts';
+import { listed, pageIfRequested, pageOf } from '../paging.ts';
 import { known } from '../reply.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody, without } from '../validate.ts';
@@ -15,11 +15,11 @@ const filled = z.nullish(z.string().check(z.minLength(1)));
 const newEnvironment = z.looseObject({ name: filled, key: filled });
 const environmentChanges = z.looseObject({ name: filled, key: z.optional(z.string().check(z.minLength(1))) });
 
-/** Fields that a body has no say in, or that are taken out of it by name. */
+/** Fields that a body cannot set. */
 const own = ['id', 'createdAt', 'updatedAt', 'variables'];
 const shown = ['name', 'key', 'baseUrl', 'providerModel', 'version', 'mobileRuntimeOverrides'];
 
-/** As it is sent: variables have replies of their own. */
+/** Returns an environment as sent. Variables have their own endpoints. */
 function sent({ variables: _variables, others, ...environment }: Environment) {
   return { ...others, ...environment };
 }
@@ -33,7 +33,7 @@ function keyFrom(name: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** 422 where another one has what must be its own. */
+/** Throws 422 if another item has the same value of a unique field. */
 function refuseTaken<T extends { id: string }>(
   all: Map<string, T>,
   what: string,
@@ -47,12 +47,12 @@ function refuseTaken<T extends { id: string }>(
   }
 }
 
-/** An environment belongs to no project here: only global webhooks are told. */
-function tell(state: State, tenant: string, type: EventType, { id, key }: Environment): void {
+/** Delivers an event to global webhooks only, because an environment belongs to no project. */
+function announceEnvironment(state: State, tenant: string, type: EventType, { id, key }: Environment): void {
   announce(state, tenant, { type, projectId: null, data: { id, key } });
 }
 
-/** What is sent in place of a secret value, however long that is. */
+/** Replaces a secret value in responses; independent of its length. */
 export const mask = '********';
 
 const name = z.string().check(z.minLength(1));
@@ -86,7 +86,7 @@ export const envHandlers: HandlersOf<typeof env> = {
   'env.create': ({ body, account: { environments }, tenant, state, now }) => {
     const { name, key: given } = checkBody(newEnvironment, body);
     const key = given ?? keyFrom(name ?? '');
-    if (key === '') throw invalidBody('body.key: required where no key can be made from the name');
+    if (key === '') throw invalidBody('body.key: required, because no key can be derived from the name');
     refuseTaken(environments, 'environment', 'key', key);
     const environment: Environment = {
       id: state.nextId('env'),
@@ -102,7 +102,7 @@ export const envHandlers: HandlersOf<typeof env> = {
       others: without(body, [...own, ...shown]),
     };
     environments.set(environment.id, environment);
-    tell(state, tenant, 'environment.created', environment);
+    announceEnvironment(state, tenant, 'environment.created', environment);
     return { status: 201, body: sent(environment) };
   },
 
@@ -110,7 +110,7 @@ export const envHandlers: HandlersOf<typeof env> = {
     const before = known(environments.get(params.id), 'Environment', params.id);
     const { key = before.key } = checkBody(environmentChanges, body);
     refuseTaken(environments, 'environment', 'key', key, before.id);
-    // Without a name, it goes by its key.
+    // Without a name, an environment is called by its key.
     const given = { ...without(body, own), ...(body.name === null ? { name: key } : {}) };
     const environment: Environment = {
       ...before,
@@ -119,19 +119,19 @@ export const envHandlers: HandlersOf<typeof env> = {
       others: { ...before.others, ...without(given, shown) },
     };
     environments.set(environment.id, environment);
-    tell(state, tenant, 'environment.updated', environment);
+    announceEnvironment(state, tenant, 'environment.updated', environment);
     return { body: sent(environment) };
   },
 
   'env.delete': ({ params, account: { environments }, tenant, state }) => {
     const gone = known(environments.get(params.id), 'Environment', params.id);
     environments.delete(gone.id);
-    tell(state, tenant, 'environment.deleted', gone);
+    announceEnvironment(state, tenant, 'environment.deleted', gone);
     return {};
   },
 
   'env.vars.list': ({ params, query, account }) => ({
-    body: pageIfAsked(
+    body: pageIfRequested(
       [...variablesOf(account, params.id).values()],
       query,
       (variable) => ({ ...sentVariable(variable) }),
@@ -160,7 +160,7 @@ export const envHandlers: HandlersOf<typeof env> = {
     const variable = known(variables.get(params.varId), 'Variable', params.varId);
     const { name = variable.name, value, secret = variable.secret } = checkBody(changes, body);
     refuseTaken(variables, 'variable of the environment', 'name', name, variable.id);
-    // Who sends a secret one back as it came has not seen its value.
+    // A client that sends the mask back has not seen the secret value: keep it.
     const same = value === undefined || (variable.secret && value === mask);
     const kept = same ? variable.value : (value ?? '');
     Object.assign(variable, { name, value: kept, secret: secret ?? false, updatedAt: now });

@@ -4,7 +4,7 @@ import type { HandlersOf } from '../handler.ts';
 import { known } from '../reply.ts';
 import type { ApiKey, State } from '../state.ts';
 
-/** Creates a key, which is good from then on. */
+/** Creates an API key, which is valid from then on. */
 export function addKey(state: State, parts: Pick<ApiKey, 'tenant' | 'name' | 'scopes' | 'apiKey'>): ApiKey {
   const key = { id: state.nextId('key'), ...parts, createdAt: new Date(state.clock.now()).toISOString() };
   state.keys.set(key.id, key);

@@ -5,7 +5,7 @@ import type { ObservationStore } from '../data/observation-store.ts';
 import type { Observation, ObservationStatus } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
-import type { HandlersOf, MockReply, MockRequest } from '../handler.ts';
+import type { HandlersOf, MockRequest, MockResponse } from '../handler.ts';
 import { known, MockError } from '../reply.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody } from '../validate.ts';
@@ -15,7 +15,7 @@ export type Operation = 'confirm' | 'archive' | 'supersede' | 'promoteToTicket' 
 const retiring = { archive: 'archived', supersede: 'superseded' } as const;
 const promoting = { promoteToTicket: 'promoted_to_ticket', promoteToWiki: 'promoted_to_wiki' } as const;
 
-/** What each operation makes of an observation; one that is not there makes no sense in that status. */
+/** The status after each operation; an operation that is not listed conflicts with the status. */
 const transitions: Record<ObservationStatus, Partial<Record<Operation, ObservationStatus>>> = {
   open: { confirm: 'confirmed', ...retiring, ...promoting },
   confirmed: { ...retiring, ...promoting },
@@ -41,7 +41,12 @@ export function observationIn(account: Account, params: OperationRequest['params
   return { store, found: known(store.find(params.observationId), 'Observation', params.observationId) };
 }
 
-export function tellOf(state: State, tenant: string, type: EventType, observation: Observation): void {
+export function announceObservation(
+  state: State,
+  tenant: string,
+  type: EventType,
+  observation: Observation,
+): void {
   const { id, projectId, title, status } = observation;
   announce(state, tenant, { type, projectId, data: { id, projectId, title, status } });
 }
@@ -54,33 +59,33 @@ const done: Record<Operation, string> = {
   promoteToWiki: 'promoted to the wiki',
 };
 
-/** Carries out an operation and answers with the observation as it is then; 409 where it makes no sense. */
+/** Carries out an operation and returns the changed observation; 409 if its status does not allow the operation. */
 function operate(
   { params, account, tenant, state, now }: OperationRequest,
   operation: Operation,
   trace: (found: Observation, store: ObservationStore) => Partial<Observation> = () => ({}),
-): MockReply<OperationApi[keyof OperationApi]> {
+): MockResponse<OperationApi[keyof OperationApi]> {
   const { store, found } = observationIn(account, params);
   const status = nextStatus(found.status, operation);
   if (status === undefined) {
-    const details = `observation ${found.id} is ${found.status}, and cannot be ${done[operation]}`;
+    const details = `observation ${found.id} is ${found.status} and cannot be ${done[operation]}`;
     throw new MockError(409, 'Conflict', details);
   }
   const observation = { ...found, ...trace(found, store), status, updatedAt: now };
   store.replace(observation);
   const promoted = operation === 'promoteToTicket' || operation === 'promoteToWiki';
-  tellOf(state, tenant, promoted ? 'observation.promoted' : 'observation.changed', observation);
+  announceObservation(state, tenant, promoted ? 'observation.promoted' : 'observation.changed', observation);
   return { body: observation };
 }
 
 const superseding = z.looseObject({ supersededBy: z.optional(z.string()) });
 
-/** The observation that takes the place of another: one of the same project, and not itself. */
+/** Returns the reference to the observation that supersedes `found`: another one of the same project. */
 function successor(body: unknown, found: Observation, store: ObservationStore): Partial<Observation> {
   const { supersededBy } = checkBody(superseding, body ?? {});
   if (supersededBy === undefined) return {};
   if (supersededBy === found.id)
-    throw invalidBody('body.supersededBy: an observation does not supersede itself');
+    throw invalidBody('body.supersededBy: an observation cannot supersede itself');
   if (store.find(supersededBy) !== undefined) return { supersededBy };
   throw invalidBody(`body.supersededBy: the project has no observation ${JSON.stringify(supersededBy)}`);
 }

@@ -5,15 +5,20 @@ import type { QueryOutput } from '../../contract/endpoint.ts';
 import type { observations } from '../../contract/observations.ts';
 import type { Attachment, Observation, ObservationStatus } from '../data/observations.ts';
 import type { HandlersOf } from '../handler.ts';
-import { pageIfAsked, pageOf } from '../paging.ts';
+import { pageIfRequested, pageOf } from '../paging.ts';
 import { checkBody, invalidBody, type Upload, without } from '../validate.ts';
-import { observationIn, operationHandlers, projectOf, tellOf } from './observation-operations.ts';
+import {
+  announceObservation,
+  observationIn,
+  operationHandlers,
+  projectOf,
+} from './observation-operations.ts';
 
 function isUpload(file: unknown): file is Upload {
   return typeof file === 'object' && file !== null && 'bytes' in file && file.bytes instanceof Uint8Array;
 }
 
-/** The record of an attachment. Of a file it has what tells whether it came whole, and not the bytes. */
+/** Returns the record of an attachment. For a file it has the size and hash, but not the bytes. */
 function attachmentFrom(body: Readonly<Record<string, unknown>>, id: string, createdAt: string): Attachment {
   const { file } = body;
   if (!isUpload(file)) return { ...body, id, createdAt };
@@ -44,22 +49,20 @@ const shown = {
 const newObservation = z.looseObject({ title, ...shown });
 const observationChanges = z.looseObject({ title: z.optional(title), ...shown });
 
-/** What only the service writes. A reader may send it back as it came. */
+/** Fields that only the service sets. A client may send them back unchanged. */
 const ownFields =
   'id projectId status supersededBy ticketId wikiPageId attachments createdAt updatedAt'.split(' ');
 
 /**
- * The fields of a body that are written as they came. 422 for one that asks for another status: that is what
- * the operations are for.
+ * Returns the fields of a body that a client may set. Throws 422 for a body that changes the status: only operations
+ * do that.
  */
 function writable(
   body: Readonly<Record<string, unknown>>,
   status: ObservationStatus,
 ): Record<string, unknown> {
   if ((body.status ?? status) === status) return without(body, ownFields);
-  throw invalidBody(
-    `body.status: is ${status}, and changes by confirm, archive, supersede and promotion only`,
-  );
+  throw invalidBody(`body.status: it is ${status}; only confirm, archive, supersede and promotion change it`);
 }
 
 type ListQuery = QueryOutput<(typeof observations)['observations.list']>;
@@ -72,7 +75,7 @@ const exact = [
   'createdByAgentTemplateId',
 ] as const;
 
-/** The filter of a list, all its conditions together; undefined where the query has none. */
+/** Returns the filter of a list with all conditions of the query; undefined if it has none. */
 function filterOf(query: ListQuery): ((observation: Observation) => boolean) | undefined {
   const names = exact.filter((name) => query[name] !== undefined);
   const after = query.createdAfter === undefined ? null : dateTimeMs(query.createdAfter);
@@ -82,10 +85,10 @@ function filterOf(query: ListQuery): ((observation: Observation) => boolean) | u
     (after === null || Date.parse(observation.createdAt) > after);
 }
 
-/** As a search reads text: whatever the case, and however an accented letter is put together. */
+/** Normalizes text for a search: ignores case and the composition of accented letters. */
 const plain = (text: string) => text.normalize('NFKC').toLowerCase();
 
-/** True for an observation that has each of the words in its title or description. */
+/** Returns a filter for observations with every word in their title or description. */
 function searchOf(text: string): (observation: Observation) => boolean {
   const words = plain(text).split(/\s+/).filter(Boolean);
   return ({ title, description }) => {
@@ -94,7 +97,7 @@ function searchOf(text: string): (observation: Observation) => boolean {
   };
 }
 
-/** A search answers with the best: here, the newest that match. */
+/** A search returns the best matches: here, the newest. */
 const mostFound = 50;
 
 const blank = {
@@ -106,7 +109,7 @@ const blank = {
   createdByAgentTemplateId: null,
 };
 
-/** A field that is null is blank again. */
+/** Replaces null fields with their blank values. */
 function cleared(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const blanks: Readonly<Record<string, unknown>> = blank;
   return Object.fromEntries(
@@ -148,7 +151,7 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
   'observations.search': ({ params, query, account }) => {
     const store = projectOf(account, params.projectId);
     const found = firstOf(store, searchOf(query.q ?? ''), mostFound);
-    return { body: pageIfAsked(found, query, asSent, (items) => ({ items })) };
+    return { body: pageIfRequested(found, query, asSent, (items) => ({ items })) };
   },
 
   'observations.create': ({ params, body, account, tenant, state, now }) => {
@@ -165,7 +168,7 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
       updatedAt: now,
     };
     store.add(observation);
-    tellOf(state, tenant, 'observation.created', observation);
+    announceObservation(state, tenant, 'observation.created', observation);
     return { status: 201, body: observation };
   },
 

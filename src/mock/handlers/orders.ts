@@ -5,10 +5,10 @@ import type { Order } from '../data/orders.ts';
 import type { HandlersOf } from '../handler.ts';
 import { MockError } from '../reply.ts';
 
-/** What the account reckons in where its orders are in several currencies. */
+/** The currency of the revenue when orders have several. */
 const accountCurrency = 'EUR';
 
-/** `€12,345.60`: symbol, thousands separators and two decimals, made from the text and no double. */
+/** Returns `€12,345.60`: symbol, thousands separators and two decimals, formatted from text without a double. */
 export function displayMoney(total: string, currency: string): string {
   const format = new Intl.NumberFormat('en-US', {
     style: 'currency',
@@ -24,7 +24,7 @@ function currencyOf(orders: readonly Order[]): string {
   return more.length === 0 ? first : accountCurrency;
 }
 
-/** The JSON text of a body whose money is in decimal texts: on the wire they are numbers, digit by digit. */
+/** Returns the JSON text of a body whose amounts are decimal text: they become numbers with the same digits. */
 function exactText(body: unknown): string {
   const money = ['total', 'totalRevenue'];
   const numbers = (name: string, value: unknown) =>
@@ -53,7 +53,7 @@ export const ordersHandlers: HandlersOf<typeof orders> = {
 
   'orders.get': ({ params, account }) => {
     const order = account.orders.find(({ id }) => id === params.id);
-    // Word for word the same for an order of somebody else's as for one that nobody has.
+    // The response must not reveal whether another account has the order.
     if (order === undefined) {
       throw new MockError(404, 'Order not found', 'the account has no order with this id');
     }

@@ -1,19 +1,19 @@
 import type { run } from '../../contract/run.ts';
-import type { HandlersOf, MockReply } from '../handler.ts';
+import type { HandlersOf, MockResponse } from '../handler.ts';
 import { finalCounts } from '../outcomes.ts';
 import { known } from '../reply.ts';
 import { announceRun, cancelRun, progressNow } from '../runs.ts';
 import type { Run, State } from '../state.ts';
 
-type Status = MockReply<(typeof run)['run.status']>['body'];
+type Status = MockResponse<(typeof run)['run.status']>['body'];
 
-/** The run of that id, if the caller's tenant has one. */
+/** Returns the tenant's run with this id; throws 404 if there is none. */
 function findRun(state: State, tenant: string, id: string): Run {
   const found = state.runs.get(id);
   return known(found?.tenant === tenant ? found : undefined, 'Run', id);
 }
 
-/** Interface, section 2.6. An interval is suggested only while there is something to wait for. */
+/** Interface, section 2.6. A polling interval is suggested only while the run is in progress. */
 function statusOf(state: State, found: Run): Status {
   const now = progressNow(state, found);
   const { retryAfterSeconds } = state.plan;

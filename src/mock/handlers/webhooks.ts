@@ -4,7 +4,7 @@ import type { Account } from '../data/account.ts';
 import { type Delivery, eventTypes, type Webhook } from '../data/webhooks.ts';
 import { deliverTo } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
-import { listed, pageIfAsked, pageOf } from '../paging.ts';
+import { listed, pageIfRequested, pageOf } from '../paging.ts';
 import { known } from '../reply.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody, without } from '../validate.ts';
@@ -17,17 +17,17 @@ function deliveryOf(webhook: Webhook, id: string): Delivery {
   return known(webhook.deliveries.get(id), 'Delivery', id);
 }
 
-/** In a list, what was sent is left out. */
-function atAGlance({ payload: _payload, ...delivery }: Delivery) {
+/** Returns a delivery as sent in a list, without its payload. */
+function withoutPayload({ payload: _payload, ...delivery }: Delivery) {
   return delivery;
 }
 
-/** Makes a delivery to try the webhook, whatever events it is registered for. */
+/** Sends a test delivery to a webhook, whatever events it is registered for. */
 export function sendTest(state: State, webhook: Webhook): Delivery {
   return deliverTo(state, webhook, 'webhook.test', { webhookId: webhook.id });
 }
 
-/** Sends a recorded delivery once more. */
+/** Sends a recorded delivery again. */
 export function sendAgain(state: State, webhook: Webhook, id: string): Delivery {
   const delivery = deliveryOf(webhook, id);
   delivery.attempts += 1;
@@ -50,10 +50,10 @@ const newWebhook = z.looseObject({
   events: z.nullish(z.array(eventName).check(z.minLength(1))),
 });
 
-/** Fields that a body has no say in, or that are taken out of it by name. */
+/** Fields that a body cannot set. */
 const ownFields = 'id url projectId events createdAt secretRotatedAt secret deliveries'.split(' ');
 
-/** As it is sent: without the secret, which only the replies that made it show. */
+/** Returns a webhook as sent: without the secret, which only the create and rotate responses have. */
 function sent({ secret: _secret, deliveries: _deliveries, others, ...webhook }: Webhook) {
   return { ...others, ...webhook };
 }
@@ -73,7 +73,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
     const { url, events } = checkBody(newWebhook, body);
     const projectId = body.projectId ?? null;
     if (projectId !== null && !account.projects.has(projectId)) {
-      throw invalidBody(`body.projectId: there is no project ${JSON.stringify(projectId)}`);
+      throw invalidBody(`body.projectId: no project has the id ${JSON.stringify(projectId)}`);
     }
     const webhook: Webhook = {
       id: state.nextId('wh'),
@@ -109,7 +109,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
 
   'webhooks.deliveries.list': ({ params, query, account }) => {
     const newestFirst = [...webhookOf(account, params.id).deliveries.values()].reverse();
-    return { body: pageIfAsked(newestFirst, query, atAGlance, (items) => ({ items })) };
+    return { body: pageIfRequested(newestFirst, query, withoutPayload, (items) => ({ items })) };
   },
 
   'webhooks.deliveries.get': ({ params, account }) => ({

@@ -5,7 +5,7 @@ import style from './page.css?raw';
 import markup from './page.html?raw';
 import script from './page.js?raw';
 
-/** Statuses to choose from, as faults: the ones that services and proxies really send. */
+/** Status codes to offer as faults: those that services and proxies commonly send. */
 const statuses = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '504'];
 
 function options(values: readonly string[]): string {
@@ -16,7 +16,7 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Nothing but this page's own style and script, no place to send anything but here, and no HTML made of text. */
+/** Allows only the page's own style and script and requests to the mock, and no HTML from text. */
 export const policy = [
   "default-src 'none'",
   `script-src ${hashOf(script)}`,
@@ -30,7 +30,7 @@ export const policy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** The page as one file. It holds no data but the token by which it asks for them. */
+/** Returns the page as one file. It holds no data except the token for requesting it. */
 export function pageHtml(token: string): string {
   const parts: Readonly<Record<string, string>> = {
     token,

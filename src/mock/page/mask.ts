@@ -3,24 +3,24 @@ import { excerpt, sanitize } from '../../sanitize.ts';
 import type { RecordedRequest } from '../exchange.ts';
 import type { State } from '../state.ts';
 
-const hidden = '********';
+const replacement = '********';
 
-/** Names whose values nobody needs to see, in headers, queries and bodies. */
+/** Names of headers, query parameters and fields whose values are secrets. */
 const secretName = /secret|token|password|passwd|authorization|cookie|credential|signature|api[-_]?key/i;
 
 const secretParameter = /secret|token|password|key|signature/i;
 
-/** What a URL may carry beside its place: user and password, and a key in its query. */
+/** Redacts the credentials in URLs: user and password, and secrets in the query. */
 function withoutCredentials(text: string): string {
-  return text.replace(/(\w:\/\/)[^/\s?#]*@/g, `$1${hidden}@`).replace(/[?&][^&#\s"]*/g, (part) => {
+  return text.replace(/(\w:\/\/)[^/\s?#]*@/g, `$1${replacement}@`).replace(/[?&][^&#\s"]*/g, (part) => {
     for (const { 0: name, index } of part.matchAll(/[?&][\w.-]+=/g)) {
-      if (secretParameter.test(name)) return part.slice(0, index + name.length) + hidden;
+      if (secretParameter.test(name)) return part.slice(0, index + name.length) + replacement;
     }
     return part;
   });
 }
 
-/** Everything that lets somebody in, or signs something, as far as the mock knows it. */
+/** Returns all credentials and signing secrets that the mock knows. */
 export function secretsOf(state: State, tenantSecret: string | undefined): string[] {
   const tenants = new Set([...state.credentials.values()].map(({ tenant }) => tenant));
   const webhooks = [...tenants].flatMap((tenant) => [...state.account(tenant).webhooks.values()]);
@@ -29,65 +29,65 @@ export function secretsOf(state: State, tenantSecret: string | undefined): strin
   return [...state.credentials.keys(), ...keys, ...webhooks.map(({ secret }) => secret), ...signing];
 }
 
-function masked(text: string, secrets: readonly string[]): string {
+function redacted(text: string, secrets: readonly string[]): string {
   return withoutCredentials(redactSecrets(text, secrets));
 }
 
-/** Text from outside in one harmless line, without any of the secrets. */
-export function shownLine(text: string, secrets: readonly string[], limit = 200): string {
-  return excerpt(masked(text, secrets), limit);
+/** Returns text from outside as one harmless line with the secrets redacted. */
+export function redactedLine(text: string, secrets: readonly string[], limit = 200): string {
+  return excerpt(redacted(text, secrets), limit);
 }
 
-/** Where a webhook leads, without what makes its address worth something. */
-export function shownUrl(url: string, secrets: readonly string[]): string {
+/** Returns a webhook's URL without its query, which may authenticate the sender. */
+export function redactedUrl(url: string, secrets: readonly string[]): string {
   const cut = url.indexOf('?');
-  return shownLine(cut < 0 ? url : `${url.slice(0, cut)}?…`, secrets);
+  return redactedLine(cut < 0 ? url : `${url.slice(0, cut)}?…`, secrets);
 }
 
-/** Path and query, as they came. */
-export function shownTarget({ path, query }: RecordedRequest, secrets: readonly string[]): string {
+/** Returns path and query with the secrets redacted. */
+export function redactedTarget({ path, query }: RecordedRequest, secrets: readonly string[]): string {
   const pairs = Object.entries(query).flatMap(([name, values]) =>
-    [values].flat().map((value) => `${name}=${secretName.test(name) ? hidden : value}`),
+    [values].flat().map((value) => `${name}=${secretName.test(name) ? replacement : value}`),
   );
-  return shownLine(pairs.length === 0 ? path : `${path}?${pairs.join('&')}`, secrets, 300);
+  return redactedLine(pairs.length === 0 ? path : `${path}?${pairs.join('&')}`, secrets, 300);
 }
 
-function maskValues(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(maskValues);
+function redactValues(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(redactValues);
   if (typeof value !== 'object' || value === null) return value;
-  // A variable of an environment says itself whether its value is one.
+  // An environment variable states whether its value is a secret.
   const isSecret = 'secret' in value && value.secret === true;
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) =>
       (secretName.test(name) && typeof field !== 'boolean') || (isSecret && name === 'value')
-        ? [name, hidden]
-        : [name, maskValues(field)],
+        ? [name, replacement]
+        : [name, redactValues(field)],
     ),
   );
 }
 
 const longestBody = 4000;
 
-/** A body, if it is JSON: of anything else it cannot be told where a secret begins and ends. */
-function shownBody(body: string, secrets: readonly string[]): string {
+/** Returns a redacted JSON body. Other bodies are not shown, because the limits of a secret in them are unknown. */
+function redactedBody(body: string, secrets: readonly string[]): string {
   if (body === '') return '';
   try {
-    const text = JSON.stringify(maskValues(JSON.parse(body)), null, 2);
-    // Cut last: half of a secret would not be known for one.
-    return masked(text, secrets).slice(0, longestBody);
+    const text = JSON.stringify(redactValues(JSON.parse(body)), null, 2);
+    // Cut last: half of a secret would not be recognized.
+    return redacted(text, secrets).slice(0, longestBody);
   } catch {
-    return `(${Buffer.byteLength(body)} bytes that are no JSON)`;
+    return `(${Buffer.byteLength(body)} bytes that are not JSON)`;
   }
 }
 
-/** A request as text, a line for each header, and the body. */
-export function shownRequest(request: RecordedRequest, secrets: readonly string[]): string {
+/** Returns a request as text: a line for each header, and the body. */
+export function redactedRequest(request: RecordedRequest, secrets: readonly string[]): string {
   const headers = Object.entries(request.headers).map(
-    ([name, value]) => `${name}: ${secretName.test(name) ? hidden : masked(value, secrets)}`,
+    ([name, value]) => `${name}: ${secretName.test(name) ? replacement : redacted(value, secrets)}`,
   );
-  const body = shownBody(request.body, secrets);
+  const body = redactedBody(request.body, secrets);
   const lines = [
-    `${request.method} ${shownTarget(request, secrets)}`,
+    `${request.method} ${redactedTarget(request, secrets)}`,
     ...headers,
     ...(body === '' ? [] : ['', ...body.split('\n')]),
   ];

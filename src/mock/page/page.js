@@ -1,22 +1,22 @@
-// The page in the browser. Whatever the mock tells is written as text: the page's policy knows no other way.
+// The script of the page. It writes data from the mock only as text, as the page's policy requires.
 const token = document.querySelector('meta[name=token]').content;
 const runId = /^\/projects\/[^/]+\/runs\/([^/]+)$/.exec(location.pathname)?.[1];
 const pollMs = 1000;
 const byId = (id) => document.getElementById(id);
 
-async function ask(path, body) {
-  const reply = await fetch(`/_mock/page/${path}`, {
+async function request(path, body) {
+  const response = await fetch(`/_mock/page/${path}`, {
     method: body ? 'POST' : 'GET',
     headers: { 'x-mock-page': token },
     body: body && JSON.stringify(body),
     signal: AbortSignal.timeout(5000),
   });
-  const data = await reply.json();
-  if (reply.ok) return data;
-  throw Object.assign(new Error(data.details ?? data.error), { status: reply.status });
+  const data = await response.json();
+  if (response.ok) return data;
+  throw Object.assign(new Error(data.details ?? data.error), { status: response.status });
 }
 
-/** Writes only what has changed: a screen reader, a selection and the focus stay where they are. */
+/** Writes only changed text, so that screen readers, selection and focus are not disturbed. */
 function write(node, text) {
   if (node && node.textContent !== text) node.textContent = text;
 }
@@ -25,15 +25,15 @@ const tones = {
   passed: 'good',
   delivered: 'good',
   failed: 'bad',
-  'no reply': 'bad',
+  'no response': 'bad',
   blocked: 'warn',
   'in progress': 'going',
   pending: 'going',
 };
-const toneOf = (word) => tones[word] ?? { 2: 'good', 4: 'warn', 5: 'bad' }[/^(\d)\d\d$/.exec(word)?.[1]];
+const toneOf = (label) => tones[label] ?? { 2: 'good', 4: 'warn', 5: 'bad' }[/^(\d)\d\d$/.exec(label)?.[1]];
 
 function fill(row, item) {
-  // A template is filled by its elements' `data-f`; the element itself may be one of them.
+  // `data-f` names the field of an element; the template's own element may have it too.
   for (const node of [row, ...row.querySelectorAll('[data-f]')]) {
     const value = item[node.dataset.f];
     if (node.localName === 'time') {
@@ -42,17 +42,17 @@ function fill(row, item) {
     } else if (value !== undefined) write(node, String(value));
     if (node.matches('b.badge')) node.dataset.tone = toneOf(value) ?? '';
   }
-  // One of many that say the same: which one, for those who do not see the row.
+  // Rows have buttons with the same text: name the row for screen readers.
   const button = item.name && row.querySelector('button');
   if (button) button.ariaLabel = `${button.textContent}: ${item.name}`;
 }
 
-/** What had the focus is going away: its neighbourhood takes it, so that the keyboard does not start over. */
-function rescueFocus(leaving, heir) {
-  if (leaving.contains(document.activeElement)) heir.focus();
+/** Moves the focus to a nearby element before removing the focused one, so that keyboard users keep their place. */
+function rescueFocus(removed, successor) {
+  if (removed.contains(document.activeElement)) successor.focus();
 }
 
-/** Makes the rows of a list those of the items, by their keys. A row that stays is never moved or made anew. */
+/** Updates the rows of a list to match the items by key. Existing rows are neither moved nor recreated. */
 function list(id, items, update = fill, template = byId(`${id}-row`)) {
   const parent = byId(id);
   const rows = new Map([...parent.children].map((row) => [row.dataset.key, row]));
@@ -75,45 +75,45 @@ function list(id, items, update = fill, template = byId(`${id}-row`)) {
   if (none) none.hidden = items.length > 0;
 }
 
-let saying;
-function say(text) {
-  // Emptied first: the same words twice are news twice.
-  write(byId('said'), '');
-  clearTimeout(saying);
-  saying = setTimeout(() => write(byId('said'), text), 50);
+let messageTimer;
+function showMessage(text) {
+  // Emptied first, so that screen readers announce the same message twice.
+  write(byId('message'), '');
+  clearTimeout(messageTimer);
+  messageTimer = setTimeout(() => write(byId('message'), text), 50);
 }
 
 function fillRun(row, run) {
-  const goesOn = run.result === 'in progress';
-  if (row.dataset.result === 'in progress' && !goesOn) say(`${run.key} ended: ${run.result}`);
+  const inProgress = run.result === 'in progress';
+  if (row.dataset.result === 'in progress' && !inProgress) showMessage(`${run.key} ended: ${run.result}`);
   row.dataset.result = run.result;
   fill(row, run);
   const link = row.querySelector('a');
   link.href = run.path;
   const bar = row.querySelector('progress');
-  bar.ariaLabel = `Time of ${run.key}`;
+  bar.ariaLabel = `Progress of ${run.key}`;
   bar.value = run.share ?? 0;
-  bar.hidden = !goesOn || run.share === null;
-  const ends = row.querySelector('fieldset');
-  ends.ariaLabel = `End ${run.key} as`;
-  if (!goesOn) rescueFocus(ends, link);
-  ends.hidden = !goesOn;
+  bar.hidden = !inProgress || run.share === null;
+  const endButtons = row.querySelector('fieldset');
+  endButtons.ariaLabel = `End ${run.key} as`;
+  if (!inProgress) rescueFocus(endButtons, link);
+  endButtons.hidden = !inProgress;
 }
 
-/** A request is read when somebody opens it, and once more when it was answered since. */
+/** Loads a request when its row is opened, and again when its status changes. */
 async function readRequest(row) {
   const status = row.querySelector('[data-f=status]').textContent;
   if (row.dataset.read === status) return;
   row.dataset.read = status;
-  const text = await ask(`request?number=${row.dataset.key}`).then(
-    (reply) => reply.text,
+  const text = await request(`request?number=${row.dataset.key}`).then(
+    (data) => data.text,
     (error) => error.message,
   );
   write(row.querySelector('pre'), text);
 }
 
-function fillRequest(row, request) {
-  fill(row, request);
+function fillRequest(row, item) {
+  fill(row, item);
   if (row.querySelector('details').open) void readRequest(row);
 }
 
@@ -125,8 +125,8 @@ function fillWebhook(row, webhook) {
 function showRun(run) {
   if (!run) {
     for (const node of document.querySelectorAll('section')) node.hidden = true;
-    write(byId('title'), 'There is no such run');
-    say('The mock does not know this run. It forgets its runs when it is stopped.');
+    write(byId('title'), 'Unknown run');
+    showMessage('The mock does not know this run. It forgets its runs when it stops.');
     return;
   }
   write(byId('title'), run.key);
@@ -136,7 +136,7 @@ function showRun(run) {
   list('timeline', run.timeline);
 }
 
-/** Deliveries to places that the mock sends nothing to are many, and seldom what somebody looks for. */
+/** Hides deliveries that were not sent, unless the checkbox is set: there are many, and few of interest. */
 function showDeliveries(deliveries) {
   const sent = deliveries.filter(({ status }) => status !== 'not sent');
   const unsent = deliveries.length - sent.length;
@@ -145,15 +145,15 @@ function showDeliveries(deliveries) {
   list('deliveries', byId('unsent').checked ? deliveries : sent);
 }
 
-/** Until somebody chooses, the newest webhook is the one to try. */
-let chosen = false;
+/** Until the user chooses a webhook, the newest one is selected. */
+let webhookChosen = false;
 
 function show(scene) {
   if (runId) showRun(scene.run);
   else {
     list('runs', scene.runs, fillRun);
     list('webhooks', scene.webhooks, fillWebhook);
-    if (!chosen) byId('webhooks').selectedIndex = 0;
+    if (!webhookChosen) byId('webhooks').selectedIndex = 0;
     list('faults', scene.faults);
   }
   showDeliveries(scene.deliveries ?? []);
@@ -161,28 +161,28 @@ function show(scene) {
 }
 
 let paused = false;
-let asked = 0;
+let latest = 0;
 async function refresh() {
-  asked += 1;
-  const mine = asked;
+  latest += 1;
+  const number = latest;
   try {
-    const scene = await ask(runId ? `state?run=${runId}` : 'state');
-    // An older answer may come after a newer one.
-    if (mine !== asked) return;
+    const scene = await request(runId ? `state?run=${runId}` : 'state');
+    // An older response may arrive after a newer one.
+    if (number !== latest) return;
     show(scene);
     write(byId('link'), paused ? 'Paused' : 'Live');
   } catch (error) {
-    write(byId('link'), error.status === 403 ? error.message : 'No answer from the mock; trying again');
+    write(byId('link'), error.status === 403 ? error.message : 'The mock does not respond; retrying');
   }
 }
 
 async function act(body) {
   try {
-    const { said } = await ask('do', body);
+    const { message } = await request('do', body);
     await refresh();
-    say(said);
+    showMessage(message);
   } catch (error) {
-    say(`Not done: ${error.message}`);
+    showMessage(`Not done: ${error.message}`);
   }
 }
 
@@ -194,23 +194,23 @@ function onSubmit(id, bodyOf) {
 }
 
 onSubmit('test', ({ webhook }) => ({ do: 'test', webhook }));
-onSubmit('fault', ({ kind, endpoint, calls }) => ({
+onSubmit('fault', ({ kind, endpoint, when }) => ({
   do: 'fault',
-  fault: `${kind}${endpoint && `@${endpoint}`}:${calls}`,
+  fault: `${kind}${endpoint && `@${endpoint}`}:${when}`,
 }));
 
 document.addEventListener('click', ({ target }) => {
-  const { do: what, as } = target.closest('button')?.dataset ?? {};
+  const { do: action, as } = target.closest('button')?.dataset ?? {};
   const key = target.closest('[data-key]')?.dataset.key;
-  if (what === 'end') act({ do: what, run: key, as });
-  if (what === 'retry') act({ do: what, delivery: key });
-  if (what === 'off') act({ do: what, fault: Number(key) });
+  if (action === 'end') act({ do: action, run: key, as });
+  if (action === 'retry') act({ do: action, delivery: key });
+  if (action === 'off') act({ do: action, fault: Number(key) });
 });
 byId('webhooks').addEventListener('change', () => {
-  chosen = true;
+  webhookChosen = true;
 });
 byId('unsent').addEventListener('change', refresh);
-// It does not bubble, but it can be caught on its way down.
+// `toggle` does not bubble, but can be captured.
 document.addEventListener('toggle', ({ target }) => target.open && readRequest(target.closest('li')), true);
 byId('pause').addEventListener('click', ({ target }) => {
   paused = !paused;

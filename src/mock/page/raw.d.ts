@@ -1,4 +1,4 @@
-/** A file as text: Vite reads it so in the tests, and `tsup.config.ts` has a plugin that does in the build. */
+/** A file as text: Vite loads it in tests, a plugin in `tsup.config.ts` in builds. */
 declare module '*?raw' {
   const text: string;
   export default text;

@@ -5,37 +5,37 @@ import type { Fault, Faults } from '../faults/faults.ts';
 import type { Progress } from '../outcomes.ts';
 import { progressNow } from '../runs.ts';
 import type { Run, State } from '../state.ts';
-import { secretsOf, shownLine, shownTarget, shownUrl } from './mask.ts';
+import { redactedLine, redactedTarget, redactedUrl, secretsOf } from './mask.ts';
 
-/** What is known of a request beside what came over the wire. */
+/** Details of a request that are not part of it. */
 export interface Note {
   readonly number: number;
-  /** The run that it made, or found by its key. */
+  /** The run that it created, or found by its idempotency key. */
   runId?: string;
-  /** The kind of fault that it met. */
+  /** The kind of fault that affected it. */
   fault?: string;
 }
 
-/** What the page looks at. */
+/** The data behind the page. */
 export interface Scene {
   readonly state: State;
   readonly faults: Faults;
   /** Oldest first. */
   readonly requests: readonly RecordedRequest[];
   readonly tenantSecret: string | undefined;
-  /** Wall-clock milliseconds when the page's time began. */
+  /** Wall-clock milliseconds when the page was created. */
   readonly openedAt: number;
-  /** What to add to a monotonic time to have the wall clock's. */
+  /** The difference between the wall clock and the monotonic clock. */
   readonly offset: number;
   note(request: RecordedRequest): Note;
 }
 
 type Sent = readonly [Webhook, Delivery];
 
-/** How many of each are shown: a page is for looking at what happens now. */
+/** How many items of each kind the page shows. */
 const most = { runs: 50, deliveries: 50, requests: 100 };
 
-/** The run of that id, if the page's tenant has one. */
+/** Returns the run with this id, if it belongs to the page's tenant. */
 export function findRun({ runs }: State, id: string): Run | undefined {
   const run = runs.get(id);
   return run?.tenant === homeTenant ? run : undefined;
@@ -45,7 +45,7 @@ export function webhooksOf(state: State): Webhook[] {
   return [...state.account(homeTenant).webhooks.values()];
 }
 
-/** Interface, section 3: what was cancelled may have failed before, and that comes first. */
+/** Interface, section 3: failures before a cancellation take precedence. */
 function resultOf({ state, failed, blocked }: Progress): string {
   if (state === 'in_progress') return 'in progress';
   if (failed > 0) return 'failed';
@@ -56,16 +56,18 @@ function resultOf({ state, failed, blocked }: Progress): string {
 function faultRow({ id, fault }: { id: number; fault: Fault }) {
   const { endpoint = 'every endpoint', times = 1, skip = 0 } = fault;
   const kind = fault.kind === 'status' ? `status ${fault.status}` : fault.kind;
-  const calls = Number.isFinite(times) ? `${times} ${times === 1 ? 'call' : 'calls'} left` : 'every call';
+  const left = Number.isFinite(times)
+    ? `${times} ${times === 1 ? 'request' : 'requests'} left`
+    : 'all requests';
   const name = `${kind} on ${endpoint}`;
-  return { key: id, kind, endpoint, name, calls: skip === 0 ? calls : `${calls}, after ${skip} more` };
+  return { key: id, kind, endpoint, name, when: skip === 0 ? left : `${left}, after the next ${skip}` };
 }
 
 const isUnsent = ([, { status }]: Sent) => status === 'not_sent';
 const endOf = ({ cancelled, startedAt, durationMs }: Run) => cancelled?.at ?? startedAt + durationMs;
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`;
 
-/** What the page shows, as JSON. Everything from outside is one harmless line, with no secret in it. */
+/** The content of the page as JSON. Text from outside is one harmless line with the secrets redacted. */
 export class Snapshot {
   readonly #scene: Scene;
   readonly #secrets: readonly string[];
@@ -75,19 +77,19 @@ export class Snapshot {
     this.#secrets = secretsOf(scene.state, scene.tenantSecret);
   }
 
-  /** One run and what concerned it, `run` being null where there is none of that id; or everything. */
+  /** Returns one run with its requests and deliveries (`run` is null if it does not exist), or everything. */
   of(runId: unknown) {
     const { state, faults, requests } = this.#scene;
     if (runId === undefined) {
       const runs = [...state.runs.values()].filter(({ tenant }) => tenant === homeTenant);
       return {
         runs: this.#newest(runs, most.runs).map((run) => this.#runRow(run)),
-        // The newest first: the one that somebody has just registered is the one to try.
+        // Newest first: the test form selects the first webhook, and users test the one they have just registered.
         webhooks: webhooksOf(state)
           .reverse()
           .map((webhook) => this.#webhookRow(webhook)),
         faults: faults.entries.map(faultRow),
-        ...this.#happened(this.#sent(), requests),
+        ...this.#activity(this.#sent(), requests),
       };
     }
     const run = findRun(state, String(runId));
@@ -95,9 +97,9 @@ export class Snapshot {
     const sent = this.#sent().filter(
       ([, { payload }]) => (payload.data as { runId?: string }).runId === run.id,
     );
-    const came = requests.filter((request) => this.#concerns(run, request));
+    const related = requests.filter((request) => this.#concerns(run, request));
     const parts = { fields: this.#fields(run), timeline: this.#timeline(run, sent) };
-    return { run: { ...this.#runRow(run), ...parts }, ...this.#happened(sent, came) };
+    return { run: { ...this.#runRow(run), ...parts }, ...this.#activity(sent, related) };
   }
 
   #newest<T>(items: readonly T[], count: number): T[] {
@@ -105,14 +107,14 @@ export class Snapshot {
   }
 
   #line(text: string): string {
-    return shownLine(text, this.#secrets);
+    return redactedLine(text, this.#secrets);
   }
 
   #wallClock(monotonic: number): string {
     return new Date(monotonic + this.#scene.offset).toISOString();
   }
 
-  /** What was sent since the page's time began, oldest first: the data set has older ones, which never were. */
+  /** Returns the deliveries since the page was created, oldest first, without those of the data set. */
   #sent(): Sent[] {
     const { state, openedAt } = this.#scene;
     return webhooksOf(state)
@@ -121,14 +123,14 @@ export class Snapshot {
       .toSorted(([, a], [, b]) => a.createdAt.localeCompare(b.createdAt));
   }
 
-  /** Whether a request made this run, found it by its key, or named it in its path. */
+  /** Returns whether a request created this run, found it by its idempotency key, or has its id in its path. */
   #concerns(run: Run, request: RecordedRequest): boolean {
     if (this.#scene.note(request).runId === run.id) return true;
     return request.endpoint?.startsWith('run.') === true && request.path.split('/')[4] === run.id;
   }
 
-  #happened(sent: readonly Sent[], came: readonly RecordedRequest[]) {
-    // Those that were not sent are the more, and must not push the others out.
+  #activity(sent: readonly Sent[], requests: readonly RecordedRequest[]) {
+    // Deliveries that were not sent are more numerous, and must not displace the others.
     const shown = new Set([
       ...this.#newest(
         sent.filter((one) => !isUnsent(one)),
@@ -140,7 +142,7 @@ export class Snapshot {
       deliveries: this.#newest(sent, sent.length)
         .filter((one) => shown.has(one))
         .map((one) => this.#deliveryRow(one)),
-      requests: this.#newest(came, most.requests).map((request) => this.#requestRow(request)),
+      requests: this.#newest(requests, most.requests).map((request) => this.#requestRow(request)),
     };
   }
 
@@ -156,7 +158,7 @@ export class Snapshot {
       counts: `${now.failed} failed, ${now.blocked} blocked`,
       what: this.#line(`${projectSlug} / ${processSlug ?? tags?.join(', ')}`),
       at: this.#wallClock(startedAt),
-      // Of a run that takes no time: 0 / 0.
+      // A run without a duration gives 0 / 0.
       share: outcome === 'stuck' ? null : Math.min(1, Math.round(share * 100) / 100 || 0),
       path: `/projects/${encodeURIComponent(projectSlug)}/runs/${encodeURIComponent(run.id)}`,
     };
@@ -164,12 +166,12 @@ export class Snapshot {
 
   #webhookRow({ id, url, projectId }: Webhook) {
     const project = projectId === null ? 'global' : this.#line(projectId);
-    return { key: id, label: `${shownUrl(url, this.#secrets)} (${project})` };
+    return { key: id, label: `${redactedUrl(url, this.#secrets)} (${project})` };
   }
 
   #deliveryRow([webhook, delivery]: Sent) {
     const { id, eventType, status, responseStatus, attempts, lastAttemptAt } = delivery;
-    const to = shownUrl(webhook.url, this.#secrets);
+    const to = redactedUrl(webhook.url, this.#secrets);
     return {
       key: id,
       at: lastAttemptAt,
@@ -177,7 +179,7 @@ export class Snapshot {
       to,
       name: `${eventType} to ${to}`,
       status: status.replace('_', ' '),
-      answer: responseStatus === null ? '' : `HTTP ${responseStatus}`,
+      response: responseStatus === null ? '' : `HTTP ${responseStatus}`,
       attempts: attempts === 1 ? '' : `${attempts} attempts`,
     };
   }
@@ -187,17 +189,17 @@ export class Snapshot {
     return {
       key: number,
       at: new Date(request.at).toISOString(),
-      what: `${request.method} ${shownTarget(request, this.#secrets)}`,
+      what: `${request.method} ${redactedTarget(request, this.#secrets)}`,
       endpoint: request.endpoint ?? 'no endpoint',
-      status: request.status === null ? 'no reply' : String(request.status),
+      status: request.status === null ? 'no response' : String(request.status),
       fault: fault === undefined ? '' : `fault: ${fault}`,
     };
   }
 
   #fields(run: Run) {
     const { request, outcome, durationMs, startedAt } = run;
-    const goesOn = progressNow(this.#scene.state, run).state === 'in_progress';
-    const plan = outcome === 'stuck' ? 'never ends by itself' : `${outcome} after ${seconds(durationMs)}`;
+    const inProgress = progressNow(this.#scene.state, run).state === 'in_progress';
+    const plan = outcome === 'stuck' ? 'never ends' : `${outcome} after ${seconds(durationMs)}`;
     const fields: Record<string, string | null | undefined> = {
       Project: request.projectSlug,
       Process: request.processSlug,
@@ -208,22 +210,22 @@ export class Snapshot {
       Commit: request.commitSha,
       Event: request.event,
       'CI build': request.externalUrl,
-      ...(goesOn ? { Plan: plan } : { Took: seconds(endOf(run) - startedAt) }),
+      ...(inProgress ? { Plan: plan } : { Duration: seconds(endOf(run) - startedAt) }),
     };
     return Object.entries(fields).flatMap(([name, value]) =>
       value === undefined || value === null ? [] : [{ key: name, name, value: this.#line(value) }],
     );
   }
 
-  /** What happened to a run, oldest first. The mock knows counts, and no single tests. */
+  /** Returns the events of a run, oldest first. The mock has no individual tests, only counts. */
   #timeline(run: Run, sent: readonly Sent[]) {
-    const told = sent
+    const deliveries = sent
       .filter((one) => !isUnsent(one))
       .map(([webhook, { createdAt, eventType, status }]) => ({
         at: createdAt,
-        text: `${eventType} to ${shownUrl(webhook.url, this.#secrets)}: ${status}`,
+        text: `${eventType} to ${redactedUrl(webhook.url, this.#secrets)}: ${status}`,
       }));
-    const events = [{ at: this.#wallClock(run.startedAt), text: 'Started' }, ...told];
+    const events = [{ at: this.#wallClock(run.startedAt), text: 'Started' }, ...deliveries];
     if (progressNow(this.#scene.state, run).state !== 'in_progress') {
       const reason = run.cancelled?.reason === undefined ? '' : `: ${run.cancelled.reason}`;
       events.push({ at: this.#wallClock(endOf(run)), text: run.cancelled ? `Cancelled${reason}` : 'Ended' });

@@ -3,28 +3,28 @@ import { createAccount, homeTenant, otherTenant, usualSizes } from '../../../src
 
 const until = Date.UTC(2026, 0, 1);
 const account = (seed: number, tenant = homeTenant) => createAccount(tenant, seed, usualSizes, until);
-const told = (seed: number) => {
+const dataOf = (seed: number) => {
   const { orders, environments, projects, webhooks } = account(seed);
   const observations = [...projects].map(([slug, store]) => [slug, [...store]]);
   return { orders, environments, webhooks, observations };
 };
 
 describe('the data set', () => {
-  it('is the same for the same seed, and another for another', () => {
-    const [first, again, other] = [told(7), told(7), told(8)];
+  it('is the same for the same seed and different for another', () => {
+    const [first, again, other] = [dataOf(7), dataOf(7), dataOf(8)];
     expect(again).toEqual(first);
     for (const part of ['orders', 'environments', 'webhooks', 'observations'] as const) {
       expect(other[part]).not.toEqual(first[part]);
     }
   });
 
-  it('does not depend on its sizes: the first ten of many are the ten of few, but for their dates', () => {
+  it('has the same first ten orders, except for their dates, whatever its size', () => {
     const few = createAccount(homeTenant, 1, { ...usualSizes, orders: 10 }, until).orders;
     const undated = ({ placedAt: _placedAt, ...order }: (typeof few)[number]) => order;
     expect(account(1).orders.slice(0, 10).map(undated)).toEqual(few.map(undated));
   });
 
-  it('has orders of the last months in several currencies, the yen without minor units', () => {
+  it('has orders of recent months in several currencies, the yen without minor units', () => {
     const { orders } = account(1);
     expect(orders).toHaveLength(137);
     expect(new Set(orders.map(({ currency }) => currency))).toEqual(new Set(['EUR', 'USD', 'GBP', 'JPY']));
@@ -38,7 +38,7 @@ describe('the data set', () => {
     expect(orders.some(({ customer }) => /[^\p{ASCII}]/u.test(customer))).toBe(true);
   });
 
-  it('has environments with keys of their own, a few of them mobile, each with variables, some secret', () => {
+  it('has environments with unique keys, some of them mobile, all with variables, some of them secret', () => {
     const environments = [...account(1).environments.values()];
     expect(environments).toHaveLength(47);
     expect(new Set(environments.map(({ key }) => key)).size).toBe(47);
@@ -51,7 +51,7 @@ describe('the data set', () => {
     expect(secret.length).toBeGreaterThan(10);
   });
 
-  it('has projects with many observations, few and none, in every status and the newest first', () => {
+  it('has projects with many, few and no observations, in every status, newest first', () => {
     const { projects, environments } = account(1);
     expect([...projects].map(([slug, { size }]) => [slug, size])).toEqual([
       ['shop', 230],
@@ -77,7 +77,7 @@ describe('the data set', () => {
     }
   });
 
-  it('of another tenant has nothing of ours in it, and one of a third has nothing at all', () => {
+  it('shares nothing with the data set of another tenant, and is empty for a third one', () => {
     const ids = (tenant: string) => {
       const { orders, environments, webhooks } = account(1, tenant);
       return [...orders.map(({ id }) => id), ...environments.keys(), ...webhooks.keys()];
@@ -89,7 +89,7 @@ describe('the data set', () => {
     expect(ids('tenant_3')).toEqual([]);
   });
 
-  it('takes orders as they are given, and makes up what they do not say', () => {
+  it('uses given orders unchanged and generates their missing fields', () => {
     const given = [
       { total: '12.340', currency: 'KWD' },
       { id: 'mine', total: '7' },

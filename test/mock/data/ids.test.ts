@@ -5,7 +5,7 @@ import { drawer, seededIds } from '../../../src/mock/random.ts';
 const uint32 = fc.nat({ max: 2 ** 32 - 1 });
 
 describe('ids by index', () => {
-  it('tell their index, for any seed', () => {
+  it('encode their index, for any seed', () => {
     fc.assert(
       fc.property(uint32, uint32, (seed, index) => {
         const ids = seededIds(seed, 'obs');
@@ -15,7 +15,7 @@ describe('ids by index', () => {
     );
   });
 
-  it('are nobody else’s text, however close', () => {
+  it('reject any other text, however similar', () => {
     const ids = seededIds(1, 'obs');
     const id = ids.at(42);
     const close = [
@@ -34,14 +34,14 @@ describe('ids by index', () => {
     expect(close.map((text) => ids.indexOf(text))).toEqual(close.map(() => undefined));
   });
 
-  it('are different ones', () => {
+  it('are unique', () => {
     const ids = seededIds(3, 'x');
     expect(new Set(Array.from({ length: 100_000 }, (_, index) => ids.at(index))).size).toBe(100_000);
   });
 });
 
 describe('draws by index', () => {
-  it('are the same for the same seed and index, in whatever order they are made', () => {
+  it('are the same for the same seed and index, whatever their order', () => {
     const [one, other] = [drawer(1, 's'), drawer(1, 's')];
     const forward = [0, 1, 2].map((index) => one(index).fraction());
     const backward = [2, 1, 0].map((index) => other(index).fraction()).reverse();
@@ -50,7 +50,7 @@ describe('draws by index', () => {
     expect(drawer(1, 't')(0).fraction()).not.toBe(forward[0]);
   });
 
-  it('have nothing in common with their neighbours', () => {
+  it('are independent of their neighbours', () => {
     const at = drawer(1, 's');
     const tenths = Array.from({ length: 10_000 }, (_, index) => at(index).whole(0, 9));
     const repeats = tenths.filter((tenth, index) => tenth === tenths[index - 1]).length;

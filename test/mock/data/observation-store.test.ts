@@ -30,7 +30,7 @@ function apply(
 }
 
 describe('the observations of a project', () => {
-  it('are what a plain list would have, whatever was added and changed', () => {
+  it('equal those of a plain list after any additions and changes', () => {
     fc.assert(
       fc.property(fc.nat({ max: 12 }), fc.array(change, { maxLength: 20 }), (count, changes) => {
         const store = observationStore(source(count));
@@ -48,7 +48,7 @@ describe('the observations of a project', () => {
     );
   });
 
-  it('are made one by one: the last of four billion comes at once', () => {
+  it('are created on demand: the last of four billion takes no longer than the first', () => {
     const store = observationStore(source(2 ** 32));
     const [last] = store.slice(2 ** 32 - 1, 5);
     expect(store.find(last?.id ?? '')).toEqual(last);

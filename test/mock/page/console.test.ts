@@ -17,11 +17,11 @@ afterEach(async () => {
   for (const one of stages.splice(0)) await one.close();
 });
 
-/** The page as a browser has it: its token, and the calls it makes. */
+/** Returns the page as a browser has it: its token and its requests. */
 async function open(url: string) {
   const html = await (await fetch(`${url}/`)).text();
   const token = /<meta name="token" content="([^"]+)"/.exec(html)?.[1] ?? '';
-  const ask = (path: string, headers: Record<string, string> = {}, body?: unknown) =>
+  const request = (path: string, headers: Record<string, string> = {}, body?: unknown) =>
     fetch(`${url}/_mock/page/${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { 'x-mock-page': token, ...headers },
@@ -30,10 +30,10 @@ async function open(url: string) {
   return {
     html,
     token,
-    ask,
-    do: async (body: unknown) => (await ask('do', {}, body)).json() as Promise<Record<string, string>>,
+    request,
+    do: async (body: unknown) => (await request('do', {}, body)).json() as Promise<Record<string, string>>,
     state: async (run?: string) =>
-      (await ask(run === undefined ? 'state' : `state?run=${run}`)).json() as Promise<Scene>,
+      (await request(run === undefined ? 'state' : `state?run=${run}`)).json() as Promise<Scene>,
   };
 }
 
@@ -43,14 +43,14 @@ async function served(options: ServerOptions = {}): Promise<Service & Awaited<Re
 }
 
 describe('the page of the mock', () => {
-  it('is there only when it is asked for', async () => {
+  it('exists only if it is enabled', async () => {
     const { mock, call } = await startService();
     expect((await call('GET', '/')).status).toBe(404);
     expect((await call('GET', '/_mock/page/state')).status).toBe(404);
     expect(mock.requests).toHaveLength(2);
   });
 
-  it('is one file that may load nothing, send nothing elsewhere and be embedded nowhere', async () => {
+  it('is one file that cannot load anything, send anything elsewhere or be embedded', async () => {
     const { call, html } = await served();
     const { status, headers } = await call('GET', '/');
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -65,25 +65,25 @@ describe('the page of the mock', () => {
     expect(html).toMatch(/<style>[^<]*color-scheme: light dark[^<]*<\/style>/);
   });
 
-  it('is where the app URL of a run leads, unless that is to begin otherwise', async () => {
+  it('is the target of app URLs, unless they have another base', async () => {
     const { mock, post, html } = await served();
     const { appUrl, runId } = (await post('/api/ci/runs', byProcess)).json();
     expect(appUrl).toBe(`${mock.url}/projects/shop/runs/${runId}`);
-    const reply = await fetch(String(appUrl));
-    expect([reply.status, await reply.text()]).toEqual([200, html]);
+    const response = await fetch(String(appUrl));
+    expect([response.status, await response.text()]).toEqual([200, html]);
 
     const other = await served({ appUrlBase: 'https://app.example.test' });
     expect((await other.post('/api/ci/runs', byProcess)).json().appUrl).toMatch(/^https:\/\/app\.example/);
   });
 
-  it('is no part of what came over the wire, and meets no fault and no limit', async () => {
+  it('is not recorded, and neither faults nor rate limits affect it', async () => {
     const { mock, state } = await served({ rateLimit: 'documented' });
     mock.faults.add({ kind: 'status', status: 503 });
     for (let i = 0; i < 120; i += 1) await state();
     expect([mock.requests.length, mock.faults.pending]).toEqual([0, 1]);
   });
 
-  it('takes GET and HEAD alone', async () => {
+  it('allows only GET and HEAD', async () => {
     const { call } = await served();
     expect((await call('HEAD', '/')).status).toBe(200);
     expect((await call('POST', '/')).status).toBe(405);
@@ -91,45 +91,52 @@ describe('the page of the mock', () => {
   });
 });
 
-describe('who may drive the page', () => {
+describe('access to the page', () => {
   it.each<[string, Record<string, string>]>([
-    ['a call without the token', { 'x-mock-page': '' }],
-    ['a call with another token', { 'x-mock-page': '00000000-0000-4000-8000-000000000000' }],
+    ['a request without the token', { 'x-mock-page': '' }],
+    ['a request with another token', { 'x-mock-page': '00000000-0000-4000-8000-000000000000' }],
     ['another origin', { origin: 'https://evil.example' }],
     ['another port of this machine', { origin: 'http://127.0.0.1:1' }],
     ['a page without an origin', { origin: 'null' }],
-    ['another site, by what the browser says', { 'sec-fetch-site': 'cross-site' }],
+    ['another site, as reported by the browser', { 'sec-fetch-site': 'cross-site' }],
     ['the same site on another port', { 'sec-fetch-site': 'same-site' }],
-  ])('not %s', async (_who, headers) => {
-    const { mock, ask, trigger: start } = await served();
+  ])('is refused for %s', async (_case, headers) => {
+    const { mock, request, trigger: start } = await served();
     const id = await start();
-    expect((await ask('state', headers)).status).toBe(403);
-    const reply = await ask('do', headers, { do: 'end', run: id, as: 'passed' });
-    expect(reply.status).toBe(403);
-    expect(reply.headers.get('access-control-allow-origin')).toBeNull();
+    expect((await request('state', headers)).status).toBe(403);
+    const response = await request('do', headers, { do: 'end', run: id, as: 'passed' });
+    expect(response.status).toBe(403);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
     expect(mock.state.runs.get(id)?.outcome).toBe('stuck');
   });
 
-  it('the page itself, as a browser sends it', async () => {
-    const { mock, ask } = await served();
+  it('is allowed for the page itself, as a browser sends its requests', async () => {
+    const { mock, request } = await served();
     const headers = { origin: mock.url, 'sec-fetch-site': 'same-origin' };
-    expect((await ask('state', headers)).status).toBe(200);
+    expect((await request('state', headers)).status).toBe(200);
   });
 
-  it.each(['/', '/projects/a/runs/b', '/_mock/page/state'])('not %s under another name', async (path) => {
-    const { mock, token } = await served();
-    for (const host of ['rebound.example', `127.0.0.1.nip.example:${mock.port}`, 'localhost.evil.example']) {
-      const headers = { host, 'x-mock-page': token };
-      const status = await new Promise((resolve) => {
-        http.get({ port: mock.port, host: '127.0.0.1', path, headers }, (reply) =>
-          resolve(reply.resume().statusCode),
-        );
-      });
-      expect(status, host).toBe(421);
-    }
-  });
+  it.each(['/', '/projects/a/runs/b', '/_mock/page/state'])(
+    'is refused for %s under another host name',
+    async (path) => {
+      const { mock, token } = await served();
+      for (const host of [
+        'rebound.example',
+        `127.0.0.1.nip.example:${mock.port}`,
+        'localhost.evil.example',
+      ]) {
+        const headers = { host, 'x-mock-page': token };
+        const status = await new Promise((resolve) => {
+          http.get({ port: mock.port, host: '127.0.0.1', path, headers }, (response) =>
+            resolve(response.resume().statusCode),
+          );
+        });
+        expect(status, host).toBe(421);
+      }
+    },
+  );
 
-  it('nobody who embeds it', async () => {
+  it('is refused for embedding', async () => {
     const { call } = await served();
     for (const destination of ['iframe', 'script', 'empty', 'image', 'object']) {
       const headers = { 'x-api-key': '', 'sec-fetch-dest': destination };
@@ -139,12 +146,12 @@ describe('who may drive the page', () => {
     expect((await call('GET', '/', { headers })).status).toBe(200);
   });
 
-  it('gives no answer to a preflight that would let another origin in', async () => {
+  it('is refused for a preflight of another origin', async () => {
     const { mock } = await served();
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
-    const reply = await fetch(`${mock.url}/_mock/page/do`, { method: 'OPTIONS', headers });
-    expect(reply.status).toBe(403);
-    expect([...reply.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+    const response = await fetch(`${mock.url}/_mock/page/do`, { method: 'OPTIONS', headers });
+    expect(response.status).toBe(403);
+    expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 });
 
@@ -163,21 +170,21 @@ describe('ending a run on the page', () => {
     ['cancelled', 4],
   ] as const)('as %s makes a gate exit %i', async (as, code) => {
     const { on, id, page } = await staged();
-    expect(await page.do({ do: 'end', run: id, as })).toEqual({ said: `${id} ended as ${as}` });
+    expect(await page.do({ do: 'end', run: id, as })).toEqual({ message: `${id} ended as ${as}` });
     expect((await on.rungate('run', 'wait', id, '--strict')).code).toBe(code);
     expect((await page.state()).runs).toMatchObject([{ key: id, result: as }]);
   });
 
-  it('happens once: a run that has ended stays as it is', async () => {
+  it('has no effect on a run that has already ended', async () => {
     const { on, id, page } = await staged();
     await page.do({ do: 'end', run: id, as: 'failed' });
     for (const as of ['passed', 'cancelled']) {
-      expect(await page.do({ do: 'end', run: id, as })).toEqual({ said: `${id} had ended before` });
+      expect(await page.do({ do: 'end', run: id, as })).toEqual({ message: `${id} has already ended` });
     }
     expect((await on.rungate('run', 'wait', id)).code).toBe(1);
   });
 
-  it('tells the webhooks, once, whatever was planned', async () => {
+  it('announces the end to webhooks once, whatever the planned outcome', async () => {
     const { post, asUser, mock, clock, do: act, trigger: start } = await served({ outcome: 'passed' });
     await asUser('POST', '/api/webhooks', { url: 'http://127.0.0.1:9/', events: ['run.completed'] });
     const id = await start();
@@ -206,26 +213,26 @@ describe('ending a run on the page', () => {
     [{ do: 'everything' }, 422],
     ['{', 400],
     ['null', 422],
-  ])('%j is refused', async (body, status) => {
-    const { mock, ask } = await served();
-    expect((await ask('do', {}, body)).status).toBe(status);
+  ])('refuses %j', async (body, status) => {
+    const { mock, request } = await served();
+    expect((await request('do', {}, body)).status).toBe(status);
     expect(mock.faults.pending).toBe(0);
   });
 
-  it('is not possible for a run of another tenant, which is not shown either', async () => {
-    const { mock, call, state, ask } = await served();
+  it('neither shows nor ends the run of another tenant', async () => {
+    const { mock, call, state, request } = await served();
     mock.state.credentials.set('other', { kind: 'key', tenant: 'tenant_2' });
     const headers = { 'x-api-key': 'other', 'content-type': 'application/json' };
     const made = await call('POST', '/api/ci/runs', { headers, body: JSON.stringify(byProcess) });
     const id = String(made.json().runId);
     expect((await state()).runs).toEqual([]);
     expect((await state(id)).run).toBeNull();
-    expect((await ask('do', {}, { do: 'end', run: id, as: 'passed' })).status).toBe(404);
+    expect((await request('do', {}, { do: 'end', run: id, as: 'passed' })).status).toBe(404);
   });
 });
 
 describe('webhooks and faults on the page', () => {
-  it('a test event is sent and signed as the service does it, and again when asked to', async () => {
+  it('sends a test event, signed as the service does, and sends it again on request', async () => {
     const received: { headers: http.IncomingHttpHeaders; body: string }[] = [];
     const receiver = createServer(async (request, response) => {
       let body = '';
@@ -244,7 +251,7 @@ describe('webhooks and faults on the page', () => {
     await act({ do: 'test', webhook: hook.id });
     await mock.deliveriesSent();
     const [row] = (await state()).deliveries;
-    expect(row).toMatchObject({ event: 'webhook.test', status: 'delivered', answer: 'HTTP 204' });
+    expect(row).toMatchObject({ event: 'webhook.test', status: 'delivered', response: 'HTTP 204' });
     await act({ do: 'retry', delivery: row?.key });
     await mock.deliveriesSent();
     receiver.close();
@@ -258,7 +265,7 @@ describe('webhooks and faults on the page', () => {
     }
   });
 
-  it('what was not sent does not push out what was', async () => {
+  it('shows sent deliveries even if many were not sent', async () => {
     const { mock, do: act, state } = await served();
     const [first, other] = [...mock.state.account('tenant_1').webhooks.values()];
     await act({ do: 'test', webhook: first?.id });
@@ -269,20 +276,20 @@ describe('webhooks and faults on the page', () => {
     expect(statuses.filter((status) => status === 'not sent')).toHaveLength(50);
   });
 
-  it('a fault is on until it is used up or switched off, one by one', async () => {
+  it('keeps a fault on until it has affected its requests or is switched off', async () => {
     const { call, do: act, state, trigger: start } = await served();
     const id = await start();
     const code = async () => (await call('GET', `/api/ci/runs/${id}`)).status;
     expect(await act({ do: 'fault', fault: '503@run.status:1-2' })).toEqual({
-      said: 'Fault 503@run.status:1-2 is on',
+      message: 'Fault 503@run.status:1-2 is on',
     });
     await act({ do: 'fault', fault: 'html-502@run.status:all' });
     expect(await code()).toBe(503);
     const [first, second] = (await state()).faults;
-    expect(first).toMatchObject({ kind: 'status 503', endpoint: 'run.status', calls: '1 call left' });
-    expect(second).toMatchObject({ kind: 'html-502', calls: 'every call' });
-    expect(await act({ do: 'off', fault: first?.key })).toEqual({ said: 'The fault is off' });
-    expect(await act({ do: 'off', fault: first?.key })).toEqual({ said: 'The fault was off already' });
+    expect(first).toMatchObject({ kind: 'status 503', endpoint: 'run.status', when: '1 request left' });
+    expect(second).toMatchObject({ kind: 'html-502', when: 'all requests' });
+    expect(await act({ do: 'off', fault: first?.key })).toEqual({ message: 'The fault is off' });
+    expect(await act({ do: 'off', fault: first?.key })).toEqual({ message: 'The fault was already off' });
     expect(await code()).toBe(502);
     await act({ do: 'off', fault: second?.key });
     expect(await code()).toBe(200);
@@ -295,8 +302,8 @@ describe('webhooks and faults on the page', () => {
   });
 });
 
-describe('what the page tells of a run', () => {
-  it('is the run, its time line, and the requests and deliveries that concerned it', async () => {
+describe('the data of the page', () => {
+  it('includes a run, its timeline, and the requests and deliveries related to it', async () => {
     const { mock, clock, post, call, asUser, state } = await served({
       deliver: (_hook, one) => {
         one.status = 'delivered';
@@ -322,7 +329,7 @@ describe('what the page tells of a run', () => {
     expect(run?.fields).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ name: 'Ref', value: 'main' }),
-        expect.objectContaining({ name: 'Took', value: '1.5 s' }),
+        expect.objectContaining({ name: 'Duration', value: '1.5 s' }),
       ]),
     );
     const texts = run?.timeline.map(({ text }) => text);
@@ -333,7 +340,7 @@ describe('what the page tells of a run', () => {
     expect((await state('run_unknown')).run).toBeNull();
   });
 
-  it('is harmless whatever it is called, and the page itself has none of it', async () => {
+  it('is harmless whatever a run contains, and the page itself contains none of it', async () => {
     const { mock, post, state, call } = await served();
     const evil = '</script><script>alert(1)</script>\u202e\u001b[31m';
     const made = (await post('/api/ci/runs', { projectSlug: evil, processSlug: evil })).json();
@@ -345,8 +352,8 @@ describe('what the page tells of a run', () => {
     expect(mock.state.runs.size).toBe(1);
   });
 
-  it('has no secret in it, of those the mock knows and those that were sent', async () => {
-    const { mock, post, call, asUser, state, ask } = await served({ tenantSecret: 'tenant-s3cret' });
+  it('contains no secret, known or received', async () => {
+    const { mock, post, call, asUser, state, request } = await served({ tenantSecret: 'tenant-s3cret' });
     const hook = (
       await asUser('POST', '/api/webhooks', { url: 'https://u:pa@ss@h.example/x?key=hookkey' })
     ).json();
@@ -362,13 +369,13 @@ describe('what the page tells of a run', () => {
       externalUrl: 'https://me:url-s3cret@ci.example/?token=t0ken-s3cret',
     });
     await post('/api/ci/runs', `not json: ${mock.apiKey}`);
-    const told = await state();
-    const shown = [JSON.stringify(told)];
-    expect(told.requests).toHaveLength(8);
-    for (const { key: number } of told.requests) {
-      shown.push(((await (await ask(`request?number=${number}`)).json()) as { text: string }).text);
+    const everything = await state();
+    const shown = [JSON.stringify(everything)];
+    expect(everything.requests).toHaveLength(8);
+    for (const { key: number } of everything.requests) {
+      shown.push(((await (await request(`request?number=${number}`)).json()) as { text: string }).text);
     }
-    for (const run of told.runs) shown.push(JSON.stringify(await state(String(run.key))));
+    for (const run of everything.runs) shown.push(JSON.stringify(await state(String(run.key))));
     const all = shown.join('\n');
     expect(all).not.toMatch(/s3cret|hookkey|pa@ss|ss@h/);
     for (const secret of [mock.apiKey, mock.token, hook.secret, rotated.secret, key.apiKey]) {
@@ -379,7 +386,7 @@ describe('what the page tells of a run', () => {
     expect(all).toContain('"value": "********"');
   });
 
-  it('keeps up with ten thousand requests', async () => {
+  it('is limited to 100 of ten thousand requests', async () => {
     const { mock, call, state } = await served();
     await call('GET', '/api/orders.json');
     const [request] = mock.requests;

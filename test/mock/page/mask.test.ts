@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordedRequest } from '../../../src/mock/exchange.ts';
 import { parseQuery } from '../../../src/mock/exchange.ts';
-import { shownLine, shownRequest, shownTarget, shownUrl } from '../../../src/mock/page/mask.ts';
+import { redactedLine, redactedRequest, redactedTarget, redactedUrl } from '../../../src/mock/page/mask.ts';
 
 const requestOf = (parts: Partial<RecordedRequest>): RecordedRequest => ({
   ...{ endpoint: null, method: 'POST', path: '/', query: {}, headers: {}, body: '', at: 0, status: 200 },
   ...parts,
 });
 
-describe('what the page of the mock shows', () => {
+describe("redaction for the mock's page", () => {
   it.each([
     ['https://u:p@h.example/a', 'https://********@h.example/a'],
     ['https://u:p@q@h.example/a@b', 'https://********@h.example/a@b'],
@@ -18,18 +18,20 @@ describe('what the page of the mock shows', () => {
     ['https://h.example/?apikey=x#top', 'https://h.example/?apikey=********#top'],
     ['a rg_known b', 'a *** b'],
     ['two\nlines', 'two\\nlines'],
-  ])('of %j is %j', (text, shown) => expect(shownLine(text, ['rg_known'])).toBe(shown));
+  ])('shows %j as %j', (text, shown) => expect(redactedLine(text, ['rg_known'])).toBe(shown));
 
-  it('of a webhook is its address without the query', () => {
-    expect(shownUrl('https://u:p@h.example/in?queue=shop&k=1', [])).toBe('https://********@h.example/in?…');
+  it("shows a webhook's URL without the query", () => {
+    expect(redactedUrl('https://u:p@h.example/in?queue=shop&k=1', [])).toBe(
+      'https://********@h.example/in?…',
+    );
   });
 
   it.each([
     ['x=1&x=2&y=', '/?x=1&x=2&y='],
     ['api_key=a%26b', '/?api_key=********'],
     ['Secret=1&secret=2', '/?Secret=********&secret=********'],
-  ])('of the query %s is %s', (query, target) => {
-    expect(shownTarget(requestOf({ query: parseQuery(query) }), [])).toBe(target);
+  ])('shows the query %s as %s', (query, target) => {
+    expect(redactedTarget(requestOf({ query: parseQuery(query) }), [])).toBe(target);
   });
 
   it.each([
@@ -49,21 +51,21 @@ describe('what the page of the mock shows', () => {
       [{ password: 7 }, null, 'x'],
       [{ password: '********' }, null, 'x'],
     ],
-  ])('of the body %j is %j', (body, shown) => {
-    const text = shownRequest(requestOf({ body: JSON.stringify(body) }), []);
+  ])('shows the body %j as %j', (body, shown) => {
+    const text = redactedRequest(requestOf({ body: JSON.stringify(body) }), []);
     expect(JSON.parse(text.slice(text.indexOf('\n\n')))).toEqual(shown);
   });
 
-  it('of a body that is no JSON is its size', () => {
-    expect(shownRequest(requestOf({ body: '{"apiKey": "é' }), [])).toBe(
-      'POST /\n\n(14 bytes that are no JSON)',
+  it('shows only the size of a body that is not JSON', () => {
+    expect(redactedRequest(requestOf({ body: '{"apiKey": "é' }), [])).toBe(
+      'POST /\n\n(14 bytes that are not JSON)',
     );
   });
 
-  it('never has a known secret in it, nor a part of one, wherever that came', () => {
+  it('never shows a known secret or a part of one, wherever it occurs', () => {
     const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-'];
     const secrets = fc.string({ unit: fc.constantFrom(...letters), minLength: 20, maxLength: 40 });
-    // Up to where things are cut.
+    // Lengths around the limits at which texts are cut.
     const long = fc
       .oneof(fc.integer({ min: 150, max: 300 }), fc.integer({ min: 3900, max: 4000 }))
       .map((length) => '.'.repeat(length));
@@ -76,8 +78,8 @@ describe('what the page of the mock shows', () => {
           headers: { 'user-agent': text, authorization: text },
           body: JSON.stringify({ note: text, [secret]: [text] }),
         });
-        const shown = [shownRequest(request, [secret]), shownLine(text, [secret])].join('\n');
-        // A part long enough not to be there by chance.
+        const shown = [redactedRequest(request, [secret]), redactedLine(text, [secret])].join('\n');
+        // A part too long to occur at random.
         expect(shown).not.toContain(secret.slice(0, 10));
       }),
     );
