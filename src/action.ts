@@ -7,7 +7,7 @@ import { readOwnFile } from './ci/own-file.ts';
 import { githubAnnotation } from './ci/reports/log-commands.ts';
 import { main } from './cli/main.ts';
 import { createContext } from './commands/context.ts';
-import { cancelLeftBehind } from './commands/run/cancel.ts';
+import { cancelUnfinished } from './commands/run/cancel.ts';
 import { ConfigError, RungateError, redactError, reportError } from './errors.ts';
 import { exitCodeOf, exitCodes } from './exit.ts';
 import type { Io } from './host/io.ts';
@@ -82,7 +82,7 @@ export async function runPost(toolkit: Toolkit, io: Io): Promise<number> {
     );
     const context = await createContext({ ...io, env: environment(toolkit, io, journal) }, globals);
     try {
-      return await cancelLeftBehind(context, left);
+      return await cancelUnfinished(context, left);
     } finally {
       await context.close();
     }

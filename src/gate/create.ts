@@ -2,7 +2,7 @@ import type { Exchange } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { HttpError, NetworkError } from '../errors.ts';
-import type { Tell } from './events.ts';
+import type { Emit } from './events.ts';
 import { runIdOf } from './run-id.ts';
 import { appUrlOf } from './run-status.ts';
 import type { RunService } from './service.ts';
@@ -35,7 +35,7 @@ export interface CreateTools {
   clock: Clock;
   /** Aborted when a person or the CI stops us. */
   signal: AbortSignal;
-  tell?: Tell | undefined;
+  emit?: Emit | undefined;
 }
 
 /** Within the 5 s that a stop may take: how long the response is awaited, and how long the second request may take. */
@@ -95,7 +95,7 @@ async function within<T>(ms: number, promise: Promise<T>, clock: Clock): Promise
 export async function createRun(
   request: CreateRequest,
   timeoutMs: number,
-  { service, clock, signal, tell }: CreateTools,
+  { service, clock, signal, emit }: CreateTools,
 ): Promise<Creation> {
   if (signal.aborted) return { kind: 'none' };
   const { body, idempotencyKey } = request;
@@ -111,7 +111,7 @@ export async function createRun(
       onRetry(error, waitMs) {
         mayExist ||= !surelyRefused(error);
         retryAt = clock.monotonic() + waitMs;
-        tell?.({ type: 'retry', error, waitMs });
+        emit?.({ type: 'retry', error, waitMs });
       },
     })
     .then(

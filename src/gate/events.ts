@@ -33,4 +33,4 @@ export type GateEvent =
   /** Something that does not change the verdict, such as a journal that cannot be written; for people. */
   | { type: 'note'; message: string };
 
-export type Tell = (event: GateEvent) => void;
+export type Emit = (event: GateEvent) => void;

@@ -3,7 +3,7 @@ import { HttpError, RungateError, type StopCause, StoppedError } from '../errors
 import { untilAborted } from './create.ts';
 import { type Fleet, fleetSlots, waitForCreateSlot } from './fleet/slots.ts';
 import type { Policy } from './policy.ts';
-import { endedAtFirstLook, firstProgress, type PollRules, stretchAfter } from './poll.ts';
+import { endedAtFirstRead, firstProgress, type PollRules, stretchAfter } from './poll.ts';
 import {
   type Cancellation,
   type GateReport,
@@ -59,12 +59,12 @@ const cancelTimeoutMs = 15_000;
 
 /** Creates a run if asked to, waits for all runs, and judges them. Throws when no run could be created. */
 export async function runGate(options: GateOptions, tools: GateTools): Promise<GateReport> {
-  const { clock, journal, tell } = tools;
+  const { clock, journal, emit } = tools;
   const aborter = new AbortController();
   const stopped: { by: StopCause | null; at: number } = { by: null, at: 0 };
   const unsubscribe = tools.onStop((by) => {
     Object.assign(stopped, { by, at: clock.monotonic() });
-    tell?.({ type: 'stopping', by });
+    emit?.({ type: 'stopping', by });
     aborter.abort(new StoppedError(by));
   });
   const stoppable: StoppableTools = { ...tools, signal: aborter.signal };
@@ -72,7 +72,7 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     const { start } = options;
     const waited =
       start === undefined
-        ? await waitForThese(options, stoppable)
+        ? await waitForExisting(options, stoppable)
         : await createAndWait(start, options, stoppable);
     const { runs, discarded, lost } = waited;
     for (const { runId, progress } of runs) if (progress.seen?.kind === 'ended') journal?.settled(runId);
@@ -112,7 +112,7 @@ function pollRules(options: GateOptions, { clock }: GateTools): PollRules {
   };
 }
 
-async function waitForThese(options: GateOptions, tools: StoppableTools): Promise<Waited> {
+async function waitForExisting(options: GateOptions, tools: StoppableTools): Promise<Waited> {
   const { runIds = [], names = [] } = options;
   const now = tools.clock.monotonic();
   const runs = runIds.map((runId, at) => watch(runId, now, { subject: named(names[at]) }));
@@ -132,12 +132,12 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   const subject = subjectOf(start.body);
   const started = await startRun(start, options.timeoutMs, {
     ...tools,
-    tell(event) {
+    emit(event) {
       if (event.type === 'retry' && event.error instanceof HttpError && event.error.status === 429)
         limitedMs += event.waitMs;
-      tools.tell?.(event);
+      tools.emit?.(event);
     },
-    async endedAtFirstLook({ step, run: created, reattached, doubtful }) {
+    async endedAtFirstRead({ step, run: created, reattached, doubtful }) {
       const { runId, appUrl } = created;
       // The reads of a gate with slots of its own are spread already.
       const stretch = rules.slots === undefined ? stretchAfter(limitedMs, options.intervalMs) : 1;
@@ -151,7 +151,7 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
       });
       runs = [run];
       await waitForRuns(runs, rules, tools);
-      const foreign = doubtful && endedAtFirstLook(run);
+      const foreign = doubtful && endedAtFirstRead(run);
       if (foreign) runs = [];
       return foreign;
     },
@@ -185,7 +185,7 @@ async function cancelAll(
   runs: readonly WatchedRun[],
   reason: string,
   timeoutMs: number,
-  { service, tell }: GateTools,
+  { service, emit }: GateTools,
   signal?: AbortSignal,
 ): Promise<Cancellation> {
   if (runs.length === 0) return 'none';
@@ -193,11 +193,11 @@ async function cancelAll(
     runs.map(async ({ runId }) => {
       try {
         await service.cancel(runId, reason, { timeoutMs: Math.max(1, timeoutMs), signal });
-        tell?.({ type: 'cancelled', runId, error: null });
+        emit?.({ type: 'cancelled', runId, error: null });
         return true;
       } catch (error) {
         if (!(error instanceof RungateError)) throw error;
-        tell?.({ type: 'cancelled', runId, error });
+        emit?.({ type: 'cancelled', runId, error });
         return false;
       }
     }),

@@ -34,7 +34,7 @@ export function resolvePolicy({ strict, on }: PolicySource = {}): Policy {
 }
 
 /** Returns the overrides of a weaker source that a stronger one says nothing about. */
-export function unspoken(weaker: Overrides, { strict, on = {} }: PolicySource): Overrides {
+export function remainingOverrides(weaker: Overrides, { strict, on = {} }: PolicySource): Overrides {
   const spoken = new Set([...Object.keys(on), ...(strict === undefined ? [] : ['cancelled'])]);
   return Object.fromEntries(Object.entries(weaker).filter(([verdict]) => !spoken.has(verdict)));
 }

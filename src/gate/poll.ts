@@ -24,9 +24,9 @@ export interface Progress {
   /** Failed reads in a row. */
   failures: number;
   /** Failed connections while no reply has ever come: a sign of a wrong address. */
-  deadEnds: number;
+  addressFailures: number;
   /** The service has answered something, whatever it was. */
-  replied: boolean;
+  responded: boolean;
   /** How far the interval is stretched because the tenant's limit was hit; 1 is not at all. */
   stretch: number;
   /** A read has shown the run in progress: it had not ended before the first look. */
@@ -53,7 +53,7 @@ export type ReadResult =
 /** Reads after our own trigger in which a 404 means "not visible yet". */
 const visibilityReads = 3;
 /** Failed connections, with no reply ever, after which the address counts as wrong. */
-const deadEndLimit = 4;
+const addressFailureLimit = 4;
 const firstBackoffMs = 500;
 const longestIntervalMs = 30 * 60_000;
 /** What is added to a wait at random, as a share of it. Clients that a limit refuses together are told to return together. */
@@ -75,8 +75,8 @@ export function firstProgress(stretch = 1): Progress {
   return {
     attempts: 0,
     failures: 0,
-    deadEnds: 0,
-    replied: false,
+    addressFailures: 0,
+    responded: false,
     stretch,
     inProgress: false,
     seen: null,
@@ -102,7 +102,7 @@ function isPassing(error: RungateError, progress: Progress, rules: PollRules): b
  * Whether the first clear status of the run was that of a run that has ended. An unknown state or a response that cannot be
  * trusted leaves that open, and the next read decides.
  */
-export function endedAtFirstLook(run: { progress: Progress; outcome: Outcome | null }): boolean {
+export function endedAtFirstRead(run: { progress: Progress; outcome: Outcome | null }): boolean {
   const { progress, outcome } = run;
   if (outcome === null || progress.inProgress) return false;
   return progress.seen?.kind === 'ended' || (outcome.verdict === 'unobserved' && saysEnded(outcome.cause));
@@ -112,7 +112,7 @@ function isLimit(error: RungateError | null): boolean {
   return error instanceof HttpError && error.status === 429;
 }
 
-function isDeadEnd(error: RungateError): boolean {
+function isAddressFailure(error: RungateError): boolean {
   return error instanceof NetworkError && ['dns', 'refused', 'tls'].includes(error.fault);
 }
 
@@ -181,8 +181,8 @@ export function afterRead(
   const progress: Progress = {
     attempts: before.attempts + 1,
     failures: 0,
-    deadEnds: 0,
-    replied: true,
+    addressFailures: 0,
+    responded: true,
     stretch: Math.max(1, before.stretch * 0.9),
     inProgress: before.inProgress || (reading.kind === 'running' && reading.known),
     seen: reading,
@@ -205,12 +205,13 @@ function afterFailure(
     ...before,
     attempts: before.attempts + (limited ? 0 : 1),
     failures: before.failures + 1,
-    deadEnds: before.deadEnds + (isDeadEnd(error) ? 1 : 0),
-    replied: before.replied || !(error instanceof NetworkError) || error.fault === 'broken',
+    addressFailures: before.addressFailures + (isAddressFailure(error) ? 1 : 0),
+    responded: before.responded || !(error instanceof NetworkError) || error.fault === 'broken',
     stretch: limited ? Math.min(before.stretch * 1.5, longestStretch) : before.stretch,
     trouble: error,
   };
-  const wrongAddress = progress.deadEnds >= deadEndLimit && !progress.replied && !rules.triggered;
+  const wrongAddress =
+    progress.addressFailures >= addressFailureLimit && !progress.responded && !rules.triggered;
   if (!isPassing(error, progress, rules) || wrongAddress)
     return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
 

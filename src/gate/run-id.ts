@@ -169,7 +169,7 @@ export function checkRunId(runId: string): void {
 }
 
 /** What came in place of an id, as the end of a sentence, and how to get the id; null where it may be one. */
-function pastedInstead(text: string): [string, string] | null {
+function pasteProblem(text: string): [string, string] | null {
   if (text === '') return ['is empty', 'check the variable that it comes from: run trigger prints the id'];
   if (/^(?:null|undefined)$/.test(text))
     return [`is ${text}`, 'the field that it was read from is not there: run trigger prints the id alone'];
@@ -183,7 +183,7 @@ function pastedInstead(text: string): [string, string] | null {
  * A run id as somebody typed or pasted it.
  * @throws UsageError where it cannot be one, or where more was pasted than the id
  */
-export function givenRunId(text: string): string {
+export function parseRunId(text: string): string {
   const trimmed = text.trim();
   if (/^https?:\/\//i.test(trimmed)) {
     const id = lastSegment(pathOf(trimmed));
@@ -199,7 +199,7 @@ export function givenRunId(text: string): string {
       hint: `give it without: ${excerpt(trimmed, 80)}`,
     });
   }
-  const pasted = pastedInstead(trimmed);
+  const pasted = pasteProblem(trimmed);
   if (pasted !== null) throw new UsageError(`<runId> ${pasted[0]}`, { hint: pasted[1] });
   checkRunId(text);
   return text;

@@ -24,11 +24,11 @@ export interface RunService {
 }
 
 /** How to see a status that cannot be trusted, as it came. */
-const lookHint = (runId: string, redact: Redact) =>
+const statusHint = (runId: string, redact: Redact) =>
   `see what the service answers: rungate api GET ${redact(fillPath('run.status', run['run.status'], { runId }))}`;
 
 /** How often a run is read until its state is clear. */
-const looks = 3;
+const maxReads = 3;
 
 export function runService(caller: Caller, now: () => number): RunService {
   // `readResponse` is stricter than the schema: it knows what the status of an ended run must have.
@@ -54,7 +54,7 @@ export function runService(caller: Caller, now: () => number): RunService {
         {
           ...reading.violation,
           status: response.status,
-          hint: lookHint(runId, redact),
+          hint: statusHint(runId, redact),
           body: shownBody(response.text, redact),
         },
       );
@@ -64,7 +64,7 @@ export function runService(caller: Caller, now: () => number): RunService {
       let trusted = false;
       let body: string | undefined;
       // One response that cannot be trusted, or one 404 of a run that exists, says nothing: so the run is read again.
-      for (let look = 0; look < looks; look += 1) {
+      for (let read = 0; read < maxReads; read += 1) {
         try {
           const response = await status(runId, options);
           const reading = readResponse(response, runId);
@@ -83,7 +83,7 @@ export function runService(caller: Caller, now: () => number): RunService {
         field: 'state',
         expected: 'in_progress, completed or cancelled',
         received: 'none of these',
-        hint: `${lookHint(runId, redactNothing)}; start a new run with another idempotency salt`,
+        hint: `${statusHint(runId, redactNothing)}; start a new run with another idempotency salt`,
         body,
       });
     },

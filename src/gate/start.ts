@@ -59,7 +59,7 @@ export interface StartTools extends CreateTools {
    * By default one read of a run that is in doubt.
    * @param leftMs until the start may wait no longer for a rate limit
    */
-  endedAtFirstLook?(candidate: Candidate, leftMs: number): Promise<boolean>;
+  endedAtFirstRead?(candidate: Candidate, leftMs: number): Promise<boolean>;
 }
 
 export type Started =
@@ -67,14 +67,18 @@ export type Started =
   | { kind: 'none' | 'unknown'; step: KeyStep; discarded: DiscardedRun[] };
 
 /** How long the look at a run that is not waited for may take, retries included, in milliseconds. */
-const lookTimeoutMs = 60_000;
+const firstReadTimeoutMs = 60_000;
 
-async function lookOnce({ run, doubtful }: Candidate, leftMs: number, tools: StartTools): Promise<boolean> {
+async function readIfDoubtful(
+  { run, doubtful }: Candidate,
+  leftMs: number,
+  tools: StartTools,
+): Promise<boolean> {
   const { service, signal } = tools;
   if (!doubtful || signal.aborted) return false;
   try {
-    const limitTimeoutMs = Math.max(lookTimeoutMs, leftMs);
-    return await service.hasEnded(run.runId, { signal, timeoutMs: lookTimeoutMs, limitTimeoutMs });
+    const limitTimeoutMs = Math.max(firstReadTimeoutMs, leftMs);
+    return await service.hasEnded(run.runId, { signal, timeoutMs: firstReadTimeoutMs, limitTimeoutMs });
   } catch (error) {
     if (!signal.aborted) throw error;
     return false;
@@ -100,11 +104,11 @@ function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
  */
 export async function startRun(start: Start, timeoutMs: number, tools: StartTools): Promise<Started> {
   const { body, idPointer } = start;
-  const { clock, journal, tell } = tools;
+  const { clock, journal, emit } = tools;
   const discarded: DiscardedRun[] = [];
   const deadline = clock.monotonic() + timeoutMs;
   const leftMs = () => deadline - clock.monotonic();
-  const { endedAtFirstLook = (run, ms) => lookOnce(run, ms, tools) } = tools;
+  const { endedAtFirstRead = (run, ms) => readIfDoubtful(run, ms, tools) } = tools;
   for (const step of start.keys) {
     const idempotencyKey = step.key;
     journal?.triggering(step, body);
@@ -119,12 +123,12 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
       continue;
     }
     const candidate = candidateOf(step, creation);
-    tell?.({ type: 'created', runId, appUrl, reattached: candidate.reattached });
-    if (!(await endedAtFirstLook(candidate, leftMs()))) return { kind: 'started', discarded, ...candidate };
+    emit?.({ type: 'created', runId, appUrl, reattached: candidate.reattached });
+    if (!(await endedAtFirstRead(candidate, leftMs()))) return { kind: 'started', discarded, ...candidate };
     journal?.settled(runId);
     const run = { runId, appUrl, idempotencyKey };
     discarded.push(run);
-    tell?.({ type: 'discarded', ...run });
+    emit?.({ type: 'discarded', ...run });
   }
   throw new ContractError(
     'the service returns a run that has already ended for every idempotency key, even for a random one',

@@ -3,7 +3,7 @@ import { nextReadAt } from '../client/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
 import { eitherSignal } from '../transport/stop.ts';
-import type { Tell } from './events.ts';
+import type { Emit } from './events.ts';
 import { type Slots, slotFrom } from './fleet/slots.ts';
 import {
   afterRead,
@@ -40,7 +40,7 @@ export interface WaitTools {
   service: RunService;
   clock: Clock;
   random: () => number;
-  tell?: Tell | undefined;
+  emit?: Emit | undefined;
   /** Given the runs that are waited for from now on. What is known of each changes in place. */
   onWatch?: ((runs: readonly WatchedRun[]) => void) | undefined;
   /** Ends the wait at once; what is known by then stays in the runs. */
@@ -107,7 +107,7 @@ function isUnknown(reading: Reading | null): boolean {
 
 /** Reads the run once, whatever comes of it, and decides what follows. */
 async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<void> {
-  const { clock, random, tell } = tools;
+  const { clock, random, emit } = tools;
   const result = await readStatus(run, rules, tools);
   const now = clock.monotonic();
   const before = run.progress.seen;
@@ -124,12 +124,12 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   }
   const { runId, appUrl } = run;
   if ('error' in result) {
-    tell?.({ type: 'trouble', runId, error: result.error, attempts, nextMs });
+    emit?.({ type: 'trouble', runId, error: result.error, attempts, nextMs });
     return;
   }
   const { state, failed, blocked } = result.reading;
-  if (isUnknown(seen) && !isUnknown(before)) tell?.({ type: 'unknown-state', runId, state: String(state) });
-  tell?.({ type: 'read', runId, state, failed, blocked, appUrl, attempts, nextMs });
+  if (isUnknown(seen) && !isUnknown(before)) emit?.({ type: 'unknown-state', runId, state: String(state) });
+  emit?.({ type: 'read', runId, state, failed, blocked, appUrl, attempts, nextMs });
 }
 
 /** Sleeps until `at`, but no longer than until one of the reads under way has ended: that may change what comes next. */

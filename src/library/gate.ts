@@ -31,13 +31,13 @@ export async function gate(given: GateOptions): Promise<GateReport> {
   const note = intervalNote('intervalMs', rules.intervalMs, local);
   const observer = observerOf(options);
   const redact = ownRedactor(options);
-  if (note !== null) observer.tell({ type: 'note', message: note });
+  if (note !== null) observer.emit({ type: 'note', message: note });
   const cancelReason = async (why: StopCause | 'timeout') =>
     options.cancelReason ?? (await import('../ci/provider.ts')).cancelReason(why, env ?? {});
   const started =
     trigger === undefined
       ? { runIds: [...new Set(runIds)], start: undefined, journal: undefined }
-      : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.tell, redact)) };
+      : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.emit, redact)) };
   const caller = createCaller(options, redact, optionNames);
   try {
     const report = await runGate(
@@ -55,7 +55,7 @@ export async function gate(given: GateOptions): Promise<GateReport> {
         clock,
         random,
         onStop: observer.onStop,
-        tell: observer.tell,
+        emit: observer.emit,
         journal: started.journal,
       },
     );

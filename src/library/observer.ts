@@ -17,7 +17,7 @@ export function observerOf(options: {
   let failure: { error: unknown } | undefined;
   const broken = new AbortController();
   return {
-    tell(event: GateEvent): void {
+    emit(event: GateEvent): void {
       if (failure !== undefined) return;
       try {
         options.onProgress?.(event);

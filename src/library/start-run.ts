@@ -3,7 +3,7 @@ import type { ClientOptions } from '../client/options.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { NetworkError, UsageError } from '../errors.ts';
-import type { Tell } from '../gate/events.ts';
+import type { Emit } from '../gate/events.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
@@ -38,7 +38,7 @@ export async function planStart(
   given: TriggerBody,
   options: StartOptions,
   clock: Clock,
-  tell: Tell,
+  emit: Emit,
   redact: Redact,
 ): Promise<{ start: core.Start; journal: core.RunJournal | undefined }> {
   // The caller's object may change while we wait, and a key must never come with two bodies.
@@ -70,7 +70,7 @@ export async function planStart(
     bodyBytes: JSON.stringify(body),
     ci,
     journalPath: env.RUNGATE_JOURNAL,
-    open: (path) => openJournal(path, now, (message) => tell({ type: 'note', message }), redact),
+    open: (path) => openJournal(path, now, (message) => emit({ type: 'note', message }), redact),
   });
   return { start: { body, keys, idPointer }, journal };
 }
@@ -119,15 +119,15 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
   checkMs('timeoutMs', timeoutMs);
   parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
   const observer = observerOf(options);
-  const { tell } = observer;
+  const { emit } = observer;
   const redact = ownRedactor(options);
-  const { start, journal } = await planStart(options.trigger, options, clock, tell, redact);
+  const { start, journal } = await planStart(options.trigger, options, clock, emit, redact);
   const caller = createCaller(options, redact, optionNames);
   const stop = new AbortController();
   const unsubscribe = observer.onStop(() => stop.abort());
   try {
     const service = runService(caller, clock.now);
-    const tools = { service, clock, signal: stop.signal, journal, tell };
+    const tools = { service, clock, signal: stop.signal, journal, emit };
     const started = await core.startRun(start, timeoutMs ?? usualLimits.timeoutMs, tools);
     if (started.kind === 'started') journal?.settled(started.run.runId);
     observer.throwIfFailed();

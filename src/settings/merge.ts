@@ -1,6 +1,6 @@
 import { ConfigError, UsageError } from '../errors.ts';
 import { usualLimits } from '../gate/limits.ts';
-import { type Action, type Overrides, resolvePolicy, unspoken } from '../gate/policy.ts';
+import { type Action, type Overrides, remainingOverrides, resolvePolicy } from '../gate/policy.ts';
 import { type Verdict, verdicts } from '../gate/verdict.ts';
 import {
   type MergedOverrides,
@@ -39,7 +39,7 @@ function isOutranked(name: SettingName, source: Source, merged: Settings): boole
 /** Adds what a weaker source says about verdicts that no stronger one speaks about, be it by `on` or by `strict`. */
 function mergeOverrides(source: Source, own: Overrides, { on, strict }: Settings): MergedOverrides {
   const stronger = strict === undefined || strict.origin === source.origin ? undefined : strict.value;
-  const rest = unspoken(own, { strict: stronger, on: on?.value });
+  const rest = remainingOverrides(own, { strict: stronger, on: on?.value });
   const provenance = { origin: source.origin, detail: source.details?.on };
   const parts = Object.fromEntries(Object.keys(rest).map((verdict) => [verdict, provenance]));
   return { ...provenance, ...on, value: { ...rest, ...on?.value }, parts: { ...parts, ...on?.parts } };

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../errors.ts';
-import { unspoken } from '../gate/policy.ts';
+import { remainingOverrides } from '../gate/policy.ts';
 import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
 import { type SomeSettings, type Source, sourceAt } from './names.ts';
@@ -55,7 +55,7 @@ export function projectSource({ path, values, branches }: ProjectFile, ref: stri
       ...values,
       ...(selects ? { process: undefined, tags: undefined } : {}),
       ...own,
-      ...(values.on === undefined ? {} : { on: { ...unspoken(values.on, own), ...own.on } }),
+      ...(values.on === undefined ? {} : { on: { ...remainingOverrides(values.on, own), ...own.on } }),
     },
     details: { ...all.details, ...sourceAt('project file', own, `${path}, branches ${pattern}`).details },
   };

@@ -8,9 +8,9 @@ import {
   type Overrides,
   type PolicySource,
   parseOverride,
+  remainingOverrides,
   resolvePolicy,
   settableVerdicts,
-  unspoken,
 } from '../../src/gate/policy.ts';
 import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
 
@@ -71,7 +71,7 @@ describe('a weaker source', () => {
       { failed: 'warn' },
     ],
     ['says nothing when all is set', { strict: true, on: { failed: 'pass' } }, {}],
-  ])('%s', (_, stronger, rest) => expect(unspoken(weaker, stronger)).toEqual(rest));
+  ])('%s', (_, stronger, rest) => expect(remainingOverrides(weaker, stronger)).toEqual(rest));
 });
 
 describe('--on', () => {

@@ -14,7 +14,7 @@ import {
   afterRead,
   atTheLimit,
   type Decision,
-  endedAtFirstLook,
+  endedAtFirstRead,
   firstProgress,
   type Outcome,
   type PollRules,
@@ -190,7 +190,7 @@ describe('whether the run had ended at the first look', () => {
   ])('%s', (_, results, expected) => {
     const last = play(results, unlimited).at(-1);
     const progress = last?.progress ?? firstProgress();
-    expect(endedAtFirstLook({ progress, outcome: last ? outcomeOf(last.decision) : null })).toBe(expected);
+    expect(endedAtFirstRead({ progress, outcome: last ? outcomeOf(last.decision) : null })).toBe(expected);
   });
 
   test('an end is no progress', () => {
@@ -199,7 +199,7 @@ describe('whether the run had ended at the first look', () => {
 
   test('a limit before any answer leaves it open', () => {
     const progress = firstProgress();
-    expect(endedAtFirstLook({ progress, outcome: atTheLimit(progress) })).toBe(false);
+    expect(endedAtFirstRead({ progress, outcome: atTheLimit(progress) })).toBe(false);
   });
 });
 

@@ -116,10 +116,10 @@ test('a read that stalls for 30 s does not delay the reads of other runs', async
   };
   const ended: string[] = [];
   const { signal } = new AbortController();
-  const tell = (event: GateEvent) => {
+  const emit = (event: GateEvent) => {
     if (event.type === 'read' && event.nextMs === null) ended.push(event.runId);
   };
-  const waiting = waitForRuns(runs, rules, { service, clock, random: () => 0, signal, tell });
+  const waiting = waitForRuns(runs, rules, { service, clock, random: () => 0, signal, emit });
   await play(waiting);
   await waiting;
   expect(reads.slice(0, 7)).toEqual([

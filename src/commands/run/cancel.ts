@@ -4,7 +4,7 @@ import { run, type TriggerBody } from '../../contract/run.ts';
 import { RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { createRun } from '../../gate/create.ts';
-import { givenRunId } from '../../gate/run-id.ts';
+import { parseRunId } from '../../gate/run-id.ts';
 import { readResponse } from '../../gate/run-status.ts';
 import { type RunService, runService } from '../../gate/service.ts';
 import type { Output } from '../../output/output.ts';
@@ -28,7 +28,7 @@ export async function cancelCommand(
   runId: string,
   flags: { reason?: string },
 ): Promise<number> {
-  givenRunId(runId);
+  parseRunId(runId);
   const reason = filled('--reason', flags.reason);
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };
@@ -54,7 +54,7 @@ async function idOf(run: JournalRun, service: RunService, context: Context): Pro
 }
 
 /** Cancels the runs that a journal lists as started and not ended. */
-export async function cancelLeftBehind(context: Context, runs: readonly JournalRun[]): Promise<number> {
+export async function cancelUnfinished(context: Context, runs: readonly JournalRun[]): Promise<number> {
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
   const signal = new AbortController().signal;

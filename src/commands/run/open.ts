@@ -1,7 +1,7 @@
 import { mismatchError, received } from '../../client/schema-mismatch.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
-import { at, givenRunId } from '../../gate/run-id.ts';
+import { at, parseRunId } from '../../gate/run-id.ts';
 import { linkTarget } from '../../output/live/hyperlink.ts';
 import type { Context } from '../context.ts';
 import { openInBrowser } from './browser.ts';
@@ -13,7 +13,7 @@ function hasCredential(address: string): boolean {
 
 /** `rungate run open <runId>`: opens the page of a run, or prints its address if it cannot open a browser. */
 export async function openCommand(context: Context, runId: string): Promise<number> {
-  givenRunId(runId);
+  parseRunId(runId);
   const { io, output } = context;
   const name = 'run.status';
   const caller = await context.connect();

@@ -1,6 +1,6 @@
 import { describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
-import type { GateEvent, Tell } from '../../gate/events.ts';
+import type { Emit, GateEvent } from '../../gate/events.ts';
 import type { WatchedRun } from '../../gate/wait.ts';
 import type { Io } from '../../host/io.ts';
 import type { Output } from '../../output/output.ts';
@@ -13,7 +13,7 @@ const heartbeatMs = 60_000;
 const loud: readonly GateEvent['type'][] = ['discarded', 'unknown-state', 'stopping', 'cancelled'];
 
 export interface GateProgress {
-  tell: Tell;
+  emit: Emit;
   onWatch(runs: readonly WatchedRun[]): void;
   stop(): void;
 }
@@ -97,7 +97,7 @@ export async function gateProgress(
   }
 
   return {
-    tell(event) {
+    emit(event) {
       if (event.type === 'read') live?.draw();
       if (event.type === 'stopping') live?.stopping();
       const line = lineOf(event);

@@ -20,12 +20,12 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
   let stoppedBy: StopSignal | null = null;
   const unsubscribe = io.onStop((signal) => {
     stoppedBy = signal;
-    progress.tell({ type: 'stopping', by: signal });
+    progress.emit({ type: 'stopping', by: signal });
     stop.abort(new StoppedError(signal));
   });
   try {
     const timeoutMs = context.settings.timeout?.value ?? usualLimits.timeoutMs;
-    const tools = { service, clock: io.clock, signal: stop.signal, journal, tell: progress.tell };
+    const tools = { service, clock: io.clock, signal: stop.signal, journal, emit: progress.emit };
     const started = await startRun(start, timeoutMs, tools);
     const signal = stoppedBy as StopSignal | null;
     if (started.kind === 'started') {

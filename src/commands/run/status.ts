@@ -1,7 +1,7 @@
 import { membersOf, objectText } from '../../client/json-text.ts';
 import { run } from '../../contract/run.ts';
 import { exitCodes } from '../../exit.ts';
-import { givenRunId } from '../../gate/run-id.ts';
+import { parseRunId } from '../../gate/run-id.ts';
 import { readResponse } from '../../gate/run-status.ts';
 import type { Context } from '../context.ts';
 import { fieldTable } from '../endpoints/reply-table.ts';
@@ -18,7 +18,7 @@ function withRunId(text: string, runId: string): string {
 
 /** `rungate run status <runId>`: prints the status of a run. It does not gate on it; `run wait` does. */
 export async function statusCommand({ connect, output }: Context, runId: string): Promise<number> {
-  givenRunId(runId);
+  parseRunId(runId);
   const caller = await connect();
   // Unchecked, so that you can see a status which the gate does not trust.
   const options = { check: false };

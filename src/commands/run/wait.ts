@@ -2,7 +2,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { runGate } from '../../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
 import { type GateReport, type RunReport, redactReport } from '../../gate/report.ts';
-import { givenRunId } from '../../gate/run-id.ts';
+import { parseRunId } from '../../gate/run-id.ts';
 import { runService } from '../../gate/service.ts';
 import type { RunJournal, Start } from '../../gate/start.ts';
 import { named, subjectOf } from '../../gate/subject.ts';
@@ -82,7 +82,7 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
         clock: io.clock,
         random: io.random,
         onStop: io.onStop,
-        tell: progress.tell,
+        emit: progress.emit,
         onWatch: progress.onWatch,
         journal: 'journal' in target ? target.journal : undefined,
       },
@@ -116,7 +116,7 @@ export async function waitCommand(
   given: readonly string[],
   flags: NamedWaitFlags,
 ): Promise<number> {
-  const runIds = [...new Set(given.map(givenRunId))];
+  const runIds = [...new Set(given.map(parseRunId))];
   if (flags.name !== undefined) checkNames(flags.name, runIds);
   return runWait(context, { runIds, names: flags.name }, flags);
 }

@@ -2,7 +2,7 @@ import { ceilings } from '../../client/rate-limit.ts';
 import type { Clock } from '../../clock.ts';
 import { formatDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
-import type { Tell } from '../events.ts';
+import type { Emit } from '../events.ts';
 
 /** A gate among others that share the service's limits. */
 export interface Fleet {
@@ -45,7 +45,7 @@ export function slotFrom(earliest: number, { everyMs, atMs }: Slots): number {
 interface SlotTools {
   clock: Clock;
   signal: AbortSignal;
-  tell?: Tell | undefined;
+  emit?: Emit | undefined;
 }
 
 /**
@@ -53,7 +53,7 @@ interface SlotTools {
  * @throws UsageError if that could take longer than `timeoutMs`: every wait ends at a limit that the user sets
  */
 export async function waitForCreateSlot(fleet: Fleet, timeoutMs: number, tools: SlotTools): Promise<void> {
-  const { clock, signal, tell } = tools;
+  const { clock, signal, emit } = tools;
   const slots = fleetCreates(fleet, clock.now() - clock.monotonic());
   if (slots === undefined) return;
   if (slots.everyMs > timeoutMs) {
@@ -64,7 +64,7 @@ export async function waitForCreateSlot(fleet: Fleet, timeoutMs: number, tools: 
     );
   }
   const waitMs = slotFrom(clock.monotonic(), slots) - clock.monotonic();
-  tell?.({ type: 'turn', waitMs });
+  emit?.({ type: 'turn', waitMs });
   try {
     await clock.sleep(waitMs, signal);
   } catch (error) {

@@ -120,8 +120,8 @@ describe('a run of a derived key', () => {
           return exchange;
         },
       } as unknown as RunService;
-      const endedAtFirstLook = async () => looks.shift() ?? true;
-      return startRun(start, 1000, { service, clock: fakeClock(), signal: stop.signal, endedAtFirstLook });
+      const endedAtFirstRead = async () => looks.shift() ?? true;
+      return startRun(start, 1000, { service, clock: fakeClock(), signal: stop.signal, endedAtFirstRead });
     };
 
     it('is not ours even if a stale status shows it in progress', async () => {
