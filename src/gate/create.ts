@@ -18,33 +18,33 @@ export interface CreatedRun {
   kind: 'created';
   runId: string;
   appUrl: string | null;
-  /** Whether the service says that it repeated the response to an earlier request with this key; null if it does not say. */
+  /** Whether the service repeated the response to an earlier request with this key, by its header; null without the header. */
   replayed: boolean | null;
-  /** Requests sent with this key: from the second on, the earlier request may have been our own. */
+  /** Requests sent with this key. From the second on, the earlier request may have been this job's. */
   attempts: number;
   response: unknown;
-  /** The same as JSON text, every digit as it came; empty where there was no body. */
+  /** The response as JSON text, with all its digits; empty without a body. */
   responseText: string;
 }
 
-/** `none`: surely no run was created; `unknown`: one may have been, and we were not told. */
+/** `none`: no run was created. `unknown`: a run may have been created, but the response was lost. */
 export type Creation = CreatedRun | { kind: 'none' } | { kind: 'unknown' };
 
 export interface CreateTools {
   service: RunService;
   clock: Clock;
-  /** Aborted when a person or the CI stops us. */
+  /** Aborted when a person or the CI stops the gate. */
   signal: AbortSignal;
   emit?: Emit | undefined;
 }
 
-/** Within the 5 s that a stop may take: how long the response is awaited, and how long the second request may take. */
+/** The time for the response and for a second request, within the 5 s that a stop may take. */
 const graceMs = 2_000;
 const secondRequestMs = 1_400;
-/** A call's own limit; only a 429 is waited out for longer, since it is sure to pass. */
+/** The limit of a call. Only the wait for a rate limit (429) may take longer, since it ends by itself. */
 const callTimeoutMs = 120_000;
 
-/** The service surely did not act on the request that failed so. */
+/** Returns whether the error proves that the service did not act on the request. */
 function surelyRefused(error: unknown): boolean {
   if (error instanceof NetworkError) return error.unsent;
   return error instanceof HttpError && error.status < 500 && error.status !== 408 && error.status !== 409;
@@ -74,7 +74,7 @@ export function untilAborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-/** Resolves as the promise does, or with undefined when the time is up. */
+/** Settles as the promise does, or resolves with undefined after `ms`. */
 async function within<T>(ms: number, promise: Promise<T>, clock: Clock): Promise<T | undefined> {
   const done = new AbortController();
   const timeUp = clock.sleep(ms, done.signal).then(
@@ -89,8 +89,8 @@ async function within<T>(ms: number, promise: Promise<T>, clock: Clock): Promise
 }
 
 /**
- * Creates a run. If we are stopped while the request is under way, it waits a little for the response, then sends the same
- * key and bytes once more, so that no run is left behind unknown.
+ * Creates a run. If it is stopped while the request is under way, it waits up to 2 s for the response, then sends the same
+ * key and bytes once more, so that no unknown run keeps going.
  */
 export async function createRun(
   request: CreateRequest,

@@ -1,16 +1,16 @@
 import type { RungateError, StopCause } from '../errors.ts';
 
-/** What a gate tells as it goes, in the order in which it happens. Times in milliseconds; texts of the service are as they came. */
+/** An event of a gate, emitted as it happens. Times in milliseconds; the texts of the service are unchanged. */
 export type GateEvent =
-  /** The start waits for the gate's turn in its fleet. */
+  /** The gate waits for its turn in the fleet before it starts its run. */
   | { type: 'turn'; waitMs: number }
-  /** The create failed and is sent again, with the same key and the same bytes. */
+  /** The create failed and is retried with the same key and the same bytes. */
   | { type: 'retry'; error: RungateError; waitMs: number }
-  /** `reattached`: it is the run that an earlier attempt with the same key had started. */
+  /** `reattached`: an earlier attempt with the same key started the run. */
   | { type: 'created'; runId: string; appUrl: string | null; reattached: boolean }
-  /** The run had ended before its first status read and may be another job's: it is not judged, and another one is started. */
+  /** The run had ended before its first status read, so another job may have started it. The gate starts another run instead. */
   | { type: 'discarded'; runId: string; appUrl: string | null; idempotencyKey: string }
-  /** The state of a run was read; counts are only there to rely on once it has ended. `nextMs` is null after the last read. */
+  /** The state of a run was read. Its counts are final only once it has ended. `nextMs` is null after the last read. */
   | {
       type: 'read';
       runId: string;
@@ -18,19 +18,19 @@ export type GateEvent =
       failed: number | null;
       blocked: number | null;
       appUrl: string | null;
-      /** Reads that count so far: all but those answered 429. */
+      /** The reads so far, without those that got a 429. */
       attempts: number;
       nextMs: number | null;
     }
-  /** A read failed; `nextMs` is null where there is no next one. */
+  /** A read failed. `nextMs` is null if it was the last one. */
   | { type: 'trouble'; runId: string; error: RungateError; attempts: number; nextMs: number | null }
-  /** The run is in a state that the contract does not know; it counts as not ended. Told once. */
+  /** The run is in a state that the contract does not have. It counts as not ended. Emitted once. */
   | { type: 'unknown-state'; runId: string; state: string }
   /** The wait was aborted. */
   | { type: 'stopping'; by: StopCause }
-  /** The service was asked to cancel the run; `error` where it did not take that. */
+  /** The gate requested the cancellation of the run; `error` if that failed. */
   | { type: 'cancelled'; runId: string; error: RungateError | null }
-  /** Something that does not change the verdict, such as a journal that cannot be written; for people. */
+  /** A message for people that does not change the verdict, such as a journal that cannot be written. */
   | { type: 'note'; message: string };
 
 export type Emit = (event: GateEvent) => void;

@@ -18,46 +18,46 @@ import { named, subjectOf } from './subject.ts';
 import { type WaitTools, type WatchedRun, waitForRuns, watch } from './wait.ts';
 
 export interface GateOptions {
-  /** The run to create and wait for; or else `runIds`. */
+  /** The run to create and wait for; alternatively, `runIds`. */
   start?: Start | undefined;
   runIds?: readonly string[] | undefined;
-  /** What the user calls the runs of `runIds`, in their order; a run without a name goes by its id. */
+  /** Names for the runs of `runIds`, in the same order. The name of a run without one is its id. */
   names?: readonly string[] | undefined;
   policy: Policy;
   intervalMs: number;
   maxAttempts: number;
   timeoutMs: number;
-  /** What the service asks for between two reads counts as this at least. */
+  /** The shortest wait between two reads that the service may request. */
   shortestMs: number;
-  /** The gate's place among others that share the service's limits, where it is known. */
+  /** The gate's place in a fleet that shares the service's limits. */
   fleet?: Fleet | undefined;
   cancelOnInterrupt: boolean;
   cancelOnTimeout: boolean;
-  /** What the service is told when a run is cancelled. */
+  /** Returns the reason of a cancellation for the service. */
   cancelReason(why: StopCause | 'timeout'): string | Promise<string>;
 }
 
 export interface GateTools extends Omit<WaitTools, 'signal'> {
-  /** Calls back when a person or the CI stops us. Returns a function that ends that. */
+  /** Calls the listener when a person or the CI stops the gate. Returns a function that removes the listener. */
   onStop(listener: (cause: StopCause) => void): () => void;
   journal?: RunJournal | undefined;
 }
 
 type StoppableTools = GateTools & WaitTools;
 
-/** What is known when the wait is over. */
+/** The state at the end of the wait. */
 interface Waited {
   runs: readonly WatchedRun[];
   discarded: readonly DiscardedRun[];
-  /** A run that may have been created before we were stopped. */
+  /** A run that may have been created before the gate was stopped. */
   lost?: RunReport;
 }
 
-/** A stop takes 5 s at most: the rest is for noticing it (a lost parent shows late) and for the report. */
+/** The time for a stop. It takes 5 s at most; the rest is for noticing it (a lost parent shows late) and for the report. */
 const stopBudgetMs = 4_400;
 const cancelTimeoutMs = 15_000;
 
-/** Creates a run if asked to, waits for all runs, and judges them. Throws when no run could be created. */
+/** Creates a run if `start` is set, waits for all runs and judges them. Throws if no run could be created. */
 export async function runGate(options: GateOptions, tools: GateTools): Promise<GateReport> {
   const { clock, journal, emit } = tools;
   const aborter = new AbortController();
@@ -84,7 +84,7 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
       const cancellation = options.cancelOnInterrupt
         ? await cancelAll(unfinished, await options.cancelReason(stopped.by), leftMs, tools)
         : 'none';
-      // The service accepted the cancellation: the post step need not repeat it.
+      // The service accepted the cancellation, so the post step does not repeat it.
       if (cancellation === 'requested') for (const { runId } of unfinished) journal?.settled(runId);
       if (lost === undefined) return reportStop(report(), stopped.by, cancellation);
       return { ...reportStop(report(), stopped.by, 'failed'), runs: [lost] };
@@ -99,7 +99,7 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
   }
 }
 
-/** The rules of a wait that begins now. */
+/** Returns the rules of a wait that begins now. */
 function pollRules(options: GateOptions, { clock }: GateTools): PollRules {
   const { start, fleet, timeoutMs } = options;
   const now = clock.monotonic();
@@ -107,7 +107,7 @@ function pollRules(options: GateOptions, { clock }: GateTools): PollRules {
     ...options,
     deadline: now + timeoutMs,
     triggered: start !== undefined,
-    // Slots are counted by the wall clock, which the gates of a fleet have in common.
+    // Slots go by the wall clock, which the gates of a fleet share.
     slots: fleet && fleetSlots(fleet, ceilings.reads, clock.now() - now),
   };
 }
@@ -124,7 +124,7 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   const { clock, signal } = tools;
   if (options.fleet !== undefined) await waitForCreateSlot(options.fleet, options.timeoutMs, tools);
   if (signal.aborted) return { runs: [], discarded: [] };
-  // The time that a run may take begins after the gate's turn in its fleet.
+  // The timeout of the run starts after the gate's turn in its fleet.
   const startedAt = clock.monotonic();
   const rules = pollRules(options, tools);
   let runs: WatchedRun[] = [];
@@ -139,7 +139,7 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
     },
     async endedAtFirstRead({ step, run: created, reattached, doubtful }) {
       const { runId, appUrl } = created;
-      // The reads of a gate with slots of its own are spread already.
+      // Slots spread the reads of a gate already.
       const stretch = rules.slots === undefined ? stretchAfter(limitedMs, options.intervalMs) : 1;
       const run = watch(runId, clock.monotonic(), {
         subject,
@@ -158,12 +158,12 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   });
   const { kind, step, discarded } = started;
   if (kind !== 'unknown') return { runs, discarded };
-  // Its key is the way to find the run again.
+  // The key finds the run again.
   const elapsedSeconds = seconds(clock.monotonic() - startedAt);
   return { runs, discarded, lost: unknownRun({ ...subject, idempotencyKey: step.key, elapsedSeconds }) };
 }
 
-/** Cancels runs whose time is up. A stop meanwhile leaves it no more time than any stop takes. */
+/** Cancels runs after the timeout. A stop in the meantime shortens it to the time of a stop. */
 async function cancelLate(runs: readonly WatchedRun[], reason: string, tools: StoppableTools): Promise<void> {
   const { clock, signal } = tools;
   const timeUp = new AbortController();

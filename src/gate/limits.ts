@@ -1,18 +1,18 @@
 import { formatDuration } from '../duration.ts';
 import { type ConfigError, UsageError } from '../errors.ts';
 
-/** How often and for how long a wait reads a run; times in milliseconds. */
+/** The interval and the limits of a wait; times in milliseconds. */
 export interface Limits {
   intervalMs: number;
   timeoutMs: number;
-  /** Status reads; Infinity when only the time counts. */
+  /** Status reads; Infinity if only the timeout limits them. */
   maxAttempts: number;
 }
 
-/** The rhythm and the limit of the interface's own reference loop (section 4.3), and an hour. */
+/** The interval and the number of reads of the interface's reference loop (section 4.3), and a timeout of an hour. */
 export const usualLimits: Limits = { intervalMs: 10_000, timeoutMs: 3_600_000, maxAttempts: 60 };
 
-/** The shortest wait that a service may ask for, in milliseconds: less would be reads without a pause. */
+/** Returns the shortest wait that a service may request, in milliseconds. Less would poll without a pause. */
 export function shortestWaitMs(local: boolean): number {
   return local ? 50 : 1000;
 }
@@ -21,8 +21,8 @@ export function shortestWaitMs(local: boolean): number {
 const documentedMs = 10_000;
 
 /**
- * What there is to say of an interval that somebody chose: nothing for a service on this machine.
- * @param name what the user calls it
+ * Returns a warning about an interval that is shorter than the documented one, or null. A service on this machine has none.
+ * @param name the option or setting that the user has set
  * @throws Refusal below 1 s
  */
 export function intervalNote(
@@ -35,11 +35,11 @@ export function intervalNote(
   const rule = 'the service asks to be polled every 10 to 30 s';
   if (intervalMs >= 1000) return `${name} is ${formatDuration(intervalMs)}: ${rule}`;
   throw new Refusal(`${name} is too short: ${formatDuration(intervalMs)}`, {
-    hint: `use 1 s or more, better 10 s: ${rule}`,
+    hint: `use 1 s or more, preferably 10 s: ${rule}`,
   });
 }
 
-/** The limits in force. Who sets a time means it: the usual number of reads would end the wait long before. */
+/** Returns the limits of a wait. A given timeout lifts the default number of reads, which would end the wait long before. */
 export function resolveLimits(given: { [Limit in keyof Limits]?: Limits[Limit] | undefined }): Limits {
   const { intervalMs, timeoutMs, maxAttempts } = given;
   const reads = timeoutMs === undefined ? usualLimits.maxAttempts : Number.POSITIVE_INFINITY;

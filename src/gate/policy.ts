@@ -3,15 +3,15 @@ import { echoed, instead } from '../suggest.ts';
 import { type Verdict, verdicts } from './verdict.ts';
 
 export const actions = ['pass', 'warn', 'fail'] as const;
-/** What the gate does about a verdict; `warn` lets the pipeline go on and says so loudly. */
+/** The action of the gate on a verdict. `warn` lets the pipeline continue, with a warning. */
 export type Action = (typeof actions)[number];
 
 export type Policy = Readonly<Record<Verdict, Action>>;
 export type Overrides = Readonly<Partial<Record<Verdict, Action>>>;
 
 /**
- * The interface's gate rule counts only failed and blocked items, and a cancelled run has tested nothing:
- * hence a warning, which `--strict` makes a failure.
+ * The interface's gate rule only counts failed and blocked items. A cancelled run may not have tested anything, so it is a
+ * warning, and a failure with `--strict`.
  */
 const defaults: Policy = {
   passed: 'pass',
@@ -22,31 +22,31 @@ const defaults: Policy = {
   unobserved: 'fail',
 };
 
-/** What one source says about verdicts. `strict` speaks about `cancelled` alone, and `on` beats it. */
+/** The policy settings of one source. `strict` only sets `cancelled`, and `on` overrides it. */
 export interface PolicySource {
   readonly strict?: boolean | undefined;
   readonly on?: Overrides | undefined;
 }
 
-/** The policy of one source over the defaults. */
+/** Returns the policy of one source over the defaults. */
 export function resolvePolicy({ strict, on }: PolicySource = {}): Policy {
   return { ...defaults, ...(strict === true ? { cancelled: 'fail' } : {}), ...on };
 }
 
-/** Returns the overrides of a weaker source that a stronger one says nothing about. */
+/** Returns the overrides of a weaker source for the verdicts that a stronger one does not set. */
 export function remainingOverrides(weaker: Overrides, { strict, on = {} }: PolicySource): Overrides {
-  const spoken = new Set([...Object.keys(on), ...(strict === undefined ? [] : ['cancelled'])]);
-  return Object.fromEntries(Object.entries(weaker).filter(([verdict]) => !spoken.has(verdict)));
+  const set = new Set([...Object.keys(on), ...(strict === undefined ? [] : ['cancelled'])]);
+  return Object.fromEntries(Object.entries(weaker).filter(([verdict]) => !set.has(verdict)));
 }
 
-/** What an override may be about. */
+/** The verdicts whose action can be set. */
 export const settableVerdicts = verdicts.filter((one) => one !== 'passed');
 
 function isOneOf<const T extends string>(values: readonly T[], value: string): value is T {
   return (values as readonly string[]).includes(value);
 }
 
-/** One override, checked: unknown is never green, so `timeout` and `unobserved` cannot pass. */
+/** Checks one override. `timeout` and `unobserved` cannot pass, since the outcome is unknown. */
 export function checkOverride(verdict: string, action: string): [Verdict, Action] {
   if (!isOneOf(verdicts, verdict)) {
     throw new UsageError(`there is no verdict ${echoed(verdict)}`, {
@@ -54,27 +54,27 @@ export function checkOverride(verdict: string, action: string): [Verdict, Action
     });
   }
   if (!isOneOf(actions, action)) {
-    throw new UsageError(`${echoed(action)} is not what a gate can do about a verdict`, {
+    throw new UsageError(`there is no action ${echoed(action)}`, {
       hint: instead(action, actions),
     });
   }
   if (verdict === 'passed') {
-    throw new UsageError('what happens when a run has passed cannot be set: a passed run passes the gate');
+    throw new UsageError('the action for passed cannot be set: a passed run always passes the gate');
   }
   if (action === 'pass' && (verdict === 'timeout' || verdict === 'unobserved')) {
-    throw new UsageError(`${verdict} cannot pass: it says that the outcome is not known`, {
-      hint: `set ${verdict} to warn, which lets the pipeline go on with a warning`,
+    throw new UsageError(`${verdict} cannot pass: it means that the outcome is unknown`, {
+      hint: `set ${verdict} to warn, which lets the pipeline continue with a warning`,
     });
   }
   return [verdict, action];
 }
 
-/** Reads `verdict=action`, as `--on` takes it. */
+/** Parses `verdict=action`, a value of `--on`. */
 export function parseOverride(text: string): [Verdict, Action] {
   const [verdict = '', action, ...rest] = text.split('=');
   if (action === undefined || rest.length > 0) {
     throw new UsageError(`--on: ${echoed(text)} is not <verdict>=<action>`, {
-      hint: 'write for example --on cancelled=fail; repeat --on for each verdict',
+      hint: 'write for example --on cancelled=fail, and repeat --on for each verdict',
     });
   }
   return checkOverride(verdict.trim(), action.trim());

@@ -3,74 +3,74 @@ import { type Slots, slotFrom } from './fleet/slots.ts';
 import type { Reading } from './run-status.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
-/** The limits and the rhythm of a wait. Times in milliseconds; `deadline` on the monotonic clock. */
+/** The limits and the intervals of a wait. Times in milliseconds; `deadline` on the monotonic clock. */
 export interface PollRules {
   intervalMs: number;
-  /** Status reads at most; Infinity when only the deadline counts. */
+  /** The maximum number of status reads; Infinity if only the deadline limits them. */
   maxAttempts: number;
   deadline: number;
-  /** What the service asks for counts as this at least; default 1 s. */
+  /** The shortest wait that the service may request; default 1 s. */
   shortestMs?: number | undefined;
-  /** We triggered the run ourselves: the service was reached, and the run may not be visible at once. */
+  /** The gate triggered the run: the service is reachable, and the run may not be visible at once. */
   triggered: boolean;
-  /** The moments that are ours among the reads of a fleet, on the monotonic clock; default: any moment. */
+  /** The gate's slots for reads in its fleet, on the monotonic clock; default: any time. */
   slots?: Slots | undefined;
 }
 
-/** What is remembered of a run between two reads. */
+/** The state of polling one run, between two reads. */
 export interface Progress {
-  /** Reads that count: all but those answered 429. */
+  /** Status reads, without those that got a 429. */
   attempts: number;
   /** Failed reads in a row. */
   failures: number;
-  /** Failed connections while no reply has ever come: a sign of a wrong address. */
+  /** Connections that failed before the service ever responded, which suggests a wrong address. */
   addressFailures: number;
-  /** The service has answered something, whatever it was. */
+  /** Whether the service has sent any response. */
   responded: boolean;
-  /** How far the interval is stretched because the tenant's limit was hit; 1 is not at all. */
+  /** The factor of the interval after responses with 429; 1 by default. */
   stretch: number;
-  /** A read has shown the run in progress: it had not ended before the first look. */
+  /** A read has shown the run in progress, so it had not ended before the first read. */
   inProgress: boolean;
-  /** The last reply that could be understood. */
+  /** The last valid status. */
   seen: Reading | null;
-  /** Why the last read failed; null when it succeeded. */
+  /** The error of the last read; null if it succeeded. */
   trouble: RungateError | null;
 }
 
 export type Outcome =
-  /** `nextReadMs`: the time limit comes before the next read, which would have been in so long. */
+  /** `nextReadMs`: the time until the next read, if the deadline comes before it. */
   | { verdict: Exclude<Verdict, 'unobserved'>; limit?: boolean; nextReadMs?: number }
-  /** `limit`: the time or the number of reads was used up, rather than an answer that leaves no hope. */
+  /** `limit`: the wait ended at the deadline or the attempt limit, not at an error that cannot pass. */
   | { verdict: 'unobserved'; cause: RungateError; limit?: boolean };
 
 export type Decision = { done: Outcome } | { waitMs: number };
 
-/** A reply that could be understood, or why there was none; `retryAfterMs` is what a header asked for. */
+/** A valid status, or the error of the read. `retryAfterMs` comes from the `Retry-After` header. */
 export type ReadResult =
   | { reading: Exclude<Reading, { kind: 'broken' }>; retryAfterMs?: number | undefined }
   | { error: RungateError };
 
-/** Reads after our own trigger in which a 404 means "not visible yet". */
+/** The number of reads after the gate's own trigger in which a 404 means "not visible yet". */
 const visibilityReads = 3;
-/** Failed connections, with no reply ever, after which the address counts as wrong. */
+/** The number of failed connections, without any response, after which the address counts as wrong. */
 const addressFailureLimit = 4;
 const firstBackoffMs = 500;
 const longestIntervalMs = 30 * 60_000;
-/** What is added to a wait at random, as a share of it. Clients that a limit refuses together are told to return together. */
+/** The largest random share added to a wait. It is larger after a 429, since many clients get the same `Retry-After`. */
 const jitter = { usual: 0.1, limited: 0.5 } as const;
 
-/** Fleets of up to about a hundred runs at once keep to the limit on reads at this interval. */
+/** At this interval, about a hundred runs at once stay within the limit on reads. */
 const longestFirstIntervalMs = 150_000;
 
 /**
- * How far to stretch the interval of a run whose create the rate limit held up for `limitedMs`: 20 creates a minute were
- * accepted meanwhile, and the reads of their runs share one limit.
+ * Returns the factor of the interval for a run whose create the rate limit delayed by `limitedMs`. The service accepted 20
+ * creates a minute in the meantime, and the reads of their runs share one limit.
  */
 export function stretchAfter(limitedMs: number, intervalMs: number): number {
   return Math.max(1, Math.min(longestFirstIntervalMs, (2 / 3) * limitedMs) / intervalMs);
 }
 
-/** @param stretch `stretchAfter` of the run's create */
+/** @param stretch from `stretchAfter` for the run's create */
 export function firstProgress(stretch = 1): Progress {
   return {
     attempts: 0,
@@ -84,12 +84,12 @@ export function firstProgress(stretch = 1): Progress {
   };
 }
 
-/** The status says that the run has ended, and not how: no later read can be better. */
+/** Returns whether the status says that the run has ended but not how. A later read cannot be better. */
 function saysEnded(error: RungateError): boolean {
   return error instanceof ContractError && (error.field === 'failed' || error.field === 'blocked');
 }
 
-/** Whether a later read could succeed. */
+/** Returns whether a later read could succeed. */
 function isPassing(error: RungateError, progress: Progress, rules: PollRules): boolean {
   if (error instanceof NetworkError) return true;
   if (error instanceof ContractError) return !saysEnded(error);
@@ -99,8 +99,8 @@ function isPassing(error: RungateError, progress: Progress, rules: PollRules): b
 }
 
 /**
- * Whether the first clear status of the run was that of a run that has ended. An unknown state or a response that cannot be
- * trusted leaves that open, and the next read decides.
+ * Returns whether the first clear status of the run was that of a run that has ended. After an unknown state or a response
+ * that cannot be trusted, the next read decides.
  */
 export function endedAtFirstRead(run: { progress: Progress; outcome: Outcome | null }): boolean {
   const { progress, outcome } = run;
@@ -117,8 +117,8 @@ function isAddressFailure(error: RungateError): boolean {
 }
 
 /**
- * The wait until the next read: what the service asks for, never less. Jitter only adds; slots of our own, where there are
- * any, need none.
+ * Returns the wait until the next read, at least as long as the service requests. Jitter only adds to it. Slots need no
+ * jitter.
  */
 function nextWait(
   progress: Progress,
@@ -132,9 +132,9 @@ function nextWait(
   const seconds = seen?.kind === 'running' ? seen.retryAfterSeconds : null;
   const base = seconds === null ? rules.intervalMs : Math.max(seconds * 1000, rules.shortestMs ?? 1000);
   if (slots !== undefined) {
-    // Every stretch leaves some of the slots out.
-    const leftOut = Math.min(slots.everyMs * (stretch - 1), longestIntervalMs);
-    return slotFrom(now + Math.max(base, askedMs, leftOut), slots) - now;
+    // A stretched interval skips slots.
+    const skipped = Math.min(slots.everyMs * (stretch - 1), longestIntervalMs);
+    return slotFrom(now + Math.max(base, askedMs, skipped), slots) - now;
   }
   const stretched = Math.max(base, Math.min(base * stretch, longestIntervalMs), askedMs);
   return stretched * (1 + random * (isLimit(progress.trouble) ? jitter.limited : jitter.usual));
@@ -142,18 +142,18 @@ function nextWait(
 
 /**
  * Returns the outcome when the deadline or the attempt limit is reached.
- * @param nextReadMs how long it would be until the next read, where the deadline comes before that
+ * @param nextReadMs the time until the next read, if the deadline comes before it
  */
 export function atTheLimit(progress: Progress, nextReadMs?: number): Outcome {
   if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
   if (progress.seen !== null)
     return { verdict: 'timeout', limit: true, ...(nextReadMs !== undefined && { nextReadMs }) };
-  const text = 'the time was up before the state of the run was read even once';
+  const text = 'the timeout passed before the state of the run was read once';
   const cause = new NetworkError('deadline', text, { hint: 'set a longer timeout' });
   return { verdict: 'unobserved', cause, limit: true };
 }
 
-/** Within the limits, wait; past them, the wait is over: it is never made shorter to fit. */
+/** Waits within the limits and ends the wait at them. A wait is never shortened to fit. */
 function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): AfterRead {
   if (progress.attempts >= rules.maxAttempts) return { progress, decision: { done: atTheLimit(progress) } };
   const over = now + waitMs >= rules.deadline;
@@ -166,7 +166,7 @@ interface AfterRead {
 }
 
 /**
- * What follows from one status read. Pure: the same progress, result, time and random number give the same
+ * Returns the decision after one status read. Pure: the same progress, result, time and random number give the same
  * decision.
  */
 export function afterRead(
@@ -216,7 +216,7 @@ function afterFailure(
     return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
 
   const askedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;
-  // A read that failed was a read: in a fleet the next one waits for its slot, too.
+  // In a fleet, the read after a failed one waits for its slot too.
   if (limited || rules.slots !== undefined)
     return waitOrEnd(progress, rules, now, nextWait(progress, rules, askedMs, now, random));
   const interval = nextWait(progress, rules, 0, now, random);

@@ -8,12 +8,12 @@ import { named, type RunSubject } from './subject.ts';
 import type { Verdict } from './verdict.ts';
 import type { WatchedRun } from './wait.ts';
 
-/** What became of one run. What is not known is null; `elapsedSeconds` has three decimals, `attempts` are status reads. */
+/** The result of one run. Unknown facts are null. `elapsedSeconds` has three decimals; `attempts` counts status reads. */
 export interface RunReport extends RunSubject {
-  /** Null when a create was cut off before its reply. */
+  /** Null if a create was stopped before its response. */
   runId: string | null;
   state: string | null;
-  /** Null when the wait was stopped before the run ended. */
+  /** Null if the wait was stopped before the run ended. */
   verdict: Verdict | null;
   gate: Action;
   failed: number | null;
@@ -23,21 +23,21 @@ export interface RunReport extends RunSubject {
   elapsedSeconds: number;
   idempotencyKey: string | null;
   reattached: boolean;
-  /** Only with the verdict `timeout`, if the time limit came before the next read: how long that would have been. */
+  /** The time until the next read; only with the verdict `timeout`, if the deadline came before that read. */
   nextReadSeconds?: number;
   error?: ErrorReport;
 }
 
-/** `requested` the service took the cancellation; `failed` it did not, or we do not know; `none` we did not ask. */
+/** `requested`: the service accepted the cancellation. `failed`: it did not, or that is unknown. `none`: rungate sent none. */
 export type Cancellation = 'requested' | 'failed' | 'none';
 
-/** What a gate came to: a promise to users, covered by semantic versioning. */
+/** The result of a gate. Its fields are public and covered by semantic versioning. */
 export interface GateReport {
   schemaVersion: 1;
   gate: Action;
   exitCode: number;
   runs: RunReport[];
-  /** Runs that had ended before their first status read and may be another job's; only present if there are any. */
+  /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
   interruptedBy?: StopCause;
   cancellation?: Cancellation;
@@ -58,13 +58,13 @@ const nothingKnown: RunReport = {
   reattached: false,
 };
 
-/** A run that was never read. */
+/** Returns the report of a run that was never read. */
 export function unknownRun(known: Partial<RunReport>): RunReport {
   const run = { ...nothingKnown, ...known };
   return { ...run, name: run.name ?? run.runId };
 }
 
-/** Seconds with three decimals: what the clock is good for. */
+/** Converts milliseconds to seconds with three decimals, the precision of the clock. */
 export function seconds(ms: number): number {
   return Math.round(ms) / 1000;
 }
@@ -94,7 +94,7 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
 }
 
 const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
-  // A passed run passes the gate whatever the policy: the code of a failing "passed" is never asked for.
+  // A passed run passes the gate under any policy, so this code is never used for a failure.
   passed: exitCodes.ok,
   failed: exitCodes.failed,
   blocked: exitCodes.blocked,
@@ -102,33 +102,33 @@ const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
   timeout: exitCodes.timeout,
 };
 
-/** The exit code that one run asks for under the policy. */
+/** Returns the exit code for one run under the policy. */
 export function exitCodeOfRun(run: WatchedRun, policy: Policy): number {
   const { outcome } = run;
   if (outcome === null || policy[outcome.verdict] !== 'fail') return exitCodes.ok;
   return outcome.verdict === 'unobserved' ? exitCodeOf(outcome.cause) : verdictCodes[outcome.verdict];
 }
 
-/** Returns the action that decides over several: one `fail` fails all. */
+/** Returns the strongest of several actions: one `fail` fails all. */
 export function worst(actions: readonly Action[]): Action {
   if (actions.includes('fail')) return 'fail';
   return actions.includes('warn') ? 'warn' : 'pass';
 }
 
 /**
- * Returns how every output and report shows a run: `pass` for the verdict `passed` alone. A policy may let another verdict
- * pass, but it stays a warning.
+ * Returns how every output and report shows a run: as `pass` only for the verdict `passed`. Any other verdict that the policy
+ * lets pass is shown as a warning.
  */
 export function shownAs({ verdict, gate }: Pick<RunReport, 'verdict' | 'gate'>): Action {
   return gate === 'pass' && verdict !== 'passed' ? 'warn' : gate;
 }
 
-/** Returns how every output and report shows the gate: as its worst run, and as `fail` for any exit code but 0. */
+/** Returns how every output and report shows the gate: like its worst run, and as `fail` for any exit code but 0. */
 export function shownGate({ gate, exitCode, runs }: GateReport): Action {
   return exitCode === exitCodes.ok ? worst([gate, ...runs.map(shownAs)]) : 'fail';
 }
 
-/** The gate over runs that all have an outcome. */
+/** Returns the report of runs that all have an outcome. */
 export function reportGate(
   runs: readonly WatchedRun[],
   policy: Policy,
@@ -136,7 +136,7 @@ export function reportGate(
   discarded: readonly DiscardedRun[] = [],
 ): GateReport {
   const reports = runs.map((run) => reportRun(run, policy, now));
-  // Callers refuse an empty list. If one did not, nothing is known, so the gate fails.
+  // Callers refuse an empty list. If one does not, the gate fails.
   const empty = reports.length === 0;
   return {
     schemaVersion: 1,
@@ -147,13 +147,13 @@ export function reportGate(
   };
 }
 
-/** The gate of a wait that was stopped: it fails, whatever is known of the runs. */
+/** Returns the report of a stopped wait. The gate fails, whatever the runs have shown so far. */
 export function reportStop(report: GateReport, signal: StopCause, cancellation: Cancellation): GateReport {
   return { ...report, gate: 'fail', exitCode: exitCodeOfSignal(signal), interruptedBy: signal, cancellation };
 }
 
 /** Fields whose texts rungate chooses itself. */
-const ours: readonly string[] = ['gate', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'];
+const ownFields: readonly string[] = ['gate', 'verdict', 'code', 'method', 'interruptedBy', 'cancellation'];
 
 function redacted(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
@@ -162,13 +162,13 @@ function redacted(value: unknown, redact: Redact): unknown {
   const copy = Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      ours.includes(name) ? member : redacted(member, redact),
+      ownFields.includes(name) ? member : redacted(member, redact),
     ]),
   );
   return copyTexts(value, copy, redact);
 }
 
-/** The report without secrets, before any format shortens its texts or spells them differently. */
+/** Returns the report without secrets. Call it before a format shortens or escapes the texts. */
 export function redactReport(report: GateReport, redact: Redact): GateReport {
   return redacted(report, redact) as GateReport;
 }

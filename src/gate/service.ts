@@ -8,30 +8,30 @@ import { fillPath } from '../transport/address.ts';
 import type { ReadResult } from './poll.ts';
 import { readResponse } from './run-status.ts';
 
-/** What the gate needs of the service; the rest of the client is not its business. */
+/** The calls of the client that the gate uses. */
 export interface RunService {
   /** Creates a run. The client retries it with the same key and the same bytes. */
   trigger(body: unknown, options: CallOptions): Promise<Exchange>;
-  /** Reads the status once, without retries: those are the wait's. Throws where the response cannot be trusted. */
+  /** Reads the status once; the wait does the retries. Throws if the response cannot be trusted. */
   read(runId: string, options: CallOptions): Promise<Exclude<ReadResult, { error: unknown }>>;
   /**
-   * Whether a run has ended, whatever its counts; with the client's retries. A run that is not visible yet has not, nor has
-   * one whose state stays unknown.
+   * Returns whether a run has ended, whatever its counts; with the client's retries. A run that is not visible yet, or whose
+   * state stays unknown, has not ended.
    * @throws ContractError if no response can be trusted
    */
   hasEnded(runId: string, options: CallOptions): Promise<boolean>;
   cancel(runId: string, reason: string, options: CallOptions): Promise<Exchange>;
 }
 
-/** How to see a status that cannot be trusted, as it came. */
+/** Returns how to see the original response of a status that cannot be trusted. */
 const statusHint = (runId: string, redact: Redact) =>
-  `see what the service answers: rungate api GET ${redact(fillPath('run.status', run['run.status'], { runId }))}`;
+  `see the response of the service: rungate api GET ${redact(fillPath('run.status', run['run.status'], { runId }))}`;
 
-/** How often a run is read until its state is clear. */
+/** The number of reads until the state of a run is clear. */
 const maxReads = 3;
 
 export function runService(caller: Caller, now: () => number): RunService {
-  // `readResponse` is stricter than the schema: it knows what the status of an ended run must have.
+  // Unchecked, since `readResponse` is stricter than the schema: an ended run must have its counts.
   const status = (runId: string, options: CallOptions) =>
     caller.exchange('run.status', run['run.status'], { params: { runId } }, { ...options, check: false });
 
@@ -50,7 +50,7 @@ export function runService(caller: Caller, now: () => number): RunService {
       const end = reading.ended ? `, though its state is ${reading.state}` : '';
       const what = field === '' ? 'the response' : `"${field}"`;
       throw new ContractError(
-        `the status of run ${redact(runId)} cannot be trusted${end}: ${what} should be ${expected}, and is ${received}`,
+        `the status of run ${redact(runId)} cannot be trusted${end}: ${what} should be ${expected}, but is ${received}`,
         {
           ...reading.violation,
           status: response.status,
@@ -63,7 +63,7 @@ export function runService(caller: Caller, now: () => number): RunService {
     async hasEnded(runId, options) {
       let trusted = false;
       let body: string | undefined;
-      // One response that cannot be trusted, or one 404 of a run that exists, says nothing: so the run is read again.
+      // One response that cannot be trusted, or one 404 for a new run, proves nothing, so the run is read again.
       for (let read = 0; read < maxReads; read += 1) {
         try {
           const response = await status(runId, options);

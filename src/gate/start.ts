@@ -3,49 +3,49 @@ import { ContractError } from '../errors.ts';
 import { type CreatedRun, type CreateTools, createRun } from './create.ts';
 
 /**
- * Who may have used a key before: `user`, the user's own key, whose run is what was asked for, ended or not; `random`, nobody;
- * `attempt`, made of what the CI says of this very attempt, so jobs that the CI does not tell apart; `earlier`, an earlier
- * attempt as well.
+ * The origin of a key says which jobs may have used it before. `user`: given by the user, who gets its run, ended or not.
+ * `random`: none. `attempt`: derived from this attempt, so jobs that the CI does not distinguish. `earlier`: derived from an
+ * earlier attempt, so that attempt too.
  */
 export type KeyOrigin = 'user' | 'random' | 'attempt' | 'earlier';
 
 /** One idempotency key to start a run with. */
 export interface KeyStep {
   key: string;
-  /** How the key was made, for people. */
+  /** How the key was made, as text for people. */
   how: string;
   origin: KeyOrigin;
 }
 
-/** A run to be started. */
+/** A run to start. */
 export interface Start {
   body: TriggerBody;
-  /** Used in order, each next one only when the run of the last one had ended before its first status read. */
+  /** Used in order. The next one is used only if the run of the last one had ended before its first status read. */
   keys: readonly KeyStep[];
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
 }
 
-/** Remembers what this job has started, so that it is found again whatever happens to us. */
+/** Records the runs that this job starts, so they can be found again even after a crash. */
 export interface RunJournal {
-  /** Before the request goes out. */
+  /** Called before the request is sent. */
   triggering(step: KeyStep, body: TriggerBody): void;
   created(step: KeyStep, run: { runId: string; appUrl: string | null }): void;
-  /** We are done with the run: it has ended and we have seen it, or it was only to be started. */
+  /** Called when the job is done with the run: it has ended, or nothing waits for it. */
   settled(runId: string): void;
 }
 
-/** A run that a create gave. */
+/** A run that a create returned. */
 export interface Candidate {
   step: KeyStep;
   run: CreatedRun;
-  /** An earlier request with the same key started it. */
+  /** Whether an earlier request with the same key started it. */
   reattached: boolean;
-  /** The create response does not rule out that another job started it: if it has ended at the first look, it is not ours. */
+  /** Whether another job may have started it. If it has ended at its first read, it is discarded. */
   doubtful: boolean;
 }
 
-/** A run that had ended before its first status read, so that another job or attempt may have started it. Never judged. */
+/** A run that had ended before its first status read, so another job or attempt may have started it. It is not judged. */
 export interface DiscardedRun {
   runId: string;
   appUrl: string | null;
@@ -55,9 +55,9 @@ export interface DiscardedRun {
 export interface StartTools extends CreateTools {
   journal?: RunJournal | undefined;
   /**
-   * Reads the run, or waits for it. Returns whether it is in doubt and had ended before its first clear status read.
-   * By default one read of a run that is in doubt.
-   * @param leftMs until the start may wait no longer for a rate limit
+   * Reads the run or waits for it. Returns whether it is doubtful and had ended before its first clear status read.
+   * The default reads a doubtful run once.
+   * @param leftMs how long the start may still wait for a rate limit
    */
   endedAtFirstRead?(candidate: Candidate, leftMs: number): Promise<boolean>;
 }
@@ -66,7 +66,7 @@ export type Started =
   | ({ kind: 'started'; discarded: DiscardedRun[] } & Candidate)
   | { kind: 'none' | 'unknown'; step: KeyStep; discarded: DiscardedRun[] };
 
-/** How long the look at a run that is not waited for may take, retries included, in milliseconds. */
+/** The limit for the first read of a run without `--wait`, including retries, in milliseconds. */
 const firstReadTimeoutMs = 60_000;
 
 async function readIfDoubtful(
@@ -88,7 +88,7 @@ async function readIfDoubtful(
 function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
   const { origin } = step;
   const { replayed, attempts } = run;
-  // Only our own lost attempt can have used a random key.
+  // Only a lost attempt of this call can have used a random key.
   const repeated = replayed === true && !(origin === 'random' && attempts > 1);
   return {
     step,
@@ -99,8 +99,8 @@ function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
 }
 
 /**
- * Starts a run, or attaches to one that another attempt has left in progress. A run that may be another job's and that had
- * ended before its first status read is discarded, and the next key is used: neither its pass nor its failure is ours.
+ * Starts a run, or attaches to one that an earlier attempt left in progress. A doubtful run that had ended before its first
+ * status read is discarded, and the next key is used, since its verdict may be another job's.
  */
 export async function startRun(start: Start, timeoutMs: number, tools: StartTools): Promise<Started> {
   const { body, idPointer } = start;
@@ -116,7 +116,7 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
     if (creation.kind !== 'created') return { kind: creation.kind, step, discarded };
     const { runId, appUrl } = creation;
     journal?.created(step, creation);
-    // A service that ignores the keys gives the same run for each. It is not read again: its state may be stale then.
+    // A service that ignores the keys returns the same run for each. It is not read again, since its state may be stale.
     if (discarded.some((run) => run.runId === runId)) {
       journal?.settled(runId);
       if (tools.signal.aborted) return { kind: 'none', step, discarded };

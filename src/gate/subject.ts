@@ -1,17 +1,17 @@
 import type { TriggerBody } from '../contract/run.ts';
 
-/** What a run is a run of. What is not known is null. */
+/** The subject of a run: the project and the process or tags that it tests. Unknown facts are null. */
 export interface RunSubject {
-  /** The same from build to build, for reports: `shop / checkout`, `shop / smoke, nightly`, or what the user calls the run. */
+  /** A name for reports that stays the same from build to build: `shop / checkout`, `shop / smoke, nightly`, or the user's name. */
   name: string | null;
   /** The project's slug. */
   project: string | null;
-  /** The process's slug; null of a run that was started by tags. */
+  /** The process's slug; null for a run that was started by tags. */
   process: string | null;
   tags: readonly string[] | null;
 }
 
-/** The subject of a run that was not started here, by the name that the user gives it, if any. */
+/** Returns the subject of a run that another command started, with the name that the user gives it, if any. */
 export const named = (name: string | null = null): RunSubject => ({
   name,
   project: null,
@@ -19,7 +19,7 @@ export const named = (name: string | null = null): RunSubject => ({
   tags: null,
 });
 
-/** The subject of a run that this request starts. */
+/** Returns the subject of the run that this request starts. */
 export function subjectOf({ projectSlug, processSlug, tags }: TriggerBody): RunSubject {
   return {
     name: `${projectSlug} / ${processSlug ?? tags?.join(', ')}`,

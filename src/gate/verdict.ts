@@ -1,8 +1,8 @@
 export const verdicts = ['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'] as const;
 
 /**
- * What a run came to. `timeout` and `unobserved` say what we know of it, not what it did: the one, that it was
- * still going when our time was up; the other, that we could not learn its state.
+ * The verdict on a run. `timeout`: it was still going at the deadline. `unobserved`: its state could not be read. Neither says
+ * what the run did.
  */
 export type Verdict = (typeof verdicts)[number];
 
@@ -14,7 +14,7 @@ export interface EndedRun {
   blocked: number;
 }
 
-/** The verdict on a run that has ended (interface, section 3: the gate rule). */
+/** Returns the verdict on a run that has ended (interface, section 3: the gate rule). */
 export function verdictOf(run: EndedRun): Exclude<Verdict, 'timeout' | 'unobserved'> {
   if (run.failed > 0) return 'failed';
   if (run.blocked > 0) return 'blocked';

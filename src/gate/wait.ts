@@ -18,21 +18,21 @@ import type { Reading } from './run-status.ts';
 import type { RunService } from './service.ts';
 import { named, type RunSubject } from './subject.ts';
 
-/** A run that is waited for, and all that is known of it. */
+/** A run that the gate waits for, and its state. */
 export interface WatchedRun {
   runId: string;
   subject: RunSubject;
   progress: Progress;
-  /** When it is read next, on the monotonic clock, in milliseconds. */
+  /** The time of its next read, on the monotonic clock, in milliseconds. */
   due: number;
   outcome: Outcome | null;
-  /** When the wait for it began and ended, on the monotonic clock. */
+  /** The times at which the wait for it began and ended, on the monotonic clock. */
   startedAt: number;
   endedAt: number | null;
   appUrl: string | null;
-  /** Of a run that this gate has started; null otherwise. */
+  /** The key that started the run; null if this gate did not start it. */
   idempotencyKey: string | null;
-  /** An earlier attempt with the same key had started it. */
+  /** Whether an earlier attempt with the same key started it. */
   reattached: boolean;
 }
 
@@ -41,13 +41,13 @@ export interface WaitTools {
   clock: Clock;
   random: () => number;
   emit?: Emit | undefined;
-  /** Given the runs that are waited for from now on. What is known of each changes in place. */
+  /** Called with the runs that the gate waits for from now on. The runs change in place. */
   onWatch?: ((runs: readonly WatchedRun[]) => void) | undefined;
-  /** Ends the wait at once; what is known by then stays in the runs. */
+  /** Ends the wait at once. The runs keep their state. */
   signal: AbortSignal;
 }
 
-/** A run of which nothing is known yet but `known`. */
+/** Returns a run before its first read. */
 export function watch(runId: string, now: number, known: Partial<WatchedRun> = {}): WatchedRun {
   return {
     runId,
@@ -65,9 +65,9 @@ export function watch(runId: string, now: number, known: Partial<WatchedRun> = {
 }
 
 /**
- * Returns which run is read next, and when: of those without an outcome that are not being read, the one that has been due
- * for longest. Null when there is none. Reads may overlap, and keep to the limit by when they begin.
- * @param past when earlier reads began, in order
+ * Returns the run to read next, and when: the one that has been due longest of those that have no outcome and are not being
+ * read, or null. Reads may overlap; the rate limit applies to their start times.
+ * @param past the start times of earlier reads, in order
  */
 export function nextRead<Run extends { due: number; outcome: unknown }>(
   runs: readonly Run[],
@@ -79,16 +79,16 @@ export function nextRead<Run extends { due: number; outcome: unknown }>(
   const [run] = waiting.toSorted((a, b) => a.due - b.due);
   if (run === undefined) return null;
   if (slots !== undefined) {
-    // Each of a fleet's moments is for one read.
+    // Each slot of a fleet is for one read.
     const last = past.at(-1);
     const earliest = last === undefined ? run.due : Math.max(run.due, last + slots.everyMs / 2);
     return { run, at: slotFrom(earliest, slots) };
   }
-  // One run alone is read as the service asks. Several share the limit on reads between them.
+  // A single run is read at the intervals of the service. Several runs share the limit on reads.
   return { run, at: runs.length > 1 ? nextReadAt(past, run.due) : run.due };
 }
 
-/** Errors that say nothing of the run, being found before anything is sent, are thrown. */
+/** Reads the status. Throws errors that occur before anything is sent, since they say nothing about the run. */
 async function readStatus(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<ReadResult> {
   const timeoutMs = Math.max(1, rules.deadline - tools.clock.monotonic());
   try {
@@ -105,7 +105,7 @@ function isUnknown(reading: Reading | null): boolean {
   return reading?.kind === 'running' && !reading.known;
 }
 
-/** Reads the run once, whatever comes of it, and decides what follows. */
+/** Reads the run once and decides how to continue. */
 async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Promise<void> {
   const { clock, random, emit } = tools;
   const result = await readStatus(run, rules, tools);
@@ -132,7 +132,7 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   emit?.({ type: 'read', runId, state, failed, blocked, appUrl, attempts, nextMs });
 }
 
-/** Sleeps until `at`, but no longer than until one of the reads under way has ended: that may change what comes next. */
+/** Sleeps until `at`, or until a read ends, which may change the next read. Returns whether `at` was reached. */
 async function untilDue(
   at: number,
   reading: Iterable<Promise<void>>,
@@ -143,7 +143,7 @@ async function untilDue(
   try {
     const due = clock.sleep(Math.max(0, at - clock.monotonic()), either.signal).then(() => true);
     const ended = [...reading].map((read) => read.then(() => false));
-    // What loses the race ends by the abort.
+    // The abort rejects the sleep if a read wins the race.
     due.catch(() => {});
     return await Promise.race([due, ...ended]);
   } finally {
@@ -153,8 +153,8 @@ async function untilDue(
 }
 
 /**
- * Waits until every run has an outcome, reading each when it is due; reads of several runs overlap, so a slow one does not
- * delay the others. Resolves early, with outcomes missing, when the signal is aborted.
+ * Waits until every run has an outcome. Reads of several runs overlap, so a slow one does not delay the others. Resolves
+ * early, with outcomes missing, if the signal is aborted.
  */
 export async function waitForRuns(
   runs: readonly WatchedRun[],
@@ -166,7 +166,7 @@ export async function waitForRuns(
   const reading = new Map<WatchedRun, Promise<void>>();
   const ending = new AbortController();
   const either = eitherSignal(ending.signal, signal);
-  // Every read under way listens; Node would warn of the eleventh.
+  // Each read adds a listener, and Node would warn about the eleventh.
   setMaxListeners(0, either.signal);
 
   tools.onWatch?.(runs);

@@ -4,26 +4,26 @@ import { formatDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import type { Emit } from '../events.ts';
 
-/** A gate among others that share the service's limits. */
+/** The place of a gate among those that share the service's limits. */
 export interface Fleet {
   size: number;
   /** From 0. */
   index: number;
 }
 
-/** The moments `atMs + n · everyMs`. */
+/** The times `atMs + n · everyMs`. */
 export interface Slots {
   everyMs: number;
   atMs: number;
 }
 
-/** The room that a fleet leaves free: four fifths of a limit are used, the rest is for clocks that differ, and others. */
+/** A fleet uses four fifths of a limit. The rest is for clock differences and for other clients. */
 const slack = 1.25;
 
 /**
- * The moments of a gate among those of its fleet, evenly spread over a limit: `period 1.25 · N`, phase `i / N`. They
- * are counted by the wall clock, so that gates which start at any time keep apart.
- * @param offset what the wall clock is ahead of the clock that the moments are wanted on, in milliseconds
+ * Returns the slots of a gate, evenly spread over a limit with those of its fleet: period `1.25 · N`, phase `i / N`. They go
+ * by the wall clock, so gates keep apart whenever they start.
+ * @param offset the wall clock minus the clock of the result, in milliseconds
  */
 export function fleetSlots({ size, index }: Fleet, perMinute: number, offset: number): Slots {
   const apart = (slack * 60_000) / perMinute;
@@ -31,14 +31,14 @@ export function fleetSlots({ size, index }: Fleet, perMinute: number, offset: nu
   return { everyMs, atMs: (apart * index - offset) % everyMs };
 }
 
-/** The moments of a gate's creates; undefined for a fleet so small that its creates may come all at once. */
+/** Returns the slots of a gate's creates, or undefined if the fleet is small enough to create all its runs at once. */
 export function fleetCreates(fleet: Fleet, offset: number): Slots | undefined {
   return fleet.size * slack <= ceilings.creates ? undefined : fleetSlots(fleet, ceilings.creates, offset);
 }
 
-/** The first of the moments that is not before `earliest`. */
+/** Returns the first slot that is not before `earliest`. */
 export function slotFrom(earliest: number, { everyMs, atMs }: Slots): number {
-  // Rounding may put the moment that we stand on a hair before us.
+  // Rounding may put a slot at `earliest` slightly before it.
   return atMs + Math.ceil((earliest - atMs) / everyMs - 1e-9) * everyMs;
 }
 
@@ -50,7 +50,7 @@ interface SlotTools {
 
 /**
  * Waits for the gate's slot to create its run, or until the signal is aborted.
- * @throws UsageError if that could take longer than `timeoutMs`: every wait ends at a limit that the user sets
+ * @throws UsageError if that could take longer than `timeoutMs`, since the user's timeout limits every wait
  */
 export async function waitForCreateSlot(fleet: Fleet, timeoutMs: number, tools: SlotTools): Promise<void> {
   const { clock, signal, emit } = tools;
