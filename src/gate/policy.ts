@@ -49,12 +49,12 @@ function isOneOf<const T extends string>(values: readonly T[], value: string): v
 /** Checks one override. `timeout` and `unobserved` cannot pass, since the outcome is unknown. */
 export function checkOverride(verdict: string, action: string): [Verdict, Action] {
   if (!isOneOf(verdicts, verdict)) {
-    throw new UsageError(`there is no verdict ${echoed(verdict)}`, {
+    throw new UsageError(`unknown verdict ${echoed(verdict)}`, {
       hint: instead(verdict, settableVerdicts),
     });
   }
   if (!isOneOf(actions, action)) {
-    throw new UsageError(`there is no action ${echoed(action)}`, {
+    throw new UsageError(`unknown action ${echoed(action)}`, {
       hint: instead(action, actions),
     });
   }

@@ -16,10 +16,10 @@ export function at(value: unknown, path: readonly string[]): unknown {
   return here;
 }
 
-/** Longer than any id that a path could carry. */
+/** The longest id that fits into a path with a wide margin. */
 const longestId = 500;
 
-/** The first name of the path that its object has more than once, so that nobody knows which of the values is meant. */
+/** Returns the first name of the path that its object has more than once, which makes the value ambiguous. */
 function ambiguousIn(json: string, path: readonly string[]): string | undefined {
   return path.find((name, depth) => {
     const members = membersOf(textAt(json, path.slice(0, depth)) ?? '');
@@ -27,7 +27,7 @@ function ambiguousIn(json: string, path: readonly string[]): string | undefined 
   });
 }
 
-/** RFC 6901: `/data/run~1id` → `['data', 'run/id']`. */
+/** Parses a JSON pointer (RFC 6901): `/data/run~1id` → `['data', 'run/id']`. */
 export function parsePointer(pointer: string): string[] {
   if (!pointer.startsWith('/')) {
     throw new UsageError(`"${pointer}" is not a JSON pointer`, { hint: 'write for example /data/runId' });
@@ -46,7 +46,7 @@ function decoded(segment: string | undefined): string | null {
   }
 }
 
-/** The id of the run that a path leads to: `/api/ci/runs/r-1`, `/test-runs/r-1/status`; null if it names no run. */
+/** Returns the run id in a path such as `/api/ci/runs/r-1` or `/test-runs/r-1/status`, or null if it has none. */
 export function runInPath(path: string): string | null {
   const segments = path.split('/');
   const at = segments.findLastIndex((segment, index) => /runs?$/i.test(segment) && segments[index + 1]);
@@ -57,17 +57,17 @@ export function lastSegment(path: string): string | null {
   return decoded(path.split('/').findLast((segment) => segment !== ''));
 }
 
-/** Without the host, which is not a path segment. */
+/** Returns the path of a URL, without the host. */
 function pathOf(url: string): string {
   return url.split(/[?#]/)[0]?.replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*/i, '') ?? '';
 }
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** A service may write `refs/heads/fix/Old` as `old`. */
+/** Shortens a value as a service may do: `refs/heads/fix/Old` becomes `old`. */
 const short = (text: unknown) => String(text).trim().toLowerCase().split('/').at(-1);
 
-/** Whether the response only repeats what the request says in a field of that name: anybody may choose that text. */
+/** Returns whether the id repeats a field of the request with that name, whose text the caller chooses, not the service. */
 function repeatsRequest(path: readonly string[], id: string, request: object): boolean {
   const names = new Set(path.map(plain));
   return Object.entries(request).some(
@@ -75,7 +75,7 @@ function repeatsRequest(path: readonly string[], id: string, request: object): b
   );
 }
 
-/** Returns what else a create response says about the run, to help find it. */
+/** Describes what a create response has instead of an id, to help find the run. */
 function trace(response: unknown, location: string | undefined, redact: Redact): string {
   const keys =
     typeof response === 'object' && response !== null ? Object.keys(response).slice(0, 20).join(', ') : '';
@@ -84,12 +84,12 @@ function trace(response: unknown, location: string | undefined, redact: Redact):
 }
 
 /**
- * The id of the run that a create response names; the interface does not show that response.
+ * Returns the run id from a create response, which the interface does not show.
  * @param json the text of the response
- * @param pointer the setting `run.idPointer`, which comes before the usual places
+ * @param pointer the setting `run.idPointer`, which is read before the usual places
  * @param request the body that was sent
- * @param redact takes secrets out of what an error shows
- * @throws ContractError if there is no usable id, which says what the response has instead
+ * @param redact removes secrets from the error
+ * @throws ContractError if there is not a usable id; it says what the response has instead
  */
 export function runIdOf(
   response: unknown,
@@ -111,12 +111,12 @@ export function runIdOf(
   if (own !== null && repeatsRequest(pointed, own, request)) {
     const other = placed === null ? '' : `; ${place.join('.')} is ${shown(placed)}`;
     throw new ContractError(
-      `run.idPointer ${pointer} leads to a field that repeats the request, so it does not say which run was created${other}`,
+      `run.idPointer ${pointer} points to a field that repeats the request, so it does not say which run was created${other}`,
       {
         field: pointer ?? '',
-        expected: 'an id that the service has chosen',
+        expected: 'an id chosen by the service',
         received: shown(own),
-        hint: `set run.idPointer to the field with the id of the run; the response has ${has()}`,
+        hint: `point run.idPointer to the field with the run id; the response has ${has()}`,
         body: body(),
       },
     );
@@ -134,9 +134,9 @@ export function runIdOf(
       `the create response does not say which run was created: it has "${twice}" twice`,
       {
         field,
-        expected: 'one id of a run',
+        expected: 'one run id',
         received: 'two values',
-        hint: `find the run in the service, and cancel it there if it is not wanted; the response has ${has()}`,
+        hint: `find the run in the service and cancel it if you do not need it; the response has ${has()}`,
         body: body(),
       },
     );
@@ -144,9 +144,9 @@ export function runIdOf(
   if (id === null) {
     throw new ContractError(`the create response does not say which run was created: it has ${has()}`, {
       field: pointer ?? 'runId',
-      expected: 'the id of the run',
+      expected: 'a run id',
       received: has(),
-      hint: 'name the place of the id as a JSON pointer in the setting run.idPointer, for example /data/run/key',
+      hint: 'set run.idPointer to the JSON pointer of the id, for example /data/run/key',
       body: body(),
     });
   }
@@ -156,47 +156,47 @@ export function runIdOf(
       field,
       expected: `an id of at most ${longestId} characters, without slashes or control characters`,
       received,
-      hint: `find the run in the service, and cancel it there if it is not wanted; the response has ${has()}`,
+      hint: `find the run in the service and cancel it if you do not need it; the response has ${has()}`,
       body: body(),
     });
   }
   return id;
 }
 
-/** Refuses an id that cannot be a path segment: of several runs, all are checked before the first is read. */
+/** Refuses an id that cannot be a path segment. All ids are checked before the first run is read. */
 export function checkRunId(runId: string): void {
   fillPath('run.status', run['run.status'], { runId });
 }
 
-/** What came in place of an id, as the end of a sentence, and how to get the id; null where it may be one. */
+/** Returns what is wrong with a pasted id, as the end of a sentence, and how to get the id; null if nothing is. */
 function pasteProblem(text: string): [string, string] | null {
   if (text === '') return ['is empty', 'check the variable that it comes from: run trigger prints the id'];
   if (/^(?:null|undefined)$/.test(text))
-    return [`is ${text}`, 'the field that it was read from is not there: run trigger prints the id alone'];
-  if (/^["'].*["']$/.test(text)) return ['has quotes around it', 'print it without them: jq -r'];
-  if (/^[{[]/.test(text)) return ['is JSON, and the id of a run is wanted', 'take the id out: jq -r .runId'];
-  if (/[\r\n]/.test(text)) return ['has several lines', 'give each id as an argument of its own'];
+    return [`is ${text}`, 'the field that it was read from does not exist; run trigger prints only the id'];
+  if (/^["'].*["']$/.test(text)) return ['has quotes around it', 'remove the quotes, for example with jq -r'];
+  if (/^[{[]/.test(text)) return ['is JSON, not a run id', 'extract the id: jq -r .runId'];
+  if (/[\r\n]/.test(text)) return ['has several lines', 'give each id as a separate argument'];
   return null;
 }
 
 /**
- * A run id as somebody typed or pasted it.
- * @throws UsageError where it cannot be one, or where more was pasted than the id
+ * Returns a run id from the command line.
+ * @throws UsageError if it cannot be an id, or has other text around it
  */
 export function parseRunId(text: string): string {
   const trimmed = text.trim();
   if (/^https?:\/\//i.test(trimmed)) {
     const id = lastSegment(pathOf(trimmed));
-    throw new UsageError('<runId> is an address, and the id of a run is wanted', {
+    throw new UsageError('<runId> is a URL, not a run id', {
       hint:
         id === null
-          ? 'give the id as run trigger printed it'
-          : `its last part is likely the id: ${excerpt(id, 80)}`,
+          ? 'give the id that run trigger printed'
+          : `its last part is probably the id: ${excerpt(id, 80)}`,
     });
   }
   if (text !== trimmed && trimmed !== '') {
-    throw new UsageError(`<runId> has white space around it: ${JSON.stringify(excerpt(text, 80))}`, {
-      hint: `give it without: ${excerpt(trimmed, 80)}`,
+    throw new UsageError(`<runId> has whitespace around it: ${JSON.stringify(excerpt(text, 80))}`, {
+      hint: `remove the whitespace: ${excerpt(trimmed, 80)}`,
     });
   }
   const pasted = pasteProblem(trimmed);

@@ -7,7 +7,7 @@ import type { Redact } from '../redact.ts';
 import { at, lastSegment, runInPath } from './run-id.ts';
 import type { EndedRun } from './verdict.ts';
 
-/** What is wrong with a status reply, in the terms of the contract. */
+/** The field of a status response that breaks the contract. */
 export interface Violation {
   field: string;
   expected: string;
@@ -21,14 +21,14 @@ interface Seen {
   appUrl: string | null;
 }
 
-/** One status reply, understood (interface, sections 2.6 and 3). */
+/** A parsed status response (interface, sections 2.6 and 3). */
 export type Reading =
   | ({ kind: 'ended' } & EndedRun & { appUrl: string | null })
   | ({ kind: 'running'; known: boolean; retryAfterSeconds: number | null } & Seen)
-  /** `ended`: the run is over, and the reply does not say how; otherwise the next read may be better. */
+  /** `ended`: the run has ended, but the response does not say how. Otherwise the next read may be better. */
   | ({ kind: 'broken'; ended: boolean; violation: Violation } & Seen);
 
-/** A value in a few words, for messages: never more of it than fits a line. */
+/** Describes a value for a message, in one line. */
 export function describe(value: unknown, redact: Redact): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -38,15 +38,15 @@ export function describe(value: unknown, redact: Redact): string {
   return `the ${typeof value} ${text.length > 60 ? `${text.slice(0, 60)}…` : text}`;
 }
 
-/** More than any name of a state, and any address that a browser would open. */
+/** The longest state and the longest address that are accepted; both are longer than any real one. */
 const longest = { state: 200, appUrl: 2000 };
 
-/** What the service shows of itself, no longer than is fit to be printed. */
+/** Returns the address, or null if it is empty or too long to print. */
 export function readAppUrl(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= longest.appUrl ? value : null;
 }
 
-/** A number that JSON.parse has rounded to 0, such as `1e-400`, is not 0: its digits say so. */
+/** Returns whether JSON.parse has rounded the number to 0, as it does with `1e-400`. */
 function isRounded(text: string | undefined): boolean {
   return /[1-9]/.test(text?.split(/e/i)[0] ?? '');
 }
@@ -59,9 +59,9 @@ function count(value: unknown, text: string | undefined): number | null {
 const largest = 'a whole number below 1.8e308';
 
 /**
- * Understands any JSON as a status reply. Counts are required only where the run has ended; there, a count
- * that is missing, not a number, negative or fractional makes the reply useless, and it is never read as 0.
- * @param texts the fields as they came, where they are known: `1e-400` is 0 in `json`
+ * Parses any JSON as a status response. Counts are required only if the run has ended. Then a count that is missing, not a
+ * number, negative or fractional makes the response invalid; it is never read as 0.
+ * @param texts the original text of the fields, since `1e-400` is 0 in `json`
  */
 export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, redact: Redact): Reading {
   const isObject = typeof json === 'object' && json !== null && !Array.isArray(json);
@@ -101,21 +101,21 @@ export function readStatus(json: unknown, texts: ReadonlyMap<string, string>, re
   return { kind: 'ended', ...seen, state, failed, blocked };
 }
 
-/** The URL of the run, where the create reply has it. */
-export function appUrlOf(reply: unknown): string | null {
-  const url = at(reply, ['appUrl']) ?? at(reply, ['run', 'appUrl']) ?? at(reply, ['data', 'appUrl']);
+/** Returns the URL of the run from a create response, or null if it has none. */
+export function appUrlOf(response: unknown): string | null {
+  const url = at(response, ['appUrl']) ?? at(response, ['run', 'appUrl']) ?? at(response, ['data', 'appUrl']);
   return readAppUrl(url);
 }
 
-/** Success codes of a response that is only a part or a change of the whole. */
+/** Status codes of success for a response that is only a part of the status, or a change of it. */
 const partial: readonly number[] = [206, 226];
 
-/** Reads the id as the create response's was read: `1.0` is the run `1`. A status may also be that of an id that was typed. */
+/** Returns whether the id in a status is that of the run, either as text or read like a create response (`1.0` is `1`). */
 function isOf(runId: string, text: string): boolean {
   return text === 'null' || text === runId || idText(text) === runId;
 }
 
-/** Why a status response cannot be that of the run, whatever it says; null if it can. */
+/** Returns why a status response cannot be that of the run, or null if it can. */
 function distrust(
   { status, finalUrl, redact }: Exchange,
   members: readonly (readonly [string, string])[],
@@ -138,7 +138,7 @@ function distrust(
   return not('the status of this run', `that of the runId ${oneLine(other, 80, redact)}`);
 }
 
-/** Reads a status response: as broken if it cannot be trusted to be the whole status of this run. */
+/** Parses a status response. It is `broken` if it may not be the whole status of this run. */
 export function readResponse(response: Exchange, runId: string): Reading {
   const members = membersOf(response.text);
   const violation = distrust(response, members, runId);

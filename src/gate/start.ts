@@ -3,9 +3,9 @@ import { ContractError } from '../errors.ts';
 import { type CreatedRun, type CreateTools, createRun } from './create.ts';
 
 /**
- * The origin of a key says which jobs may have used it before. `user`: given by the user, who gets its run, ended or not.
- * `random`: none. `attempt`: derived from this attempt, so jobs that the CI does not distinguish. `earlier`: derived from an
- * earlier attempt, so that attempt too.
+ * The origin of a key, which says whether other jobs may have used it. `user`: the user gave it and gets its run, ended or
+ * not. `random`: no other job has it. `attempt`: derived from this attempt, so jobs that the CI does not distinguish share it.
+ * `earlier`: derived from an earlier attempt, which has used it too.
  */
 export type KeyOrigin = 'user' | 'random' | 'attempt' | 'earlier';
 

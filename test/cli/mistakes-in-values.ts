@@ -203,7 +203,7 @@ export const mistakesInValues: readonly Mistake[] = [
     name: 'null in place of a run id',
     argv: ['run', 'wait', 'null'],
     code: 64,
-    says: ['<runId> is null', 'the field that it was read from is not there'],
+    says: ['<runId> is null', 'the field that it was read from does not exist'],
   },
   {
     name: 'the whole JSON of a run in place of its id',

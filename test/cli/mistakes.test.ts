@@ -167,16 +167,16 @@ const mistakes: readonly Mistake[] = [
     says: ['--timeout: "60min" is not a duration', '5m', 'a bare number is seconds'],
   },
   {
-    name: 'a run id with white space around it',
+    name: 'a run id with whitespace around it',
     argv: ['run', 'wait', 'run_1 '],
     code: 64,
-    says: ['<runId> has white space around it', 'give it without: run_1'],
+    says: ['<runId> has whitespace around it', 'remove the whitespace: run_1'],
   },
   {
     name: "the run's address instead of its id",
     argv: ['run', 'status', 'https://app.example.test/projects/shop/runs/run_1?tab=log'],
     code: 64,
-    says: ['<runId> is an address', 'its last part is likely the id: run_1'],
+    says: ['<runId> is a URL', 'its last part is probably the id: run_1'],
   },
   {
     name: 'a policy with a colon',
@@ -188,7 +188,7 @@ const mistakes: readonly Mistake[] = [
     name: 'a misspelt verdict',
     argv: [...wait, '--on', 'faild=fail'],
     code: 64,
-    says: ['there is no verdict "faild"', 'did you mean failed?'],
+    says: ['unknown verdict "faild"', 'did you mean failed?'],
   },
   {
     name: 'a comma after the last setting',

@@ -33,7 +33,7 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     ['a timeout of days', [...wait, '--timeout', '1d'], /"1d" is not a duration/],
     ['max attempts of 0', [...wait, '--max-attempts', '0'], /whole number, 1 or more/],
     ['max attempts of text', [...wait, '--max-attempts', 'many'], /whole number, 1 or more/],
-    ['an unknown verdict', [...wait, '--on', 'canceled=fail'], /no verdict "canceled"[\s\S]*cancelled/],
+    ['an unknown verdict', [...wait, '--on', 'canceled=fail'], /unknown verdict "canceled"[\s\S]*cancelled/],
     ['an unknown action', [...wait, '--on', 'failed=ignore'], /pass, warn, fail/],
     ['no action', [...wait, '--on', 'failed'], /<verdict>=<action>/],
     ['a policy for passed', [...wait, '--on', 'passed=fail'], /cannot be set/],

@@ -96,7 +96,7 @@ describe('the hint', () => {
   it('of a gate names one that shows the status', async () => {
     says('{"state":"completed"}');
     const { err } = await on.rungate('run', 'wait', 'r-1');
-    expect(err).toContain('see what the service answers: rungate api GET /api/ci/runs/r-1');
+    expect(err).toContain('see the response of the service: rungate api GET /api/ci/runs/r-1');
     expect((await on.rungate('api', 'GET', '/api/ci/runs/r-1')).out).toBe('{\n  "state": "completed"\n}\n');
   });
 

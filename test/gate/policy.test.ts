@@ -119,7 +119,7 @@ describe('--on', () => {
   });
 
   test('an empty verdict is named as empty', () => {
-    expect(() => parseOverride('=fail')).toThrow('there is no verdict ""');
+    expect(() => parseOverride('=fail')).toThrow('unknown verdict ""');
   });
 
   test.each(['timeout', 'unobserved'])('says how %s can be let through', (verdict) => {

@@ -137,7 +137,7 @@ describe('what is wrong with the call is said before anything is sent', () => {
     ['a place outside the fleet', { trigger, fleet: { size: 2, index: 2 } }, /fleet/],
     ['a green for a timeout', { trigger, on: { timeout: 'pass' } as never }, /timeout cannot pass/],
     ['another verdict on what passed', { trigger, on: { passed: 'fail' } as never }, /passed/],
-    ['a verdict that there is not', { trigger, on: { broken: 'fail' } as never }, /no verdict/],
+    ['a verdict that there is not', { trigger, on: { broken: 'fail' } as never }, /unknown verdict/],
     ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } as never }, /exclude each other/],
     ['a salt that goes into nothing', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
     ['an address that is none', { trigger, apiUrl: 'nonsense' }, /not a URL/],

@@ -57,9 +57,9 @@ describe('a mistake is a configuration error with file, line and column:', () =>
     ['a wrong type', '{\n  "strict": "yes"\n}', /:2:13: strict: expected true or false/],
     ['a wrong item', '{ "tags": ["a",\n "" ] }', /:2:2: tags: expected a text/],
     ['a duration that is none', '{"timeout": "soon"}', /:1:13: timeout: expected a duration above 0/],
-    ['a verdict that is none', '{"on": {\n"green": "pass"}}', /:2:10: on: there is no verdict "green"/],
+    ['a verdict that is none', '{"on": {\n"green": "pass"}}', /:2:10: on: unknown verdict "green"/],
     ['unknown as green', '{"on": {"timeout": "pass"}}', /:1:20: on: timeout cannot pass/],
-    ['passed redefined', '{"on": {"passed": "warn"}}', /:1:19: on: what happens when a run has passed/],
+    ['passed redefined', '{"on": {"passed": "warn"}}', /:1:19: on: the action for passed cannot be set/],
     ['a key twice', '{"strict": true,\n "strict": false}', /:2:2: "strict" is there twice/],
     [
       'a setting in both its spellings',

@@ -117,7 +117,7 @@ describe('the counts of a gate', () => {
     expect(wait.code).not.toBe(0);
     const status = await on.rungate('run', 'status', 'run_1');
     for (const { err } of [wait, status])
-      expect(err).toContain('"failed" should be a whole number below 1.8e308, and is the number 1e400');
+      expect(err).toContain('"failed" should be a whole number below 1.8e308, but is the number 1e400');
   });
 });
 
