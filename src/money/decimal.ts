@@ -1,11 +1,11 @@
 import { ContractError } from '../errors.ts';
 
 /**
- * An exact decimal number: `units / 10^scale`. The scale is that of the text it was read from, so that a sum of
- * prices with two decimals has two decimals.
+ * An exact decimal number: `units / 10^scale`. It keeps the scale of the text that it was read from, so a sum of prices
+ * with two decimals has two decimals.
  *
- * Our own, over BigInt, since we need four operations and a bound: the small decimal libraries take any exponent,
- * and one order of `1e999999999` would have them write a billion zeros; they drop the zeros at the end as well.
+ * Not a library, since four operations are enough, and they need a bound: the small decimal libraries accept any
+ * exponent, so that one order of `1e999999999` would produce a billion zeros. They also drop trailing zeros.
  */
 export interface Decimal {
   readonly units: bigint;
@@ -14,7 +14,7 @@ export interface Decimal {
 
 export const zero: Decimal = { units: 0n, scale: 0 };
 
-/** More digits, or a larger exponent either way, is no amount of money: what adds it up could be kept busy. */
+/** The limit for digits and for the exponent: more is not an amount of money, and adding it up could take too long. */
 const limit = 1000;
 
 const jsonNumber = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
@@ -34,12 +34,12 @@ function refuse(text: string, field: string): ContractError {
 }
 
 /**
- * Reads a number as JSON writes it, every digit of it.
- * @param field where it stands, for the error: `orders[3].total`
- * @throws ContractError when it is not a number of JSON, or so large or fine that it cannot be money
+ * Parses a JSON number exactly.
+ * @param field its path, for the error: `orders[3].total`
+ * @throws ContractError if it is not a JSON number, or has too many digits or too large an exponent for money
  */
 export function parseDecimal(text: string, field = ''): Decimal {
-  // The length first: a megabyte of digits is not worth a look.
+  // Check the length first, so that a megabyte of digits is not parsed.
   const match = text.length > 2 * limit ? null : jsonNumber.exec(text);
   if (match === null) throw refuse(text, field);
   const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match;
@@ -63,14 +63,14 @@ export function subtract(a: Decimal, b: Decimal): Decimal {
   return add(a, { units: -b.units, scale: b.scale });
 }
 
-/** Below 0 when `a` is less, 0 when both are the same number however it was written, above 0 when it is more. */
+/** Returns -1, 0 or 1 if `a` is less than, equal to or greater than `b`, regardless of how they were written. */
 export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
   const { units } = subtract(a, b);
   if (units === 0n) return 0;
   return units < 0n ? -1 : 1;
 }
 
-/** In plain digits, never with an exponent: `-0.50`. Reading it gives the same number again. */
+/** Formats a number in plain digits, without an exponent: `-0.50`. Parsing the text returns the same number. */
 export function formatDecimal({ units, scale }: Decimal): string {
   const sign = units < 0n ? '-' : '';
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0');

@@ -1,21 +1,21 @@
 import { add, compare, type Decimal, formatDecimal, parseDecimal, subtract, zero } from './decimal.ts';
 
-/** An order, its total as the decimal text that came over the wire. */
+/** An order, with its total as the decimal text of the response. */
 export interface OrderAmount {
   readonly total: string;
   readonly currency: string;
 }
 
-/** What the summary says, `totalRevenue` as the decimal text that came over the wire. */
+/** A summary, with `totalRevenue` as the decimal text of the response. */
 export interface SummaryAmount {
   readonly orderCount: number;
   readonly totalRevenue: string;
 }
 
-/** A summary beside what its list adds up to. Amounts are plain decimal text, exact. */
+/** A summary compared with the sum of its list. Amounts are exact decimal text. */
 export interface Verification {
   orderCount: { stated: number; counted: number };
-  /** `difference` is `stated` less `summed`. */
+  /** `difference` is `stated` minus `summed`. */
   totalRevenue: { stated: string; summed: string; difference: string };
   /** By currency code, in alphabetical order. */
   byCurrency: { currency: string; count: number; total: string }[];
@@ -23,8 +23,9 @@ export interface Verification {
 }
 
 /**
- * Adds the list up and compares (interface, section 2.3): the sum is over every order, whatever its currency.
- * @throws ContractError when a total cannot be an amount of money
+ * Adds up the list and compares it with the summary (interface, section 2.3): the sum covers all orders, whatever their
+ * currency.
+ * @throws ContractError if a total cannot be an amount of money
  */
 export function verifySummary(orders: readonly OrderAmount[], summary: SummaryAmount): Verification {
   const stated = parseDecimal(summary.totalRevenue, 'totalRevenue');

@@ -1,16 +1,16 @@
 import { isLosslessNumber, parse, stringify } from 'lossless-json';
 
-/** A key that comes twice: the last one counts, as JSON.parse has it. */
+/** Of a duplicate key the last value counts, as with JSON.parse. */
 const lastWins = { onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue };
 
-/** JSON with its numbers as the text they came as. For printing: sums and comparisons want other types. */
+/** Parses JSON and keeps the text of each number. For printing only: sums and comparisons need other types. */
 export function parseExact(text: string): unknown {
   return parse(text, undefined, lastWins);
 }
 
 /**
- * What `parseExact` gave, as JSON text again, every number with its own digits.
- * @param replace gives each value and, as text, each number; a number that it changes becomes a string
+ * Returns a value of `parseExact` as JSON text, with the original digits of every number.
+ * @param replace returns the value to write; it gets numbers as text, and a number that it changes becomes a string
  */
 export function stringifyExact(
   value: unknown,
@@ -26,7 +26,7 @@ export function stringifyExact(
   return stringify(value, exact, indent) ?? 'null';
 }
 
-/** True for a value that is no object or array: also for a number that `parseExact` gave. */
+/** Whether a value is neither an object nor an array; a number of `parseExact` is a scalar. */
 export function isScalar(value: unknown): boolean {
   return value === null || typeof value !== 'object' || isLosslessNumber(value);
 }

@@ -3,13 +3,13 @@ import { type Redact, redactNothing } from '../redact.ts';
 import { redactJson } from '../redact-json.ts';
 import { escapeJson } from '../sanitize.ts';
 
-/** A secret that is one of these words must not change what a gate came to. */
+/** Never redacted: a secret that equals one of these words must not hide the verdict. */
 const outcomes: readonly unknown[] = [
   ...['pass', 'warn', 'fail'],
   ...['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'],
 ];
 
-/** Takes secrets out of each value and name by itself, so that what is left is JSON. */
+/** Returns a replacer for JSON.stringify that redacts each value and name separately, so that the JSON stays valid. */
 function redacting(redact: Redact): (name: string, value: unknown) => unknown {
   return (_name, value) => {
     if (outcomes.includes(value)) return value;
@@ -23,8 +23,8 @@ function redacting(redact: Redact): (name: string, value: unknown) => unknown {
 }
 
 /**
- * A value as JSON text with a newline and without secrets: indented for people, or in one line. A field whose text
- * `withTexts` has kept has the digits that it came with.
+ * Returns a value as redacted JSON text with a newline, indented for people or in one line. Fields whose text `withTexts`
+ * recorded keep their digits.
  */
 export function renderJson(value: unknown, indent: 0 | 2, redact: Redact = redactNothing): string {
   const redacted = redacting(redact);
@@ -41,8 +41,8 @@ export function renderJson(value: unknown, indent: 0 | 2, redact: Redact = redac
 }
 
 /**
- * A reply's own JSON, laid out anew, its numbers with the digits they came with: `10.50` stays `10.50`, and
- * no digit of a long id is lost. Without secrets.
+ * Formats the JSON of a response, redacted. Numbers keep their digits: `10.50` stays `10.50`, and a long id loses
+ * none.
  */
 export async function renderReply(
   text: string,

@@ -3,36 +3,36 @@ import type { LiveStyle, View } from './live/model.ts';
 import type { Spinner } from './live/spinner.ts';
 import { shorten } from './text.ts';
 
-/** A wait that is over sooner is not shown. */
-const patienceMs = 150;
+/** The spinner appears only if the work takes longer than this. */
+const spinnerDelayMs = 150;
 
-/** What moves on the terminal while a person waits: the view that was shown last. */
+/** The animation on the terminal while a person waits. If several views are shown, it draws the last one. */
 export interface Motion {
-  /** Whether a person watches a terminal on which something may move. */
+  /** Whether a person is watching a terminal that can be animated. */
   readonly possible: boolean;
-  /** Loads what draws, so that `show` draws at once. */
+  /** Loads the drawing code, so that `show` draws immediately. */
   load(): Promise<void>;
   /** Shows a view until the returned function is called. */
   show(view: View): () => void;
-  /** Draws what has changed at once. */
+  /** Draws changes immediately. */
   draw(): void;
-  /** Shows a spinner with a text when the work takes a while, unless something is shown already. */
+  /** Shows a spinner with a text if the work takes longer than 150 ms and no view is shown. */
   during<Result>(text: string, work: Promise<Result>): Promise<Result>;
-  /** Takes away what is shown, for good. */
+  /** Removes the animation permanently. */
   end(): void;
 }
 
-/** Whether the environment says that this is a CI, as most of them do. */
+/** Whether the environment variable `CI` is set, as most CIs do. */
 export function inCi({ CI }: Io['env']): boolean {
   return CI !== undefined && !['', '0', 'false'].includes(CI);
 }
 
-/** A CI may lend its jobs a terminal, and keeps a log. */
+/** Whether the terminal can be animated. Not in a CI: even if it gives jobs a terminal, it keeps the output as a log. */
 function canMove({ env, err }: Io, quiet: boolean): boolean {
   return err.isTTY && env.TERM !== 'dumb' && !inCi(env) && !quiet;
 }
 
-/** Terminals that have a few hundred characters, and no more. */
+/** Whether the terminal has Unicode symbols, unlike the Linux console and the old Windows console. */
 export function hasSymbols({ env, platform }: Pick<Io, 'env' | 'platform'>): boolean {
   if (platform !== 'win32') return env.TERM !== 'linux';
   return env.WT_SESSION !== undefined || env.TERM_PROGRAM !== undefined || env.TERM !== undefined;
@@ -75,7 +75,7 @@ export function createMotion(io: Io, quiet: boolean, paint: LiveStyle['paint']):
     async during(text, work) {
       if (terminal === undefined || views.length > 0) return work;
       let hide = () => {};
-      const stopWaiting = io.every(patienceMs, () => {
+      const stopWaiting = io.every(spinnerDelayMs, () => {
         stopWaiting();
         if (views.length > 0) return;
         hide = show(({ columns }) => [shorten(text, columns - 2)]);

@@ -9,48 +9,48 @@ import { painter, type Tone, wantsColor } from './paint.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
 import { wrapWords } from './text.ts';
 
-/** `plain` is what a pipe or a log gets when no format was asked for. */
+/** `plain` is the default for a pipe or a log. */
 export type Format = 'table' | 'json' | 'ndjson' | 'plain';
 
 export interface OutputOptions {
   format: Format;
   quiet: boolean;
   verbose: boolean;
-  /** Never shown, wherever they might turn up. */
+  /** Redacted in all output. */
   secrets: readonly string[];
 }
 
-/** stdout is the result and nothing else; all else goes to stderr. */
+/** Writes the result to stdout and everything else to stderr. */
 export interface Output {
   readonly format: Format;
   readonly quiet: boolean;
   readonly verbose: boolean;
-  /** The result as text, for people. */
+  /** Writes the result as text, for people. */
   result(text: string): Promise<void>;
-  /** The result as data: JSON where JSON was asked for, else a table. */
+  /** Writes the result as JSON if the format is JSON, else as a table. */
   data(value: unknown, table: Table): Promise<void>;
-  /** The result as the service's own JSON text, digits and all. */
+  /** Like `data`, for the JSON text of a response: numbers keep their digits. */
   reply(text: string, table: Table): Promise<void>;
-  /** JSON text of the service, digits and all, as JSON whatever the format is. */
+  /** Writes the JSON text of a response as JSON in every format; numbers keep their digits. */
   json(text: string): Promise<void>;
-  /** JSON texts, each in its line, as they are but for secrets. */
+  /** Writes JSON texts, one per line, unchanged except for secrets. */
   lines(texts: string): Promise<void>;
-  /** What happens, for a person; left out with `--quiet`. Each line must be harmless already. */
+  /** Writes a progress line; not with `--quiet`. The line must be sanitized. */
   note(line: string): Promise<void>;
-  /** What a person must not miss: shown with `--quiet` too. */
+  /** Writes a warning, with `--quiet` too. The line must be sanitized. */
   alert(line: string): Promise<void>;
-  /** An error: one JSON line where JSON was asked for, else sentences. */
+  /** Writes an error: one line of JSON if the format is JSON, else sentences. */
   error(report: ErrorReport): Promise<void>;
-  /** The body of a response that was refused; shown with `--verbose`, where an error in JSON does not have it already. */
+  /** Writes the body of a refused response with `--verbose`, unless the format is JSON: that error contains it. */
   refused(body: string | null | undefined): Promise<void>;
   paint(tone: Tone, text: string): string;
-  /** What moves on the terminal while a person waits; it makes room for all that is written here. */
+  /** The animation on the terminal while a person waits; everything written here appears above it. */
   readonly motion: Motion;
-  /** The text without the secrets in it: for what is drawn in place and not written by this. */
+  /** Redacts a text that is not written through this output. */
   redact(text: string): string;
-  /** Untrusted text without the secrets in it, in one line and no longer than `limit` characters. */
+  /** Redacts and sanitizes a text, in one line of at most `limit` characters. */
   excerpt(text: string, limit?: number): string;
-  /** A person reads the result and the notes on one terminal: what the one says the other need not. */
+  /** Whether the result and the progress lines appear on the same terminal, so that neither needs to repeat the other. */
   readonly oneScreen: boolean;
 }
 
@@ -61,19 +61,19 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
   const toErr = (text: string) => io.err.write(redact(text));
   const motion = createMotion(io, quiet, paint);
   const toOut = (text: string) => {
-    // The reader of the pipe may write to the same terminal from now on.
+    // From now on, the program that reads the pipe may write to the same terminal.
     if (!io.out.isTTY) motion.end();
     return io.out.write(text);
   };
   const result = (text: string) => toOut(redact(text));
   const indent = format === 'ndjson' ? 0 : 2;
 
-  // Before cells are wrapped and lines folded: a secret over two lines is not found.
+  // Redact before cells are wrapped: a secret that spans two lines would not be found.
   const table = async (given: Table) => {
     const rows = { ...given, rows: given.rows.map((row) => row.map((cell) => cell && redact(cell))) };
     return result(format === 'table' ? await renderTable(rows, io.out.columns ?? 80) : renderTsv(rows));
   };
-  // What is grepped in a log stays in one line; a person's terminal would break it in mid-word.
+  // Logs keep long lines, for grep; on a terminal they are wrapped between words.
   const columns = () => (io.err.isTTY ? (io.err.columns ?? 80) : Number.POSITIVE_INFINITY);
   const folded = (text: string) =>
     redact(text)

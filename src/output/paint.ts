@@ -2,7 +2,7 @@ import type { Io } from '../host/io.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'dim' | 'bold';
 
-/** NO_COLOR and FORCE_COLOR, by their usual meaning; else colour where there is a terminal that can. */
+/** Whether to colour output: by NO_COLOR and FORCE_COLOR, else if it is a terminal that supports colours. */
 export function wantsColor(env: Io['env'], isTTY: boolean): boolean {
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '') {
     return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
@@ -13,7 +13,7 @@ export function wantsColor(env: Io['env'], isTTY: boolean): boolean {
 
 type Painter = (tone: Tone, text: string) => string;
 
-/** Returns what colours text for standard error; without colour the text stays as it is. */
+/** Returns a function that colours text for standard error, or returns it unchanged if `color` is false. */
 export async function painter(color: boolean): Promise<Painter> {
   if (!color) return (_tone, text) => text;
   const { Chalk } = await import('chalk');

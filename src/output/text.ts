@@ -6,7 +6,10 @@ const wide =
 const accent = /[\u0300-\u036f]/;
 const ascii = /^[ -~]*$/;
 
-/** How many columns harmless text takes; where terminals differ, the larger number. ora and cli-table3 count no more. */
+/**
+ * Returns how many terminal columns a sanitized text takes; if terminals differ, the larger number. ora and cli-table3
+ * never count more.
+ */
 export function columnsOf(text: string): number {
   if (ascii.test(text)) return text.length;
   let columns = 0;
@@ -14,10 +17,10 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** The characters as a person sees them. */
+/** Splits a text into characters as a person sees them. */
 const graphemes = (text: string) => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 
-/** The first of these characters that take no more than so many columns. */
+/** Returns the leading characters that fit into the columns. */
 function fitting(characters: readonly string[], columns: number): string[] {
   let width = 0;
   const end = characters.findIndex((character) => {
@@ -27,13 +30,13 @@ function fitting(characters: readonly string[], columns: number): string[] {
   return characters.slice(0, end < 0 ? undefined : end);
 }
 
-/** Text of at most so many columns; what is left out at the end shows as `…`. */
+/** Shortens a text to the columns, with `…` at the end. */
 export function shorten(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   return columns < 1 ? '' : `${fitting(graphemes(text), columns - 1).join('')}…`;
 }
 
-/** The same, with the end kept: ids often differ there alone. */
+/** Shortens a text to the columns, with `…` in the middle: ids often differ only at the end. */
 export function shortenMiddle(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   if (columns < 5) return shorten(text, columns);
@@ -44,12 +47,12 @@ export function shortenMiddle(text: string, columns: number): string {
   return `${shorten(text, columns - columnsOf(end))}${end}`;
 }
 
-/** What colours text and takes no column. */
+/** Colour sequences, which take no columns. */
 const paint = /\u001b\[\d+m/g;
 
 /**
- * The parts of a word that may stand in lines of their own: the whole word, or each character of a script without spaces.
- * A word that has other characters too may be an id or an address.
+ * Returns the parts of a word between which a line may be broken: the characters of a script without spaces, else the
+ * whole word, which may be an id or an address.
  */
 function partsOf(word: string): string[] {
   if (ascii.test(word)) return [word];
@@ -58,8 +61,8 @@ function partsOf(word: string): string[] {
 }
 
 /**
- * Harmless text in lines of so many columns, broken where words end: an address, an id or a command stays in one piece,
- * however long it is. Every line but the first begins with `indent`.
+ * Wraps sanitized text between words. Addresses, ids and commands are never broken, however long they are. Every line but
+ * the first begins with `indent`.
  */
 export function wrapWords(text: string, columns: number, indent: string): string[] {
   const [start = ''] = /^ */.exec(text) ?? [];
@@ -71,7 +74,7 @@ export function wrapWords(text: string, columns: number, indent: string): string
       const longer: string = line === null ? start + part : line + space + part;
       if (line !== null && columnsOf(longer.replaceAll(paint, '')) > columns) {
         lines.push(line);
-        // At the start of a line a CI would take it for a command.
+        // At the start of a line, `::` would begin a CI command.
         line = indent + (part.startsWith('::') ? sanitize(part) : part);
       } else {
         line = longer;

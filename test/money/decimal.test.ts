@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { ContractError } from '../../src/errors.ts';
 import { add, compare, formatDecimal, parseDecimal, subtract, zero } from '../../src/money/decimal.ts';
 
-describe('a decimal is read with every digit', () => {
+describe('parseDecimal', () => {
   it.each([
     ['0', '0'],
     ['-0', '0'],
@@ -22,7 +22,7 @@ describe('a decimal is read with every digit', () => {
     ['9007199254740993', '9007199254740993'],
     [`1e1000`, `1${'0'.repeat(1000)}`],
     [`1e-1000`, `0.${'0'.repeat(999)}1`],
-  ])('%s → %s', (text, plain) => expect(formatDecimal(parseDecimal(text))).toBe(plain));
+  ])('reads %s as %s', (text, plain) => expect(formatDecimal(parseDecimal(text))).toBe(plain));
 
   it.each([
     '',
@@ -40,16 +40,18 @@ describe('a decimal is read with every digit', () => {
     '"1"',
     '1_000',
     '١',
-  ])('%j is no number of JSON', (text) => expect(() => parseDecimal(text)).toThrow(ContractError));
+  ])('refuses %j, which is not a JSON number', (text) =>
+    expect(() => parseDecimal(text)).toThrow(ContractError),
+  );
 
   it.each([
-    ['an exponent above the bound', '1e1001'],
-    ['an exponent below it', '1e-1001'],
-    ['an exponent that no number holds', '1e99999999999999999999999999'],
-    ['a zero with one', '0e999999999'],
-    ['more digits than money has', `1.${'0'.repeat(1000)}`],
+    ['an exponent above the limit', '1e1001'],
+    ['an exponent below the limit', '1e-1001'],
+    ['an exponent that exceeds every number type', '1e99999999999999999999999999'],
+    ['a zero with a large exponent', '0e999999999'],
+    ['too many digits', `1.${'0'.repeat(1000)}`],
     ['a megabyte of digits', '9'.repeat(1_000_000)],
-  ])('%s is refused, shortly and before its digits are converted', (_what, text) => {
+  ])('refuses %s with a short message and without converting the digits', (_what, text) => {
     const convert = vi.spyOn(globalThis, 'BigInt');
     let caught: unknown;
     try {
@@ -67,7 +69,7 @@ describe('a decimal is read with every digit', () => {
   });
 });
 
-/** A number as JSON may write it, and the fraction that it stands for: the reference knows no decimal point. */
+/** A JSON number as text, and its value as an integer in units of 10^-160, for reference. */
 const wireNumber = fc
   .record({
     negative: fc.boolean(),
@@ -85,13 +87,13 @@ const wireNumber = fc
     const tail = exponent === null ? '' : `${e}${sign}${'0'.repeat(zeros)}${Math.abs(power)}`;
     const text = `${negative ? '-' : ''}${whole}${digits === '' ? '' : `.${digits}`}${tail}`;
     const over = 10n ** 100n;
-    // In units of 10^-100, which every number above is a whole number of.
+    // Every number above is an integer in units of 10^-160.
     const units = (whole * over + BigInt(digits || '0') * 10n ** BigInt(100 - digits.length)) * 10n ** 60n;
     const scaled = power < 0 ? units / 10n ** BigInt(-power) : units * 10n ** BigInt(power);
     return { text, value: negative ? -scaled : scaled };
   });
 
-/** The reference's reading of plain digits. */
+/** Returns the reference value of plain digits. */
 function referenceOf(plain: string): bigint {
   const [, sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(plain) ?? [];
   if (whole === '') throw new Error(`not plain digits: ${plain}`);
@@ -99,8 +101,8 @@ function referenceOf(plain: string): bigint {
   return sign === '-' ? -units : units;
 }
 
-describe('for any numbers that the wire can carry', () => {
-  it('what is read is what stands there', () =>
+describe('for any JSON numbers', () => {
+  it('parsing is exact', () =>
     fc.assert(
       fc.property(wireNumber, ({ text, value }) => {
         JSON.parse(text);
@@ -109,7 +111,7 @@ describe('for any numbers that the wire can carry', () => {
       { numRuns: 500 },
     ));
 
-  it('a sum is exact, in any order', () =>
+  it('sums are exact in any order', () =>
     fc.assert(
       fc.property(fc.array(wireNumber, { maxLength: 40 }), (numbers) => {
         const sum = (texts: string[]) => texts.map((text) => parseDecimal(text)).reduce(add, zero);
@@ -121,7 +123,7 @@ describe('for any numbers that the wire can carry', () => {
       { numRuns: 300 },
     ));
 
-  it('two are compared as numbers, not as texts', () =>
+  it('comparison is numeric', () =>
     fc.assert(
       fc.property(wireNumber, wireNumber, (a, b) => {
         const [left, right] = [parseDecimal(a.text), parseDecimal(b.text)];
@@ -132,7 +134,7 @@ describe('for any numbers that the wire can carry', () => {
       { numRuns: 500 },
     ));
 
-  it('formatting keeps the decimals that came', () =>
+  it('formatting keeps trailing zeros', () =>
     fc.assert(
       fc.property(fc.integer(), fc.integer({ min: 0, max: 9 }), (whole, digit) => {
         const text = `${whole}.${digit}0`;

@@ -5,26 +5,36 @@ import { verifySummary } from '../../src/money/verify.ts';
 const eur = (...totals: string[]) => totals.map((total) => ({ total, currency: 'EUR' }));
 const stated = (orderCount: number, totalRevenue: string) => ({ orderCount, totalRevenue });
 
-describe('a summary adds up', () => {
+describe('verifySummary accepts a summary', () => {
   it.each([
     ['of no orders', [], stated(0, '0')],
     ['of no orders, with decimals', [], stated(0, '-0.00')],
-    ['where floats would not', eur('0.1', '0.2'), stated(2, '0.3')],
-    ['beyond what a float holds', eur('9007199254740993', '0.01'), stated(2, '9007199254740993.01')],
-    ['written in another way', eur('10.50', '1e2'), stated(2, '1.105E2')],
+    ['that floats would get wrong', eur('0.1', '0.2'), stated(2, '0.3')],
+    ['beyond the precision of a float', eur('9007199254740993', '0.01'), stated(2, '9007199254740993.01')],
+    ['with differently written numbers', eur('10.50', '1e2'), stated(2, '1.105E2')],
     ['with a refund', eur('10.00', '-2.50'), stated(2, '7.5')],
-    ['of more decimals than money has', eur('0.0001', '0.0002'), stated(2, '0.0003')],
+    ['with more than two decimals', eur('0.0001', '0.0002'), stated(2, '0.0003')],
   ])('%s', (_what, orders, summary) => expect(verifySummary(orders, summary).addsUp).toBe(true));
 });
 
-describe('a summary does not add up', () => {
+describe('verifySummary rejects a summary', () => {
   it.each([
-    ['one cent too much', eur('10.00', '20.00'), stated(2, '30.01'), '0.01'],
-    ['one cent too little', eur('10.00', '20.00'), stated(2, '29.99'), '-0.01'],
-    ['by what floats make of it', eur('0.1', '0.2'), stated(2, '0.30000000000000004'), '0.00000000000000004'],
-    ['by a difference that floats do not see', eur('9007199254740993'), stated(1, '9007199254740992'), '-1'],
-    ['a count that is wrong beside a sum that is right', eur('10', '20'), stated(3, '30'), '0'],
-    ['an order of nothing that is missing', eur('10'), stated(2, '10'), '0'],
+    ['that is one cent too high', eur('10.00', '20.00'), stated(2, '30.01'), '0.01'],
+    ['that is one cent too low', eur('10.00', '20.00'), stated(2, '29.99'), '-0.01'],
+    [
+      'that was added up with floats',
+      eur('0.1', '0.2'),
+      stated(2, '0.30000000000000004'),
+      '0.00000000000000004',
+    ],
+    [
+      'with a difference below the precision of a float',
+      eur('9007199254740993'),
+      stated(1, '9007199254740992'),
+      '-1',
+    ],
+    ['with a wrong count and a right sum', eur('10', '20'), stated(3, '30'), '0'],
+    ['with a missing order of zero', eur('10'), stated(2, '10'), '0'],
   ])('%s', (_what, orders, summary, difference) => {
     const result = verifySummary(orders, summary);
     expect(result.addsUp).toBe(false);
@@ -32,8 +42,8 @@ describe('a summary does not add up', () => {
   });
 });
 
-describe('a verification', () => {
-  it('says what is stated, what was counted and summed, and what each currency has', () => {
+describe('verifySummary', () => {
+  it('returns the stated and the counted values, and the total of each currency', () => {
     const orders = [
       { total: '10.50', currency: 'USD' },
       { total: '1000', currency: 'JPY' },
@@ -52,7 +62,7 @@ describe('a verification', () => {
     });
   });
 
-  it('names the amount that cannot be one', () => {
+  it('names the field whose value is not an amount', () => {
     const fieldOf = (run: () => unknown) => {
       try {
         run();

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { fieldTable } from '../../src/commands/endpoints/reply-table.ts';
 import { renderReply } from '../../src/output/json.ts';
 
-describe('what the service wrote is printed with its own digits', () => {
+describe('numbers of the service', () => {
   it.each(['10.50', '12345678901234567890', '1e400', '-0', '0.1000'])(
-    '%s, in JSON and in a cell',
+    'keep their digits in JSON and in a table: %s',
     async (digits) => {
       expect(await renderReply(`{"total":${digits}}`, 0)).toBe(`{"total":${digits}}\n`);
       expect(fieldTable(`{"total":${digits},"inner":{"n":${digits}}}`).rows).toEqual([
@@ -14,7 +14,7 @@ describe('what the service wrote is printed with its own digits', () => {
     },
   );
 
-  it('a key that comes twice is no bug: the last one counts', async () => {
+  it('the last value of a duplicate key counts', async () => {
     expect(await renderReply('{"a":1,"a":2.0}', 0)).toBe('{"a":2.0}\n');
   });
 });

@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderJson, renderReply } from '../../src/output/json.ts';
 
-describe('a value as JSON', () => {
-  test('is one line for machines, and indented for people', () => {
+describe('renderJson', () => {
+  test('writes one line for machines and indents for people', () => {
     expect(renderJson({ a: [1], b: null }, 0)).toBe('{"a":[1],"b":null}\n');
     expect(renderJson({ a: [1] }, 2)).toBe('{\n  "a": [\n    1\n  ]\n}\n');
   });
 
-  test('of nothing is null', () => expect(renderJson(undefined, 0)).toBe('null\n'));
+  test('writes undefined as null', () => expect(renderJson(undefined, 0)).toBe('null\n'));
 
-  test('in one line stays one line, and parses to the same value', () => {
+  test('writes any value in one line that parses to the same value', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })), (value) => {
         const text = renderJson(value, 0);
@@ -21,7 +21,7 @@ describe('a value as JSON', () => {
   });
 });
 
-describe('a reply as JSON', () => {
+describe('renderReply', () => {
   test.each([
     '10.50',
     '0.10',
@@ -34,21 +34,21 @@ describe('a reply as JSON', () => {
     '{"id":9007199254740993,"total":10.50}',
   ])('keeps the digits of %s', async (text) => expect(await renderReply(text, 0)).toBe(`${text}\n`));
 
-  test('is laid out anew', async () => {
+  test('reformats the JSON', async () => {
     expect(await renderReply(' {"a" :\n1.50 } ', 0)).toBe('{"a":1.50}\n');
     expect(await renderReply('{"a":1.50}', 2)).toBe('{\n  "a": 1.50\n}\n');
   });
 
-  test('has what could command a CI as escapes, and is still exact', async () => {
+  test('escapes CI commands and control characters without changing the value', async () => {
     const text = await renderReply(JSON.stringify({ name: '##vso[x]\u202e' }), 0);
     expect(text).toBe('{"name":"\\u0023\\u0023vso[x]\\u202e"}\n');
   });
 
-  test.each(['null', 'true', '"text"', '[]', '{}'])('may be %s', async (text) => {
+  test.each(['null', 'true', '"text"', '[]', '{}'])('accepts %s', async (text) => {
     expect(await renderReply(text, 0)).toBe(`${text}\n`);
   });
 
-  test('parses to the same value whatever it is', async () => {
+  test('writes any value as JSON that parses to the same value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.constantFrom(0 as const, 2 as const), async (value, indent) => {
         const text = JSON.stringify(value);

@@ -5,13 +5,13 @@ import { memoryIo, type Settings, type Stage, stage, trigger } from '../cli/harn
 import { fakeTerminal } from '../fake-terminal.ts';
 import { testScreen } from '../screen.ts';
 
-// Loaded before: else the command may have ended by then.
+// Load it first: otherwise the command may end before it is loaded.
 beforeAll(() => import('../../src/output/live/spinner.ts'));
 
 let on: Stage;
 afterEach(() => on.close());
 
-/** Runs a command whose wait is long at once, before a terminal of memory. */
+/** Runs a command on a terminal in memory, with a spinner that appears without delay. */
 async function run(argv: readonly string[], settings: Settings = {}, columns = 80) {
   const { terminal, written } = fakeTerminal(columns, 24);
   const { io, printed } = memoryIo({
@@ -37,8 +37,8 @@ async function run(argv: readonly string[], settings: Settings = {}, columns = 8
 
 const orders = [['orders', 'list'], ['orders', 'summary'], ['orders', 'summary', '--verify'], ['doctor']];
 
-describe('the spinner of a command that waits', () => {
-  it.each(orders)('is shown by %s %s %s, and gone at the end', async (...argv) => {
+describe('the spinner', () => {
+  it.each(orders)('is shown during %s %s %s and removed at the end', async (...argv) => {
     on = await stage();
     const { code, written, left } = await run(argv);
     expect(code).toBe(0);
@@ -47,7 +47,7 @@ describe('the spinner of a command that waits', () => {
     expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'));
   });
 
-  it('leaves an error alone on the terminal', async () => {
+  it('is removed before an error is shown', async () => {
     on = await stage();
     const { code, written, left } = await run(['run', 'status', 'run_missing']);
     expect(code).not.toBe(0);
@@ -63,17 +63,17 @@ describe('the spinner of a command that waits', () => {
 
   it.each([
     ['with --quiet', {}, ['--quiet']],
-    ['in a CI that lends its jobs a terminal', { env: { CI: 'true' } }, []],
-    ['where TERM is dumb', { env: { TERM: 'dumb' } }, []],
-    ['where standard error is no terminal', { isTTY: false }, []],
-  ] as const)('is not there %s', async (_where, settings, flags) => {
+    ['in a CI, even on a terminal', { env: { CI: 'true' } }, []],
+    ['if TERM is dumb', { env: { TERM: 'dumb' } }, []],
+    ['if standard error is not a terminal', { isTTY: false }, []],
+  ] as const)('is not shown %s', async (_where, settings, flags) => {
     on = await stage();
     const { code, written } = await run(['orders', 'list', ...flags], settings);
     expect(code).toBe(0);
     expect(written).not.toMatch(/\u001b|waiting/);
   });
 
-  it('is not there while a run is created and waited for: the view of the wait is', async () => {
+  it('is replaced by the live view while rungate waits for a run', async () => {
     on = await stage({ outcome: 'passed', duration: 1000 });
     const { written } = await run([...trigger, '--wait']);
     expect(written).toContain('waiting for 1 run');

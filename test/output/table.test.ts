@@ -7,7 +7,7 @@ import { sanitize } from '../../src/sanitize.ts';
 const gateHead = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED', 'URL'];
 const lines = (text: string) => text.replace(/\n$/, '').split('\n');
 
-/** How wide a terminal shows a text: what is East Asian wide or an emoji takes two columns. */
+/** Returns the columns that a text takes on a terminal: East Asian wide characters and emoji take two. */
 function shownWidth(text: string): number {
   const graphemes = [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment);
   const wide =
@@ -18,7 +18,7 @@ function shownWidth(text: string): number {
 const widest = (text: string) => Math.max(...lines(text).map(shownWidth));
 
 describe('a table on a terminal', () => {
-  test('is aligned, with its head, and without borders', async () => {
+  test('is aligned, with a head and without borders', async () => {
     const text = await renderTable(
       {
         head: ['ID', 'NAME'],
@@ -33,7 +33,7 @@ describe('a table on a terminal', () => {
     expect(text.endsWith('\n')).toBe(true);
   });
 
-  test('without rows is its head', async () => {
+  test('without rows consists of its head', async () => {
     expect(lines(await renderTable({ head: ['ID', 'NAME'], rows: [] }, 80))).toEqual(['ID  NAME']);
   });
 
@@ -51,13 +51,13 @@ describe('a table on a terminal', () => {
     },
   );
 
-  test('wraps a long text between words and loses nothing of it', async () => {
+  test('wraps a long text between words without losing any', async () => {
     const text = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');
     const drawn = await renderTable({ head: ['NAME'], rows: [[text]] }, 40);
     expect(lines(drawn).slice(1).join(' ')).toBe(text);
   });
 
-  test('breaks no id and no address, however narrow the terminal', async () => {
+  test('does not break ids and addresses, however narrow the terminal', async () => {
     const id = `run_${'0123456789'.repeat(6)}`;
     const url = `https://app.example.test/runs/${id}?tab=log&from=0,1`;
     const row = [id, 'a text of several words', url];
@@ -68,21 +68,21 @@ describe('a table on a terminal', () => {
     }
   });
 
-  test('breaks no JSON', async () => {
+  test('does not break JSON', async () => {
     const json = JSON.stringify({ url: 'https://a.example/?a=1,2', name: 'checkout', tags: ['a', 'b'] });
     const text = await renderTable({ head: ['FIELD', 'VALUE'], rows: [['config', json]] }, 40);
     expect(lines(text)).toEqual(['FIELD   VALUE', `config  ${json}`]);
   });
 
   test.each(['https://例え.example/テスト/結果', '本番環境-2026', 'é'.repeat(60), 'окружение'.repeat(8)])(
-    'breaks %s nowhere: only spaces, and scripts without spaces, are broken',
+    'does not break %s, which is neither separated by spaces nor in a script without spaces only',
     async (word) => {
       const text = await renderTable({ head: ['NAME', 'N'], rows: [[word, '1']] }, 20);
       expect(lines(text)[1]).toBe(`${word}  1`);
     },
   );
 
-  test('shows what is missing as "-"', async () => {
+  test('shows null as "-"', async () => {
     const text = await renderTable(
       {
         head: ['A', 'B'],
@@ -96,7 +96,7 @@ describe('a table on a terminal', () => {
     expect(lines(text)).toEqual(['A  B', '-  x', 'y  -']);
   });
 
-  test('keeps short columns whole where a long one can give way', async () => {
+  test('wraps a long column before short ones', async () => {
     const text = await renderTable(
       { head: ['ID', 'NAME', 'STATE'], rows: [['run-1', 'many words '.repeat(20), 'completed']] },
       60,
@@ -105,7 +105,7 @@ describe('a table on a terminal', () => {
   });
 
   test.each(['日本語のテスト名前', '결제 테스트', '注文'.repeat(40), '😀'.repeat(60), '👩‍👩‍👧‍👦'.repeat(10)])(
-    'shows %s whole, though its characters are wide',
+    'shows the wide characters of %s completely',
     async (name) => {
       const text = await renderTable({ head: ['NAME', 'N'], rows: [[name, '1']] }, 40);
       expect(widest(text)).toBeLessThanOrEqual(40);
@@ -114,12 +114,12 @@ describe('a table on a terminal', () => {
     },
   );
 
-  test('makes text from the service harmless', async () => {
+  test('sanitizes text from the service', async () => {
     const text = await renderTable({ head: ['NAME'], rows: [['\x1b[31m##vso[x]\n::error::']] }, 80);
     expect(lines(text)[1]).toBe('\\u001b[31m# #vso[x]\\n::error::');
   });
 
-  test('begins no line with a CI command, wherever a long cell is wrapped', async () => {
+  test('never begins a line with a CI command, wherever a long cell is wrapped', async () => {
     for (let before = 30; before < 50; before++) {
       const name = `${'n '.repeat(before)}::error:: ##vso[x] 日::warning::${'n '.repeat(before)}::error::`;
       for (const row of [
@@ -133,7 +133,7 @@ describe('a table on a terminal', () => {
     }
   });
 
-  test('fits, unless its longest words do not, and cuts nothing off', async () => {
+  test('fits the terminal unless its longest words do not, and cuts nothing off', async () => {
     const cell = fc.oneof(
       fc.string({ maxLength: 200 }),
       fc.string({ unit: fc.constantFrom('a', ' ', ':', '日', 'é', '😀', '\n', '"', ','), maxLength: 200 }),
@@ -162,7 +162,7 @@ describe('a table on a terminal', () => {
 });
 
 describe('tab-separated values', () => {
-  test('are a row a line, without the head', () => {
+  test('have one line per row and no head', () => {
     expect(
       renderTsv({
         head: ['A', 'B'],
@@ -176,7 +176,7 @@ describe('tab-separated values', () => {
     expect(renderTsv({ head: ['A'], rows: [] })).toBe('');
   });
 
-  test('have as many lines and tabs as the table has rows and columns, whatever the service says', () => {
+  test('have the lines and tabs of the table, whatever text the service sends', () => {
     const cell = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('a\tb', 'a\nb', 'a\r\nb', '::error::', '\u2028'),
@@ -195,13 +195,13 @@ describe('tab-separated values', () => {
   });
 });
 
-describe('columns that may be left out', () => {
+describe('optional columns', () => {
   const table = {
     head: ['ID', 'NAME', 'STATUS', 'URL', 'MORE'],
     rows: [
       [
         'obs_0123456789ab',
-        'A name that is longer than others are',
+        'A name that is longer than the others',
         'open',
         'https://example.test/a/b/c',
         'x',
@@ -210,7 +210,7 @@ describe('columns that may be left out', () => {
     optional: 3,
   };
 
-  test('are, the last ones first, before an id would be broken', async () => {
+  test('are left out from the last one on if the terminal is narrow', async () => {
     const narrow = await renderTable(table, 60);
     expect(narrow).toContain('obs_0123456789ab');
     expect(narrow).toMatch(/ID\s+NAME\s+STATUS\n/);
@@ -218,7 +218,7 @@ describe('columns that may be left out', () => {
     expect(wide).toMatch(/ID\s+NAME\s+STATUS\s+URL\s+MORE/);
   });
 
-  test('the others are there at any width', async () => {
+  test('do not affect the other columns, which are shown at any width', async () => {
     expect(await renderTable(table, 20)).toMatch(/ID\s+NAME/);
   });
 });

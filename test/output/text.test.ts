@@ -3,26 +3,26 @@ import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { columnsOf, wrapWords } from '../../src/output/text.ts';
 
-describe('text in lines of a terminal', () => {
-  it('is broken between words, and goes on below its first word', () =>
+describe('wrapWords', () => {
+  it('breaks between words and indents the following lines', () =>
     expect(wrapWords('  → set this, or that', 14, '    ')).toEqual(['  → set this,', '    or that']));
 
-  it('keeps in one piece what has no space', () =>
+  it('does not break text without spaces', () =>
     expect(wrapWords('see https://service.example.com/a/b', 10, '  ')).toEqual([
       'see',
       '  https://service.example.com/a/b',
     ]));
 
-  it('counts no columns for colour', () =>
+  it('does not count the columns of colour sequences', () =>
     expect(wrapWords('\u001b[31merror:\u001b[39m it is red', 16, '  ')).toEqual([
       '\u001b[31merror:\u001b[39m it is red',
     ]));
 
-  it('does not bring a command of a CI to the start of a line', () => {
+  it('does not move a CI command to the start of a line', () => {
     expect(wrapWords('aaaa ::error::x', 6, '  ')).toEqual(['aaaa', '  : :error::x']);
   });
 
-  it('loses nothing, and fits wherever there is a place to break', () =>
+  it('loses nothing and fits if the words do', () =>
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
@@ -36,7 +36,7 @@ describe('text in lines of a terminal', () => {
     ));
 });
 
-it('no character is wider for ora, which would clear too many lines', () => {
+it('columnsOf counts at least as many columns as ora, which would clear too many lines otherwise', () => {
   const wider = Array.from({ length: 0x40000 }, (_, code) => code)
     .filter((code) => code >= 0x20 && (code < 0xd800 || code > 0xdfff))
     .map((code) => String.fromCodePoint(code))

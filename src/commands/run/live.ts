@@ -3,7 +3,7 @@ import type { Policy } from '../../gate/policy.ts';
 import { shownAs } from '../../gate/report.ts';
 import type { WatchedRun } from '../../gate/wait.ts';
 import type { Io } from '../../host/io.ts';
-import { hyperlink, knowsLinks } from '../../output/live/hyperlink.ts';
+import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { LiveModel, LiveRun, LiveStyle } from '../../output/live/model.ts';
 import { liveLines } from '../../output/live/view.ts';
 import { hasSymbols } from '../../output/motion.ts';
@@ -63,7 +63,7 @@ export function gateLive(io: Io, { motion, paint, redact }: Output, rules: LiveR
     const linked = hyperlink(url, text);
     return stripVTControlCharacters(linked) === stripVTControlCharacters(text) ? linked : text;
   };
-  const style: LiveStyle = { paint, link: knowsLinks(io.env) ? link : null, symbols: hasSymbols(io) };
+  const style: LiveStyle = { paint, link: supportsLinks(io.env) ? link : null, symbols: hasSymbols(io) };
   const began = io.clock.monotonic();
   let stopping = false;
   let hide: (() => void) | undefined;

@@ -1,7 +1,7 @@
 import { describeOutcome, describeRun, headline, hintOf } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
 import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
-import { hyperlink, knowsLinks } from '../../output/live/hyperlink.ts';
+import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
 import type { Tone } from '../../output/paint.ts';
 import { type Cell, drawRows, naturalWidths, type Row, tableWidth } from '../../output/table.ts';
@@ -88,7 +88,7 @@ async function printTable(report: GateReport, { io: { out, env }, output }: Cont
   if (output.format === 'table') {
     // The colours are chosen for stderr; a result that goes elsewhere has none.
     const paint: Output['paint'] = output.oneScreen ? output.paint : (_tone, text) => text;
-    const links = out.isTTY && knowsLinks(env);
+    const links = out.isTTY && supportsLinks(env);
     return output.result(await gateScreen(report, out.columns || 80, paint, links));
   }
   const rows = report.runs.map((run) => [...cellsOf(run), run.appUrl]);

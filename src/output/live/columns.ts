@@ -2,7 +2,7 @@ import type { Tone } from '../paint.ts';
 import { columnsOf, type shorten, shortenMiddle } from '../text.ts';
 import { type LiveRun, marks } from './model.ts';
 
-/** A text and how it is painted: painted last, since colours have no width. */
+/** A text and its colour, which is applied last because it has no width. */
 interface Cell {
   text: string;
   tone?: Tone | undefined;
@@ -12,25 +12,25 @@ interface Cell {
 interface Column {
   head: string;
   cell(run: LiveRun): Cell;
-  /** Its texts stand at the left; numbers stand at the right. */
+  /** Aligns the texts left; without it they are aligned right. */
   left?: boolean;
-  /** How a text is made shorter; usually at its end. */
+  /** Shortens a text; by default at its end. */
   cut?: typeof shorten;
-  /** Limits of the width, which must not change from one second to the next. */
+  /** Limits of the width, which keep it stable from one second to the next. */
   least?: number;
   most?: number;
-  /** The order in which a terminal that is too narrow goes without these columns. */
+  /** The order in which columns are dropped on a narrow terminal. */
   dropped?: number;
-  /** It is left out rather than that a run's name is shortened. */
+  /** Dropped before the name of a run is shortened. */
   spare?: boolean;
 }
 
-/** A column with the width that it has on this terminal. */
+/** A column with its width on this terminal. */
 export interface FittedColumn extends Column {
   width: number;
 }
 
-/** A time as a clock shows it: `0:07`, `12:05`, `1:02:05`. It is as wide a second later, so that nothing jumps. */
+/** Formats a time like a clock: `0:07`, `12:05`, `1:02:05`. Its width stays the same from second to second. */
 export function clockTime(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number) => String(value).padStart(2, '0');
@@ -43,7 +43,7 @@ function countCell(count: number | null, tone: Tone): Cell {
   return { text: String(count), tone: count > 0 ? tone : undefined };
 }
 
-/** Rounded up: at 0 it is time, not a second before. */
+/** Rounded up, so that it shows `now` at 0 and not a second earlier. */
 function nextPoll(ms: number | null): string {
   if (ms === null) return '';
   const seconds = Math.ceil(ms / 1000);
@@ -64,7 +64,7 @@ const state: Column = {
   least: 'in_progress'.length,
   most: 20,
 };
-/** What a row holds besides these two. */
+
 const details: readonly Column[] = [
   { head: 'FAILED', cell: (run) => countCell(run.failed, 'bad'), dropped: 7 },
   { head: 'BLOCKED', cell: (run) => countCell(run.blocked, 'warn'), dropped: 6 },
@@ -87,10 +87,11 @@ const id: Column = {
   spare: true,
 };
 
-/** Terminal columns between two columns, and those of the mark with its space. */
+/** The number of spaces between two columns. */
 export const gap = 2;
+/** The width of the mark and the space after it. */
 const markWidth = 2;
-/** A run's name is shortened down to this before a column is left out for it. */
+/** The name of a run is shortened to this width before a column is dropped for it. */
 const shortName = 8;
 
 function sized(column: Column, runs: readonly LiveRun[]): FittedColumn {
@@ -99,7 +100,7 @@ function sized(column: Column, runs: readonly LiveRun[]): FittedColumn {
   return { ...column, width: Math.min(Math.max(least, ...widths), most) };
 }
 
-/** The columns that a terminal of a width has room for. An address is of no use beside a name that links to it. */
+/** Returns the columns that fit on a terminal. The URL column is omitted if the names are links. */
 export function fitColumns(runs: readonly LiveRun[], columns: number, links: boolean): FittedColumn[] {
   const withUrl = !links && runs.some((run) => run.url);
   const withId = runs.some((run) => run.id !== null);
@@ -115,7 +116,7 @@ export function fitColumns(runs: readonly LiveRun[], columns: number, links: boo
       fitted.splice(fitted.indexOf(other), 1);
   }
   if (roomForName() < leastName) {
-    // Only the name and the state are left: they share what there is, and in the end the name has all.
+    // Only the name and the state are left. They share the space, until there is room for the name only.
     const half = Math.floor((columns - markWidth - gap) / 2);
     if (half < 4) fitted.pop();
     else fittedState.width = Math.min(fittedState.width, half);

@@ -2,12 +2,12 @@ import { parseUrl } from '../../parse-url.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Terminals by the name they give themselves, and the first version of each that knows links. */
+/** Terminals by TERM_PROGRAM, and the first version of each that supports links. */
 const programs: Readonly<Record<string, readonly number[]>> = {
   'iTerm.app': [3, 1],
   WezTerm: [20_200_620],
   vscode: [1, 72],
-  // Passes links on to a terminal that knows them, and drops them before one that does not.
+  // tmux passes links on to a terminal that supports them and drops them otherwise.
   tmux: [3, 4],
   ghostty: [],
   WarpTerminal: [],
@@ -30,18 +30,17 @@ function isAtLeast(version: string, least: readonly number[]): boolean {
 }
 
 /**
- * Whether a terminal shows OSC 8 links, as far as the environment tells. Where it does not, there are none: some
- * terminals print what they do not know. `supports-hyperlinks` knows the same, and asks the process itself, so that
- * the environment that we are given would not count.
+ * Whether the environment shows that the terminal supports OSC 8 links. If in doubt, it does not: some terminals print
+ * unknown sequences. The package `supports-hyperlinks` reads the environment of the process, not the one passed in.
  */
-export function knowsLinks(env: Env): boolean {
+export function supportsLinks(env: Env): boolean {
   const forced = env.FORCE_HYPERLINK;
   if (forced !== undefined && forced !== '') return Number.parseInt(forced, 10) !== 0;
   if (env.TERM === 'dumb' || env.TERM === 'linux') return false;
   const inTmux = env.TMUX !== undefined && env.TMUX !== '';
   const multiplexed = inTmux || env.STY !== undefined || /^(screen|tmux)/.test(env.TERM ?? '');
   const program = env.TERM_PROGRAM ?? '';
-  // Within a multiplexer the variables of the terminal around it are still there, and it decides.
+  // In a multiplexer, the variables of the outer terminal are still set, but the multiplexer decides.
   if (multiplexed && program !== 'tmux') return false;
   const least = Object.hasOwn(programs, program) ? programs[program] : undefined;
   if (least !== undefined) return isAtLeast(env.TERM_PROGRAM_VERSION ?? '', least);
@@ -53,14 +52,14 @@ export function knowsLinks(env: Env): boolean {
   return terms.test(env.TERM ?? '');
 }
 
-/** What a terminal may open for us: a web address in visible ASCII, of a length that terminals take; else null. */
+/** Returns the URL if a terminal may open it (http or https, visible ASCII, at most 2000 characters), else null. */
 export function linkTarget(url: string): string | null {
   if (!/^https?:\/\//i.test(url) || /[\u0000-\u0020\u007f-\u00a0]/.test(url)) return null;
   const href = parseUrl(url)?.href ?? '';
   return href.length <= 2000 && /^https?:\/\/[\x21-\x7e]+$/.test(href) ? href : null;
 }
 
-/** Text that opens the address when it is clicked; text alone where the address is none to be opened. */
+/** Returns the text as a link to the URL, or unchanged if the URL may not be opened. */
 export function hyperlink(url: string, text: string): string {
   const target = linkTarget(url);
   return target === null ? text : `\u001b]8;;${target}\u001b\\${text}\u001b]8;;\u001b\\`;

@@ -6,27 +6,27 @@ export interface Size {
   rows: number;
 }
 
-/** The lines to show on a terminal of a size; the first one stands behind a spinner of one column and a space. */
+/** Returns the lines to show on a terminal of a size. The first one follows a spinner of one column and a space. */
 export type View = (size: Size) => readonly string[];
 
-/** What is shown of a run. All texts are harmless already, and of one line. */
+/** A run in the live view. All texts are sanitized, one line each. */
 export interface LiveRun {
   name: string;
-  /** Null if it is the name. */
+  /** Null if the name is the id. */
   id: string | null;
   url: string | null;
-  /** `going`, or what the gate does about its end. */
+  /** `going`, or the gate's action for the verdict. */
   phase: 'going' | 'pass' | 'warn' | 'fail';
-  /** The state while it goes on, the verdict once it has ended. */
+  /** The state of the run, or its verdict once it has ended. */
   state: string;
-  /** The last read failed, and is tried again. */
+  /** Whether the last status read failed and will be retried. */
   trouble: boolean;
   failed: number | null;
   blocked: number | null;
-  /** `3/60`, or `3` where only the time is limited. */
+  /** `3/60`, or `3` if only the time is limited. */
   attempt: string;
   elapsedMs: number;
-  /** Until the next read; 0 while it is read; null when it is read no more. */
+  /** Milliseconds until the next status read; 0 during a read; null after the last one. */
   nextMs: number | null;
 }
 
@@ -35,16 +35,16 @@ export interface LiveModel {
   elapsedMs: number;
 }
 
-/** What the terminal can. */
+/** The capabilities of the terminal. */
 export interface LiveStyle {
   paint(tone: Tone, text: string): string;
-  /** Null where it shows no links. */
+  /** Null if it does not support links. */
   link: ((url: string, text: string) => string) | null;
-  /** False where it has letters and little else. */
+  /** False if it has no Unicode symbols. */
   symbols: boolean;
 }
 
-/** The mark before a run's row, with symbols and in plain letters. */
+/** The mark before the row of a run, as a Unicode symbol and in ASCII. */
 export const marks = {
   going: { tone: 'busy', symbol: '•', plain: '*' },
   pass: { tone: 'good', symbol: '✓', plain: '+' },

@@ -5,33 +5,33 @@ import type { Terminal } from '../../host/sink.ts';
 import { columnsOf } from '../text.ts';
 import type { LiveStyle, View } from './model.ts';
 
-/** How often a view is looked at. */
-const beatMs = 100;
+/** How often the view is checked for changes. */
+const refreshMs = 100;
 
 const csi = '\u001b[';
 const hideCursor = `${csi}?25l`;
 const showCursor = `${csi}?25h`;
-/** A line that is wider than we think is cut off by the terminal, and does not become two. */
+/** Makes the terminal cut off a line that is wider than computed, instead of wrapping it. */
 const noWrap = `${csi}?7l`;
 const wrap = `${csi}?7h`;
 
-/** A view at the bottom of a terminal, with ora's spinner before its first line. What others write comes above it. */
+/** A view at the bottom of a terminal, with ora's spinner before its first line. Other output appears above it. */
 export interface Spinner {
-  /** Draws what there is to show now; else it is drawn with the next beat. */
+  /** Draws changes now instead of at the next refresh. */
   draw(): void;
-  /** Takes the view away. Nothing of it is left, and the terminal is as it was. */
+  /** Removes the view and restores the terminal. */
   close(): void;
 }
 
-/** A terminal that does not know its size says 0, which ora would divide by. */
+/** Returns the size of the terminal. Sets it if the terminal reports 0, by which ora would divide. */
 function sizeOf(terminal: Terminal) {
   terminal.columns ||= 80;
   terminal.rows ||= 24;
   return { columns: terminal.columns, rows: terminal.rows };
 }
 
-/** Terminals that cut lines off when they become narrower; all others break them anew, without telling. */
-function breaksAnew({ TERM = '', TMUX, XTERM_VERSION }: Io['env']): boolean {
+/** Whether the terminal rewraps its lines when it becomes narrower; a few cut them off instead. */
+function rewrapsLines({ TERM = '', TMUX, XTERM_VERSION }: Io['env']): boolean {
   if (TMUX !== undefined && TMUX !== '') return true;
   return XTERM_VERSION === undefined && !/^(linux|screen|rxvt|st\b|st-|xterm-direct)/.test(TERM);
 }
@@ -43,7 +43,7 @@ export function openSpinner(
   { paint, symbols }: Pick<LiveStyle, 'paint' | 'symbols'>,
   view: View,
 ): Spinner {
-  // The cursor rests below: not every terminal breaks the line anew on which it stands.
+  // The cursor rests below the view: not every terminal rewraps the line of the cursor.
   const text = () => `${noWrap}${view(sizeOf(terminal)).join('\n')}\n${wrap}`;
   const { frames, interval } = symbols ? spinners.dots : spinners.line;
   const spinner = ora({
@@ -52,7 +52,7 @@ export function openSpinner(
     isEnabled: true,
     color: false,
     spinner: { frames: frames.map((frame) => paint('busy', frame)), interval },
-    // Both would handle signals in place of us.
+    // With either of these, ora would install its own signal handlers.
     discardStdin: false,
     hideCursor: false,
   });
@@ -70,8 +70,8 @@ export function openSpinner(
     spinner.text = text();
     const rows = lines.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
     spinner.clear();
-    // ora clears a row for each line, and the terminal has broken lines into more of them. After \r ora draws again.
-    if (columns < before && rows > lines.length && breaksAnew(env)) {
+    // ora clears one row per line, but the rewrapped lines take more rows. After \r, ora draws again.
+    if (columns < before && rows > lines.length && rewrapsLines(env)) {
       terminal.write(`${csi}${rows - lines.length}A${csi}J\r`);
     }
     spinner.render();
@@ -85,6 +85,6 @@ export function openSpinner(
   terminal.write(hideCursor);
   spinner.start();
   terminal.on('resize', resize);
-  const stops = [every(beatMs, draw), onExit(close), () => void terminal.off('resize', resize)];
+  const stops = [every(refreshMs, draw), onExit(close), () => void terminal.off('resize', resize)];
   return { draw, close };
 }

@@ -2,21 +2,21 @@ import { columnsOf, shorten } from '../text.ts';
 import { clockTime, type FittedColumn, fitColumns, gap } from './columns.ts';
 import { type LiveModel, type LiveRun, type LiveStyle, marks, type Size } from './model.ts';
 
-/** What is shown first where there is no room for all: what goes on, then what went wrong. */
+/** Which runs are shown first if not all fit: those that are still going, then those that failed. */
 const weight: Readonly<Record<LiveRun['phase'], number>> = { going: 0, fail: 1, warn: 2, pass: 3 };
 
-/** The runs that have room in so many lines, in their own order, and whether there is room for a heading. */
+/** Returns the runs that fit into the lines, in their original order, and whether a heading fits. */
 function chosen(runs: readonly LiveRun[], lines: number): { shown: LiveRun[]; head: boolean } {
   const head = lines > Math.min(runs.length, 2);
   const ranked = runs.toSorted((a, b) => weight[a.phase] - weight[b.phase]);
-  const kept = new Set(ranked.slice(0, head ? lines - 1 : lines));
-  return { shown: runs.filter((run) => kept.has(run)), head };
+  const fitting = new Set(ranked.slice(0, head ? lines - 1 : lines));
+  return { shown: runs.filter((run) => fitting.has(run)), head };
 }
 
-/** What is said of all runs, the most important first; a narrow terminal shows the first parts. */
+/** Returns the summary line of all runs, the most important part first; a narrow terminal drops the last parts. */
 function summary({ runs, elapsedMs }: LiveModel, hidden: number, columns: number, symbols: boolean): string {
   const going = runs.filter(({ phase }) => phase === 'going').length;
-  /** How many runs have which verdict, in the order in which these came up. */
+  /** The number of runs by verdict, in the order in which the verdicts appeared. */
   const verdicts = new Map<string, number>();
   for (const { phase, state } of runs) {
     if (phase !== 'going') verdicts.set(state, (verdicts.get(state) ?? 0) + 1);
@@ -32,7 +32,7 @@ function summary({ runs, elapsedMs }: LiveModel, hidden: number, columns: number
   return shorten(parts.join(dot), columns);
 }
 
-/** A text in its column. The space around it is no part of the link, nor of the colour. */
+/** Pads a text to its column. The padding is neither linked nor coloured. */
 function inColumn(text: string, column: FittedColumn, paint: (text: string) => string): string {
   const { width, left = false, cut = shorten } = column;
   const short = cut(text, width);
@@ -57,8 +57,8 @@ function runRow(run: LiveRun, columns: readonly FittedColumn[], { paint, link, s
 }
 
 /**
- * The view of a wait for a terminal of a size: never wider, and always a row less. Its first line leaves two columns for
- * the spinner. Pure: the same model, size and style give the same lines.
+ * Returns the lines of the live view, never wider than the terminal and at least one row shorter. The first line leaves
+ * two columns for the spinner.
  */
 export function liveLines(model: LiveModel, { columns, rows }: Size, style: LiveStyle): string[] {
   const height = rows - 1;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hyperlink, knowsLinks, linkTarget } from '../../../src/output/live/hyperlink.ts';
+import { hyperlink, linkTarget, supportsLinks } from '../../../src/output/live/hyperlink.ts';
 
-describe('whether a terminal shows links', () => {
+describe('supportsLinks', () => {
   it.each([
     [true, { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.5.0' }],
     [false, { TERM_PROGRAM: 'iTerm.app', TERM_PROGRAM_VERSION: '3.0.15' }],
@@ -26,16 +26,16 @@ describe('whether a terminal shows links', () => {
     [false, {}],
     [true, { FORCE_HYPERLINK: '1', TERM: 'dumb' }],
     [false, { FORCE_HYPERLINK: '0', TERM: 'xterm-kitty' }],
-    // A multiplexer decides, not the terminal around it, whose variables are still there.
+    // The multiplexer decides, not the outer terminal, whose variables are still set.
     [false, { TERM: 'screen-256color', STY: '1.x', VTE_VERSION: '7000' }],
     [false, { TERM: 'screen', TMUX: '/tmp/t', TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.3a' }],
     [true, { TERM: 'tmux-256color', TMUX: '/tmp/t', TERM_PROGRAM: 'tmux', TERM_PROGRAM_VERSION: '3.4' }],
-  ] as const)('%s for %o', (known, env) => {
-    expect(knowsLinks(env)).toBe(known);
+  ] as const)('is %s for %o', (known, env) => {
+    expect(supportsLinks(env)).toBe(known);
   });
 });
 
-describe('what a link may lead to', () => {
+describe('linkTarget', () => {
   it.each([
     ['https://app.example.test/runs/1?a=b#c', 'https://app.example.test/runs/1?a=b#c'],
     ['http://127.0.0.1:4010/runs/1', 'http://127.0.0.1:4010/runs/1'],
@@ -49,9 +49,9 @@ describe('what a link may lead to', () => {
     ['https://a/ b', null],
     ['https://', null],
     ['', null],
-  ])('%j', (url, target) => expect(linkTarget(url)).toBe(target));
+  ])('of %j is %j', (url, target) => expect(linkTarget(url)).toBe(target));
 
-  it('nothing that a service sends ends the link early or commands the terminal', () => {
+  it('of any text cannot end the link early or control the terminal', () => {
     const url = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.webUrl(),

@@ -25,7 +25,7 @@ export function model(runs: readonly LiveRun[], fields: Partial<LiveModel> = {})
   return { runs, elapsedMs: 65_000, ...fields };
 }
 
-/** Text as a service could send it, made harmless as all that is shown is. */
+/** Sanitized text as a service could send it. */
 const text = fc
   .oneof(
     fc.string({ unit: 'grapheme', maxLength: 60 }),

@@ -22,10 +22,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('resize' as const), columns: fc.integer({ min: 20, max: 120 }) }),
 );
 
-/** Enough for the view when its lines are broken: what a terminal has moved off its screen, nobody can take away. */
+/** Enough rows for the view with wrapped lines: lines that have scrolled off the screen cannot be removed. */
 const rows = 90;
 
-/** Plays steps on a screen, and returns the lines that were written above the view, and those of the view. */
+/** Plays steps on a screen. Returns the lines written above the view, those on the screen, and those of the view. */
 async function play(steps: readonly Step[], end: boolean) {
   const screen = testScreen(80, rows);
   const { terminal, written, resize } = fakeTerminal(80, rows);
@@ -68,7 +68,7 @@ async function play(steps: readonly Step[], end: boolean) {
 
 const steps = fc.array(step, { minLength: 1, maxLength: 12 });
 
-it('a real screen shows what was written, then the view, once and whole, whatever happens in between', async () => {
+it('the screen shows the output and below it the view exactly once, after any drawing, output or resizing', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const { log, lines, view } = await play(all, false);
@@ -83,7 +83,7 @@ it('a real screen shows what was written, then the view, once and whole, whateve
   );
 });
 
-it('a real screen shows what was written alone once the view is closed', async () => {
+it('the screen shows only the output after the view is closed', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const { log, lines } = await play(all, true);

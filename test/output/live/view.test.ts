@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-// As ora measures lines.
+// ora measures lines with it.
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { hyperlink } from '../../../src/output/live/hyperlink.ts';
@@ -11,8 +11,8 @@ const linking = { ...painted, link: hyperlink };
 const shown = (runs: Parameters<typeof model>[0], columns: number, rows = 24) =>
   liveLines(model(runs), { columns, rows }, plainStyle);
 
-describe('the view fits the terminal', () => {
-  it('never wider, never more than all rows but one, whatever the runs are called, at any size', () => {
+describe('the live view', () => {
+  it('is never wider than the terminal and at least one row shorter, for any runs and any size', () => {
     const size = fc.record({
       columns: fc.integer({ min: 1, max: 300 }),
       rows: fc.integer({ min: 1, max: 60 }),
@@ -32,7 +32,7 @@ describe('the view fits the terminal', () => {
     );
   });
 
-  it('every run that goes on is shown where there is room for it, before one that has ended', () => {
+  it('shows runs that are going before runs that have ended', () => {
     fc.assert(
       fc.property(anyModel, fc.integer({ min: 2, max: 40 }), (any, rows) => {
         const runs = any.runs.map((one, n) => ({ ...one, name: `run-${n}-` }));
@@ -48,8 +48,8 @@ describe('the view fits the terminal', () => {
   });
 });
 
-describe('what it shows', () => {
-  it('one run: how long it takes, a heading and a line', () => {
+describe('the live view of', () => {
+  it('one run has the elapsed time, a heading and a row', () => {
     expect(shown([run()], 80)).toEqual([
       'waiting for 1 run · 1:05',
       '  RUN               STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
@@ -57,7 +57,7 @@ describe('what it shows', () => {
     ]);
   });
 
-  it('several: each with its mark, counts and time, and a line that sums up', () => {
+  it('several runs has a summary line, and a row with mark, counts and time for each', () => {
     const runs = [
       run({ name: 'a', failed: 1, nextMs: 0, elapsedMs: 3_725_000 }),
       run({ name: 'b', phase: 'pass', state: 'passed', nextMs: null }),
@@ -91,11 +91,11 @@ describe('what it shows', () => {
     [30, 'RUN STATE'],
     [20, 'RUN STATE'],
     [10, 'RUN'],
-  ])('%i columns hold %s', (columns, heads) => {
+  ])('a terminal with %i columns shows %s', (columns, heads) => {
     expect(shown([run()], columns)[1]?.trim().replace(/\s+/g, ' ')).toBe(heads);
   });
 
-  it('an id that is not the name has a column of its own where all names stay whole', () => {
+  it('a run with a name has an ID column if the names do not need to be shortened for it', () => {
     const named = run({ name: 'shop / checkout', id: 'run_79e0tee2vbs7', url: null });
     expect(shown([named], 94).slice(1)).toEqual([
       '  RUN              ID                STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
@@ -106,14 +106,14 @@ describe('what it shows', () => {
     );
   });
 
-  it('a name that is too long loses its middle: ids often differ at the end alone', () => {
+  it('a long name shortens it in the middle, since ids often differ only at the end', () => {
     expect(shown([run({ name: '0b7c1f2a-9d1e-4c55-8d55-1e2f3a4b5c6d' })], 80)[2]).toBe(
       '• 0b7c1f2a-…f3a4b5c6d  in_progress       0        0     3/60     0:32        8 s',
     );
     expect(shown([run()], 20)[2]).toBe('• run_…bs7  in_prog…');
   });
 
-  it('wide and combining characters take the columns that they take on the screen', () => {
+  it('wide and combining characters is aligned', () => {
     const [, , first, second, third] = shown(
       [run({ name: '日本語' }), run({ name: 'e\u0301e\u0301' }), run({ name: 'plain1' })],
       80,
@@ -129,12 +129,12 @@ describe('what it shows', () => {
     [4, ['3 of 3 runs going · 1 not shown · 1:05', '• a', '• b']],
     [5, ['3 of 3 runs going · 1 not shown · 1:05', '', '• a', '• b']],
     [6, ['3 of 3 runs going · 1:05', '', '• a', '• b', '• c']],
-  ])('with %i rows', (rows, begins) => {
+  ])('three runs on %i rows shows as many as fit', (rows, begins) => {
     const [sum, ...lines] = shown([run({ name: 'a' }), run({ name: 'b' }), run({ name: 'c' })], 80, rows);
     expect([sum, ...lines.map((line) => line.split(/ (?= )/)[0]?.slice(0, 5))]).toEqual(begins);
   });
 
-  it('the name is a link where the terminal shows links, and the address has no column of its own then', () => {
+  it('a terminal with links has the URL as a link on the name and no URL column', () => {
     const style = { ...plainStyle, link: hyperlink };
     const [, head, line] = liveLines(model([run()]), { columns: 200, rows: 24 }, style);
     expect(head).not.toContain('URL');
