@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Auth } from '../contract/endpoint.ts';
 import type { EndpointName } from '../contract/index.ts';
 import { seededDraw } from './random.ts';
-import { MockError } from './reply.ts';
+import { MockError } from './response.ts';
 import type { Credential } from './state.ts';
 
 /** An API key and a session token shaped like real ones, so that redaction is tested on real shapes. */

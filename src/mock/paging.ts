@@ -1,5 +1,5 @@
 import { defaultPageSize } from '../contract/fields.ts';
-import { MockError } from './reply.ts';
+import { MockError } from './response.ts';
 
 /** A list that knows its size and returns a part of itself. */
 export interface Sliceable<T> {

@@ -1,7 +1,7 @@
 import type { EndpointName } from '../contract/index.ts';
 import { knownCaller } from './auth.ts';
 import type { Exchange } from './exchange.ts';
-import { MockError } from './reply.ts';
+import { MockError } from './response.ts';
 import type { State } from './state.ts';
 
 /** The service's limit that applies to a request, besides the one for all requests. */

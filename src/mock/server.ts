@@ -17,7 +17,7 @@ import { isLoopbackAddress, listen, namesThisHost } from './listen.ts';
 import type { ServerOptions } from './options.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { documentedLimiter, unlimited } from './rate-limit.ts';
-import { errorResponse, MockError, type RawResponse } from './reply.ts';
+import { errorResponse, MockError, type RawResponse } from './response.ts';
 import { announceEnd } from './runs.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';

@@ -4,7 +4,7 @@ import { authenticate, requireScope } from './auth.ts';
 import type { Exchange } from './exchange.ts';
 import type { Handlers, MockRequest, MockResponse } from './handler.ts';
 import { type RateLimiter, unlimited } from './rate-limit.ts';
-import { errorResponse, jsonResponse, MockError, type RawResponse, textResponse } from './reply.ts';
+import { errorResponse, jsonResponse, MockError, type RawResponse, textResponse } from './response.ts';
 import type { State } from './state.ts';
 import { check, readBody, readQuery } from './validate.ts';
 

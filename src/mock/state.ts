@@ -4,7 +4,7 @@ import { type Account, createAccount, type DataSizes, usualSizes } from './data/
 import type { Delivery, Webhook } from './data/webhooks.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import { type Draw, seededDraw } from './random.ts';
-import type { RawResponse } from './reply.ts';
+import type { RawResponse } from './response.ts';
 
 /** A caller's credential. Everything in the state belongs to a tenant; other tenants get 404 for it. */
 export interface Credential {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Endpoint, Schema } from '../contract/endpoint.ts';
 import type { RawQuery } from './exchange.ts';
-import { MockError } from './reply.ts';
+import { MockError } from './response.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,6 +1,6 @@
 import type { EndpointName } from '../../src/contract/index.ts';
+import type { FaultKind } from '../../src/mock/faults/fault-kinds.ts';
 import type { Fault } from '../../src/mock/faults/faults.ts';
-import type { FaultKind } from '../../src/mock/faults/kinds.ts';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
 import { cli, trigger } from '../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';

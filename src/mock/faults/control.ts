@@ -2,10 +2,10 @@ import * as z from 'zod/mini';
 import { UsageError } from '../../errors.ts';
 import type { Exchange } from '../exchange.ts';
 import { isLoopbackAddress } from '../listen.ts';
-import { jsonResponse, MockError, type RawResponse } from '../reply.ts';
+import { jsonResponse, MockError, type RawResponse } from '../response.ts';
 import { check } from '../validate.ts';
+import type { FaultKind } from './fault-kinds.ts';
 import type { Fault, Faults } from './faults.ts';
-import type { FaultKind } from './kinds.ts';
 import { endpointOf, faultNames, parseFault } from './parse.ts';
 
 /** The endpoint that sets faults from outside. It belongs to the mock, not to the contract. */

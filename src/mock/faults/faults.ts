@@ -1,5 +1,5 @@
 import type { EndpointName } from '../../contract/index.ts';
-import { type FaultKind, type FaultKinds, faultKinds, usualTimes } from './kinds.ts';
+import { type FaultKind, type FaultKinds, faultKinds, usualTimes } from './fault-kinds.ts';
 import type { Wire } from './wire.ts';
 
 /** The requests that a fault affects. */

@@ -2,8 +2,8 @@ import { api, type EndpointName } from '../../contract/index.ts';
 import { readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { echoed, instead, nearest } from '../../suggest.ts';
+import { faultKinds, kindsWithParts } from './fault-kinds.ts';
 import type { Fault, FaultWhen } from './faults.ts';
-import { faultKinds, kindsWithParts } from './kinds.ts';
 
 /** The kinds that need no parameters. */
 export const faultNames: readonly string[] = Object.keys(faultKinds).filter(

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { RawResponse } from '../reply.ts';
+import type { RawResponse } from '../response.ts';
 
 /** The request and the operations that a fault needs besides writing to the connection. */
 export interface WireParts {

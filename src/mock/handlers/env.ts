@@ -6,7 +6,7 @@ import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
 import { listed, pageIfRequested, pageOf } from '../paging.ts';
-import { known } from '../reply.ts';
+import { known } from '../response.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody, without } from '../validate.ts';
 

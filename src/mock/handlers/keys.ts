@@ -1,7 +1,7 @@
 import type { keys } from '../../contract/keys.ts';
 import { automationScopes } from '../auth.ts';
 import type { HandlersOf } from '../handler.ts';
-import { known } from '../reply.ts';
+import { known } from '../response.ts';
 import type { ApiKey, State } from '../state.ts';
 
 /** Creates an API key, which is valid from then on. */

@@ -6,7 +6,7 @@ import type { Observation, ObservationStatus } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
 import type { HandlersOf, MockRequest, MockResponse } from '../handler.ts';
-import { known, MockError } from '../reply.ts';
+import { known, MockError } from '../response.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody } from '../validate.ts';
 

@@ -3,7 +3,7 @@ import type { orders } from '../../contract/orders.ts';
 import { add, formatDecimal, parseDecimal, zero } from '../../money/decimal.ts';
 import type { Order } from '../data/orders.ts';
 import type { HandlersOf } from '../handler.ts';
-import { MockError } from '../reply.ts';
+import { MockError } from '../response.ts';
 
 /** The currency of the revenue when orders have several. */
 const accountCurrency = 'EUR';

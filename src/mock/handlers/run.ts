@@ -1,7 +1,7 @@
 import type { run } from '../../contract/run.ts';
 import type { HandlersOf, MockResponse } from '../handler.ts';
 import { finalCounts } from '../outcomes.ts';
-import { known } from '../reply.ts';
+import { known } from '../response.ts';
 import { announceRun, cancelRun, progressNow } from '../runs.ts';
 import type { Run, State } from '../state.ts';
 

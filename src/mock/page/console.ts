@@ -5,10 +5,17 @@ import type { Fault } from '../faults/faults.ts';
 import { parseFault } from '../faults/parse.ts';
 import { sendAgain, sendTest } from '../handlers/webhooks.ts';
 import { isLoopbackAddress } from '../listen.ts';
-import { errorResponse, jsonResponse, known, MockError, type RawResponse, textResponse } from '../reply.ts';
+import {
+  errorResponse,
+  jsonResponse,
+  known,
+  MockError,
+  type RawResponse,
+  textResponse,
+} from '../response.ts';
 import { endings, endRun } from '../runs.ts';
 import { check, parseJson } from '../validate.ts';
-import { redactedRequest, redactedUrl, secretsOf } from './mask.ts';
+import { redactedRequest, redactedUrl, secretsOf } from './redaction.ts';
 import { findRun, type Note, type Scene, Snapshot, webhooksOf } from './snapshot.ts';
 
 const id = z.string();

@@ -5,7 +5,7 @@ import type { Fault, Faults } from '../faults/faults.ts';
 import type { Progress } from '../outcomes.ts';
 import { progressNow } from '../runs.ts';
 import type { Run, State } from '../state.ts';
-import { redactedLine, redactedTarget, redactedUrl, secretsOf } from './mask.ts';
+import { redactedLine, redactedTarget, redactedUrl, secretsOf } from './redaction.ts';
 
 /** Details of a request that are not part of it. */
 export interface Note {

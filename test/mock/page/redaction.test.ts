@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordedRequest } from '../../../src/mock/exchange.ts';
 import { parseQuery } from '../../../src/mock/exchange.ts';
-import { redactedLine, redactedRequest, redactedTarget, redactedUrl } from '../../../src/mock/page/mask.ts';
+import {
+  redactedLine,
+  redactedRequest,
+  redactedTarget,
+  redactedUrl,
+} from '../../../src/mock/page/redaction.ts';
 
 const requestOf = (parts: Partial<RecordedRequest>): RecordedRequest => ({
   ...{ endpoint: null, method: 'POST', path: '/', query: {}, headers: {}, body: '', at: 0, status: 200 },

@@ -1,5 +1,5 @@
 import { parse, stringify } from 'lossless-json';
-import { jsonResponse, type RawResponse, textResponse } from '../reply.ts';
+import { jsonResponse, type RawResponse, textResponse } from '../response.ts';
 import type { Wire } from './wire.ts';
 
 /** The kinds of faults with their parameters; docs/mock.md describes each kind. */
