@@ -1,9 +1,9 @@
 import { ConfigError } from '../errors.ts';
 import { nearest } from '../suggest.ts';
 import type { JsonFile, Path } from './json-file.ts';
-import { UnfitValue } from './kinds.ts';
 import type { PlainName, SettingValues } from './names.ts';
 import { isPlainName, plainNames, readValue } from './table.ts';
+import { UnfitValue } from './value-types.ts';
 
 /** Names that people give to secrets, wherever they stand. */
 const secretName = /api[-_.]?key|token|secret|passw|credential|bearer|authorization|private[-_.]?key/i;

@@ -1,3 +1,4 @@
+import type { PlainName, PlainValues } from './names.ts';
 import {
   address,
   count,
@@ -10,8 +11,7 @@ import {
   text,
   texts,
   wordOf,
-} from './kinds.ts';
-import type { PlainName, PlainValues } from './names.ts';
+} from './value-types.ts';
 
 export interface Entry<Value> {
   readonly kind: Kind<Value>;

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Io } from '../../host/io.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
-import { type BashLine, bashLine, bashQuoted } from './bash-words.ts';
+import { type BashLine, bashLine, bashQuoted } from './bash-line.ts';
 import { type Candidate, type Line, type Shell, type Source, sourceOf } from './completes.ts';
 import { argumentAt, type Place, placeOf } from './line.ts';
 

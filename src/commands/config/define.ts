@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
 import type { LoginFlags } from './login.ts';
-import type { KindFlags } from './secret-kinds.ts';
+import type { KindFlags } from './secret-options.ts';
 
 /** `rungate config …` */
 export function defineConfig(group: Command, bind: Bind): void {

@@ -8,7 +8,7 @@ import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, withSecret, withSetting } from '../../settings/profiles.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
-import { type KindFlags, namedKinds, type SecretKind, secretKinds } from './secret-kinds.ts';
+import { type KindFlags, namedKinds, type SecretKind, secretKinds } from './secret-options.ts';
 import { changeStore, profilesFile } from './store.ts';
 
 export interface LoginFlags extends KindFlags {

@@ -2,7 +2,7 @@ import { exitCodes } from '../../exit.ts';
 import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, without } from '../../settings/profiles.ts';
 import type { Context } from '../context.ts';
-import { type KindFlags, namedKinds, type SecretKind, secretKinds } from './secret-kinds.ts';
+import { type KindFlags, namedKinds, type SecretKind, secretKinds } from './secret-options.ts';
 import { changeStore } from './store.ts';
 
 const allKinds = Object.keys(secretKinds) as SecretKind[];

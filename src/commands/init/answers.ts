@@ -1,9 +1,9 @@
 import { type Provider, providers } from '../../ci/context.ts';
 import { DeclinedError, UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
-import { UnfitValue } from '../../settings/kinds.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
 import { readValue, readWord } from '../../settings/table.ts';
+import { UnfitValue } from '../../settings/value-types.ts';
 import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 

@@ -1,9 +1,9 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Io } from '../../host/io.ts';
 import { readJson } from '../../settings/json-file.ts';
-import { duration } from '../../settings/kinds.ts';
 import { projectFileName } from '../../settings/locate.ts';
 import type { PlainName } from '../../settings/names.ts';
+import { duration } from '../../settings/value-types.ts';
 
 /** Files that make a folder a package of its own. */
 const manifests = [

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bashLine, bashQuoted } from '../../../src/commands/completion/bash-words.ts';
+import { bashLine, bashQuoted } from '../../../src/commands/completion/bash-line.ts';
 import { bashReply } from '../../../src/commands/completion/complete.ts';
 
 /** COMP_WORDBREAKS as bash has it. */
