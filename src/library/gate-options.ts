@@ -8,8 +8,8 @@ import { type Action, checkOverride, type Overrides, type Policy, resolvePolicy 
 import { ownCopy } from '../own-options.ts';
 
 /**
- * What the gate does about a verdict, where it is not the usual: `pass`, `warn` or `fail`. What is not known is never
- * green: a run that timed out, or whose state could not be learned, may be a warning and never a pass.
+ * Overrides of the gate's action for a verdict: `pass`, `warn` or `fail`. An unknown result never passes the gate: `timeout`
+ * and `unobserved` may be a warning, but not a pass.
  */
 export interface GateOverrides {
   failed?: Action | undefined;
@@ -19,58 +19,58 @@ export interface GateOverrides {
   unobserved?: 'warn' | 'fail' | undefined;
 }
 
-/** What a gate waits for, and how; all times in milliseconds. The rest of it is how to reach the service. */
+/** The options of a gate; all times in milliseconds. The client options say how to reach the service. */
 export interface GateOptions extends ClientOptions {
-  /** A run to start and wait for (interface, section 2.5); or else `runIds`. */
+  /** A run to start and wait for (interface, section 2.5). Give either this or `runIds`. */
   trigger?: TriggerBody | undefined;
-  /** Runs to wait for that are there already; or else `trigger`. */
+  /** The ids of existing runs to wait for. Give either this or `trigger`. */
   runIds?: readonly string[] | undefined;
   /**
-   * The key of the start (interface, section 4.3): the same key never starts a second run. Default: with `env`, one that
-   * all attempts of the CI job share; else a random one for this call, shared by its own tries.
+   * The idempotency key of the start (interface, section 4.3): the same key never starts a second run. Default: with `env`, a
+   * key that all attempts of the CI job share; otherwise a random one that only the retries of this call share.
    */
   idempotencyKey?: string | undefined;
-  /** With `env`: tells apart what the CI does not, such as the cells of a matrix. */
+  /** With `env`: distinguishes jobs that the CI does not, such as matrix jobs. */
   idempotencySalt?: string | undefined;
   /**
-   * The environment of a CI job, for example `process.env`: fills in what `trigger` leaves out (repository, ref, commit,
-   * event, URL of the build), makes the idempotency key, keeps the job's journal in its temporary folder, and is named
-   * when a run is cancelled. Default: none is read. It holds no settings: no address, credential or proxy is taken from it.
+   * The environment of a CI job, for example `process.env`. It gives the fields that `trigger` leaves out (repository, ref,
+   * commit, event, URL of the build), the idempotency key, the temporary folder for the job's journal, and the job in the
+   * reason of a cancellation. Default: none. Settings such as the address, a credential or a proxy are never read from it.
    */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Fail on a cancelled run, too; default false: a warning. */
+  /** Whether a cancelled run fails the gate; default false, which makes it a warning. */
   strict?: boolean | undefined;
-  /** Verdict by verdict; beats `strict`. */
+  /** Actions for single verdicts; they override `strict`. */
   on?: GateOverrides | undefined;
-  /** Between two reads of a run, unless the service says otherwise; default 10,000. */
+  /** The time between two reads of a run, unless the service requests another; default 10,000. */
   intervalMs?: number | undefined;
-  /** How long to wait in all; default an hour. */
+  /** The timeout of the whole wait; default an hour. */
   timeoutMs?: number | undefined;
-  /** Status reads of a run at most; default 60, or no limit where `timeoutMs` is given. */
+  /** The maximum number of status reads of a run; default 60, or unlimited if `timeoutMs` is given. */
   maxAttempts?: number | undefined;
-  /** The gate's place among others that share the service's limits: they take turns. */
+  /** The gate's place in a fleet of gates, which share the service's limits and take turns. */
   fleet?: Fleet | undefined;
-  /** Ends the wait; a reason of SIGHUP, SIGINT or SIGTERM is told in the report, any other is an `abort`. */
+  /** Ends the wait. A reason of SIGHUP, SIGINT or SIGTERM appears in the report; any other reason is reported as `abort`. */
   signal?: AbortSignal | undefined;
-  /** Whether an abort cancels what is still going; default true for a run of our own, false for `runIds`. */
+  /** Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`. */
   cancelOnAbort?: boolean | undefined;
-  /** Whether a run that was not over in time is cancelled; default false. */
+  /** Whether to cancel a run that does not end in time; default false. */
   cancelOnTimeout?: boolean | undefined;
-  /** What the service is told when a run is cancelled; default: why, and with `env` in which job. */
+  /** The reason sent to the service when a run is cancelled; default: the cause, and with `env` the job. */
   cancelReason?: string | undefined;
-  /** Where the create reply has the run's id, as a JSON pointer; default the usual places. */
+  /** A JSON pointer to the run's id in the create response; default: the usual places. */
   idPointer?: string | undefined;
-  /** Told what happens, as it happens. What it throws stops the gate as an abort does, and is then thrown by `gate`. */
+  /** Receives each event as it happens. If it throws, the gate stops as after an abort, and `gate` throws the error. */
   onProgress?: ((event: GateEvent) => void) | undefined;
 }
 
-/** @throws UsageError unless it is left out, or a time */
+/** @throws UsageError unless the value is undefined or a time */
 export function checkMs(name: string, value: number | undefined): void {
   if (value === undefined || (Number.isFinite(value) && value > 0)) return;
   throw new UsageError(`${name} must be a number of milliseconds above 0`);
 }
 
-/** The options that the caller has set, and nothing that other code has put into every object. */
+/** Returns the caller's own options, without properties that other code has added to every object. */
 export function ownGateOptions<T extends Partial<GateOptions>>(given: T): T {
   const options = ownCopy(given);
   for (const name of ['trigger', 'env', 'on', 'fleet'] as const) {
@@ -81,7 +81,7 @@ export function ownGateOptions<T extends Partial<GateOptions>>(given: T): T {
   return options;
 }
 
-/** @throws UsageError unless it is a run to start: its fields are checked where the request is made */
+/** @throws UsageError unless it is an object; the client checks its fields */
 export function checkTrigger(trigger: unknown): void {
   if (typeof trigger === 'object' && trigger !== null) return;
   throw new UsageError(
@@ -95,7 +95,7 @@ function policyOf({ strict = false, on = {} }: GateOptions): Policy {
     const overrides = given.map(([verdict, action]) => checkOverride(verdict, String(action)));
     return resolvePolicy({ strict, on: Object.fromEntries(overrides) as Overrides });
   } catch (error) {
-    // The hints speak of the command line's options.
+    // The hints name options of the command line.
     if (error instanceof UsageError)
       error.hint = "write for example on: { cancelled: 'fail', timeout: 'warn' }";
     throw error;
@@ -111,24 +111,24 @@ function fleetOf({ fleet }: GateOptions): Fleet | undefined {
 }
 
 /**
- * What the options make of the wait.
- * @throws UsageError where they make none: before anything is sent
+ * Returns the rules of the wait from the options.
+ * @throws UsageError if the options are invalid, before anything is sent
  */
 export function gateRules(options: GateOptions): Limits & { policy: Policy; fleet: Fleet | undefined } {
   const { trigger, runIds, intervalMs, timeoutMs, maxAttempts } = options;
   if ((trigger === undefined) === (runIds === undefined)) {
-    throw new UsageError('gate takes either trigger, a run to start, or runIds, runs that are there');
+    throw new UsageError('gate takes either trigger, a run to start, or runIds, existing runs');
   }
   if (trigger !== undefined) checkTrigger(trigger);
   if (runIds !== undefined && !Array.isArray(runIds))
     throw new UsageError('runIds must be a list of run ids');
-  // No run at all would be a gate that nothing can fail.
-  if (runIds?.length === 0) throw new UsageError('runIds is empty: there is nothing to gate on');
+  // A gate without runs could never fail.
+  if (runIds?.length === 0) throw new UsageError('runIds is empty: give at least one run id');
   checkMs('intervalMs', intervalMs);
   checkMs('timeoutMs', timeoutMs);
   const reads = maxAttempts ?? 1;
   if (reads !== Number.POSITIVE_INFINITY && (!Number.isInteger(reads) || reads < 1))
-    throw new UsageError('maxAttempts must be a whole number from 1 up, or Infinity');
+    throw new UsageError('maxAttempts must be a whole number, 1 or more, or Infinity');
   const limits = resolveLimits({ intervalMs, timeoutMs, maxAttempts });
   return { ...limits, policy: policyOf(options), fleet: fleetOf(options) };
 }

@@ -13,13 +13,13 @@ import { observerOf } from './observer.ts';
 import { planStart } from './start-run.ts';
 
 /**
- * Starts a run or takes some that are there, waits for them, and judges them: `rungate run trigger --wait` and
- * `rungate run wait` as a function, with the same rules (interface, sections 3 and 4.3). It never ends the process, reads
- * no environment but the one it is given, and leaves no timer and no connection behind.
- * @returns the gate as data, the shape that `--json` prints; `gate` is `pass` only where every run is known to have passed
- * @throws RungateError where there is nothing to report on: the options are wrong, a credential is missing, or no run could
- * be created; `exitCodeOf(error)` is the exit code of the command line. What goes wrong later is the run's `error`. An abort
- * does not throw: the report has `interruptedBy`, and what became of the runs.
+ * Starts a run or takes existing ones, waits for them, and judges them: `rungate run trigger --wait` and `rungate run wait`
+ * as a function, with the same rules (interface, sections 3 and 4.3). It never ends the process, only reads the environment in
+ * `env`, and closes its timers and connections.
+ * @returns the gate as data, in the shape that `--json` prints. With the default policy, `gate` is `pass` only if every run passed
+ * @throws RungateError if there is nothing to report on: the options are invalid, a credential is missing, or no run could be
+ * created. `exitCodeOf(error)` is the exit code of the command line. Later errors are in the run's `error`. An abort does not
+ * throw: the report has `interruptedBy` and the state of the runs.
  */
 export async function gate(given: GateOptions): Promise<GateReport> {
   const options = ownGateOptions(given);

@@ -3,13 +3,13 @@ import type { GateEvent } from '../gate/events.ts';
 
 const signals: readonly unknown[] = ['SIGHUP', 'SIGINT', 'SIGTERM'];
 
-/** What an abort's reason says: `controller.abort('SIGTERM')` is a stop by that signal. */
+/** Returns the cause of a stop from an abort's reason: `controller.abort('SIGTERM')` is a stop by that signal. */
 function causeOf(reason: unknown): StopCause {
   if (reason instanceof StoppedError) return reason.signal;
   return signals.includes(reason) ? (reason as StopCause) : 'abort';
 }
 
-/** The caller's observer and its stop. An observer that throws stops the gate: a run of ours must not go on unseen. */
+/** Wraps the caller's `onProgress` and `signal`. An `onProgress` that throws stops the gate, so no run goes on unobserved. */
 export function observerOf(options: {
   onProgress?: ((event: GateEvent) => void) | undefined;
   signal?: AbortSignal | undefined;

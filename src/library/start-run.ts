@@ -14,7 +14,7 @@ import { parseApiUrl } from '../transport/address.ts';
 import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
 import { observerOf } from './observer.ts';
 
-/** What the caller left out, as the CI says it. */
+/** Fills in the fields that the caller left out with those of the CI. */
 function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>>): TriggerBody {
   const given: Readonly<Record<string, unknown>> = { ...body };
   const missing = Object.entries(facts).filter(
@@ -23,17 +23,17 @@ function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>
   return { ...body, ...Object.fromEntries(missing) };
 }
 
-/** A key for this call alone: nobody can have used it. */
+/** Returns a random key, which no other call has used. */
 const ownKey = (): core.KeyStep => ({
   key: crypto.randomUUID(),
-  how: 'random: each call starts a run of its own',
+  how: 'random: each call starts its own run',
   origin: 'random',
 });
 
-/** Those of a gate's options that say what is started. */
+/** The options of a gate for its start. */
 export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempotencySalt' | 'idPointer'>;
 
-/** The run to start: its body, and the keys to start it with. What reads a CI is loaded only where there is an environment. */
+/** Returns the run to start: its body and its keys. The code that reads the CI is only loaded if `env` is given. */
 export async function planStart(
   given: TriggerBody,
   options: StartOptions,
@@ -41,17 +41,17 @@ export async function planStart(
   emit: Emit,
   redact: Redact,
 ): Promise<{ start: core.Start; journal: core.RunJournal | undefined }> {
-  // The caller's object may change while we wait, and a key must never come with two bodies.
+  // The caller's object may change during the wait, and a key must always come with the same body.
   const trigger = structuredClone(given);
   const { env, idempotencyKey: key, idempotencySalt: salt, idPointer } = options;
   if (salt !== undefined && (env === undefined || (key !== undefined && key !== 'auto'))) {
-    throw new UsageError('idempotencySalt goes into the key that is made of env, and of nothing else', {
-      hint: 'give env as well, and no idempotencyKey',
+    throw new UsageError('idempotencySalt only changes the key that is made from env', {
+      hint: 'give env too, and leave out idempotencyKey',
     });
   }
   if (env === undefined) {
-    const theirs = { how: 'given as idempotencyKey', origin: 'user' } as const;
-    const step = key === undefined || key === 'auto' ? ownKey() : { key, ...theirs };
+    const fromUser = { how: 'given as idempotencyKey', origin: 'user' } as const;
+    const step = key === undefined || key === 'auto' ? ownKey() : { key, ...fromUser };
     return { start: { body: trigger, keys: [step], idPointer }, journal: undefined };
   }
   const [{ detectCi }, { runFacts }, { planKeys }, { openJournal }] = await Promise.all([
@@ -75,42 +75,42 @@ export async function planStart(
   return { start: { body, keys, idPointer }, journal };
 }
 
-/** What is started, and how; the rest of it is how to reach the service. */
+/** The run to start and how to start it. The client options say how to reach the service. */
 export interface StartRunOptions
   extends ClientOptions,
     StartOptions,
     Pick<GateOptions, 'signal' | 'onProgress'> {
   /** The run (interface, section 2.5). */
   trigger: NonNullable<GateOptions['trigger']>;
-  /** How long a rate limit is waited out at most, in milliseconds; default an hour. */
+  /** The maximum time to wait for a rate limit, in milliseconds; default an hour. */
   timeoutMs?: number | undefined;
 }
 
-/** A run that was started, or found: the shape that `rungate run trigger --json` prints, and `reattached`. */
+/** A run that was started or found again: the shape that `rungate run trigger --json` prints, with `reattached`. */
 export interface StartedRun extends RunSubject {
   schemaVersion: 1;
   runId: string;
   appUrl: string | null;
   idempotencyKey: string;
-  /** It is the run that an earlier attempt with the same key had started. */
+  /** Whether an earlier attempt with the same key started the run. */
   reattached: boolean;
-  /** Runs that had ended before their first status read and may be another job's; only present if there are any. */
+  /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: core.DiscardedRun[];
-  /** What the service replied (interface, section 4.3: not shown); null where that was nothing. */
+  /** The response of the service, which the interface does not show (section 4.3); null if it was empty. */
   response: unknown;
 }
 
 function mayExist(idempotencyKey: string): NetworkError {
-  return new NetworkError('broken', 'a run may have been created: the wait for its reply was aborted', {
-    hint: `start it again with the idempotency key ${idempotencyKey} to find it`,
+  return new NetworkError('broken', 'a run may have been created: the call was aborted before the response', {
+    hint: `start the run again with the idempotency key ${idempotencyKey} to find it`,
   });
 }
 
 /**
- * Starts a run and does not wait for it: `rungate run trigger` as a function, with the same idempotency. `gate` with its id
- * waits for it later.
- * @throws RungateError where no run could be created. Aborted on the way, it still finds out what became of the request: the
- * run that there is then is returned, and with none it rejects with the signal's reason
+ * Starts a run without waiting for it: `rungate run trigger` as a function, with the same idempotency. To wait for it later,
+ * give its id to `gate`.
+ * @throws RungateError if no run could be created. After an abort it still checks whether the request created a run: it returns
+ * that run, or else rejects with the signal's reason
  */
 export async function startRun(given: StartRunOptions): Promise<StartedRun> {
   const options = ownGateOptions(given);

@@ -124,7 +124,7 @@ describe('what is wrong with the call is said before anything is sent', () => {
   it.each<[string, Partial<GateOptions>, RegExp]>([
     ['neither trigger nor runs', {}, /either trigger/],
     ['both', { trigger, runIds: ['a'] }, /either trigger/],
-    ['no run at all', { runIds: [] }, /nothing to gate on/],
+    ['no run at all', { runIds: [] }, /runIds is empty/],
     // JavaScript callers can pass anything; a gate over no run could never fail.
     ['no list of runs', { runIds: null as never }, /runIds must be a list/],
     ['a set of runs', { runIds: new Set() as never }, /runIds must be a list/],
