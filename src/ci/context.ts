@@ -1,4 +1,4 @@
-/** The CIs that are told apart, by the words that reports and journals use for them. */
+/** The CIs that rungate recognises, as reports and idempotency keys name them. */
 export const providers = [
   'github',
   'gitlab',
@@ -18,48 +18,48 @@ export const providers = [
 ] as const;
 export type Provider = (typeof providers)[number];
 
-/** What set the pipeline off, in one word for all CIs. */
+/** The cause of the pipeline, normalised across CIs. */
 export type CiEvent = 'push' | 'pull_request' | 'tag' | 'schedule' | 'manual' | 'api' | 'other';
 
-/** Where and for what we are running. What a CI does not say is null: nothing is guessed. */
+/** The CI job that rungate runs in. Facts that the CI does not provide are null: nothing is guessed. */
 export interface CiContext {
-  /** Null outside any CI that is known: then the rest comes from git alone, if there is a repository. */
+  /** Null outside a known CI; the other facts then come from git, if there is a repository. */
   readonly provider: Provider | null;
   /** `owner/name`, without host and credentials. */
   readonly repository: string | null;
   /** Branch or tag, without `refs/heads/` or `refs/tags/`. */
   readonly ref: string | null;
-  /** The commit that somebody wrote: of a pull request its head, not the merge that the CI made up. */
+  /** The commit under test: in a pull request its head, not the merge commit that the CI generates. */
   readonly commitSha: string | null;
   readonly event: CiEvent | null;
-  /** The event in the CI's own word, where it has one. */
+  /** The CI's own name for the event, if it has one. */
   readonly rawEvent: string | null;
   /** Number of the pull request. */
   readonly pullRequest: string | null;
-  /** URL of the pipeline's run: the same in every attempt of it. */
+  /** URL of the pipeline's run, the same in every attempt. */
   readonly buildUrl: string | null;
-  /** Identity of the pipeline's run: the same in every attempt of it. */
+  /** Id of the pipeline's run, the same in every attempt. */
   readonly runId: string | null;
   /** Name of the job within the pipeline. */
   readonly job: string | null;
-  /** The job's own number, another one in every attempt, where the CI numbers jobs. */
+  /** Number of the job, different in every attempt; null if the CI does not number jobs. */
   readonly jobId: string | null;
-  /** Name of the step, where the CI names one. */
+  /** Name of the step, if the CI provides one. */
   readonly step: string | null;
-  /** 1 for the first; null where the CI does not count attempts. */
+  /** 1 for the first; null if the CI does not count attempts. */
   readonly attempt: number | null;
-  /** Position in a matrix, as text that differs from cell to cell; null where the CI does not say. */
+  /** Cell of a matrix, as text that differs between cells; null if the CI does not provide it. */
   readonly matrix: string | null;
   /** 0-based, of `parallelTotal`. */
   readonly parallelIndex: number | null;
   readonly parallelTotal: number | null;
-  /** A folder that lives as long as the job. */
+  /** A folder that is removed when the job ends. */
   readonly temporaryFolder: string | null;
-  /** The variables that it was all read from. */
+  /** The variables that these facts come from. */
   readonly variables: readonly string[];
 }
 
-/** What git says about the working copy; null where it says nothing. */
+/** Facts about the working copy from git; null if unknown. */
 export interface GitFacts {
   /** URL of `origin`. */
   readonly remote: string | null;
@@ -67,7 +67,7 @@ export interface GitFacts {
   readonly commit: string | null;
 }
 
-/** What a create request says of the pipeline that asks for it (interface, section 2.5); null where nothing is known. */
+/** Returns the fields of a create request that describe the pipeline (interface, section 2.5); null if unknown. */
 export function runFacts(ci: CiContext) {
   const { repository, ref, commitSha } = ci;
   return { repository, ref, commitSha, event: ci.rawEvent ?? ci.event, externalUrl: ci.buildUrl };

@@ -1,15 +1,15 @@
 import type { Env } from './provider-env.ts';
 import { isSameRepository } from './provider-url.ts';
 
-/** The variables by which a CI names the repository that a change comes from, and the one that it goes to. */
+/** The variables with the repository that a change comes from (head) and the one that it goes to (base). */
 interface Sides {
   readonly head: string;
   readonly base: string;
-  /** Set, and not `false`, for every pull request. One whose sides are not both known may be from anywhere. */
+  /** Set, and not `false`, for every pull request. A pull request with an unknown head or base counts as a fork's. */
   readonly pull?: string;
 }
 
-/** After the documentation of each CI: see `fixtures/ci/<provider>/variables.txt`. */
+/** From the documentation of each CI: see `fixtures/ci/<provider>/variables.txt`. */
 const sides: readonly Sides[] = [
   { head: 'CI_MERGE_REQUEST_SOURCE_PROJECT_ID', base: 'CI_MERGE_REQUEST_PROJECT_ID' },
   { head: 'CI_EXTERNAL_PULL_REQUEST_SOURCE_REPOSITORY', base: 'CI_EXTERNAL_PULL_REQUEST_TARGET_REPOSITORY' },
@@ -28,15 +28,15 @@ const sides: readonly Sides[] = [
   { head: 'gitlabSourceRepoSshUrl', base: 'gitlabTargetRepoSshUrl' },
 ];
 
-/** What is set for changes from forks alone. */
-const marks = ['CIRCLE_PR_NUMBER', 'CIRCLE_PR_REPONAME', 'CIRCLE_PR_USERNAME', 'CHANGE_FORK'];
+/** Variables that are set only for changes from forks. */
+const forkVariables = ['CIRCLE_PR_NUMBER', 'CIRCLE_PR_REPONAME', 'CIRCLE_PR_USERNAME', 'CHANGE_FORK'];
 
-/** The events of GitHub that may be about a change from anywhere. */
-const githubEvents = /^(pull_request|workflow_run|issue_comment|check_run|check_suite)/;
+/** GitHub events that a change from a fork may cause. */
+const forkableEvents = /^(pull_request|workflow_run|issue_comment|check_run|check_suite)/;
 
 type Json = { readonly [key: string]: Json | undefined } & { readonly full_name?: string };
 
-/** What GitHub says of any event: a fork, the repository's own, or nothing that could be read, which is no good sign. */
+/** Returns whether the GitHub event is about a fork. An event that cannot be read counts as a fork's if it may be one. */
 function githubFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
   const name = env.GITHUB_EVENT_NAME ?? '';
   if (name === '') return false;
@@ -45,33 +45,33 @@ function githubFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
     const base = event.repository?.full_name ?? env.GITHUB_REPOSITORY;
     const isOutside = (head: Json | null | undefined) =>
       typeof head?.full_name !== 'string' || base === undefined || !isSameRepository(head.full_name, base);
-    // A comment does not say where the pull request comes from.
+    // A comment's payload does not contain the head repository of the pull request.
     if (event.issue != null) return event.issue.pull_request !== undefined;
     const suite = event.check_suite ?? event.check_run?.check_suite;
-    // A dispatch by a comment carries the pull request along.
+    // A dispatch that a comment caused carries the pull request in `client_payload`.
     const pull = event.pull_request ?? event.client_payload?.pull_request;
     if (pull != null) return isOutside(pull.head?.repo);
     if (event.workflow_run != null) return isOutside(event.workflow_run.head_repository);
-    // GitHub knows no branch for a suite of a fork.
+    // The suite of a fork has no branch.
     if (suite != null) return suite.head_branch == null;
   } catch {}
-  return githubEvents.test(name);
+  return forkableEvents.test(name);
 }
 
 /**
- * Whether this pipeline runs for a change that somebody without access to the repository has made. A fork's pipeline
- * usually gets no secrets; these are the ways by which it does.
+ * Returns whether this pipeline runs for a change from a fork, whose author may not have access to the repository. Such a
+ * pipeline usually gets no secrets; this detects the cases where it does.
  */
 export function runsForFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
-  const given = (name: string) => env[name]?.trim() ?? '';
+  const textOf = (name: string) => env[name]?.trim() ?? '';
   return (
     githubFork(env, readFile) ||
-    given('SYSTEM_PULLREQUEST_ISFORK').toLowerCase() === 'true' ||
-    marks.some((name) => given(name) !== '') ||
+    textOf('SYSTEM_PULLREQUEST_ISFORK').toLowerCase() === 'true' ||
+    forkVariables.some((name) => textOf(name) !== '') ||
     sides.some(({ head, base, pull = '' }) => {
-      const [from, to] = [given(head), given(base)];
+      const [from, to] = [textOf(head), textOf(base)];
       if (from !== '' && to !== '') return !isSameRepository(from, to);
-      return !['', 'false'].includes(given(pull).toLowerCase());
+      return !['', 'false'].includes(textOf(pull).toLowerCase());
     })
   );
 }

@@ -6,8 +6,8 @@ import type { CiContext } from './context.ts';
 import type { Journal, JournalRun } from './journal.ts';
 
 /**
- * What makes a run the same run: where in which pipeline it is started, and with what body. Never the attempt: a
- * retried job shall find the run that it left behind.
+ * The facts that identify a run: the place in the pipeline where it is started, and its body. The attempt is not one of
+ * them: a retried job must find the run of its previous attempt.
  */
 export interface Ingredients {
   provider: string;
@@ -17,29 +17,29 @@ export interface Ingredients {
   step: string | null;
   matrix: string | null;
   parallelIndex: number | null;
-  /** The user's own, where the CI does not tell two places apart: `--idempotency-salt`. */
+  /** The user's `--idempotency-salt`, for places that the CI does not distinguish. */
   salt: string | null;
   /** SHA-256 of the frozen body, in hex. */
   body: string;
 }
 
-/** What the journal has of the runs that this job started from one place with one body. */
+/** The journal's facts about a run that this job started earlier from the same place with the same body. */
 export type Remembered = Pick<JournalRun, 'key' | 'round' | 'settled'>;
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The ingredients that a CI gives, or null where it does not say which pipeline this is. */
+/** Returns the ingredients from the CI, or null if the CI does not identify the pipeline. */
 export function ingredientsOf(ci: CiContext, bodyBytes: string, salt: string | null): Ingredients | null {
   const { provider, repository, runId, job, step, matrix, parallelIndex } = ci;
   if (provider === null || runId === null) return null;
   return { provider, repository, runId, job, step, matrix, parallelIndex, salt, body: sha256(bodyBytes) };
 }
 
-/** One name for a place and a body: the journal of a job keeps what it has started under it. */
+/** Returns a hash that identifies a place and a body; it names the journal of the job. */
 export function baseOf(ingredients: Ingredients): string {
-  // As a list of pairs: no two sets of ingredients have one text.
+  // A list of pairs: different ingredients never have the same text.
   return sha256(JSON.stringify(Object.entries(ingredients).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
@@ -47,17 +47,17 @@ function keyOf(base: string, round: number, generation: string): string {
   return sha256(JSON.stringify([base, round, generation]));
 }
 
-/** A key that nobody can have used. */
+/** Returns a key that has never been used. */
 function randomStep(how: string): KeyStep {
   return { key: randomUUID(), how, origin: 'random' };
 }
 
 /**
- * The keys to try, in order: each next one only when the run that the last one gave has ended before we came.
+ * Returns the keys to use, in order. A key is used only if the run of the key before it had already ended.
  *
- * An attempt that is counted looks at what every attempt before it has left (generations 1 to N). A job that is only
- * numbered has one generation of its own number. Whatever is left after that is random: a run that has ended is never
- * used again, since a green would be of an earlier deployment and a red would stay red for ever.
+ * If the CI counts attempts, attempt N uses the keys of attempts 1 to N (the generations). If it only numbers jobs, the job's
+ * number makes one more key. The last key is random, because an ended run is never used again: a pass could belong to an
+ * earlier deployment, and a failure would last for ever.
  */
 export function keySteps(
   ingredients: Ingredients,
@@ -68,31 +68,35 @@ export function keySteps(
   const open = remembered.filter((run) => !run.settled).slice(-1);
   const round = remembered.reduce((next, run) => Math.max(next, run.round + 1), 0);
   const place = round === 0 ? '' : `, run ${round + 1} of this job`;
-  const steps: KeyStep[] = open.map(({ key }) => ({ key, how: 'left open by this job', origin: 'earlier' }));
+  const steps: KeyStep[] = open.map(({ key }) => ({
+    key,
+    how: 'left in progress by this job',
+    origin: 'earlier',
+  }));
   const generations = attempt ?? 1;
   for (let g = 1; g <= generations; g += 1) {
     const origin = g === attempt ? 'attempt' : 'earlier';
     steps.push({ key: keyOf(base, round, String(g)), how: `generation ${g}${place}`, origin });
   }
   if (attempt === null && jobId !== null) {
-    const how = `the generation of job ${jobId}${place}`;
+    const how = `generation of job ${jobId}${place}`;
     steps.push({ key: keyOf(base, round, `job ${jobId}`), how, origin: 'attempt' });
   }
-  steps.push(randomStep('random: every run found before it had ended'));
+  steps.push(randomStep('random, for when the runs of all other keys have ended'));
   return steps;
 }
 
 export interface KeyRequest {
-  /** The user's own key, which is used as it is; `auto`, as nothing, has one made. */
+  /** The user's key, used unchanged; `auto` or undefined for automatic keys. */
   given: string | undefined;
-  /** How that came, for people. */
+  /** A text for people about the origin of the user's key. */
   how: string;
-  /** The user's own ingredient, where the CI does not tell two places apart. */
+  /** The user's salt, for places that the CI does not distinguish. */
   salt: string | null;
   /** The frozen body. */
   bodyBytes: string;
   ci: CiContext;
-  /** Where somebody wants the journal to be (RUNGATE_JOURNAL): the action's post step reads it. */
+  /** The path in RUNGATE_JOURNAL, which the action sets for its post step. */
   journalPath: string | undefined;
   /** Opens the journal at this path. */
   open(path: string): Journal;
@@ -101,32 +105,34 @@ export interface KeyRequest {
 export interface PlannedKeys {
   keys: readonly KeyStep[];
   journal?: Journal | undefined;
-  /** What the keys were made of, and where the journal is; only where they were made of what a CI says. */
+  /** The ingredients of the keys and the path of the journal; set only for keys made from a CI's facts. */
   made?: { ingredients: Ingredients; path: string };
 }
 
 /**
- * The idempotency keys of a start: the one that was given; in a CI those that all attempts of a job have in common; else a
- * random one, which the start's own tries share.
+ * Returns the idempotency keys of a start: the user's key; in a CI, the keys that all attempts of a job share; otherwise a
+ * random key for all attempts of the create request.
  */
 export function planKeys(request: KeyRequest): PlannedKeys {
   const { given, how, salt, ci, journalPath = '', open } = request;
-  // These keys do not need the journal, but RUNGATE_JOURNAL asks for it.
+  // These keys do not need a journal, but RUNGATE_JOURNAL requests one.
   const planned = (step: KeyStep): PlannedKeys => ({
     keys: [step],
     journal: journalPath === '' ? undefined : open(journalPath),
   });
   if (given !== undefined && given !== 'auto') return planned({ key: given, how, origin: 'user' });
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt);
-  if (ingredients === null)
-    return planned(randomStep('random: outside a CI each command starts a run of its own'));
-  const usual = join(ci.temporaryFolder ?? tmpdir(), `rungate-${baseOf(ingredients).slice(0, 32)}.journal`);
-  const path = journalPath === '' ? usual : journalPath;
+  if (ingredients === null) return planned(randomStep('random: outside a CI, each command starts a new run'));
+  const defaultPath = join(
+    ci.temporaryFolder ?? tmpdir(),
+    `rungate-${baseOf(ingredients).slice(0, 32)}.journal`,
+  );
+  const path = journalPath === '' ? defaultPath : journalPath;
   const journal = open(path);
   return { keys: keySteps(ingredients, ci, journal.runs), journal, made: { ingredients, path } };
 }
 
-/** The ingredients as lines for a person. */
+/** Returns the ingredients as lines for people. */
 export function explainIngredients(ingredients: Ingredients): string[] {
-  return Object.entries(ingredients).map(([name, value]) => `${name}: ${value ?? '(not known)'}`);
+  return Object.entries(ingredients).map(([name, value]) => `${name}: ${value ?? '(unknown)'}`);
 }

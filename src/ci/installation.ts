@@ -1,16 +1,16 @@
-/** How a pipeline gets rungate, and how its step starts it. */
+/** How a pipeline installs and starts rungate. */
 export interface Installation {
-  /** Installs what the lockfile names, as a command of its own; null when npx gets rungate by its version. */
+  /** The command that installs from the lockfile; null if npx downloads rungate by its version. */
   readonly install: string | null;
-  /** Starts rungate; its arguments follow. */
+  /** The start of the command that runs rungate; its arguments follow. */
   readonly start: string;
-  /** Why the lockfile does not decide which rungate runs; null when it does. */
+  /** Why the lockfile does not determine the version of rungate; null if it does, or if no reason is needed. */
   readonly caveat: string | null;
 }
 
-/** The repository's root, as far as packages are concerned. */
+/** The package files in the repository's root. */
 export interface PackageRoot {
-  /** The text of package.json; null without one. */
+  /** The text of package.json; null if it does not exist. */
   readonly manifest: string | null;
   exists(name: string): boolean;
 }
@@ -18,11 +18,11 @@ export interface PackageRoot {
 interface Manager {
   readonly name: string;
   readonly lockfiles: readonly string[];
-  /** The command for this exact version, null when package.json names none; null when none is known to work. */
+  /** Returns the command for this version of the manager (null if package.json names none), or null if no command works. */
   install(version: string | null): string | null;
 }
 
-/** Install scripts are left out: the step has the API key, and rungate has no such script. */
+/** `--ignore-scripts`, because the step may have the API key in its environment, and rungate has no install script. */
 const managers: readonly Manager[] = [
   {
     name: 'npm',
@@ -37,7 +37,7 @@ const managers: readonly Manager[] = [
   {
     name: 'yarn',
     lockfiles: ['yarn.lock'],
-    // From version 2 on, Yarn is another package and may install without node_modules.
+    // From version 2 on, Yarn is a different package and may install without node_modules.
     install: (version) =>
       version?.startsWith('1.')
         ? `npx --yes yarn@${version} install --frozen-lockfile --ignore-scripts`
@@ -46,7 +46,7 @@ const managers: readonly Manager[] = [
   { name: 'bun', lockfiles: ['bun.lock', 'bun.lockb'], install: () => null },
 ];
 
-/** Returns what package.json says; nothing if it cannot be read: then no lockfile is relied on. */
+/** Returns the facts in package.json that decide about the lockfile. An unreadable package.json does not depend on rungate. */
 function readManifest(text: string | null) {
   let json: unknown;
   try {
@@ -64,18 +64,18 @@ function readManifest(text: string | null) {
   return { dependsOnRungate, manager, managerVersion };
 }
 
-/** The pinned version, for a pipeline without a lockfile that names rungate. */
+/** Returns the installation of this exact version by npx, for a pipeline without a lockfile that contains rungate. */
 export function pinned(version: string, caveat: string | null = null): Installation {
   return { install: null, start: `npx --yes rungate@${version}`, caveat };
 }
 
 /**
- * From the lockfile when package.json names rungate and the lockfile's package manager can be had by an exact version, else this
- * version by npx.
+ * Returns the installation from the lockfile if package.json names rungate and the exact version of the package manager is
+ * known; otherwise the installation of this version by npx.
  */
 export function installationOf({ manifest, exists }: PackageRoot, version: string): Installation {
   const { dependsOnRungate, manager, managerVersion } = readManifest(manifest);
-  // Without a package.json there is no lockfile that could name rungate.
+  // Without a package.json, no lockfile contains rungate.
   if (manifest === null) return pinned(version);
   if (!dependsOnRungate)
     return pinned(version, "the root's package.json does not name rungate: add it to its devDependencies");
@@ -83,14 +83,14 @@ export function installationOf({ manifest, exists }: PackageRoot, version: strin
     .map((one) => ({ ...one, lockfile: one.lockfiles.find(exists) }))
     .filter(({ lockfile }) => lockfile !== undefined);
   const chosen = locked.find(({ name }) => name === manager) ?? locked[0];
-  if (chosen === undefined) return pinned(version, 'there is no lockfile: commit one');
+  if (chosen === undefined) return pinned(version, 'the repository has no lockfile: commit one');
   const install = chosen.install(chosen.name === manager ? managerVersion : null);
   if (install !== null)
-    // Not `npx --no rungate`: that takes the name for the value of `--no`, and an option after it for one of npm.
+    // Not `npx --no rungate`: npx would read `rungate` as the value of `--no`, and the options after it as its own.
     return { install, start: 'npx --no-install rungate', caveat: null };
   const remedy =
     chosen.name === 'bun' || managerVersion !== null
-      ? 'install with it in the step'
-      : `let packageManager in package.json name ${chosen.name}'s version`;
-  return pinned(version, `rungate init writes no step that uses ${chosen.lockfile} here: ${remedy}`);
+      ? 'add an install command to the step yourself'
+      : `set packageManager in package.json to the version of ${chosen.name}`;
+  return pinned(version, `rungate init cannot write a step that uses ${chosen.lockfile} here: ${remedy}`);
 }

@@ -3,22 +3,22 @@ import type { KeyStep, RunJournal } from '../gate/start.ts';
 import type { Redact } from '../redact.ts';
 import { appendOwnFile, readOwnFile } from './own-file.ts';
 
-/** One line of a journal. Lines are only ever added, so that processes can write at once and none can tear a file. */
+/** One line of a journal. Lines are only appended, so that concurrent processes cannot damage each other's lines. */
 export type JournalEvent =
   | { event: 'triggering'; key: string; round: number; body?: unknown }
   | { event: 'created'; key: string; runId: string; appUrl: string | null }
   | { event: 'settled'; runId: string };
 
-/** A run that the journal knows of. */
+/** A run in the journal. */
 export interface JournalRun {
   readonly key: string;
-  /** How many runs were settled when this one was started; 0 for the first. */
+  /** The number of runs that were settled when this one was started; 0 for the first. */
   readonly round: number;
-  /** The job is done with it: it has seen its end, or only had to start it. */
+  /** The job is done with the run: it saw the run end, or it only had to start it. */
   settled: boolean;
-  /** Null while the create has no response. */
+  /** Null until the create has a response. */
   runId: string | null;
-  /** What was sent, so that a create without a response can be sent again; null if the journal does not say. */
+  /** The body of the create, so that a create without a response can be sent again; null if it is not in the journal. */
   readonly body: unknown;
 }
 
@@ -30,9 +30,9 @@ function isEvent(value: unknown): value is JournalEvent {
   return event === 'settled' && typeof runId === 'string';
 }
 
-const beginning = '{"event":"';
+const lineStart = '{"event":"';
 
-/** The events of a journal's text, or null when it is not one. */
+/** Returns the events in the text of a journal, or null if the text is not a journal. */
 export function parseJournal(text: string): JournalEvent[] | null {
   const events: JournalEvent[] = [];
   for (const line of text.split('\n')) {
@@ -41,8 +41,8 @@ export function parseJournal(text: string): JournalEvent[] | null {
     try {
       event = JSON.parse(line);
     } catch {
-      // kill -9 may cut a line off at any byte, and leaves the other lines intact.
-      if (beginning.startsWith(line.slice(0, beginning.length))) continue;
+      // kill -9 may cut off the last line at any byte; the other lines stay intact.
+      if (lineStart.startsWith(line.slice(0, lineStart.length))) continue;
       return null;
     }
     if (!isEvent(event)) return null;
@@ -69,25 +69,27 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
 }
 
 export interface Journal extends RunJournal {
-  /** What was started before, by this process or another one. */
+  /** The runs that this process or another one started earlier. */
   readonly runs: readonly JournalRun[];
 }
 
 /**
- * Opens the journal of a job. What cannot be read is set aside and said, never silently started anew; a journal that
- * cannot be written is said too, and the gate goes on without it.
- * @param redact tells what has a secret in it, which is not written
+ * Opens the journal of a job. A damaged journal is moved aside with a warning. If the journal cannot be read or written,
+ * rungate warns and continues without it.
+ * @param redact finds secrets; an event that contains one is not written
  */
 export function openJournal(
   path: string,
   now: Date,
-  tell: (problem: string) => void,
+  warn: (problem: string) => void,
   redact: Redact,
 ): Journal {
   let usable = true;
-  const give = (problem: string) => {
+  const giveUp = (problem: string) => {
     usable = false;
-    tell(`${problem}; a retry loop in this job may find a run again that has ended, and starts another then`);
+    warn(
+      `${problem}; rungate continues without it, and a retry loop in this job may find an ended run before it starts a new one`,
+    );
   };
   let events: JournalEvent[] = [];
   try {
@@ -95,12 +97,12 @@ export function openJournal(
     if (read === null) {
       const aside = `${path}.corrupt-${now.getTime()}`;
       renameSync(path, aside);
-      tell(`the journal ${path} could not be read, and is kept as ${aside}`);
+      warn(`the journal ${path} is damaged; it was moved to ${aside}, and rungate starts a new one`);
     } else {
       events = read;
     }
   } catch (error) {
-    give(`the journal ${path} cannot be used: ${(error as Error).message}`);
+    giveUp(`the journal ${path} cannot be used: ${(error as Error).message}`);
   }
   const runs = runsOf(events);
   const round = runs.reduce((next, run) => (run.settled ? Math.max(next, run.round + 1) : next), 0);
@@ -111,13 +113,13 @@ export function openJournal(
     return redact(text) !== text;
   };
   const add = (event: JournalEvent) => {
-    // What is left out is found again by its key, as it is if the process is killed at this moment.
+    // A run that is missing here is found by its key, as it would be if the process were killed at this moment.
     if (!usable || hasSecret(event)) return;
     try {
-      // A line break before it, so that a line that was cut off does not spoil this one.
+      // The leading line break separates it from a line that was cut off.
       appendOwnFile(path, `\n${JSON.stringify(event)}\n`);
     } catch (error) {
-      give(`the journal ${path} cannot be written: ${(error as Error).message}`);
+      giveUp(`the journal ${path} cannot be written: ${(error as Error).message}`);
     }
   };
   return {

@@ -1,7 +1,7 @@
 import type { Provider } from './context.ts';
 
-/** The files and folders that show that a repository uses a CI. The order is that of the choices. */
-const signs: Readonly<Record<Provider, readonly string[]>> = {
+/** The files and folders that show that a repository uses a CI, in the order in which the CIs are offered. */
+const markers: Readonly<Record<Provider, readonly string[]>> = {
   github: ['.github/workflows'],
   gitlab: ['.gitlab-ci.yml'],
   circleci: ['.circleci'],
@@ -19,10 +19,10 @@ const signs: Readonly<Record<Provider, readonly string[]>> = {
   appveyor: ['appveyor.yml', '.appveyor.yml'],
 };
 
-/** Exists for other purposes too, so it counts only if nothing else does. */
-const weakSign = '.github';
+/** This folder has other uses too, so it counts only if nothing else does. */
+const weakMarker = '.github';
 
-/** The CIs that come with the host of a remote. */
+/** The CIs that belong to the host of a remote. */
 const hosts: readonly (readonly [RegExp, Provider])[] = [
   [/^github\.com$/, 'github'],
   [/^gitlab\.|\.gitlab\./, 'gitlab'],
@@ -30,30 +30,30 @@ const hosts: readonly (readonly [RegExp, Provider])[] = [
   [/^bitbucket\.org$/, 'bitbucket'],
 ];
 
-/** Returns the host of a remote: of a URL, or of `user@host:path`. */
+/** Returns the host of a remote, which is a URL or `user@host:path`. */
 function hostOf(remote: string): string {
   const [, host = ''] = /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]+)[:/]/i.exec(remote) ?? [];
   return host.toLowerCase();
 }
 
-/** What shows which CI a repository uses. */
+/** The facts from which the CI of a repository is derived. */
 export interface Clues {
-  /** Whether a path below the repository's root exists. */
+  /** Returns whether a path below the repository's root exists. */
   exists(path: string): boolean;
   /** URL of the remote `origin`; null without one. */
   readonly remote: string | null;
-  /** The CI that we run in. */
+  /** The CI that rungate runs in. */
   readonly running: Provider | null;
 }
 
 /**
- * Returns the CIs that a repository may use, or only the likeliest: the one whose files exist, among several the one of the
- * remote's host, then the one of that host, then the one that we run in.
+ * Returns the CI that a repository most likely uses, or several if they are equally likely. A CI whose files exist comes
+ * first (of several, the one that belongs to the remote's host), then the CI of that host, then the CI that rungate runs in.
  */
 export function likelyProviders({ exists, remote, running }: Clues): Provider[] {
   const host = hostOf(remote ?? '');
   const ofHost = hosts.filter(([pattern]) => pattern.test(host)).map(([, provider]) => provider);
-  const found = (Object.entries(signs) as [Provider, string[]][])
+  const found = (Object.entries(markers) as [Provider, string[]][])
     .filter(([, paths]) => paths.some(exists))
     .map(([provider]) => provider);
   if (found.length > 1) {
@@ -63,5 +63,5 @@ export function likelyProviders({ exists, remote, running }: Clues): Provider[] 
   if (found.length === 1) return found;
   if (ofHost.length > 0) return ofHost;
   if (running !== null) return [running];
-  return exists(weakSign) ? ['github'] : [];
+  return exists(weakMarker) ? ['github'] : [];
 }

@@ -1,11 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
-// Windows has neither of the two. Without the second, opening a pipe waits for its other end.
+// Windows has neither O_NOFOLLOW nor O_NONBLOCK. Without O_NONBLOCK, opening a pipe waits for its other end.
 const { O_APPEND, O_CREAT, O_RDONLY, O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const groupAndOthersWrite = 0o022;
 
-/** The current user's id; null if the system has no such ids, or no account for this one. */
+/** Returns the current user's id; null if the system has no user ids, or no account for this user. */
 function ownUid(): number | null {
   try {
     const { uid } = userInfo();
@@ -22,11 +22,11 @@ function problemOf(file: Stats): string | null {
   if (uid === null) return null;
   if (file.uid !== uid) return 'it belongs to another user';
   if ((file.mode & groupAndOthersWrite) !== 0) return 'other users may write to it';
-  // A hard link in a shared folder could have another of the user's files as its other name.
-  return file.nlink > 1 ? 'it has a second name' : null;
+  // In a shared folder, another user could have planted a hard link to one of this user's files.
+  return file.nlink > 1 ? 'it has a second hard link' : null;
 }
 
-/** Opens the file without following a link, and checks what is open rather than a name that may change. */
+/** Opens the file without following a link. It checks the open file, since the path may be replaced at any time. */
 function withOwn<T>(path: string, flags: number, use: (fd: number) => T): T {
   const fd = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
   try {
@@ -39,8 +39,8 @@ function withOwn<T>(path: string, flags: number, use: (fd: number) => T): T {
 }
 
 /**
- * Returns the text of a file that only the current user can have written, or null if there is none.
- * @throws Error with the reason why it cannot be used
+ * Returns the text of a file that only the current user can have written, or null if it does not exist.
+ * @throws Error with the reason why the file cannot be used
  */
 export function readOwnFile(path: string): string | null {
   try {
@@ -52,8 +52,8 @@ export function readOwnFile(path: string): string | null {
 }
 
 /**
- * Appends to a file that only the current user can write to; one that is not there is created with mode 0600.
- * @throws Error with the reason why it cannot be used
+ * Appends to a file that only the current user can write to, and creates a missing file with mode 0600.
+ * @throws Error with the reason why the file cannot be used
  */
 export function appendOwnFile(path: string, text: string): void {
   withOwn(path, O_WRONLY | O_APPEND | O_CREAT, (fd) => writeFileSync(fd, text));

@@ -1,30 +1,30 @@
 import type { Provider } from './context.ts';
 import type { Installation } from './installation.ts';
 
-/** What a pipeline's step says itself, and what the project file says for it. */
+/** How the gate of a pipeline is configured. */
 export interface Plan {
-  /** The flags that say what to run, as far as the project file in the repository's root does not. */
+  /** The options that select what to run, unless the project file in the repository's root does. */
   readonly flags: string;
-  /** The step needs the repository's files: a project file, a lockfile. */
+  /** The step needs files of the repository: a project file or a lockfile. */
   readonly checkout: boolean;
-  /** The package that is gated, as a path from the repository's root; empty for the root. */
+  /** The path of the gated package from the repository's root; empty for the root. */
   readonly folder: string;
-  /** The project file has the service's address, so no variable is needed. */
+  /** The project file contains the address of the service, so no variable is needed. */
   readonly addressInFile: boolean;
   /** The longest timeout of the project file, in milliseconds; null if it has none, and the step gives one. */
   readonly fileTimeoutMs: number | null;
   readonly installation: Installation;
 }
 
-/** The pipeline of one CI, as the pages show it and `rungate init` writes it. */
+/** The pipeline of one CI, as docs/ci.md shows it and `rungate init` writes it. */
 export interface Pipeline {
   readonly provider: Provider;
   readonly title: string;
-  /** Where the CI looks for its pipelines, from the repository's root. */
+  /** The path, from the repository's root, where the CI looks for the pipeline. */
   readonly file: string;
-  /** The file is one of many, so it can be added. Where one file has all pipelines, the user edits it. */
+  /** Each pipeline has its own file, so rungate can add one. Otherwise the user edits the one file. */
   readonly added?: true;
-  /** Where the API key goes, and where the address. */
+  /** The places in the CI for the API key and the address. */
   readonly keyPlace: string;
   readonly addressPlace: string;
   text(plan: Plan): string;
@@ -41,9 +41,9 @@ function jobMinutes({ fileTimeoutMs }: Plan): number {
 }
 
 /**
- * Returns the gate in two lines, for a folded YAML text. The first line is a strict gate alone: a shell that reads the lines
- * as two commands, as with `|` instead of `>-`, must not turn the step green. With `exec` and nothing after it, a signal to
- * the job's shell reaches the gate, and the exit code is the gate's.
+ * Returns the gate in two lines, for a folded YAML text. The first line alone is a strict gate: if the shell reads the lines
+ * as two commands, as with `|` instead of `>-`, the step still cannot pass. With `exec` and nothing after it, signals to the
+ * job's shell reach rungate, and the step has its exit code.
  */
 export function gateLines(plan: Plan, reports: string, indent: string): string {
   const { flags, installation } = plan;
@@ -51,22 +51,22 @@ export function gateLines(plan: Plan, reports: string, indent: string): string {
   return `${indent}exec ${installation.start} run trigger --wait --strict\n${indent}${options}`;
 }
 
-/** The path as part of a name: letters, digits and dashes. */
+/** Returns the path as letters, digits and dashes, for use in a name. */
 function slugOf(folder: string): string {
   return folder.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '');
 }
 
-/** The name of the job: each package of a repository has one of its own. */
+/** Returns the name of the job, which differs between the packages of a repository. */
 export function jobOf({ folder }: Plan): string {
   return folder === '' ? 'e2e' : `e2e-${slugOf(folder)}`;
 }
 
-/** The file of a pipeline: each package has one of its own where the CI takes many. */
+/** Returns the file of a pipeline. Each package has its own file if the CI reads several. */
 export function pipelineFile({ file, added }: Pipeline, { folder }: Plan): string {
   return folder === '' || added !== true ? file : file.replace(/(?=\.[a-z]+$)/, `-${slugOf(folder)}`);
 }
 
-/** Returns the command that installs from the lockfile, with what the CI puts around it; empty without one. */
+/** Returns the install command in the CI's syntax; empty without a lockfile. */
 function installLine({ installation: { install } }: Plan, before: string, after = ''): string {
   return line(install !== null, `${before}${install}${after}`);
 }
@@ -75,10 +75,10 @@ function line(needed: boolean, text: string): string {
   return needed ? `${text}\n` : '';
 }
 
-/** By its commit: a tag can be moved. The same as in the project's own workflows. */
+/** Pinned by commit, because a tag can be moved; the same version as in this project's workflows. */
 const checkout = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1';
 
-/** docs/ci.md shows these texts, and `rungate init` writes them. */
+/** The pipelines that docs/ci.md shows and `rungate init` writes. */
 export const pipelines: readonly Pipeline[] = [
   {
     provider: 'github',
@@ -86,7 +86,7 @@ export const pipelines: readonly Pipeline[] = [
     file: '.github/workflows/rungate.yml',
     added: true,
     keyPlace: 'Settings, Secrets and variables, Actions: a secret RUNGATE_API_KEY',
-    addressPlace: 'there, on the tab Variables: RUNGATE_API_URL',
+    addressPlace: 'the same page, tab Variables: RUNGATE_API_URL',
     text: (plan) => `name: ${jobOf(plan)}
 on: [push, pull_request]
 permissions:
@@ -109,8 +109,8 @@ ${line(!plan.addressInFile, `          RUNGATE_API_URL: \${{ vars.RUNGATE_API_UR
     title: 'GitLab CI',
     file: '.gitlab-ci.yml',
     keyPlace: 'Settings, CI/CD, Variables: RUNGATE_API_KEY, masked',
-    addressPlace: 'there too: RUNGATE_API_URL',
-    // GitLab checks out by itself.
+    addressPlace: 'the same page: RUNGATE_API_URL',
+    // GitLab always checks out the repository.
     text: (plan) => `${jobOf(plan)}:
   image: node:24-slim
   timeout: ${jobMinutes(plan)} minutes
@@ -130,7 +130,7 @@ ${gateLines(plan, '--junit rungate.xml --report rungate.env', '      ')}
     title: 'CircleCI',
     file: '.circleci/config.yml',
     keyPlace: 'Organization Settings, Contexts: a context "rungate" with RUNGATE_API_KEY',
-    addressPlace: 'in that context too: RUNGATE_API_URL',
+    addressPlace: 'the same context: RUNGATE_API_URL',
     text: (plan) => `version: 2.1
 jobs:
   ${jobOf(plan)}:
@@ -159,13 +159,13 @@ workflows:
     file: 'Jenkinsfile',
     keyPlace: 'Manage Jenkins, Credentials: a "secret text" with the id rungate-api-key',
     addressPlace: 'Manage Jenkins, System, Global properties: RUNGATE_API_URL',
-    // Jenkins checks out by itself. A step that says all by itself names the address too.
+    // Jenkins always checks out the repository. If the step needs no file of it, the step sets the address too.
     text: (plan) => `pipeline {
   agent { docker { image 'node:24-slim' } }
   options { timeout(time: ${jobMinutes(plan)}, unit: 'MINUTES') }
   environment {
 ${line(!plan.checkout, "    RUNGATE_API_URL = 'https://service.example.com'")}    RUNGATE_API_KEY = credentials('rungate-api-key')
-    // HOME is / where the image does not know the user of the agent, and no cache can be written there.
+    // If the image does not know the user of the agent, HOME is /, which is not writable.
     npm_config_cache = '.npm'
   }
   stages {
@@ -186,8 +186,8 @@ ${installLine(plan, "        sh '", "'")}        sh '${gateLines(plan, '--junit 
     title: 'Azure Pipelines',
     file: 'azure-pipelines.yml',
     keyPlace: 'Pipelines, Library: a variable group "rungate" with RUNGATE_API_KEY as a secret',
-    addressPlace: 'in that group too: RUNGATE_API_URL',
-    // A variable that is not there stays as it is written, and would be taken for an address.
+    addressPlace: 'the same group: RUNGATE_API_URL',
+    // Azure leaves the reference to an undefined variable unexpanded, and rungate would take it for the address.
     text: (plan) => `variables:
   - group: rungate
 jobs:
@@ -214,7 +214,7 @@ ${line(!plan.addressInFile, '          RUNGATE_API_URL: $(RUNGATE_API_URL)')}   
     title: 'Bitbucket Pipelines',
     file: 'bitbucket-pipelines.yml',
     keyPlace: 'Repository settings, Repository variables: RUNGATE_API_KEY, secured',
-    addressPlace: 'there too: RUNGATE_API_URL',
+    addressPlace: 'the same page: RUNGATE_API_URL',
     text: (plan) => `image: node:24-slim
 pipelines:
   default:
@@ -233,8 +233,8 @@ ${gateLines(plan, '--junit test-results/rungate.xml', '            ')}
     title: 'Buildkite',
     file: '.buildkite/pipeline.yml',
     keyPlace: "the cluster's Secrets: RUNGATE_API_KEY",
-    addressPlace: 'there too: RUNGATE_API_URL',
-    // Buildkite checks out by itself. A secret that is named and not there fails the job.
+    addressPlace: 'the same page: RUNGATE_API_URL',
+    // Buildkite always checks out the repository. A secret that the step names but that does not exist fails the job.
     text: (plan) => `steps:
   - label: ${jobOf(plan)}
     key: ${jobOf(plan)}

@@ -2,16 +2,16 @@ import { repositoryOf, webUrl } from './provider-url.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Reads the first of these variables that is set and valid; null if there is none. */
+/** Returns the first valid value of these variables, or null. */
 type Read<Value> = (...names: readonly string[]) => Value | null;
 
 /**
- * Reads a CI's variables and records which of them were used. Their values are untrusted: they are trimmed, and a value
- * that is empty, too long or has control characters is null.
+ * Reads a CI's variables and records which of them were used. The values are untrusted: they are trimmed, and a value that is
+ * empty, too long or contains control characters is read as null.
  */
 export interface Reader {
   readonly text: Read<string>;
-  /** Whether the variable is `true`, in any case. */
+  /** Returns whether the variable is `true`, in upper or lower case. */
   isTrue(name: string): boolean;
   /** A branch or tag, without `refs/heads/` or `refs/tags/`; null for other refs, such as `refs/pull/1/merge`. */
   readonly ref: Read<string>;
@@ -19,11 +19,11 @@ export interface Reader {
   readonly sha: Read<string>;
   /** A number without sign or fraction. */
   readonly count: Read<number>;
-  /** An address for the browser, without credentials. */
+  /** A web address without credentials. */
   readonly url: Read<string>;
-  /** `owner/name`, from that or from a remote's URL. */
+  /** `owner/name`, from a value of this form or from a remote's URL. */
   readonly repository: Read<string>;
-  /** The value at a path in the file that `GITHUB_EVENT_PATH` names; undefined if there is none. */
+  /** Returns the value at a path in the file that `GITHUB_EVENT_PATH` names, or undefined. */
   payload(...path: readonly string[]): unknown;
   /** The variables that were used, sorted. */
   variables(): string[];
@@ -32,7 +32,7 @@ export interface Reader {
 const longest = 1000;
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
-/** Returns a text from outside, trimmed, or null if it is empty, too long or has control characters. */
+/** Returns an untrusted text, trimmed, or null if it is empty, too long or contains control characters. */
 export function cleanText(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const text = value.trim();
@@ -64,7 +64,7 @@ function parsed(text: string | undefined): unknown {
   }
 }
 
-/** Returns a reader of these variables, and of the text of the file that `GITHUB_EVENT_PATH` names. */
+/** Returns a reader of these variables and of `eventPayload`, the text of the file that `GITHUB_EVENT_PATH` names. */
 export function readerOf(env: Env, eventPayload?: string): Reader {
   const used = new Set<string>();
   const reading =

@@ -1,10 +1,10 @@
 import type { CiContext, CiEvent, Provider } from './context.ts';
 import type { Reader } from './provider-env.ts';
 
-/** Everything that a CI may say about a job. */
+/** All facts that a CI may provide about a job. */
 export type Facts = Omit<CiContext, 'provider' | 'variables'>;
 
-/** Where a fact comes from: a variable, the first of several that is set, or a function. */
+/** The source of a fact: a variable, the first of several variables that is set, or a function. */
 type Source<Value> = string | readonly string[] | ((read: Reader) => Value | null);
 
 /** The sources of the facts. A fact without a source is null: nothing is guessed. */
@@ -14,18 +14,18 @@ type Sources = {
   >;
 };
 
-/** How one CI is detected, and what its variables mean. */
+/** How to detect one CI, and what its variables mean. */
 export interface ProviderRow extends Sources {
   readonly provider: Provider;
-  /** What no other CI sets: a variable that is `true`, or a function. */
+  /** Detects this CI and no other: a variable that is `true`, or a function. */
   readonly detect: string | ((read: Reader) => boolean);
-  /** The tag that is built; it comes before `ref`. */
+  /** The tag that is built; it takes precedence over `ref`. */
   readonly tag?: Source<string>;
   /** The meaning of each value of `rawEvent`; any other value is `other`. */
   readonly events?: Readonly<Record<string, CiEvent>>;
-  /** The event of a CI that does not name it in one variable. */
+  /** The event, for a CI that does not have it in one variable. */
   readonly event?: (read: Reader) => CiEvent | null;
-  /** Without this, a job with a `pullRequest` is for a pull request. */
+  /** Whether the job is for a pull request; by default, whether it has a `pullRequest`. */
   readonly isPullRequest?: (read: Reader) => boolean;
   /** Sources that replace the row's own in a pull request. */
   readonly inPullRequest?: Sources;
@@ -33,10 +33,10 @@ export interface ProviderRow extends Sources {
   readonly parallel?: readonly [position: string, total: string, first: 0 | 1];
 }
 
-/** No CI retries a job this often. Every attempt is an idempotency key to try. */
+/** No CI retries a job this often. Each attempt adds an idempotency key. */
 const mostAttempts = 1000;
 
-/** Returns what a CI's variables say. */
+/** Returns the facts in a CI's variables. */
 export function factsOf(row: Partial<ProviderRow>, read: Reader): Facts {
   const from = <Value>(source: Source<Value> | undefined, reader: Reader['text' | 'count']): Value | null => {
     if (typeof source === 'function') return source(read);
@@ -71,7 +71,7 @@ export function factsOf(row: Partial<ProviderRow>, read: Reader): Facts {
   };
 }
 
-/** A pull request or a tag explains a push, and an event without a name. */
+/** Returns the event. A push, or an unknown event, of a pull request or a tag is reported as `pull_request` or `tag`. */
 function eventOf(
   { events = {} }: Partial<ProviderRow>,
   rawEvent: string | null,
@@ -85,17 +85,17 @@ function eventOf(
   return tag === null ? event : 'tag';
 }
 
-/** Returns the position counted from 0 and the number of parallel jobs; both null unless they fit. */
+/** Returns the position, counted from 0, and the number of parallel jobs; both null unless they are consistent. */
 function parallelOf(
   { parallel }: Partial<ProviderRow>,
   read: Reader,
 ): Pick<Facts, 'parallelIndex' | 'parallelTotal'> {
-  const nowhere = { parallelIndex: null, parallelTotal: null };
-  if (parallel === undefined) return nowhere;
+  const unknown = { parallelIndex: null, parallelTotal: null };
+  if (parallel === undefined) return unknown;
   const [position, total, first] = parallel;
   const parallelIndex = (read.count(position) ?? -1) - first;
   const parallelTotal = read.count(total) ?? 0;
-  return parallelIndex >= 0 && parallelIndex < parallelTotal ? { parallelIndex, parallelTotal } : nowhere;
+  return parallelIndex >= 0 && parallelIndex < parallelTotal ? { parallelIndex, parallelTotal } : unknown;
 }
 
 /** Returns the first group of a pattern, or null. */

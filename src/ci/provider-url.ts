@@ -1,6 +1,6 @@
 /*
- * Addresses from outside may carry credentials, and a password may hold any character. So nothing is taken from an
- * address that has an `@` anywhere but once in front of its host: what looks like its path could be half a password.
+ * These addresses may contain credentials, and a password may contain any character. An address is therefore used only if its
+ * single `@` is in front of its host: otherwise, what looks like its path could be half a password.
  */
 
 interface Remote {
@@ -16,19 +16,19 @@ function remoteUrl(text: string): Remote | null {
   const [, host, port] = /^([\w.-]+|\[[\da-f:.]+\])(?::([^:]*))?$/i.exec(place) ?? [];
   if (host === undefined) return null;
   const path = rest.replace(/[?#].*$/s, '');
-  // ssh://git@host:owner/name is no URL, but is written: its "port" is where the path begins.
+  // ssh://git@host:owner/name is not a valid URL but is common: its "port" is the start of the path.
   const begin = port === undefined || /^\d*$/.test(port) ? '' : `/${port}`;
   return { host: host.toLowerCase(), path: begin + path };
 }
 
-/** `git@host:owner/name`, the way that scp writes it. A drive letter is no host. */
+/** Parses `git@host:owner/name`, the syntax of scp. A drive letter is not a host. */
 function scpLike(text: string): Remote | null {
   if (text.includes('://')) return null;
   const [, host, path] = /^(?:[^/@:]+@)?([\w.-]{2,}|\[[\da-f:.]+\]):(.+)$/is.exec(text) ?? [];
   return host === undefined || path === undefined ? null : { host: host.toLowerCase(), path };
 }
 
-/** The parts of a path, decoded and without `.git`; null if one cannot be part of a name. */
+/** Returns the parts of a path, decoded and without `.git`; null if one of them cannot be part of a name. */
 function segmentsOf(path: string): string[] | null {
   let segments: string[];
   try {
@@ -55,8 +55,9 @@ function nameOf(segments: readonly string[]): string | null {
 const azureHost = /(^|\.)(dev\.azure|visualstudio)\.com$/;
 
 /**
- * Azure DevOps: `org/project/repo` from `dev.azure.com/org/project/_git/repo`, from `org.visualstudio.com/project/…`,
- * and from `v3/org/project/repo` by ssh. A project that has its repository's name may be left out of the address.
+ * Returns the name of a repository in Azure DevOps: `org/project/repo` from `dev.azure.com/org/project/_git/repo`, from
+ * `org.visualstudio.com/project/…`, and from `v3/org/project/repo` over ssh. The address may leave out a project that has the
+ * name of its repository.
  */
 function azureName(host: string, segments: readonly string[]): string | null {
   if (segments[0] === 'v3' && segments.length === 4) return nameOf(segments.slice(1));
@@ -75,8 +76,8 @@ function remoteOf(text: string): Remote | null {
 }
 
 /**
- * `owner/name` of a remote, with as many groups in front as there are, and without host, port, credentials and
- * `.git`. Null for what has no owner: a folder, a bundle, a file.
+ * Returns `owner/name` of a remote, with all its groups in front and without host, port, credentials and `.git`. Returns null
+ * for a remote without an owner, such as a folder, a bundle or a file.
  */
 export function repositoryOfRemote(text: string | null): string | null {
   const remote = text === null ? null : remoteOf(text);
@@ -84,11 +85,11 @@ export function repositoryOfRemote(text: string | null): string | null {
   if (remote === null || segments === null) return null;
   const { host } = remote;
   if (segments.includes('_git') || azureHost.test(host)) return azureName(host, segments);
-  // Bitbucket Data Center puts /scm/ in front over HTTP, and not over ssh.
+  // Bitbucket Data Center puts /scm/ in front over HTTP but not over ssh.
   return nameOf(segments.at(-3)?.toLowerCase() === 'scm' ? segments.slice(-2) : segments);
 }
 
-/** `owner/name`, from that itself or from a remote's URL. */
+/** Returns `owner/name`, from a text of this form or from a remote's URL. */
 export function repositoryOf(text: string | null): string | null {
   const remote = repositoryOfRemote(text);
   if (text === null || remote !== null || /^[/.~]|[:\\]/.test(text)) return remote;
@@ -96,14 +97,14 @@ export function repositoryOf(text: string | null): string | null {
   return segments === null ? null : nameOf(segments);
 }
 
-/** Hosts that serve the repositories of another one over ssh. */
+/** Hosts that serve the repositories of another host over ssh. */
 const sshHosts = new Map([
   ['ssh.github.com', 'github.com'],
   ['altssh.gitlab.com', 'gitlab.com'],
   ['altssh.bitbucket.org', 'bitbucket.org'],
 ]);
 
-/** The usual name of a remote's host; null for `owner/name` alone. */
+/** Returns the canonical host of a remote; null for `owner/name` alone. */
 function hostOf(text: string): string | null {
   const host = remoteOf(text)?.host.replace(/\.$/, '') ?? null;
   if (host === null) return null;
@@ -111,8 +112,8 @@ function hostOf(text: string): string | null {
 }
 
 /**
- * Whether two texts name one repository, each as a remote's URL of any kind or as `owner/name`. No forge tells upper case
- * from lower case. Ports and credentials do not count. Texts that name no repository are compared as they are.
+ * Returns whether two texts name the same repository, each as a remote's URL of any kind or as `owner/name`. Case does not
+ * matter, as on all forges; nor do ports and credentials. Texts that do not name a repository are compared literally.
  */
 export function isSameRepository(a: string, b: string): boolean {
   const [one, other] = [repositoryOf(a), repositoryOf(b)];
@@ -125,7 +126,7 @@ export function isSameRepository(a: string, b: string): boolean {
 /** Names of parameters that carry credentials. */
 const secret = /token|secret|passw|signature|credential|api_?key/i;
 
-/** An address for the browser, without credentials; null for anything else. */
+/** Returns a web address without its credentials; null for any other text. */
 export function webUrl(text: string | null): string | null {
   const [, authority, rest] = /^https?:\/\/([^/?#\\]*)(.*)$/is.exec(text ?? '') ?? [];
   if (text === null || authority === undefined || rest?.includes('@')) return null;
@@ -140,7 +141,7 @@ export function webUrl(text: string | null): string | null {
   }
 }
 
-/** A page below a base address: each part is escaped, none may be missing. */
+/** Returns the address of a page below a base address, with each part escaped; null if a part is missing. */
 export function page(base: string | null, ...parts: readonly (string | null)[]): string | null {
   if (base === null || parts.some((part) => part === null)) return null;
   const path = parts.map((part) => (part ?? '').split('/').map(encodeURIComponent).join('/'));

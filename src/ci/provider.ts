@@ -14,13 +14,13 @@ import { bitbucket, buildkite, cloudbuild, drone, teamcity, travis, woodpecker }
 import { semaphore } from './providers/semaphore.ts';
 
 /*
- * Not a library, after reading both in November 2026: ci-info 4.4 knows little more than the CI's name, and reads process.env
- * when it is loaded; env-ci 11 runs git, knows no event, attempt or parallel position, and takes the merge commit of a pull
- * request for its head at five CIs.
+ * No library fits (reviewed in November 2026). ci-info 4.4 provides little more than the CI's name, and reads process.env when
+ * it is loaded. env-ci 11 runs git, provides no event, attempt or parallel position, and for five CIs reports the merge commit
+ * of a pull request as its head.
  *
- * The order is that of precedence, for an environment that fits several: what runs inside another comes first.
- * CodeBuild, TeamCity and Jenkins start agents and runners of others, which inherit their variables; Cloud Build is
- * last, since its variables have everyday names.
+ * If an environment matches several CIs, the first row wins: a CI that runs inside another comes before it. CodeBuild,
+ * TeamCity and Jenkins start the agents of other CIs, which inherit their variables. Cloud Build is last because its
+ * variables have common names.
  */
 export const rows: readonly ProviderRow[] = [
   github,
@@ -41,14 +41,14 @@ export const rows: readonly ProviderRow[] = [
 ];
 
 /**
- * What git knows, where the CI does not say. For a pull request git is asked for the repository alone: what is checked
- * out there may be the merge that the CI made up. An abbreviated commit is completed from the one that it begins.
+ * Fills in missing facts from git. In a pull request only the repository comes from git, because the working copy may be the
+ * merge commit that the CI generated. An abbreviated commit is completed if it matches the commit of the working copy.
  */
 function filledFromGit(facts: Facts, git: GitFacts): Facts {
   const repository = facts.repository ?? repositoryOfRemote(cleanText(git.remote));
   const commit = cleanSha(git.commit);
-  const isBegun = facts.commitSha !== null && commit?.startsWith(facts.commitSha) === true;
-  const known = { ...facts, repository, commitSha: isBegun ? commit : facts.commitSha };
+  const isAbbreviated = facts.commitSha !== null && commit?.startsWith(facts.commitSha) === true;
+  const known = { ...facts, repository, commitSha: isAbbreviated ? commit : facts.commitSha };
   if (facts.event === 'pull_request' || facts.pullRequest !== null) return known;
   return {
     ...known,
@@ -58,8 +58,8 @@ function filledFromGit(facts: Facts, git: GitFacts): Facts {
 }
 
 /**
- * Where and for what we are running, from the environment, from what git knows, and, in GitHub Actions, from the text
- * of the file that GITHUB_EVENT_PATH names: only that has a pull request's head, which without it is null.
+ * Returns the CI context from the environment and from git. In GitHub Actions, only the file that GITHUB_EVENT_PATH names
+ * contains the head of a pull request; without its text in `eventPayload`, the commit is null.
  */
 export function detectCi(env: Env, git?: GitFacts, eventPayload?: string): CiContext {
   const withGit = (facts: Facts) => (git === undefined ? facts : filledFromGit(facts, git));
@@ -73,8 +73,8 @@ export function detectCi(env: Env, git?: GitFacts, eventPayload?: string): CiCon
 }
 
 /**
- * Returns what git says about the working copy. `read` runs git with these arguments and returns its output, or null if it
- * fails. The remote may contain credentials.
+ * Returns facts about the working copy. `read` runs git with these arguments and returns its output, or null if it fails. The
+ * remote may contain credentials.
  */
 export function gitFacts(read: (args: string[]) => string | null): GitFacts {
   const line = (...args: string[]): string | null => {
@@ -84,14 +84,14 @@ export function gitFacts(read: (args: string[]) => string | null): GitFacts {
   const commit = line('rev-parse', '--verify', '--quiet', 'HEAD^{commit}');
   const branch = line('symbolic-ref', '--short', '--quiet', 'HEAD');
   return {
-    // As configured: `remote get-url` would apply `insteadOf`, which may contain a token.
+    // Not `git remote get-url`: it would apply `insteadOf`, which may contain a token.
     remote: line('config', '--get', 'remote.origin.url'),
     branch: branch === 'HEAD' ? null : branch,
     commit: commit !== null && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) ? commit : null,
   };
 }
 
-/** Returns what the service stores as the reason of a cancel: why, and in which job. */
+/** Returns the reason that is sent with a cancel: why rungate cancels, and in which job. */
 export function cancelReason(why: StopCause | 'timeout', env: Env): string {
   const what = why === 'timeout' ? 'rungate: the wait timed out' : `rungate: stopped by ${why}`;
   const { provider, job, buildUrl } = detectCi(env);

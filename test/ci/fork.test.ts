@@ -13,7 +13,7 @@ const fork = { full_name: 'mallory/shop' };
 test.each<[string, [Record<string, string>, string], boolean]>([
   ['no CI', [{}, ''], false],
   ['a push', github('push', { repository }), false],
-  ['a pull request of which nothing is said', github('pull_request', { repository }), true],
+  ['a pull request without details', github('pull_request', { repository }), true],
   ...[
     'pull_request',
     'pull_request_review',
@@ -148,7 +148,7 @@ test.each<[string, [Record<string, string>, string], boolean]>([
   ],
   ['no pull request at Travis', [{ TRAVIS_PULL_REQUEST: 'false', TRAVIS_REPO_SLUG: 'acme/shop' }, ''], false],
   [
-    'a pull request at Travis from nowhere',
+    'a pull request at Travis without a source',
     [{ TRAVIS_PULL_REQUEST: '12', TRAVIS_PULL_REQUEST_SLUG: '' }, ''],
     true,
   ],
@@ -158,12 +158,12 @@ test.each<[string, [Record<string, string>, string], boolean]>([
     [{ BUILDKITE_REPO: 'git@x:a/b', BUILDKITE_PULL_REQUEST_REPO: '' }, ''],
     false,
   ],
-])('%s', (_what, [env, payload], expected) => {
+])('runsForFork recognises %s', (_what, [env, payload], expected) => {
   expect(runsForFork(env, () => new TextEncoder().encode(payload))).toBe(expected);
 });
 
 test.each(titled)(
-  '%s is a fork where its fixture says so',
+  'runsForFork agrees with the fixture %s',
   (_, { env, eventPayload, fork: isFork = false }) => {
     const readFile = () => {
       if (eventPayload === undefined) throw new Error('no such file');
@@ -173,7 +173,7 @@ test.each(titled)(
   },
 );
 
-describe('two addresses of a repository', () => {
+describe('isSameRepository', () => {
   test.each([
     ['git@github.com:acme/shop.git', 'https://github.com/acme/shop'],
     ['git@github.com:acme/shop.git', 'git://github.com/acme/shop.git'],
@@ -188,7 +188,7 @@ describe('two addresses of a repository', () => {
     ['acme/shop', 'https://github.com/acme/shop.git'],
     ['Acme/Shop', 'acme/shop'],
     ['4711', '4711'],
-  ])('%s and %s are the same', (a, b) => {
+  ])('is true for %s and %s', (a, b) => {
     expect(isSameRepository(a, b)).toBe(true);
     expect(isSameRepository(b, a)).toBe(true);
   });
@@ -207,7 +207,7 @@ describe('two addresses of a repository', () => {
     ['4711', '4712'],
     ['/srv/git/shop.git', '/home/mallory/shop.git'],
     ['', 'acme/shop'],
-  ])('%s and %s are not', (a, b) => {
+  ])('is false for %s and %s', (a, b) => {
     expect(isSameRepository(a, b)).toBe(false);
     expect(isSameRepository(b, a)).toBe(false);
   });

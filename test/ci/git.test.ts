@@ -8,27 +8,28 @@ import { gitFacts } from '../../src/ci/provider.ts';
 const none = { remote: null, branch: null, commit: null };
 const sha = '83a20ec058e2fb00e7fa4558c4c6e81e2dcf253d';
 
-/** Git that answers from a table, by the command's last word. */
-const answering = (answers: Record<string, string>) => gitFacts((args) => answers[args.at(-1) ?? ''] ?? null);
+/** Reads from a fake git, whose output depends on the last argument. */
+const factsFrom = (outputs: Record<string, string>) => gitFacts((args) => outputs[args.at(-1) ?? ''] ?? null);
 
-describe('what git says', () => {
-  test('is read line by line', () => {
-    const answers = { 'remote.origin.url': 'git@h:a/b.git\n', HEAD: 'main\r\n', 'HEAD^{commit}': `${sha}\n` };
-    expect(answering(answers)).toEqual({ remote: 'git@h:a/b.git', branch: 'main', commit: sha });
+describe('gitFacts', () => {
+  test('reads the remote, the branch and the commit', () => {
+    const outputs = { 'remote.origin.url': 'git@h:a/b.git\n', HEAD: 'main\r\n', 'HEAD^{commit}': `${sha}\n` };
+    expect(factsFrom(outputs)).toEqual({ remote: 'git@h:a/b.git', branch: 'main', commit: sha });
   });
 
-  test('is nothing where git fails', () => expect(gitFacts(() => null)).toEqual(none));
+  test('returns nulls if git fails', () => expect(gitFacts(() => null)).toEqual(none));
 
-  test.each(['', '\n', ' \n', 'warning: x\nmain\n'])('is nothing where it says %j', (text) =>
+  test.each(['', '\n', ' \n', 'warning: x\nmain\n'])('returns nulls if git prints %j', (text) =>
     expect(gitFacts(() => text)).toEqual(none),
   );
 
-  test.each(['HEAD', `${sha.slice(0, 12)}`, `^${sha}`, `${sha} `.repeat(2)])('is no commit: %j', (text) =>
-    expect(answering({ 'HEAD^{commit}': text }).commit).toBeNull(),
+  test.each(['HEAD', `${sha.slice(0, 12)}`, `^${sha}`, `${sha} `.repeat(2)])(
+    'rejects the commit %j',
+    (text) => expect(factsFrom({ 'HEAD^{commit}': text }).commit).toBeNull(),
   );
 });
 
-describe('a working copy', () => {
+describe('gitFacts in a real working copy', () => {
   let folder: string;
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.example', ...args], {
@@ -51,7 +52,7 @@ describe('a working copy', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('is read at every stage of its life', () => {
+  test('follows init, commit, remote, branch and a detached HEAD', () => {
     expect(facts()).toEqual(none);
     git('init', '--quiet', '--initial-branch', 'main');
     expect(facts()).toEqual({ ...none, branch: 'main' });
@@ -65,7 +66,7 @@ describe('a working copy', () => {
     git('remote', 'add', 'origin', 'gh:acme/web.git');
     git('config', 'url.https://user:secret@github.com/.insteadOf', 'gh:');
     git('checkout', '--quiet', '-b', 'feature/login');
-    // As it was configured: what `insteadOf` puts in its place may hold a token.
+    // The configured URL: the replacement from `insteadOf` may contain a token.
     expect(facts()).toEqual({ remote: 'gh:acme/web.git', branch: 'feature/login', commit });
 
     git('checkout', '--quiet', '--detach');

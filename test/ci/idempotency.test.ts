@@ -33,8 +33,8 @@ const ingredients = (
 const keys = (change: Partial<CiContext> = {}, remembered: Remembered[] = []) =>
   keySteps(ingredients(change), { ...ci, ...change }, remembered);
 
-describe('what shares a key', () => {
-  it('every attempt of one place with one body', () => {
+describe('the base of a key', () => {
+  it('is the same for every attempt of one place with one body', () => {
     expect(keys({ attempt: 2 })[0]?.key).toBe(keys({ attempt: 1 })[0]?.key);
     expect(keys({ attempt: 3, jobId: '9' })[1]?.key).toBe(keys({ attempt: 2, jobId: '8' })[1]?.key);
   });
@@ -49,11 +49,11 @@ describe('what shares a key', () => {
     ['another CI', { provider: 'gitlab' }, '{}', null],
     ['another body', {}, '{"ref":"x"}', null],
     ['a salt', {}, '{}', 'cell-1'],
-  ])('never %s', (_name, change, body, salt) => {
+  ])('differs for %s', (_name, change, body, salt) => {
     expect(baseOf(ingredients(change, body, salt))).not.toBe(baseOf(ingredients()));
   });
 
-  it('never two sets of ingredients, however they are cut', () => {
+  it('differs for any two different sets of ingredients', () => {
     const text = fc.oneof(fc.constant(null), fc.string({ maxLength: 6 }));
     const set = fc.record({ job: text, step: text, matrix: text, repository: text });
     fc.assert(
@@ -64,24 +64,24 @@ describe('what shares a key', () => {
     );
   });
 
-  it('outside a CI, or in one that does not say which pipeline this is: nothing does', () => {
+  it('does not exist outside a CI, or in a CI that does not identify the pipeline', () => {
     expect(ingredientsOf({ ...ci, provider: null }, '{}', null)).toBeNull();
     expect(ingredientsOf({ ...ci, runId: null }, '{}', null)).toBeNull();
   });
 });
 
-describe('which keys are tried', () => {
+describe('the keys of a start', () => {
   const origins = (steps: ReturnType<typeof keys>) => steps.map(({ origin }) => origin);
 
-  it('attempt 1 has one key of its own, and then a random one', () => {
+  it('for attempt 1 are its own key and a random one', () => {
     expect(origins(keys())).toEqual(['attempt', 'random']);
   });
 
-  it('attempt 3 looks at what attempts 1 and 2 have left, then at its own', () => {
+  it('for attempt 3 begin with the keys of attempts 1 and 2', () => {
     expect(origins(keys({ attempt: 3 }))).toEqual(['earlier', 'earlier', 'attempt', 'random']);
   });
 
-  it('a CI that numbers jobs but not attempts has one more, of the job’s own number', () => {
+  it('include a key of the job number if the CI numbers jobs but not attempts', () => {
     const steps = keys({ attempt: null, jobId: '5001' });
     expect(origins(steps)).toEqual(['earlier', 'attempt', 'random']);
     const retried = keys({ attempt: null, jobId: '5002' });
@@ -89,7 +89,7 @@ describe('which keys are tried', () => {
     expect(retried[1]?.key).not.toBe(steps[1]?.key);
   });
 
-  it('the last one is random: a run that has ended is never used again', () => {
+  it('end with a random one, so that an ended run is never used again', () => {
     for (const change of [
       {},
       { attempt: 4 },
@@ -101,7 +101,7 @@ describe('which keys are tried', () => {
     }
   });
 
-  it('a run that this job left open comes first, one that it is done with raises the round', () => {
+  it('begin with the run that this job left in progress; a settled run raises the round', () => {
     const first = keys()[0]?.key ?? '';
     const open = keys({}, [{ key: first, round: 0, settled: false }]);
     expect(open[0]).toMatchObject({ key: first, origin: 'earlier' });
@@ -110,12 +110,12 @@ describe('which keys are tried', () => {
     expect(done[0]?.how).toMatch(/run 2 of this job/);
   });
 
-  it('the second run of a retried job is not the second attempt of its first run', () => {
+  it('differ between the second run of a job and the second attempt of its first run', () => {
     const second = keys({}, [{ key: 'k', round: 0, settled: true }])[0]?.key;
     expect(keys({ attempt: 2 }).map((step) => step.key)).not.toContain(second);
   });
 
-  it('no key comes twice, and each is fit for a header', () => {
+  it('are unique, and valid in a header', () => {
     fc.assert(
       fc.property(
         fc.option(fc.integer({ min: 1, max: 30 })),

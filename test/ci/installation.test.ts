@@ -12,12 +12,12 @@ const installed = (manifest: unknown, ...lockfiles: string[]) =>
     '1.2.3',
   );
 
-describe('a lockfile that is used', () => {
+describe('an installation from the lockfile', () => {
   it.each<[string, object, string[], string]>([
-    ['npm', rungate, ['package-lock.json'], 'npm ci --ignore-scripts'],
+    ['package-lock.json', rungate, ['package-lock.json'], 'npm ci --ignore-scripts'],
     ['npm-shrinkwrap.json', rungate, ['npm-shrinkwrap.json'], 'npm ci --ignore-scripts'],
     [
-      'a dependency of the program',
+      'rungate in dependencies',
       { dependencies: { rungate: '0.1.0' } },
       ['package-lock.json'],
       'npm ci --ignore-scripts',
@@ -35,18 +35,18 @@ describe('a lockfile that is used', () => {
       'npx --yes yarn@1.22.22 install --frozen-lockfile --ignore-scripts',
     ],
     [
-      'of two, the one that packageManager names',
+      'two lockfiles, by packageManager',
       { ...rungate, packageManager: 'pnpm@10.1.0' },
       ['package-lock.json', 'pnpm-lock.yaml'],
       'npx --yes pnpm@10.1.0 install --frozen-lockfile --ignore-scripts',
     ],
     [
-      'of two, the one of npm when nothing is named',
+      'two lockfiles without packageManager, by npm',
       rungate,
       ['yarn.lock', 'package-lock.json'],
       'npm ci --ignore-scripts',
     ],
-  ])('%s', (_name, manifest, lockfiles, install) =>
+  ])('works with %s', (_name, manifest, lockfiles, install) =>
     expect(installed(manifest, ...lockfiles)).toEqual({
       install,
       start: 'npx --no-install rungate',
@@ -55,17 +55,17 @@ describe('a lockfile that is used', () => {
   );
 });
 
-it('is the pinned version without a package.json, and no reason is needed', () => {
+it('pins the version without a caveat if package.json does not exist', () => {
   const pinned = { install: null, start: 'npx --yes rungate@1.2.3', caveat: null };
   expect(installed(null)).toEqual(pinned);
   expect(installed(null, 'package-lock.json')).toEqual(pinned);
 });
 
-describe('a pinned version with the reason, when no lockfile decides', () => {
+describe('an installation of the pinned version, with the reason', () => {
   it.each<[string, unknown, string[], RegExp]>([
     ['a package.json that is not JSON', '{', ['package-lock.json'], /does not name rungate/],
     ['a package.json that is null', 'null', ['package-lock.json'], /does not name rungate/],
-    ['dependencies that are a text', { dependencies: 'rungate' }, ['package-lock.json'], /does not name/],
+    ['dependencies that are a string', { dependencies: 'rungate' }, ['package-lock.json'], /does not name/],
     [
       'rungate under another name',
       { devDependencies: { 'rungate-x': '1' } },
@@ -79,17 +79,27 @@ describe('a pinned version with the reason, when no lockfile decides', () => {
       /does not name/,
     ],
     ['no lockfile', rungate, [], /no lockfile/],
-    ['pnpm without a version', rungate, ['pnpm-lock.yaml'], /packageManager .* pnpm's version/],
+    ['pnpm without a version', rungate, ['pnpm-lock.yaml'], /packageManager .* version of pnpm/],
     [
       'pnpm with a range',
       { ...rungate, packageManager: 'pnpm@^10' },
       ['pnpm-lock.yaml'],
-      /packageManager .* pnpm's version/,
+      /packageManager .* version of pnpm/,
     ],
-    ['Yarn 4', { ...rungate, packageManager: 'yarn@4.5.0' }, ['yarn.lock'], /no step that uses yarn\.lock/],
-    ['bun.lock', rungate, ['bun.lock'], /no step that uses bun\.lock/],
-    ['bun.lockb', { ...rungate, packageManager: 'bun@1.2.0' }, ['bun.lockb'], /no step that uses bun\.lockb/],
-  ])('%s', (_name, manifest, lockfiles, caveat) =>
+    [
+      'Yarn 4',
+      { ...rungate, packageManager: 'yarn@4.5.0' },
+      ['yarn.lock'],
+      /cannot write a step that uses yarn\.lock/,
+    ],
+    ['bun.lock', rungate, ['bun.lock'], /cannot write a step that uses bun\.lock/],
+    [
+      'bun.lockb',
+      { ...rungate, packageManager: 'bun@1.2.0' },
+      ['bun.lockb'],
+      /cannot write a step that uses bun\.lockb/,
+    ],
+  ])('is used for %s', (_name, manifest, lockfiles, caveat) =>
     expect(installed(manifest, ...lockfiles)).toEqual({
       install: null,
       start: 'npx --yes rungate@1.2.3',
@@ -98,7 +108,7 @@ describe('a pinned version with the reason, when no lockfile decides', () => {
   );
 });
 
-it('no package.json can put anything into the shell but an exact version', () => {
+it('takes nothing but an exact version from package.json into the shell command', () => {
   const texts = fc.oneof(
     fc.string(),
     fc.constantFrom('pnpm@1.0.0; curl x', 'pnpm@1.0.0\nx', 'pnpm@$(x)', 'yarn@1.0.0 && x', 'pnpm@1.0.0-`x`'),

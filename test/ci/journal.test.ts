@@ -25,34 +25,34 @@ import { openJournal } from '../without-redaction.ts';
 
 let folder: string;
 let path: string;
-let told: string[];
+let warnings: string[];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-journal-'));
   path = join(folder, 'job.journal');
-  told = [];
+  warnings = [];
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const isRoot = process.getuid?.() === 0;
 const evil = '{"event":"triggering","key":"evil","round":0}\n';
-/** A file with a run that we have not started. */
+/** Writes a journal with a run that this job has not started. */
 function planted(file: string, mode = 0o600): string {
   writeFileSync(file, evil);
   chmodSync(file, mode);
   return file;
 }
 
-/** Only root can give a file away. */
+/** Only root can change the owner of a file. */
 const foreign: [string, () => void][] = isRoot
-  ? [['a file of somebody else', () => chownSync(planted(path), 12_345, 12_345)]]
+  ? [['a file of another user', () => chownSync(planted(path), 12_345, 12_345)]]
   : [];
 
-const open = () => openJournal(path, new Date(0), (problem) => told.push(problem));
+const open = () => openJournal(path, new Date(0), (problem) => warnings.push(problem));
 const body = { projectSlug: 'p' } as unknown as TriggerBody;
 const step = (key: string): KeyStep => ({ key, how: '', origin: 'attempt' });
 
 describe('the journal of a job', () => {
-  it('remembers what was started, under which key, and what became of it', () => {
+  it('remembers the runs, their keys and whether they are settled', () => {
     const journal = open();
     expect(journal.runs).toEqual([]);
     journal.triggering(step('k1'), body);
@@ -63,30 +63,30 @@ describe('the journal of a job', () => {
       { key: 'k1', round: 0, runId: 'r1', body: { projectSlug: 'p' }, settled: true },
       { key: 'k2', round: 1, runId: null, body: { projectSlug: 'p' }, settled: false },
     ]);
-    expect(told).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
-  it('a key that is tried again is the same run', () => {
+  it('has one run for a key that is used twice', () => {
     open().triggering(step('k1'), body);
     open().triggering(step('k1'), body);
     expect(open().runs).toHaveLength(1);
   });
 
-  it('can be read by its owner alone', () => {
+  it('is readable only by its owner', () => {
     open().triggering(step('k1'), body);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('a last line that was cut off is no fault: kill -9 may come at any byte', () => {
+  it('ignores a last line that kill -9 cut off', () => {
     open().triggering(step('k1'), body);
     appendFileSync(path, '{"event":"crea');
     expect(open().runs).toHaveLength(1);
     open().created(step('k1'), { runId: 'r1', appUrl: null });
     expect(open().runs).toMatchObject([{ key: 'k1', runId: 'r1' }]);
-    expect(told).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
-  it('is read whatever byte it was cut off at, and goes on after it', () => {
+  it('is readable and writable after a cut at any byte', () => {
     const nested = { projectSlug: 'ü}{"', tags: ['a}', '{"event":"'], more: [{ deep: {} }] };
     const journal = open();
     journal.triggering(step('k1'), nested as unknown as TriggerBody);
@@ -102,34 +102,34 @@ describe('the journal of a job', () => {
       expect(open().runs.at(-1)).toMatchObject({ key: 'k2', runId: null });
     }
     expect([...known]).toEqual(['[]', '[[null,false]]', '[["r1",false]]', '[["r1",true]]']);
-    expect(told).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
-  it('what cannot be read is set aside and said', () => {
+  it('is moved aside with a warning if it is damaged', () => {
     writeFileSync(path, 'not a journal\n');
     expect(open().runs).toEqual([]);
-    expect(told.join()).toMatch(/kept as .*corrupt-0/);
+    expect(warnings.join()).toMatch(/is damaged; it was moved to .*corrupt-0/);
     const aside = readdirSync(folder).find((name) => name.includes('corrupt')) ?? '';
     expect(readFileSync(join(folder, aside), 'utf8')).toBe('not a journal\n');
   });
 
   describe.each<[string, (target: string) => void]>([
     ['a link', (target) => symlinkSync(target, path)],
-    ['a link to nothing', () => symlinkSync(join(folder, 'nothing'), path)],
+    ['a dangling link', () => symlinkSync(join(folder, 'nothing'), path)],
     ['a hard link', (target) => linkSync(target, path)],
-    ['a file that others can write to', () => planted(path, 0o622)],
-    ['a file of a group that can write to it', () => planted(path, 0o620)],
+    ['a file that other users can write to', () => planted(path, 0o622)],
+    ['a file that its group can write to', () => planted(path, 0o620)],
     ['a pipe', () => void execFileSync('mkfifo', [path])],
     ['a folder', () => mkdirSync(path)],
     ...foreign,
-  ])('that somebody has planted as %s', (_name, plant) => {
+  ])('planted as %s', (_name, plant) => {
     it('is not read', () => {
       plant(planted(join(folder, 'target')));
       expect(open().runs).toEqual([]);
-      expect(told.join()).toMatch(/cannot be used/);
+      expect(warnings.join()).toMatch(/cannot be used/);
     });
 
-    it('is not written to, even if it comes between two lines', () => {
+    it('is not written to, even if it is planted between two lines', () => {
       const target = planted(join(folder, 'target'));
       const journal = open();
       journal.triggering(step('k1'), body);
@@ -139,21 +139,21 @@ describe('the journal of a job', () => {
       journal.settled('r1');
       expect(readFileSync(target, 'utf8')).toBe(evil);
       expect(existsSync(join(folder, 'nothing'))).toBe(false);
-      expect(told).toHaveLength(1);
-      expect(told[0]).toMatch(/cannot be written/);
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).toMatch(/cannot be written/);
     });
   });
 
-  it.skipIf(isRoot)('one that cannot be written is said once, and the gate goes on', () => {
+  it.skipIf(isRoot)('warns once and goes on if it cannot be written', () => {
     chmodSync(folder, 0o500);
     const journal = open();
     journal.triggering(step('k1'), body);
     journal.settled('r1');
-    expect(told).toHaveLength(1);
+    expect(warnings).toHaveLength(1);
     chmodSync(folder, 0o700);
   });
 
-  it('twenty processes that write at once lose nothing and tear nothing', async () => {
+  it('keeps every line of twenty processes that write at once', async () => {
     const script = `
       const { appendFileSync } = require('node:fs');
       for (let i = 0; i < 50; i += 1) {
@@ -168,11 +168,11 @@ describe('the journal of a job', () => {
       ),
     );
     expect(open().runs).toHaveLength(1000);
-    expect(told).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 });
 
-it('any text is a journal or none, and nothing else happens', () => {
+it('parseJournal accepts or rejects any text without throwing', () => {
   fc.assert(
     fc.property(
       fc.oneof(

@@ -18,29 +18,37 @@ const likely = ({ files = [], remote, running }: Seen) =>
 
 describe('the CI that a repository uses', () => {
   it.each<[string, Seen, Provider[]]>([
-    ['nothing to tell by', {}, []],
-    ['its file', { files: ['.gitlab-ci.yml'] }, ['gitlab']],
-    ['its folder', { files: ['.circleci'] }, ['circleci']],
-    ['a file of a CI without a pipeline of ours', { files: ['.travis.yml'] }, ['travis']],
+    ['nothing without a marker', {}, []],
+    ['a file', { files: ['.gitlab-ci.yml'] }, ['gitlab']],
+    ['a folder', { files: ['.circleci'] }, ['circleci']],
+    ['a file of a CI that rungate has no pipeline for', { files: ['.travis.yml'] }, ['travis']],
     ['the remote over ssh', { remote: 'git@github.com:acme/shop.git' }, ['github']],
     ['the remote over https', { remote: 'https://user:pass@bitbucket.org/acme/shop' }, ['bitbucket']],
     ['the remote with a port', { remote: 'ssh://git@gitlab.acme.example:2222/a/b.git' }, ['gitlab']],
-    ['a remote that only looks like one', { remote: 'https://example.com/github.com' }, []],
-    ['where we run', { running: 'buildkite' }, ['buildkite']],
+    ['the host of a remote, not its path', { remote: 'https://example.com/github.com' }, []],
+    ['the CI that rungate runs in', { running: 'buildkite' }, ['buildkite']],
     ['a file before the remote', { files: ['Jenkinsfile'], remote: 'git@github.com:a/b' }, ['jenkins']],
-    ['the remote before where we run', { remote: 'git@github.com:a/b', running: 'jenkins' }, ['github']],
     [
-      'of two, the one of the remote',
+      'the remote before the CI that rungate runs in',
+      { remote: 'git@github.com:a/b', running: 'jenkins' },
+      ['github'],
+    ],
+    [
+      'the remote, among the files of two CIs',
       { files: ['.github/workflows', 'Jenkinsfile'], remote: 'git@github.com:a/b' },
       ['github'],
     ],
-    ['two, and nothing to choose by', { files: ['.circleci', 'Jenkinsfile'] }, ['circleci', 'jenkins']],
-    ['a folder that is there for issue templates too', { files: ['.github', '.circleci'] }, ['circleci']],
-    ['that folder alone', { files: ['.github'] }, ['github']],
-  ])('%s', (_name, seen, expected) => expect(likely(seen)).toEqual(expected));
+    ['files of two CIs without a remote', { files: ['.circleci', 'Jenkinsfile'] }, ['circleci', 'jenkins']],
+    [
+      'another CI before .github, which may have only issue templates',
+      { files: ['.github', '.circleci'] },
+      ['circleci'],
+    ],
+    ['.github alone', { files: ['.github'] }, ['github']],
+  ])('is found by %s', (_name, seen, expected) => expect(likely(seen)).toEqual(expected));
 
-  it('is found by some file, each that we know', () => {
-    const signs: Record<Provider, string> = {
+  it('is found by a marker for every known CI', () => {
+    const markers: Record<Provider, string> = {
       github: '.github/workflows',
       gitlab: '.gitlab-ci.yml',
       circleci: '.circleci',
@@ -57,10 +65,10 @@ describe('the CI that a repository uses', () => {
       semaphore: '.semaphore',
       appveyor: 'appveyor.yml',
     };
-    for (const provider of providers) expect(likely({ files: [signs[provider]] })).toEqual([provider]);
+    for (const provider of providers) expect(likely({ files: [markers[provider]] })).toEqual([provider]);
   });
 
-  it('is the one whose pipeline rungate init has written', () => {
+  it('is found by the pipeline that rungate init writes', () => {
     for (const { provider, file } of pipelines) {
       const folders = file.split('/').map((_, depth, parts) => parts.slice(0, depth + 1).join('/'));
       expect(likely({ files: folders })).toEqual([provider]);

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { providers } from '../../src/ci/context.ts';
 import { detectCi, rows } from '../../src/ci/provider.ts';
-import { detect, type Fixture, fixtures, lists, madeUp, places, titled } from './provider-fixtures.ts';
+import { detect, type Fixture, fixtures, lists, places, titled, wrongCommit } from './provider-fixtures.ts';
 
 describe('a CI', () => {
-  test('is known by what nothing else sets', () => {
+  test('is not detected by variables that other programs set too', () => {
     const nothing = [
       { CI: 'true' },
       {
@@ -16,26 +16,26 @@ describe('a CI', () => {
         BUILD_URL: 'https://a.example/',
       },
       { GITHUB_ACTIONS: '', GITLAB_CI: ' ', CIRCLECI: 'false', TRAVIS: '0', BUILDKITE: 'no', DRONE: 'false' },
-      // What a Jenkins server and an agent's image have around them, without a build.
+      // A Jenkins server or the image of an agent, without a build.
       { JENKINS_HOME: '/var/jenkins_home', JENKINS_URL: 'https://ci.example.com/' },
-      // A shell in Google Cloud that is no build.
-      { PROJECT_ID: 'shop', LOCATION: 'europe-west1', BRANCH_NAME: 'main', COMMIT_SHA: madeUp },
+      // A shell in Google Cloud, without a build.
+      { PROJECT_ID: 'shop', LOCATION: 'europe-west1', BRANCH_NAME: 'main', COMMIT_SHA: wrongCommit },
       { CODEBUILD_SRC_DIR: '/src', AWS_REGION: 'eu-west-1' },
       { GITHUB_TOKEN: 't', GITHUB_REPOSITORY: 'a/b', CI_PIPELINE_ID: '1', CIRCLE_TOKEN: 't' },
     ];
     expect(nothing.map((env) => detectCi(env).provider)).toEqual(nothing.map(() => null));
   });
 
-  test('comes before those that it runs inside, whatever the order of the variables', () => {
+  test('takes precedence over the CI that it runs inside, whatever the order of the variables', () => {
     const order = rows.map((row) => row.provider);
     const sample = (place: string) =>
       fixtures.find((one) => one.place === place && one.name !== 'no-automap')?.env;
     for (const [outer, inner] of order.flatMap((a, i) => order.slice(0, i).map((b) => [a, b] as const))) {
-      // Some have names in common: the inner CI sets its own over those that it inherits.
+      // Some CIs share names: the inner CI overwrites the variables that it inherits.
       const env = { ...sample(outer), ...sample(inner) };
-      const turned = Object.fromEntries(Object.entries(env).toReversed());
+      const reversed = Object.fromEntries(Object.entries(env).toReversed());
       expect([outer, inner, detectCi(env).provider]).toEqual([outer, inner, inner]);
-      expect(detectCi(turned)).toEqual(detectCi(env));
+      expect(detectCi(reversed)).toEqual(detectCi(env));
     }
   });
 
@@ -48,13 +48,13 @@ describe('a CI', () => {
     expect(detectCi({ ...codebuild, GITHUB_ACTIONS: 'true' }).provider).toBe('github');
   });
 
-  test('has one row in the table, and each row a CI', () =>
+  test('has exactly one row in the table', () =>
     expect(rows.map((row) => row.provider).toSorted()).toEqual(providers.toSorted()));
 });
 
 describe('git', () => {
   const git = { remote: 'git@github.com:acme/web.git', branch: 'main', commit: '1'.repeat(40) };
-  test('gives no commit where a pull request is known by its event alone', () => {
+  test('provides no commit for a pull request that only its event shows', () => {
     const env = {
       GITHUB_ACTIONS: 'true',
       GITHUB_EVENT_NAME: 'pull_request_target',
@@ -63,7 +63,7 @@ describe('git', () => {
     expect(detectCi(env, git)).toMatchObject({ pullRequest: null, commitSha: null, ref: null });
   });
 
-  test('fills in what the CI leaves open, and no more', () => {
+  test('fills in only the facts that the CI does not provide', () => {
     const { repository, ref, commitSha } = detectCi({ TEAMCITY_VERSION: '2026.1' }, git);
     expect([repository, ref, commitSha]).toEqual(['acme/web', 'main', git.commit]);
     const pushed = fixtures.find((one) => one.place === 'gitlab' && one.name === 'push') as Fixture;
@@ -72,28 +72,28 @@ describe('git', () => {
 
   test.each(
     titled.filter(([, { expected }]) => expected.event === 'pull_request' || expected.pullRequest !== null),
-  )('gives %s no commit and no branch', (_, fixture) => {
-    const other = { remote: 'git@github.com:other/other.git', branch: 'other', commit: madeUp };
+  )('provides no commit and no branch for %s', (_, fixture) => {
+    const other = { remote: 'git@github.com:other/other.git', branch: 'other', commit: wrongCommit };
     const { commitSha, ref } = detect({ ...fixture, git: other });
     expect([commitSha, ref]).not.toContain('other');
-    expect(commitSha).not.toBe(madeUp);
+    expect(commitSha).not.toBe(wrongCommit);
   });
 });
 
-describe('values from outside', () => {
+describe('untrusted values', () => {
   const env = (values: Record<string, string>) => ({
     GITHUB_ACTIONS: 'true',
     GITHUB_EVENT_NAME: 'push',
     ...values,
   });
 
-  test('are trimmed, and empty is null', () => {
+  test('are trimmed, and null if they are empty', () => {
     expect(detectCi(env({ GITHUB_JOB: '  gate\n' })).job).toBe('gate');
     expect(detectCi(env({ GITHUB_JOB: ' \t\n' })).job).toBeNull();
   });
 
   test.each(['a\nb', 'a\u001b[31mb', 'a\u0000b', 'a\u007fb', 'a\u009bb', 'a\u2028b', 'x'.repeat(1001)])(
-    'are refused: %j',
+    'are null if they contain control characters or are too long: %j',
     (value) => {
       const { job, step, ref, repository, temporaryFolder, variables } = detectCi(
         env({
@@ -110,7 +110,7 @@ describe('values from outside', () => {
   );
 
   test.each(['HEAD', 'main', '83a20e', 'g'.repeat(40), 'a'.repeat(65), '--all'])(
-    'are no commit: %j',
+    'are not read as a commit: %j',
     (GITHUB_SHA) => expect(detectCi(env({ GITHUB_SHA })).commitSha).toBeNull(),
   );
 
@@ -123,11 +123,11 @@ describe('values from outside', () => {
     '{',
     '{"pull_request":null}',
     '{"pull_request":{"head":[]}}',
-  ])('a payload of %j has no head, and does no harm', (payload) => {
+  ])('do no harm in a payload of %j, which has no head', (payload) => {
     const pull = env({
       GITHUB_EVENT_NAME: 'pull_request',
       GITHUB_REF: 'refs/pull/1/merge',
-      GITHUB_SHA: madeUp,
+      GITHUB_SHA: wrongCommit,
     });
     expect(detectCi(pull, undefined, payload)).toMatchObject({
       commitSha: null,
@@ -136,7 +136,7 @@ describe('values from outside', () => {
     });
   });
 
-  test('a payload cannot put anything but a commit, a branch and a number', () => {
+  test('in a payload are used only if they are a valid commit, branch or number', () => {
     const pull = env({ GITHUB_EVENT_NAME: 'pull_request_target', GITHUB_REF: 'refs/heads/main' });
     const payload = { pull_request: { number: '7; rm', head: { sha: '$(id)', ref: 'a\u001b[2Jb' } } };
     expect(detectCi(pull, undefined, JSON.stringify(payload))).toMatchObject({
@@ -146,7 +146,7 @@ describe('values from outside', () => {
     });
   });
 
-  test('give a context that JSON can carry, without control characters, whatever they are', () => {
+  test('always result in a context that is valid in JSON, without control characters', () => {
     const names = [...new Set(fixtures.flatMap((one) => one.expected.variables))];
     const value = fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.webUrl(), fc.constant('true'));
     fc.assert(
@@ -162,7 +162,7 @@ describe('values from outside', () => {
     );
   });
 
-  test('of other names change nothing', () => {
+  test('of other variables change nothing', () => {
     const used = new Set(fixtures.flatMap(({ env: one }) => Object.keys(one)));
     for (const place of places) for (const name of [...lists(place).values()].flat()) used.add(name);
     const name = fc

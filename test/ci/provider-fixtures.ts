@@ -5,12 +5,12 @@ import { detectCi } from '../../src/ci/provider.ts';
 export interface Fixture {
   place: string;
   name: string;
-  /** What really set the pipeline off, whether its variables say so or not. */
+  /** The real cause of the pipeline, whether its variables contain it or not. */
   event: CiEvent | 'none';
   note: string;
   /** The change is from a fork, or may be. */
   fork?: true;
-  /** Where the variables come from: headings of `variables.txt`. */
+  /** The sources of the variables: headings of `variables.txt`. */
   sources: string[];
   env: Record<string, string>;
   git?: GitFacts;
@@ -18,7 +18,7 @@ export interface Fixture {
   expected: CiContext;
 }
 
-/** What is told of a provider beside its environments: what it never says and why, and what a retry keeps. */
+/** Facts about a provider for its page: why some fields are never known, and which variables a retry keeps. */
 export interface Description {
   name: string;
   retry: string;
@@ -39,7 +39,7 @@ export const descriptions = Object.fromEntries(
   places.map((place) => [place, JSON.parse(read(`${place}/provider.json`)) as Description]),
 );
 
-/** The names of a provider's list, by where they come from. */
+/** Returns the variables that a provider documents, by source. */
 export function lists(place: string): Map<string, string[]> {
   const sections = read(`${place}/variables.txt`).split(/^# /m).slice(1);
   return new Map(
@@ -50,11 +50,11 @@ export function lists(place: string): Map<string, string[]> {
   );
 }
 
-/** Whether a name is in one of these lists; one that ends in `*` stands for all that begin so. */
+/** Returns a test of whether a name is documented. A documented name that ends in `*` matches every name with this prefix. */
 export function documented(names: readonly string[]): (name: string) => boolean {
   const exact = new Set(names);
-  const beginnings = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
-  return (name) => exact.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
+  const prefixes = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
+  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
 }
 
 export const detect = ({ env, git, eventPayload }: Pick<Fixture, 'env' | 'git' | 'eventPayload'>) =>
@@ -62,5 +62,5 @@ export const detect = ({ env, git, eventPayload }: Pick<Fixture, 'env' | 'git' |
 
 export const titled = fixtures.map((fixture) => [`${fixture.place}/${fixture.name}`, fixture] as const);
 
-/** Stands in the fixtures for every commit that a CI made up, or that is not of the pull request. */
-export const madeUp = 'badc0debadc0debadc0debadc0debadc0debadc0';
+/** In the fixtures, replaces every commit that a CI generated or that does not belong to the pull request. */
+export const wrongCommit = 'badc0debadc0debadc0debadc0debadc0debadc0';

@@ -8,70 +8,82 @@ import {
   type Fixture,
   fixtures,
   lists,
-  madeUp,
   places,
   titled,
+  wrongCommit,
 } from './provider-fixtures.ts';
 
 const credential = 's3cr3t';
 const nullIn = (context: CiContext) =>
   Object.entries(context).flatMap(([field, value]) => (value === null ? [field] : []));
 
-describe('environments as the providers document them', () => {
-  test.each(titled)('%s', (_, fixture) => expect(detect(fixture)).toEqual(fixture.expected));
+describe('detectCi, in the environments that the providers document,', () => {
+  test.each(titled)('returns the expected context for %s', (_, fixture) =>
+    expect(detect(fixture)).toEqual(fixture.expected),
+  );
 
-  test.each(titled)('%s has only variables that the provider sets', (_, { place, sources, env }) => {
-    const listed = lists(place);
-    expect(sources.filter((source) => !listed.has(source))).toEqual([]);
-    const isDocumented = documented(sources.flatMap((source) => listed.get(source) ?? []));
-    expect(Object.keys(env).filter((name) => !isDocumented(name))).toEqual([]);
-  });
+  test.each(titled)(
+    'is tested in %s only with variables that the provider sets',
+    (_, { place, sources, env }) => {
+      const listed = lists(place);
+      expect(sources.filter((source) => !listed.has(source))).toEqual([]);
+      const isDocumented = documented(sources.flatMap((source) => listed.get(source) ?? []));
+      expect(Object.keys(env).filter((name) => !isDocumented(name))).toEqual([]);
+    },
+  );
 
-  test('every provider has one for a push, a pull request, a tag, a schedule and a start by hand', () => {
+  test('is tested for each provider with a push, a pull request, a tag, a schedule and a manual start', () => {
     const events = ['push', 'pull_request', 'tag', 'schedule', 'manual'];
     const missing = providers.flatMap((place) => {
-      const there = new Set(fixtures.filter((one) => one.place === place).map((one) => one.event));
-      // Travis calls a start by hand by its interface's name; the fixture is there.
-      if (place === 'travis') there.add('manual');
-      return events.filter((event) => !there.has(event as CiEvent)).map((event) => `${place}: ${event}`);
+      const covered = new Set(fixtures.filter((one) => one.place === place).map((one) => one.event));
+      // Travis reports a manual start as `api`; there is a fixture for it.
+      if (place === 'travis') covered.add('manual');
+      return events.filter((event) => !covered.has(event as CiEvent)).map((event) => `${place}: ${event}`);
     });
     expect(missing).toEqual([]);
   });
 
-  test('an event is the one that it was, or none where the CI does not say', () => {
+  test('returns the real event, or null if the CI does not provide it', () => {
     const wrong = fixtures.filter(
       ({ event, expected }) => ![event, null].includes(expected.event) && expected.event !== 'other',
     );
     expect(wrong.map(({ place, name }) => `${place}/${name}`)).toEqual([]);
   });
 
-  test('no commit is one that a CI made up, and each of them was there to be taken', () => {
-    expect(fixtures.filter((one) => JSON.stringify(one.env).includes(madeUp)).length).toBeGreaterThan(12);
-    expect(fixtures.filter((one) => JSON.stringify(detect(one)).includes(madeUp))).toEqual([]);
+  test('never returns a commit that a CI generated, although many environments contain one', () => {
+    expect(fixtures.filter((one) => JSON.stringify(one.env).includes(wrongCommit)).length).toBeGreaterThan(
+      12,
+    );
+    expect(fixtures.filter((one) => JSON.stringify(detect(one)).includes(wrongCommit))).toEqual([]);
   });
 
-  test('no credential comes through, and some were there', () => {
+  test('never returns a credential, although some environments contain one', () => {
     const input = ({ env, git }: Fixture) => JSON.stringify([env, git]);
     expect(fixtures.filter((one) => input(one).includes(credential)).length).toBeGreaterThan(3);
     expect(fixtures.filter((one) => JSON.stringify(detect(one)).includes(credential))).toEqual([]);
   });
 
-  test.each(places)('%s: what is null in all of them has its reason, and nothing else has', (place) => {
-    const [first, ...rest] = fixtures.filter((one) => one.place === place).map((one) => nullIn(one.expected));
-    const always = (first ?? []).filter((field) => rest.every((fields) => fields.includes(field)));
-    const reasons = Object.keys(descriptions[place]?.nulls ?? {});
-    expect(reasons.toSorted()).toEqual(always.filter((field) => field !== 'provider').toSorted());
-  });
+  test.each(places)(
+    'has a documented reason for each fact that is always null for %s, and for no other',
+    (place) => {
+      const [first, ...rest] = fixtures
+        .filter((one) => one.place === place)
+        .map((one) => nullIn(one.expected));
+      const always = (first ?? []).filter((field) => rest.every((fields) => fields.includes(field)));
+      const reasons = Object.keys(descriptions[place]?.nulls ?? {});
+      expect(reasons.toSorted()).toEqual(always.filter((field) => field !== 'provider').toSorted());
+    },
+  );
 
-  test('the variables that are named are those that matter', () => {
+  test('lists exactly the variables that the context depends on', () => {
     for (const { env, git, eventPayload, expected } of fixtures) {
-      const named = Object.fromEntries(expected.variables.map((name) => [name, env[name] ?? '']));
-      expect(detect({ env: named, ...(git && { git }), eventPayload })).toEqual(expected);
+      const listed = Object.fromEntries(expected.variables.map((name) => [name, env[name] ?? '']));
+      expect(detect({ env: listed, ...(git && { git }), eventPayload })).toEqual(expected);
     }
   });
 });
 
-describe('a run', () => {
+describe('a pipeline run', () => {
   const of = (title: string) => titled.find(([name]) => name === title)?.[1].expected as CiContext;
 
   test.each([
@@ -83,7 +95,7 @@ describe('a run', () => {
     ['buildkite/push', 'buildkite/parallel-retried'],
     ['travis/push', 'travis/restarted-job'],
     ['appveyor/push', 'appveyor/re-run-incomplete'],
-  ])('is the same in %s and %s, and so is its URL', (first, again) => {
+  ])('has the same id and URL in %s and %s', (first, again) => {
     expect(of(first).runId).not.toBeNull();
     expect(of(again).runId).toBe(of(first).runId);
     expect(of(again).buildUrl).toBe(of(first).buildUrl);
@@ -101,34 +113,34 @@ describe('a run', () => {
   test.each([
     ['gitlab/push', 'gitlab/retried-job'],
     ['circleci/push', 'circleci/rerun'],
-  ])('whose attempts are not counted has another job in %s and %s', (first, again) => {
+  ])('whose attempts are not counted has different job ids in %s and %s', (first, again) => {
     expect(of(first).jobId).not.toBeNull();
     expect(of(again).jobId).not.toBe(of(first).jobId);
     expect(of(again).job).toBe(of(first).job);
   });
 
   test.each(['0', '-1', '1.5', '1e3', '1001', '99999999999999999999', 'NaN', 'two', '٢', ' '])(
-    'has no attempt %j',
+    'has no attempt number if the variable is %j',
     (GITHUB_RUN_ATTEMPT) =>
       expect(detectCi({ GITHUB_ACTIONS: 'true', GITHUB_RUN_ATTEMPT }).attempt).toBeNull(),
   );
 });
 
-describe('among parallel jobs', () => {
+describe('the position among parallel jobs', () => {
   test.each([
     ['gitlab', { GITLAB_CI: 'true' }, 'CI_NODE_INDEX', 'CI_NODE_TOTAL', 1],
     ['circleci', { CIRCLECI: 'true' }, 'CIRCLE_NODE_INDEX', 'CIRCLE_NODE_TOTAL', 0],
     ['azure', { TF_BUILD: 'True' }, 'SYSTEM_JOBPOSITIONINPHASE', 'SYSTEM_TOTALJOBSINPHASE', 1],
     [
       'bitbucket',
-      { BITBUCKET_BUILD_NUMBER: '1', BITBUCKET_COMMIT: madeUp },
+      { BITBUCKET_BUILD_NUMBER: '1', BITBUCKET_COMMIT: wrongCommit },
       'BITBUCKET_PARALLEL_STEP',
       'BITBUCKET_PARALLEL_STEP_COUNT',
       0,
     ],
     ['buildkite', { BUILDKITE: 'true' }, 'BUILDKITE_PARALLEL_JOB', 'BUILDKITE_PARALLEL_JOB_COUNT', 0],
     ['semaphore', { SEMAPHORE: 'true' }, 'SEMAPHORE_JOB_INDEX', 'SEMAPHORE_JOB_COUNT', 1],
-  ])('%s: the first is 0 of 3, the last 2 of 3, and beyond there is none', (_, env, index, total, first) => {
+  ])('of %s is 0 of 3 for the first, 2 of 3 for the last, and null beyond', (_, env, index, total, first) => {
     const at = (position: number | string) => {
       const { parallelIndex, parallelTotal } = detectCi({ ...env, [index]: String(position), [total]: '3' });
       return [parallelIndex, parallelTotal];

@@ -161,7 +161,7 @@ describe('rungate itself, in the pipeline', () => {
     expect(world.files[workflow]).toContain(
       `exec npx --yes rungate@${version} run trigger --wait --strict\n`,
     );
-    expect(err).toMatch(/the pipeline runs rungate@[\d.]+[\s\S]*no step that uses bun\.lock/);
+    expect(err).toMatch(/the pipeline runs rungate@[\d.]+[\s\S]*cannot write a step that uses bun\.lock/);
   });
 
   it('is installed and started in one line, for a CI of which only the command is known', async () => {
