@@ -115,8 +115,7 @@ describe('the installed package', () => {
 });
 
 describe('the README', () => {
-  it('is short, and shows no more than a new user needs', () =>
-    expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(150));
+  it('is short', () => expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(75));
 
   it('has the commands that the project’s CI relies on', () => {
     for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) {

@@ -59,7 +59,7 @@ describe('every snippet that waits for a run has a --timeout', () => {
   });
 });
 
-it.each(['README.md', 'docs/library.md', 'docs/examples/gate.node-test.mjs', 'docs/examples/gate.test.ts'])(
+it.each(['docs/library.md', 'docs/examples/gate.node-test.mjs', 'docs/examples/gate.test.ts'])(
   'every call of gate in %s has timeoutMs',
   (path) => {
     const calls = textOf(path).match(/\bgate\(\{[\s\S]*?\}\)/g) ?? [];

@@ -180,7 +180,7 @@ it('the types need those of Node no more than those of a browser', () => {
 });
 
 /** The examples of the pages, each as a module that stands alone. */
-const examples = ['docs/library.md', 'docs/mock.md', 'README.md'].flatMap((page) => {
+const examples = ['docs/library.md', 'docs/mock.md'].flatMap((page) => {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match, index) => {
     const before = text.slice(0, match.index);
