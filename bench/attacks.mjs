@@ -1,4 +1,4 @@
-// The most memory that a command holds while a hostile service, sender or forward target attacks it. Fails above the aim.
+// Measures the peak memory of commands attacked by a hostile service, sender or forward target. Fails above the aim.
 // npm run bench:attacks [-- --only <part of a name>]
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -15,9 +15,9 @@ const longestMs = 30_000;
 const secret = 'whook-Secret-0123456789';
 
 const mib = 1024 * 1024;
-/** Just below the largest response that is read. */
+/** Just below the maximum size of a response. */
 const large = 15.9 * mib;
-/** Chunks of one byte each, as they are on the wire. */
+/** Chunks of one byte each, as sent over the network. */
 const oneByteChunks = Buffer.from('1\r\n0\r\n'.repeat(100_000));
 
 const repeated = (part, bytes) => part.repeat(Math.floor(bytes / Buffer.byteLength(part)));
@@ -28,13 +28,13 @@ const names = (bytes) => {
 };
 const json = { 'content-type': 'application/json' };
 
-/** Answers every request with one text. */
-const answers = (text, status = 200) => {
+/** Responds to every request with one text. */
+const respondWith = (text, status = 200) => {
   const body = Buffer.from(text());
   return (_request, response) => response.writeHead(status, json).end(body);
 };
 
-/** Sends one-byte chunks for as long as anybody reads them. */
+/** Sends one-byte chunks until the connection closes. */
 function drip(socket) {
   const more = () => {
     while (socket.writable && socket.write(oneByteChunks));
@@ -43,23 +43,23 @@ function drip(socket) {
   more();
 }
 
-function dripAnswer(_request, { socket }) {
+function dripResponse(_request, { socket }) {
   socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
   drip(socket);
 }
 
 const bodies = {
-  'one-byte chunks without an end': () => dripAnswer,
-  '15.9 MiB of {}': () => answers(() => `[${repeated('{},', large)}{}]`),
-  '15.9 MiB of 0': () => answers(() => `[${repeated('0,', large)}0]`),
-  '15.9 MiB of texts': () => answers(() => `[${repeated('"ab",', large)}""]`),
-  '15.9 MiB of names': () => answers(() => names(large)),
-  '15.9 MiB in one text': () => answers(() => `[{"id":"${repeated('x', large)}"}]`),
-  '15.9 MiB in one text, not Latin': () => answers(() => `[{"id":"${repeated('\u4e2d', large)}"}]`),
-  '400 with a page of 15.9 MiB': () => answers(() => `<html>${repeated('<title', large)}`, 400),
-  '400 with 15.9 MiB of {}': () => answers(() => `{"error":[${repeated('{},', large)}{}]}`, 400),
+  'one-byte chunks without an end': () => dripResponse,
+  '15.9 MiB of {}': () => respondWith(() => `[${repeated('{},', large)}{}]`),
+  '15.9 MiB of 0': () => respondWith(() => `[${repeated('0,', large)}0]`),
+  '15.9 MiB of strings': () => respondWith(() => `[${repeated('"ab",', large)}""]`),
+  '15.9 MiB of names': () => respondWith(() => names(large)),
+  '15.9 MiB in one string': () => respondWith(() => `[{"id":"${repeated('x', large)}"}]`),
+  '15.9 MiB in one string, not Latin': () => respondWith(() => `[{"id":"${repeated('\u4e2d', large)}"}]`),
+  '400 with a page of 15.9 MiB': () => respondWith(() => `<html>${repeated('<title', large)}`, 400),
+  '400 with 15.9 MiB of {}': () => respondWith(() => `{"error":[${repeated('{},', large)}{}]}`, 400),
 };
-const calls = {
+const commands = {
   'run wait': ['run', 'wait', 'run_1', '--timeout', '10s'],
   'run trigger': ['run', 'trigger', '--project', 'p', '--process', 'q', '--wait', '--timeout', '10s'],
   'orders list': ['orders', 'list'],
@@ -72,10 +72,10 @@ async function listening(server) {
   return server.address().port;
 }
 
-/** The most that a process has held, in KiB: on Linux it is there to read while the process lives. */
+/** Returns the peak memory of a running process in KiB (Linux only). */
 const peakOf = (pid) => Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
-/** A process of the built program, which ends after a while. `ended` has MiB, seconds and the exit code. */
+/** Starts the built program and stops it after 30 s. `ended` resolves to its memory in MiB, seconds and exit code. */
 function start(args, env) {
   const began = performance.now();
   const child = spawn(process.execPath, ['--require', peak, bin, ...args], {
@@ -124,7 +124,7 @@ function signed(body) {
   return `X-Service-Timestamp: ${timestamp}\r\nX-Service-Signature: sha256=${mac}\r\n`;
 }
 
-/** Attacks `webhooks listen` over so many connections, for a while or until all have an answer. */
+/** Attacks `webhooks listen` over several connections until all have a response or the time is over. */
 async function onListener(senders, attack, { args = [], ms = 15_000 } = {}) {
   const run = start(['webhooks', 'listen', '--port', '0', ...args], { RUNGATE_WEBHOOK_SECRET: secret });
   while (!/listening at/.test(run.err())) await once(run.child.stderr, 'data');
@@ -156,7 +156,7 @@ const whole =
   };
 
 async function throughForward() {
-  const target = createServer(dripAnswer);
+  const target = createServer(dripResponse);
   const port = await listening(target);
   const body = Buffer.from('{}');
   const args = ['--forward-to', `http://127.0.0.1:${port}`];
@@ -168,13 +168,16 @@ async function throughForward() {
 
 const attacks = [
   ...Object.entries(bodies).flatMap(([body, handler]) =>
-    Object.entries(calls).map(([call, args]) => [`${call}: ${body}`, () => fromService(handler(), args)]),
+    Object.entries(commands).map(([command, args]) => [
+      `${command}: ${body}`,
+      () => fromService(handler(), args),
+    ]),
   ),
   ['webhooks listen: 4 senders of one-byte chunks', () => onListener(4, dripPost)],
   ['webhooks listen: 40 senders of one-byte chunks', () => onListener(40, dripPost)],
   ['webhooks listen: 40 senders of 10 MiB', () => onListener(40, whole(Buffer.alloc(10 * mib)))],
   [
-    'webhooks listen: 40 senders that stop before the end',
+    'webhooks listen: 40 senders that never finish',
     () =>
       onListener(
         40,
@@ -192,7 +195,7 @@ const attacks = [
       return onListener(4, whole(body, signed(body)));
     },
   ],
-  ['webhooks listen: a forward target of one-byte chunks', throughForward],
+  ['webhooks listen: a forward target that sends one-byte chunks', throughForward],
 ];
 
 const only = process.argv.indexOf('--only');
@@ -204,5 +207,5 @@ for (const [name, attack] of attacks.filter(([name]) => name.includes(wanted))) 
   worst = Math.max(worst, used);
   console.log(`| ${name} | ${used.toFixed(0)} | ${seconds.toFixed(1)} | ${end} |`);
 }
-console.log(`\nThe aim is less than ${aimMib} MiB each; the most was ${worst.toFixed(0)} MiB.`);
+console.log(`\nThe aim is less than ${aimMib} MiB each; the maximum was ${worst.toFixed(0)} MiB.`);
 process.exitCode = worst < aimMib ? 0 : 1;

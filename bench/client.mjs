@@ -4,16 +4,16 @@ import { peakOf } from './process.mjs';
 import { inTurn } from './statistics.mjs';
 
 const reads = fileURLToPath(new URL('compared/reads.mjs', import.meta.url));
-const who = ['undici', 'rungate'];
+const contenders = ['undici', 'rungate'];
 
-/** One figure of one phase, by who made the reads, as a list with an entry for each round. */
+/** Returns one figure of one phase for each contender, as a list with an entry for each round. */
 const pick = (results, phase, key) =>
-  Object.fromEntries(who.map((name) => [name, results[name].map((one) => one[phase][key])]));
+  Object.fromEntries(contenders.map((name) => [name, results[name].map((one) => one[phase][key])]));
 
 /**
- * A thousand status reads over one client, and by a bare loop over undici, each time in a process of its own: the `first`
- * thousand, and a thousand once it is `warm`. By the number of reads under way at once: milliseconds of the clock, of the
- * processor, and the process's peak of memory in MiB.
+ * Measures a thousand status reads by one client and by a bare loop over undici, each in its own process: the
+ * `first` thousand of the process, and a thousand after it is `warm`. Returns, by the number of concurrent
+ * reads, milliseconds of elapsed and of processor time, and the process's peak memory in MiB.
  */
 export function measureClient(rounds) {
   return withService(async (url) => {
@@ -24,7 +24,10 @@ export function measureClient(rounds) {
         const { first, warm } = JSON.parse(out);
         return { first: { ...first, mib }, warm: { ...warm, mib } };
       };
-      const results = await inTurn(rounds, Object.fromEntries(who.map((name) => [name, () => run(name)])));
+      const results = await inTurn(
+        rounds,
+        Object.fromEntries(contenders.map((name) => [name, () => run(name)])),
+      );
       const phase = (name) => ({
         ms: pick(results, name, 'ms'),
         busyMs: pick(results, name, 'busyMs'),

@@ -1,5 +1,5 @@
-// Real gates of one tenant against a rate limiter, in virtual time: the code of `run trigger --wait`, with a service and a
-// clock in its place. `bench/fleet.mjs` and `test/gate/fleet-load.test.ts` use it.
+// Simulates gates of one tenant against a rate limiter, in virtual time. The gates run the code of `run trigger --wait`;
+// the service and the clock are simulated. `bench/fleet.mjs` and `test/gate/fleet-load.test.ts` use it.
 
 import { createCaller } from '../src/client/caller.ts';
 import { ceilings } from '../src/client/rate-limit.ts';
@@ -30,9 +30,9 @@ export type Kind = 'read' | 'create';
 export type Limiter = (kind: Kind, now: number) => { allowed: boolean; retryAfter?: number };
 
 export interface LimiterOptions {
-  /** Refused requests use up the limit, too. */
+  /** Whether refused requests count towards the limit. */
   counting: boolean;
-  /** `Retry-After` says when the sliding minute has room again, if nothing else is sent until then. */
+  /** Whether refusals have a `Retry-After`: the time until the sliding minute allows a request again. */
   retryAfter: boolean;
 }
 
@@ -43,7 +43,7 @@ export const limiters: readonly (LimiterOptions & { name: string })[] = [
   { name: 'counts, `Retry-After`', counting: true, retryAfter: true },
 ];
 
-/** The documented limits in a sliding minute. */
+/** Enforces the documented limits in a sliding minute. */
 export function slidingMinute({ counting, retryAfter }: LimiterOptions): Limiter {
   const sent = { all: [] as number[], read: [] as number[], create: [] as number[] };
   const limits = { all: ceilings.all, read: ceilings.reads, create: ceilings.creates };
@@ -60,7 +60,7 @@ export function slidingMinute({ counting, retryAfter }: LimiterOptions): Limiter
   };
 }
 
-/** What is due when, soonest first. */
+/** A queue of events, soonest first. */
 export function timeline() {
   interface Event {
     at: number;
@@ -99,23 +99,23 @@ export function timeline() {
   };
 }
 
-/** What came of all gates; times in milliseconds. */
+/** The totals of all gates; times in milliseconds. */
 export interface Total {
   requests: number;
   limited: number;
   creates: number;
   createsLimited: number;
-  /** Gates that did not see the end of their run. */
+  /** Gates that did not observe the end of their run. */
   failures: number;
   /** From the end of a run to the end of its gate. */
   delays: number[];
   /** When the last gate ended. */
   last: number;
-  /** The most requests in any minute that begins after the first two. */
+  /** The most requests in any minute after the first two. */
   peak: number;
 }
 
-/** A world in which gates start within ten seconds and their runs take 2 to 8 minutes from their creation. */
+/** Creates a world in which gates start within ten seconds and runs take 2 to 8 minutes from their creation. */
 export function world(limiter: Limiter, seed: number, size: number) {
   const random = randomFrom(seed * 7919 + size);
   const events = timeline();
@@ -127,7 +127,7 @@ export function world(limiter: Limiter, seed: number, size: number) {
   let time = 0;
   const latency = () => 50 + random() * 200;
 
-  function answer(kind: Kind, run: { endsAt: number }) {
+  function respond(kind: Kind, run: { endsAt: number }) {
     const { allowed, retryAfter } = limiter(kind, time);
     total.requests += 1;
     if (!allowed) total.limited += 1;
@@ -150,21 +150,25 @@ export function world(limiter: Limiter, seed: number, size: number) {
     events,
     total,
     now: () => time,
-    /** Sends one request: `reply` is called when its response has arrived. */
-    send(kind: Kind, run: { endsAt: number }, reply: (came: ReturnType<typeof answer>) => void): void {
-      const way = latency() / 2;
-      events.push(time + way, () => {
-        const came = answer(kind, run);
-        events.push(time + way, () => reply(came));
+    /** Sends one request; `onResponse` is called when its response arrives. */
+    send(
+      kind: Kind,
+      run: { endsAt: number },
+      onResponse: (response: ReturnType<typeof respond>) => void,
+    ): void {
+      const oneWay = latency() / 2;
+      events.push(time + oneWay, () => {
+        const response = respond(kind, run);
+        events.push(time + oneWay, () => onResponse(response));
       });
     },
-    /** A gate has ended. */
+    /** Records the end of a gate. */
     ended(run: { endsAt: number }, passed: boolean): void {
       if (passed) total.delays.push(time - run.endsAt);
       else total.failures += 1;
       total.last = Math.max(total.last, time);
     },
-    /** Plays the next event; false when there is none. */
+    /** Plays the next event; returns false if there are no more. */
     step(): boolean {
       const event = events.pop();
       if (event === undefined) return false;
@@ -215,7 +219,7 @@ export interface Gates {
   size: number;
   seed: number;
   limiter: Limiter;
-  /** Each gate knows its place among the others. */
+  /** Whether each gate knows its place among the others. */
   known?: boolean;
   timeoutMs: number;
   maxAttempts: number;
@@ -252,13 +256,13 @@ async function gate(within: World, options: Gates, index: number): Promise<void>
   within.ended(run, report?.runs[0]?.verdict === 'passed' && now() >= run.endsAt);
 }
 
-/** Plays real gates to their end. */
+/** Plays gates to their end. */
 export async function simulateGates(options: Gates): Promise<Total> {
   const within = world(options.limiter, options.seed, options.size);
   const gates: Promise<void>[] = [];
   for (let index = 0; index < options.size; index += 1)
     within.events.push(within.random() * 10 * second, () => gates.push(gate(within, options, index)));
-  // Whatever an event has set off is over before the next one.
+  // Let everything that an event triggered finish before the next one.
   while (within.step()) await new Promise((resolve) => setImmediate(resolve));
   await Promise.all(gates);
   return within.total;

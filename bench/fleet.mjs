@@ -1,4 +1,4 @@
-// Gates of one tenant against the documented limits, in virtual time: what each way to poll does to them.
+// Simulates gates of one tenant against the documented limits, in virtual time, with several ways to poll.
 // npm run bench:fleet [-- --seed 1 --repeats 5 --write]
 // npm run bench:fleet -- --real: fifty processes against the mock, in real time (about six minutes).
 import { spawn } from 'node:child_process';
@@ -14,8 +14,8 @@ function option(name, otherwise) {
   return at < 0 ? otherwise : Number(process.argv[at + 1]);
 }
 
-/** The project's own code, not a copy of it. */
-async function ours() {
+/** Loads the simulation, which uses the project's own code. */
+async function loadSimulation() {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('fleet-simulation.ts', import.meta.url))],
     ...{ bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'error' },
@@ -24,81 +24,82 @@ async function ours() {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
 }
 
-const { limiters, minute, second, simulateGates, slidingMinute, world } = await ours();
+const { limiters, minute, second, simulateGates, slidingMinute, world } = await loadSimulation();
 
 const hourMs = 60 * minute;
 const intervalMs = 10 * second;
 
 /*
- * Each other way is a generator: it yields `{ wait }` in milliseconds, or `{ send: 'create' | 'read' }` and is given back
- * what came of it: 'limited', 'running' or 'ended'. It returns true when it has seen the end of its run.
+ * The ways to poll besides rungate's are generators. They yield `{ wait }` in milliseconds, or
+ * `{ send: 'create' | 'read' }`, and receive the result: 'limited', 'running' or 'ended'. They return true after observing
+ * the end of the run.
  */
 const create = { send: 'create' };
 const read = { send: 'read' };
 
-/** Every 10 s, 60 times, whatever comes; the same for the create. */
+/** Polls every 10 s, 60 times, whatever the response; the same for the create. */
 function* naive() {
-  for (let tries = 1; (yield create) === 'limited'; tries += 1) {
-    if (tries === 60) return false;
+  for (let attempts = 1; (yield create) === 'limited'; attempts += 1) {
+    if (attempts === 60) return false;
     yield { wait: intervalMs };
   }
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     if ((yield read) === 'ended') return true;
-    if (tries === 60) return false;
+    if (attempts === 60) return false;
     yield { wait: intervalMs };
   }
 }
 
-/** Every 10 s; a 429 is tried again after anything from 0 up to 1 s · 2^n, at most 60 s; an hour in all. */
+/** Polls every 10 s for at most an hour; retries a 429 after a random time below 1 s · 2^n, at most 60 s. */
 function* fullJitter({ random, now }) {
   const deadline = now() + hourMs;
-  for (let what = create, failures = 0; now() < deadline; ) {
-    const came = yield what;
-    if (came === 'ended') return true;
-    failures = came === 'limited' ? failures + 1 : 0;
-    if (came !== 'limited') what = read;
+  for (let request = create, failures = 0; now() < deadline; ) {
+    const result = yield request;
+    if (result === 'ended') return true;
+    failures = result === 'limited' ? failures + 1 : 0;
+    if (result !== 'limited') request = read;
     const wait = failures === 0 ? intervalMs : random() * Math.min(minute, second * 2 ** (failures - 1));
     yield { wait };
   }
   return false;
 }
 
-/** Every 10 s; each request up to three times (standard mode: full jitter 1 s · 2^n up to 20 s), then it has failed. */
+/** Polls every 10 s; fails after three attempts of a request (full jitter below 1 s · 2^n, at most 20 s). */
 function* awsStyle({ random, now }) {
   const deadline = now() + hourMs;
-  let what = create;
+  let request = create;
   for (let tokens = 500; now() < deadline; yield { wait: intervalMs }) {
-    for (let tries = 1; ; tries += 1) {
-      const came = yield what;
-      if (came === 'ended') return true;
-      if (came !== 'limited') {
-        tokens = Math.min(500, tokens + (tries === 1 ? 1 : 5));
+    for (let attempts = 1; ; attempts += 1) {
+      const result = yield request;
+      if (result === 'ended') return true;
+      if (result !== 'limited') {
+        tokens = Math.min(500, tokens + (attempts === 1 ? 1 : 5));
         break;
       }
-      if (tries === 3 || tokens < 5) return false;
+      if (attempts === 3 || tokens < 5) return false;
       tokens -= 5;
-      yield { wait: random() * Math.min(20 * second, second * 2 ** (tries - 1)) };
+      yield { wait: random() * Math.min(20 * second, second * 2 ** (attempts - 1)) };
     }
-    what = read;
+    request = read;
   }
   return false;
 }
 
-const others = {
+const otherWays = {
   'fixed 10 s, 60 times': naive,
   'backoff, full jitter': fullJitter,
   'AWS-style retry': awsStyle,
 };
 
-/** Plays gates that follow another way. */
-function simulateOthers(way, { size, seed, limiter }) {
+/** Simulates gates that poll in another way. */
+function simulateOther(way, { size, seed, limiter }) {
   const within = world(limiter, seed, size);
   const { events, now, random } = within;
   for (let index = 0; index < size; index += 1) {
     const gate = way({ random, now });
     const run = { endsAt: Number.POSITIVE_INFINITY };
-    const go = (came) => {
-      const { done, value } = gate.next(came);
+    const go = (result) => {
+      const { done, value } = gate.next(result);
       if (done) within.ended(run, value);
       else if ('wait' in value) events.push(now() + Math.max(0, value.wait), () => go());
       else within.send(value.send, run, ({ state }) => go(state));
@@ -112,7 +113,7 @@ function simulateOthers(way, { size, seed, limiter }) {
 const defaults = { timeoutMs: hourMs, maxAttempts: 60 };
 const long = (timeoutMs) => ({ timeoutMs, maxAttempts: Number.POSITIVE_INFINITY });
 
-/** The ways to poll that a row of the table is for, by their names. */
+/** Returns the ways to poll for a row of the table, by name. */
 function waysFor(size, { retryAfter }) {
   const limits = size > 200 ? long(2 * hourMs) : defaults;
   return {
@@ -121,7 +122,7 @@ function waysFor(size, { retryAfter }) {
     ...(retryAfter
       ? {}
       : Object.fromEntries(
-          Object.entries(others).map(([name, way]) => [name, (gates) => simulateOthers(way, gates)]),
+          Object.entries(otherWays).map(([name, way]) => [name, (gates) => simulateOther(way, gates)]),
         )),
   };
 }
@@ -132,7 +133,7 @@ const shown = (ms) => (Number.isFinite(ms) ? (ms / second).toFixed(1) : '–');
 
 async function table(seed, repeats) {
   const lines = [
-    '| gates | limiter | way | false failures | delay, mean s | ÷ bound | delay, 95 % s | 429s | creates refused | most a minute | all over, min |',
+    '| gates | limiter | polling | false failures | mean delay, s | ÷ bound | 95 % delay, s | 429s | refused creates | peak per minute | total, min |',
     '| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
   ];
   const missed = [];
@@ -169,7 +170,7 @@ async function table(seed, repeats) {
   return { lines, missed };
 }
 
-/** The most gates that all pass without their places, by limiter and timeout, in steps of 100. */
+/** Finds the largest fleet that passes without `--fleet-size`, by limiter and timeout, in steps of 100. */
 async function cliff(seed, repeats) {
   const timeouts = [hourMs, 2 * hourMs];
   const lines = ['| limiter | `--timeout 60m` | `--timeout 120m` |', '| --- | ---: | ---: |'];
@@ -202,12 +203,12 @@ else {
   const { lines, missed } = await table(seed, repeats);
   const limits = await cliff(seed, Math.min(2, repeats));
   const verdict =
-    missed.length === 0 ? 'Every aim is met.' : `Not met:\n\n${missed.map((one) => `- ${one}`).join('\n')}`;
+    missed.length === 0 ? 'All aims are met.' : `Not met:\n\n${missed.map((one) => `- ${one}`).join('\n')}`;
   const parts = [
     `Seed ${seed}, ${repeats} repeats.`,
     lines.join('\n'),
     verdict,
-    'The most gates that all pass without `--fleet-size`, in steps of 100:',
+    'The largest fleet that passes without `--fleet-size`, in steps of 100:',
     limits.join('\n'),
   ];
   const text = `${parts.join('\n\n')}\n`;
@@ -221,7 +222,7 @@ else {
   if (missed.length > 0) process.exitCode = 1;
 }
 
-/** Fifty gates as processes against the mock with the documented limits, each with its place in the fleet. */
+/** Runs fifty gates as processes against the mock with the documented limits, each with its place in the fleet. */
 async function real() {
   const size = option('gates', 50);
   const bin = `${root}bin/rungate.js`;
@@ -243,10 +244,10 @@ async function real() {
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   try {
-    let said = '';
-    while (!/https?:\/\/\S+/.test(said)) said += String((await once(mock.stdout, 'data'))[0]);
-    const url = /https?:\/\/[^\s"]+/.exec(said)[0];
-    const env = { ...process.env, ...realEnv(said, url) };
+    let printed = '';
+    while (!/https?:\/\/\S+/.test(printed)) printed += String((await once(mock.stdout, 'data'))[0]);
+    const url = /https?:\/\/[^\s"]+/.exec(printed)[0];
+    const env = { ...process.env, ...realEnv(printed, url) };
     const known = !has('unknown');
     const began = performance.now();
     const results = await Promise.all(
@@ -273,11 +274,11 @@ async function real() {
           err += chunk;
         });
         const [code] = await once(child, 'close');
-        const replies = [...err.matchAll(/^\* (\S+) \S+ → (\w+)/gm)];
+        const responses = [...err.matchAll(/^\* (\S+) \S+ → (\w+)/gm)];
         return {
           code,
-          requests: replies.length,
-          limited: replies.filter(([, , status]) => status === '429').length,
+          requests: responses.length,
+          limited: responses.filter(([, , status]) => status === '429').length,
           err,
         };
       }),
@@ -285,7 +286,7 @@ async function real() {
     const sum = (key) => results.reduce((all, result) => all + result[key], 0);
     const failed = results.filter(({ code }) => code !== 0);
     console.log(
-      `${size} processes${known ? ' with their places' : ''}: ${failed.length} false failures, ${sum('limited')} 429s in ${sum('requests')} requests, all over in ${Math.round((performance.now() - began) / 1000)} s`,
+      `${size} processes${known ? ' with --fleet-index' : ''}: ${failed.length} false failures, ${sum('limited')} 429s in ${sum('requests')} requests, finished in ${Math.round((performance.now() - began) / 1000)} s`,
     );
     if (failed.length > 0) console.log(failed[0].err);
     if (failed.length > 0 || (known && sum('limited') > 0)) process.exitCode = 1;
@@ -294,7 +295,7 @@ async function real() {
   }
 }
 
-function realEnv(said, url) {
-  const key = /RUNGATE_API_KEY=(\S+)/.exec(said)?.[1] ?? 'rg_mock';
+function realEnv(printed, url) {
+  const key = /RUNGATE_API_KEY=(\S+)/.exec(printed)?.[1] ?? 'rg_mock';
   return { RUNGATE_API_URL: url, RUNGATE_API_KEY: key };
 }

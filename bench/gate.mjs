@@ -7,19 +7,19 @@ import { inTurn } from './statistics.mjs';
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 export const bin = path('../bin/rungate.js');
 
-/** Calls back with the address of a service in a process of its own. */
+/** Calls `use` with the URL of a service that runs in its own process. */
 export async function withService(use) {
   const service = spawn(process.execPath, [path('service.mjs')], { stdio: ['pipe', 'pipe', 'inherit'] });
   try {
-    const [said] = await once(service.stdout, 'data');
-    return await use(String(said).trim());
+    const [url] = await once(service.stdout, 'data');
+    return await use(String(url).trim());
   } finally {
     service.stdin.end();
     await once(service, 'exit');
   }
 }
 
-/** What a pipeline pays for one question: whole processes, their milliseconds and, apart, their peaks of memory in MiB. */
+/** Measures whole processes that read one status: their milliseconds and, separately, their peak memory in MiB. */
 export function measureGate(rounds) {
   return withService(async (url) => {
     const env = { URL: url, RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_bench' };

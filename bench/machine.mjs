@@ -1,9 +1,9 @@
 import { arch, availableParallelism, cpus, loadavg, totalmem, type } from 'node:os';
 
-/** How busy the machine was in the last minute: the processes that ran or waited for a processor. */
+/** Returns the load average of the last minute: the number of processes running or waiting for a processor. */
 export const loadNow = () => Math.round(loadavg()[0] * 100) / 100;
 
-/** Where and when: nothing that names this machine or its owner. */
+/** Describes the machine without naming it or its owner. */
 export function describeMachine() {
   return {
     date: new Date().toISOString().slice(0, 10),

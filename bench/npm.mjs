@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { runProcess } from './process.mjs';
 
-/** What `npm run` sets for its child would be read as settings by an npm below it; the registry may be the user's. */
+/** Variables that `npm run` sets for its children, which a nested npm would read as settings; the registry stays. */
 const ofNpmRun = (name) => /^npm_(?!config_registry$)/i.test(name);
 const ownEnv = Object.fromEntries(
   Object.keys(process.env)
@@ -10,7 +10,7 @@ const ownEnv = Object.fromEntries(
     .map((name) => [name, undefined]),
 );
 
-/** npm or npx with a cache of its own, asking for nothing but what it is told to do. */
+/** Runs npm or npx with its own cache, and without audit, funding or update messages. */
 export function npm(command, args, { cache, env = {}, ...options }) {
   const quiet = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_update_notifier: 'false' };
   return runProcess(command, args, {
@@ -19,7 +19,7 @@ export function npm(command, args, { cache, env = {}, ...options }) {
   });
 }
 
-/** The bytes of all files of a folder. */
+/** Returns the total size of the files in a folder, in bytes. */
 export function folderBytes(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

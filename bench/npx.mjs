@@ -7,12 +7,12 @@ import { inTurn } from './statistics.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Nothing listens there: whatever asked a registry would fail. */
+/** An address where nothing listens, so that any request to a registry fails. */
 const nowhere = { npm_config_registry: 'http://127.0.0.1:9/' };
 
 const atInstall = ['preinstall', 'install', 'postinstall', 'prepare'];
 
-/** Packs the project into `folder`, and gives the path of the tarball. */
+/** Packs the project into `folder` and returns the path of the tarball. */
 async function pack(folder) {
   await npm('npm', ['pack', '--silent', '--pack-destination', folder], {
     cache: join(folder, 'pack-cache'),
@@ -25,7 +25,7 @@ async function pack(folder) {
   );
 }
 
-/** What npx left in a cache: the packages, their bytes, and what they run when they are installed. */
+/** Returns the packages that npx installed in a cache, their size in bytes, and their install scripts. */
 function installed(cache) {
   const [name] = readdirSync(join(cache, '_npx'));
   const modules = join(cache, '_npx', name, 'node_modules');
@@ -41,7 +41,7 @@ function installed(cache) {
   };
 }
 
-/** `npx` from the packed tarball, without any registry: milliseconds of each way, and what came of it in bytes. */
+/** Measures `npx` from the packed tarball without a registry: milliseconds for each case, and sizes in bytes. */
 export async function measureNpx(rounds) {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-bench-'));
   try {
@@ -51,7 +51,7 @@ export async function measureNpx(rounds) {
     const npx = async (cache) => {
       const args = ['--yes', '--package', tarball, '--', 'rungate', '--version'];
       const { ms, out } = await npm('npx', args, { cache, cwd, env: nowhere });
-      if (!/^\d+\.\d+\.\d+\s*$/.test(out)) throw new Error(`npx said ${out}`);
+      if (!/^\d+\.\d+\.\d+\s*$/.test(out)) throw new Error(`npx printed ${out}`);
       return ms;
     };
     const [empty, filled] = [join(folder, 'empty'), join(folder, 'filled')];

@@ -1,5 +1,5 @@
-// One million observations: `observations list --all --format ndjson` against a bare loop over the same pages, in
-// turn, each in a process of its own; and the memory of the command against the same over a thousand.
+// Compares `observations list --all --format ndjson` over one million observations with a bare loop over the same pages, in
+// turn, each in its own process; and its memory with that for a thousand.
 // npm run bench:pages [-- --runs 5 --items 1000000 --page-size 1000]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ function option(name, otherwise) {
   return at < 0 ? otherwise : Number(process.argv[at + 1]);
 }
 
-/** A page's items are made once: a number that is always as long takes the place of the one in the template. */
+/** Returns a page with a placeholder of fixed length for the page number, so that items are created only once. */
 function template(pageSize) {
   const items = Array.from({ length: pageSize }, (_, index) => ({
     id: `obs_@@@@@@@@_${String(index).padStart(4, '0')}`,
@@ -69,7 +69,7 @@ async function serve() {
   process.stdout.write(`http://127.0.0.1:${server.address().port}\n`);
 }
 
-/** What a user would write instead, without any check, retry or output. */
+/** The script that a user would write instead, without checks, retries or output. */
 async function bare(url, items, pageSize) {
   const { request } = await import('undici');
   const headers = { authorization: `Bearer ${token}` };
@@ -77,23 +77,23 @@ async function bare(url, items, pageSize) {
   for (let page = 1, more = true; more; page += 1) {
     const path = `/api/projects/${items}/observations?page=${page}&pageSize=${pageSize}`;
     const { body } = await request(url + path, { headers });
-    const reply = JSON.parse(await body.text());
-    seen += reply.items.length;
-    more = reply.hasNextPage;
+    const list = JSON.parse(await body.text());
+    seen += list.items.length;
+    more = list.hasNextPage;
   }
   if (seen !== Number(items)) throw new Error(`${seen} items of ${items}`);
-  // undici keeps its connection for a while.
+  // undici would keep its connection open for a while.
   process.exit(0);
 }
 
 const token = 'token-5b3f9a17c2d84e60';
 const nowhere = openSync('/dev/null', 'w');
 
-/** Loaded into each process: on its way out it tells what the system counted of it. */
+/** Loaded into each process: reports the resource usage on exit. */
 const report = `import { writeSync } from 'node:fs';
 process.on('exit', () => writeSync(3, JSON.stringify(process.resourceUsage())));`;
 
-/** Runs a process and tells its seconds, those that it kept a processor busy, and its peak memory in MB. */
+/** Runs a process and returns its elapsed seconds, processor seconds and peak memory in MB. */
 async function measure(args, url) {
   const env = { ...process.env, RUNGATE_API_URL: url, RUNGATE_TOKEN: token };
   const began = process.hrtime.bigint();
@@ -143,7 +143,7 @@ async function compare() {
     for (let run = 0; run <= runs; run += 1) {
       for (const [name, args] of Object.entries(commands)) {
         const figure = await measure(args, url);
-        // The first round warms up: files are read, the server's templates are made.
+        // The first round warms up: files are read and the server's templates are created.
         if (run > 0) figures[name].push(figure);
       }
     }
@@ -171,18 +171,18 @@ async function compare() {
     const rate = median(of(bareName, 'seconds')) / median(of(wholeName, 'seconds'));
     const memory = median(of(wholeName, 'megabytes')) / median(of(fewName, 'megabytes'));
     console.log(
-      `rate against the bare loop: ${rate.toFixed(2)} (run by run ${spread(rates, 2)}); at least 0.7`,
+      `rate relative to the bare loop: ${rate.toFixed(2)} (by run ${spread(rates, 2)}); aim: at least 0.7`,
     );
     const busy = median(of(bareName, 'busy')) / median(of(wholeName, 'busy'));
-    console.log(`the same by processor time: ${busy.toFixed(2)}`);
-    console.log(`peak memory against a thousand items: ${memory.toFixed(2)}; at most 2`);
+    console.log(`the same in processor time: ${busy.toFixed(2)}`);
+    console.log(`peak memory relative to a thousand items: ${memory.toFixed(2)}; aim: at most 2`);
     if (rate < 0.7 || memory > 2) process.exitCode = 1;
   } finally {
     server.kill();
   }
 }
 
-const [what, ...rest] = process.argv.slice(2);
-if (what === 'serve') await serve();
-else if (what === 'bare') await bare(...rest);
+const [command, ...rest] = process.argv.slice(2);
+if (command === 'serve') await serve();
+else if (command === 'bare') await bare(...rest);
 else await compare();

@@ -7,7 +7,7 @@ import { folderBytes, npm } from './npm.mjs';
 import { timeOf } from './process.mjs';
 import { inTurn, ratios, summary } from './statistics.mjs';
 
-/** Each by its package and the name of its command. */
+/** Packages with the names of their commands. */
 const peers = [
   ['@datadog/datadog-ci', 'datadog-ci'],
   ['checkly', 'checkly'],
@@ -15,7 +15,7 @@ const peers = [
 const minute = 60_000;
 const mostMs = 8 * minute;
 
-/** Installs it as a user would, with an empty cache; what it would run at install is counted, and not run. */
+/** Installs a package as a user would, with an empty cache. Counts its install scripts without running them. */
 async function install(name, folder) {
   const options = { cache: join(folder, 'cache'), cwd: folder, timeoutMs: mostMs };
   const { ms } = await npm('npm', ['install', '--prefix', folder, '--ignore-scripts', name], options);
@@ -29,7 +29,7 @@ async function install(name, folder) {
   };
 }
 
-/** No more digits than there is in it. */
+/** Rounds figures to a meaningful precision. */
 function rounded(figures) {
   return Object.fromEntries(
     Object.entries(figures).map(([key, value]) => [key, Math.round(value * 100) / 100]),
@@ -57,14 +57,14 @@ async function measurePeer([name, command], rounds) {
     };
     return { name, version, ...found, rounds, ...times };
   } catch (error) {
-    // Only how it ended: what npm says names folders and hosts.
+    // Only the first part of the error: npm's messages contain folders and hosts.
     return { name, failed: `${step}: ${String(error.message).split(':')[0]}` };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Other tools that gate a pipeline on tests that run elsewhere; from the registry, so only on demand. */
+/** Measures other tools that gate a pipeline on remote tests. It needs the registry, so it runs only on demand. */
 export async function measurePeers(rounds) {
   const machine = describeMachine();
   const found = [];

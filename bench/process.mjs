@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const peak = fileURLToPath(new URL('peak.cjs', import.meta.url));
 
-/** Whole processes: from the call until the end was seen. Gives the standard output, and milliseconds. */
+/** Runs a process to its end. Returns its standard output and the elapsed milliseconds. */
 export function runProcess(command, args, { env = {}, cwd, timeoutMs = 60_000, pipe = [] } = {}) {
   return new Promise((resolve, reject) => {
     const began = process.hrtime.bigint();
@@ -32,19 +32,19 @@ export function runProcess(command, args, { env = {}, cwd, timeoutMs = 60_000, p
   });
 }
 
-/** Milliseconds of one run of Node. */
+/** Returns the elapsed milliseconds of one Node process. */
 export async function timeOf(args, options) {
   return (await runProcess(process.execPath, args, options)).ms;
 }
 
-/** One run of Node: what it wrote, and the most memory that it held, in MiB. */
+/** Returns the output and the peak memory in MiB of one Node process. */
 export async function peakOf(args, options) {
   const measured = ['--require', peak, ...args];
   const { out, extra } = await runProcess(process.execPath, measured, { ...options, pipe: ['pipe'] });
   return { out, mib: Number(extra) / 1024 };
 }
 
-/** That memory alone; it is measured apart from the time, since the look at it takes some. */
+/** Returns the peak memory in MiB; measured separately from the time, which the measurement would increase. */
 export async function memoryOf(args, options) {
   return (await peakOf(args, options)).mib;
 }

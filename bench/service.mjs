@@ -1,4 +1,4 @@
-// The service, as far as a benchmark asks it: every run has passed. Writes its address, and ends with its standard input.
+// A service in which every run has passed. Prints its URL, and ends when its standard input ends.
 import { createServer } from 'node:http';
 
 const status = JSON.stringify({

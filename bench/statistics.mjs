@@ -1,18 +1,18 @@
-/** The value below which that part of the values lies, by the nearest rank; the values need no order. */
+/** Returns a quantile of unsorted values by the nearest rank. */
 export function quantile(values, part) {
   if (values.length === 0) throw new Error('no values');
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.round((sorted.length - 1) * part)];
 }
 
-/** Median and spread: the tenth and the ninetieth percentile. */
+/** Returns the median and the spread: the 10th and 90th percentiles. */
 export function summary(values) {
   return { low: quantile(values, 0.1), median: quantile(values, 0.5), high: quantile(values, 0.9) };
 }
 
 /**
- * How many times the base each value is, where both were measured in turn: round by round, so that a slow minute of the
- * machine is in both or in neither.
+ * Returns the ratios of values to a base, round by round, so that a slow minute of the machine affects both or
+ * neither. Both must be measured in turn.
  */
 export function ratios(values, base) {
   if (values.length !== base.length) throw new Error(`${values.length} values over ${base.length}`);
@@ -20,8 +20,8 @@ export function ratios(values, base) {
 }
 
 /**
- * Runs each of the named measurements once a round, and gives the results of each in order. In each round another one is
- * first: who comes first may find a cooler processor. A round before them warms up and is not counted.
+ * Runs each measurement once per round and returns the results of each in order. Each round begins with another
+ * one, because the first one may find a cooler processor. The first round warms up and is not counted.
  */
 export async function inTurn(rounds, measurements) {
   const all = Object.entries(measurements);

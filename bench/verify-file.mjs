@@ -1,4 +1,4 @@
-// A large file through `rungate webhooks verify`, against a bare Node stream into createHmac: whole processes, in turn.
+// Compares `rungate webhooks verify` for a large file with a bare Node stream into createHmac: whole processes, in turn.
 // npm run bench:verify [-- --runs 7 --mib 1024]
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const bin = fileURLToPath(new URL('../bin/rungate.js', import.meta.url));
-const number = (name, usual) => {
+const number = (name, otherwise) => {
   const at = process.argv.indexOf(name);
-  return at < 0 ? usual : Number(process.argv[at + 1]);
+  return at < 0 ? otherwise : Number(process.argv[at + 1]);
 };
 const runs = number('--runs', 7);
 const mib = number('--mib', 1024);
@@ -20,7 +20,7 @@ const timestamp = '2026-01-15T12:00:00.000Z';
 const folder = mkdtempSync(join(tmpdir(), 'rungate-bench-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** Bytes that are all there: a sparse file would be read faster than any disk. */
+/** Writes a file of real bytes: a sparse file would be read faster than any disk. */
 function makeFile(megabytes) {
   const path = join(folder, `${megabytes}.bin`);
   const file = openSync(path, 'w');
@@ -36,7 +36,7 @@ async function sign(path) {
   return `sha256=${hmac.digest('hex')}`;
 }
 
-/** The bare call: the same HMAC, compared, and nothing else. */
+/** Returns a script that calculates the same HMAC and compares it, nothing else. */
 const bare = (option) => `import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 const [path, signature] = process.argv.slice(1);
@@ -105,7 +105,7 @@ const sorted = (name, field) => results[name].map((one) => one[field]).toSorted(
 const median = (name, field) => sorted(name, field)[Math.floor((runs - 1) / 2)];
 
 console.log(`${runs} runs of each, in turn; Node ${process.version}; whole processes; ${mib} MiB`);
-console.log('| command | median ms | least | most | MiB/s | peak RSS, MiB |');
+console.log('| command | median ms | min | max | MiB/s | peak RSS, MiB |');
 console.log('| --- | ---: | ---: | ---: | ---: | ---: |');
 for (const name of Object.keys(commands)) {
   const times = sorted(name, 'ms');
@@ -114,13 +114,15 @@ for (const name of Object.keys(commands)) {
   console.log(`| ${name} | ${figures.join(' | ')} | ${rate} | ${median(name, 'rss').toFixed(0)} |`);
 }
 const ratio = (base) => (median(base, 'ms') / median('rungate webhooks verify', 'ms')).toFixed(2);
-console.log(`\nrate over the bare stream: ${ratio('bare stream')}`);
-console.log(`rate over the bare stream with chunks of our size: ${ratio('bare stream, 256 KiB at a time')}`);
+console.log(`\nrate relative to the bare stream: ${ratio('bare stream')}`);
+console.log(
+  `rate relative to the bare stream with chunks of our size: ${ratio('bare stream, 256 KiB at a time')}`,
+);
 const grown = (from, to) => (median(to, 'rss') - median(from, 'rss')).toFixed(0);
 const [ours, bareSmall] = ['rungate webhooks verify', 'bare stream, 1 MiB file'];
 console.log(
-  `peak memory, ${mib} over ${mib / 8} MiB: ${grown(`${ours}, ${mib / 8} MiB file`, ours)} MiB more`,
+  `peak memory, ${mib} MiB compared with ${mib / 8} MiB: ${grown(`${ours}, ${mib / 8} MiB file`, ours)} MiB more`,
 );
 console.log(
-  `peak memory, ${mib} over 1 MiB: ${grown(`${ours}, 1 MiB file`, ours)} MiB more (bare stream: ${grown(bareSmall, 'bare stream')})`,
+  `peak memory, ${mib} MiB compared with 1 MiB: ${grown(`${ours}, 1 MiB file`, ours)} MiB more (bare stream: ${grown(bareSmall, 'bare stream')})`,
 );

@@ -1,4 +1,4 @@
-// Verifying one delivery, against a bare createHmac and against other libraries, in one process and in turn.
+// Compares verifying one delivery with a bare createHmac and with other libraries, in one process and in turn.
 // npm run bench:webhook [-- --rounds 31]
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,21 +9,21 @@ import Stripe from 'stripe';
 import { verify as verifyWeb } from '../dist/webhook/index.js';
 import { signSync, verify, verifySync } from '../dist/webhook/node.js';
 
-const asked = process.argv.indexOf('--rounds');
-const rounds = asked < 0 ? 21 : Number(process.argv[asked + 1]);
-/** How long each contender runs in each round, in milliseconds. */
+const at = process.argv.indexOf('--rounds');
+const rounds = at < 0 ? 21 : Number(process.argv[at + 1]);
+/** Milliseconds that each contender runs in each round. */
 const slice = 60;
 
 const secret = 'whsec_4f6e6520666f7220746865206e6577';
 const stripe = new Stripe('sk_test_none');
-// Its secrets are base64; the key has as many bytes as ours.
+// Its secrets are base64; the key is as long as ours.
 const standard = new Webhook(Buffer.from(secret).toString('base64'));
 
 function hex(key, message) {
   return createHmac('sha256', key).update(message).digest('hex');
 }
 
-/** Each verifies a delivery signed in its own way, in the form that it takes fastest. */
+/** Returns functions that verify a delivery signed in their own way, in the form that they process fastest. */
 function contenders(text) {
   const body = Buffer.from(text);
   const now = new Date();
@@ -59,14 +59,14 @@ function contenders(text) {
     'rungate verify, WebCrypto': async () => (await verifyWeb(options)).secretIndex === 0,
     '@octokit/webhooks-methods': () => octokit(secret, text, octokitSignature),
     stripe: () => stripe.webhooks.signature.verifyHeader(text, stripeHeader, secret, 3600),
-    // There is no way to have it verify without parsing.
+    // It cannot verify without parsing.
     standardwebhooks: () => standard.verify(text, standardHeaders) !== undefined,
   };
 }
 
 /**
- * Calls for about that long; gives calls per second of processor time of all this process's threads, since on a busy
- * machine the time of day measures the others.
+ * Calls `call` for about this long and returns calls per second of processor time of all threads of this
+ * process: on a busy machine, elapsed time would measure other programs.
  */
 async function run(call, milliseconds) {
   let calls = 0;
@@ -74,7 +74,7 @@ async function run(call, milliseconds) {
   let spent = 0;
   while (spent < milliseconds * 1000) {
     for (let index = 0; index < 50; index += 1) {
-      // An await of what is no promise would cost the synchronous ones a turn of the queue.
+      // Awaiting a value that is not a promise would cost the synchronous contenders a turn of the queue.
       let right = call();
       if (typeof right === 'object') right = await right;
       if (right !== true) throw new Error('not verified');
@@ -101,7 +101,7 @@ const versions = Object.keys(
   .join(', ');
 console.log(`Node ${process.version}, ${cpus()[0].model}, ${versions}`);
 console.log(
-  `medians of ${rounds} rounds in turn, per second of processor time; the ratio is of each round to the bare call of that round\n`,
+  `medians of ${rounds} rounds in turn, per second of processor time; ratios are relative to the bare call in the same round\n`,
 );
 
 for (const [size, bytes] of [
@@ -114,15 +114,13 @@ for (const [size, bytes] of [
   const rates = Object.fromEntries(all.map(([name]) => [name, []]));
   for (const [, call] of all) await run(call, 300);
   for (let round = 0; round < rounds; round += 1) {
-    // Each begins as often as the others: who comes first in a round has the cooler machine.
+    // Each contender begins equally often, because the first one of a round finds a cooler machine.
     const first = round % all.length;
     for (const [name, call] of [...all.slice(first), ...all.slice(0, first)]) {
       rates[name].push(await run(call, slice));
     }
   }
-  console.log(
-    `${size.padEnd(28)}${'ops/s'.padStart(10)}${'quartiles'.padStart(20)}${'to bare'.padStart(10)}`,
-  );
+  console.log(`${size.padEnd(28)}${'ops/s'.padStart(10)}${'quartiles'.padStart(20)}${'× bare'.padStart(10)}`);
   for (const [name, values] of Object.entries(rates)) {
     const ratios = values.map((value, round) => value / rates.bare[round]);
     const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => Math.round(quantile(values, part)));

@@ -1,9 +1,9 @@
 import { get } from 'node:http';
 
-get(`${process.env.URL}/api/ci/runs/run_1`, { headers: { 'x-api-key': 'rg_bench' } }, (reply) => {
+get(`${process.env.URL}/api/ci/runs/run_1`, { headers: { 'x-api-key': 'rg_bench' } }, (response) => {
   let text = '';
-  reply.on('data', (chunk) => (text += chunk));
-  reply.on('end', () => {
+  response.on('data', (chunk) => (text += chunk));
+  response.on('end', () => {
     const run = JSON.parse(text);
     process.exitCode = run.failed > 0 || run.blocked > 0 ? 1 : 0;
   });

@@ -1,8 +1,8 @@
-// Status reads in one process, `width` at a time: node bench/compared/reads.mjs rungate|undici <width>
-// Writes what the first thousand took, and a thousand after ten thousand: milliseconds of the clock and of the processor.
+// Reads the status of a run in one process, `width` reads at a time: node bench/compared/reads.mjs rungate|undici <width>
+// Prints the elapsed and processor milliseconds of the first thousand reads, and of a thousand after ten thousand.
 import { writeFileSync } from 'node:fs';
 
-const [who, width] = process.argv.slice(2);
+const [contender, width] = process.argv.slice(2);
 const { URL: apiUrl } = process.env;
 
 const readers = {
@@ -23,7 +23,7 @@ const readers = {
   },
 };
 
-const { read, close } = await readers[who]();
+const { read, close } = await readers[contender]();
 
 async function measure(reads) {
   let left = reads;

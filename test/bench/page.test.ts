@@ -19,7 +19,7 @@ const reads = (rungate: number) => ({
   mib: all('undici rungate', 80),
 });
 
-/** Each figure stands exactly at its limit. */
+/** Returns measurements that are all exactly at their limits. */
 function found(change: { version?: number; wait?: number; bytes?: number; read?: number } = {}) {
   const { version = 120, wait = 85, bytes = 450_000, read = 100 } = change;
   const gate = {
@@ -58,54 +58,56 @@ function found(change: { version?: number; wait?: number; bytes?: number; read?:
 const missed = (change: Parameters<typeof found>[0]) =>
   (judge(found(change)) as Aim[]).filter(({ met }) => !met).map(({ of }) => of);
 
-describe('the page of figures', () => {
-  it('an aim is met at its limit, and says so', () => {
+describe('the performance page', () => {
+  it('reports an aim as met at its limit', () => {
     expect(missed({})).toEqual([]);
     const page: string = performancePage(found());
-    expect(page).toContain('Every aim is met.');
+    expect(page).toContain('All aims are met.');
     expect(page).toContain(
-      '| `rungate --version`, time over `node -e 0` | at most 1.2 | 1.20 | 1.20 – 1.20 | met |',
+      '| `rungate --version`, time relative to `node -e 0` | at most 1.2 | 1.20 | 1.20 – 1.20 | met |',
     );
-    expect(page).toContain('| the tarball, bytes | at most 450,000 | 450,000 |  | met |');
+    expect(page).toContain('| size of the tarball in bytes | at most 450,000 | 450,000 |  | met |');
   });
 
   it.each([
     [{ version: 121 }, 'rungate --version'],
     [{ wait: 86 }, 'run wait'],
-    [{ bytes: 450_001 }, 'the tarball'],
-    [{ read: 118 }, 'the client'],
-  ])('with %j one aim is not met, and the page begins with that', (change, name) => {
+    [{ bytes: 450_001 }, 'tarball'],
+    [{ read: 118 }, 'client'],
+  ])('begins with the number of aims that are not met, for %j', (change, name) => {
     expect(missed(change)).toEqual([expect.stringContaining(name)]);
     const page: string = performancePage(found(change));
     expect(page.split('\n\n')[2]).toMatch(/\d of 8 aims are not met\.$/);
     expect(page).toContain('**not met**');
   });
 
-  it('shows the client from the first call on and once warm', () => {
+  it('shows the client before and after warm-up', () => {
     const page: string = performancePage(found());
     expect(page).toContain(
-      '| `client.run.status`, one at a time, from the first call on | 5000 | 5000 – 5000 | 0.50 |',
+      '| `client.run.status`, one at a time, first thousand | 5000 | 5000 – 5000 | 0.50 |',
     );
-    expect(page).toContain('| `client.run.status`, 16 at once, warm | 10000 | 10000 – 10000 | 1.00 |');
+    expect(page).toContain(
+      '| `client.run.status`, 16 at once, after warm-up | 10000 | 10000 – 10000 | 1.00 |',
+    );
   });
 
-  it('allows as much time as the fetch script on later versions of Node', () => {
+  it('allows as much time as the fetch script takes on later versions of Node', () => {
     const { machine } = found();
     const late = { ...found({ wait: 100 }), machine: { ...machine, node: 'v24.0.0' } };
     expect((judge(late) as Aim[]).every(({ met }) => met)).toBe(true);
   });
 
-  it('tells when and where, and not on whose machine', () => {
+  it('describes the machine without naming it', () => {
     const machine = { ...describeMachine(), loadAfter: 1 };
     const page: string = performancePage({ ...found(), machine });
     expect(page).toContain(`Node ${process.version}`);
     expect(machine.cores).toBeGreaterThan(0);
-    // No name of a host or a user, and no folder.
+    // It contains neither the name of a host or user nor a folder.
     expect(Object.keys(describeMachine())).toEqual(Object.keys(found().machine).slice(0, -1));
     expect(page).not.toContain(process.cwd());
   });
 
-  it('shows what was kept of other tools, and says which could not be measured, and when none was', () => {
+  it('shows the stored figures of other tools, and says which tools were not measured', () => {
     const figures = { low: 1, median: 2, high: 3 };
     const peer = {
       ...{
@@ -118,10 +120,10 @@ describe('the page of figures', () => {
       },
       ...{ versionMs: figures, overNode: figures, overRungate: figures },
     };
-    const kept = { machine: found().machine, peers: [peer, { name: 'none', failed: 'exit 1' }] };
-    const page: string = performancePage({ ...found(), peers: kept });
+    const stored = { machine: found().machine, peers: [peer, { name: 'none', failed: 'exit 1' }] };
+    const page: string = performancePage({ ...found(), peers: stored });
     expect(page).toContain('| other 1.2.3 | 2 | 1 – 3 | 2.0 | 2.0 | 1,263 | 2 | 5.0 | 4 |');
-    expect(page).toContain('none could not be measured (exit 1).');
+    expect(page).toContain('none: not measured (exit 1).');
     expect(performancePage(found())).toContain('Not measured yet');
   });
 });

@@ -17,7 +17,7 @@ describe('a quantile', () => {
     expect(quantile(values, part)).toBe(expected);
   });
 
-  it('is one of the values, whatever their order, which stays', () => {
+  it('is one of the values, whatever their order, and leaves them unsorted', () => {
     fc.assert(
       fc.property(some, fc.double({ min: 0, max: 1, noNaN: true }), (values, part) => {
         const before = [...values];
@@ -29,12 +29,12 @@ describe('a quantile', () => {
     );
   });
 
-  it('of nothing is an error, not a figure', () => {
+  it('of an empty list is an error', () => {
     expect(() => quantile([], 0.5)).toThrow('no values');
   });
 });
 
-it('a summary stands in order', () => {
+it('a summary is in ascending order', () => {
   fc.assert(
     fc.property(some, (values) => {
       const { low, median, high } = summary(values);
@@ -44,7 +44,7 @@ it('a summary stands in order', () => {
 });
 
 describe('ratios', () => {
-  it('are made round by round: a slow minute of the machine makes no difference', () => {
+  it('are calculated round by round, so that a slow round does not affect them', () => {
     const base = [10, 10, 500, 10, 400];
     expect(
       ratios(
@@ -54,12 +54,12 @@ describe('ratios', () => {
     ).toEqual({ low: 1.5, median: 1.5, high: 1.5 });
   });
 
-  it('of different numbers of rounds are an error', () => {
+  it('of lists of different lengths are an error', () => {
     expect(() => ratios([1, 2], [1])).toThrow('2 values over 1');
   });
 });
 
-it('measurements take turns, another one first in each round, and the first round does not count', async () => {
+it('measurements take turns, each round begins with another one, and the first round is not counted', async () => {
   const order: string[] = [];
   const measure = (name: string) => async () => order.push(name);
   const found = await inTurn(3, { a: measure('a'), b: measure('b') });

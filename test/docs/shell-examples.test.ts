@@ -97,8 +97,8 @@ it('every example is run but these, each for a reason that the page gives', () =
     'CONTRIBUTING.md: these run everything, this test included',
     'README.md: the project’s CI runs both',
     'docs/fleet.md: takes minutes; prints the table below',
-    'docs/performance.md: takes minutes of a machine that does nothing else',
-    'docs/performance.md: takes minutes of a machine that does nothing else',
+    'docs/performance.md: takes minutes on an otherwise idle machine',
+    'docs/performance.md: takes minutes on an otherwise idle machine',
     'docs/reports.md: needs the Buildkite agent',
     'docs/webhooks-cli.md: needs a receiver at that address',
   ]);
