@@ -6,7 +6,7 @@ import { fillPath, queryString } from '../transport/address.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 import { secretsIn } from './body-secrets.ts';
 import { type Credentials, credentialHeader } from './credentials.ts';
-import { dateAndTime, looseFields, mismatches } from './schema-mismatch.ts';
+import { looseFields, mismatches, zonedDateTime } from './schema-mismatch.ts';
 
 export interface RequestInput {
   /** Path parameters by name, not encoded. */
@@ -67,8 +67,8 @@ function refuse(
     hint:
       unknown && known.length > 0
         ? `known are ${known.join(', ')}`
-        : found.some(({ expected }) => expected === dateAndTime)
-          ? 'write it like 2026-01-31T12:00:00Z'
+        : found.some(({ expected }) => expected === zonedDateTime)
+          ? 'write it as in RFC 3339: 2026-01-31T12:00:00Z or 2026-01-31T14:00:00+02:00'
           : undefined,
   });
 }
@@ -90,7 +90,8 @@ function checkQuery(
     return '';
   }
   refuse(name, 'query', endpoint.query, given, target);
-  return queryString(name, given, target.names);
+  // The schema may write a value in another form; spread over what was given, the keys stay in their order.
+  return queryString(name, { ...given, ...endpoint.query.safeParse(given).data }, target.names);
 }
 
 /** A body as it is sent, and what takes its secrets out of what is shown, too. */

@@ -44,9 +44,12 @@ const types: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-export const dateAndTime = 'an ISO 8601 date and time';
+export const zonedDateTime = 'a date and time with a zone';
 
-const formats: Readonly<Record<string, string>> = { datetime: dateAndTime };
+const formats: Readonly<Record<string, string>> = {
+  datetime: 'an ISO 8601 date and time',
+  'date-time': zonedDateTime,
+};
 
 /** Names of fields whose values are not shown. */
 export const secretName =

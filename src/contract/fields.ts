@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { dateTimeMs } from './date-time.ts';
+import { dateTimeMs, toRfc3339 } from './date-time.ts';
 import type { Schema } from './endpoint.ts';
 
 /**
@@ -39,9 +39,15 @@ export function openEnum<const Known extends string>(
 /** A field that the interface does not call required: it may be missing or null, in a response and in a request. */
 export const optional = <S extends Schema>(schema: S) => z.nullish(schema);
 
-/** ISO 8601 date and time, as text. */
+/** A date and time in a response, as text: RFC 3339 or ISO 8601. */
 export const dateTime = z
   .stringFormat('datetime', (text) => dateTimeMs(text) !== null)
+  .register(shown, { format: 'date-time' });
+
+/** A date and time in a request, as text. It is sent as RFC 3339 writes it. */
+export const sentDateTime = z
+  .stringFormat('date-time', (text) => toRfc3339(text) !== null)
+  .check(z.overwrite((text) => toRfc3339(text) ?? text))
   .register(shown, { format: 'date-time' });
 
 /** Items of a page if nothing else is requested (interface, section 2.9). */

@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import {
   anyReply,
-  dateTime,
   described,
   listOf,
   openBody,
@@ -10,6 +9,7 @@ import {
   page,
   pagedList,
   pageQuery,
+  sentDateTime,
   shown,
 } from './fields.ts';
 
@@ -43,7 +43,10 @@ export const observations = defineApi(
         discoveredInEnvironmentVersion: filter('only those found in this version'),
         processRunId: filter('only those found by this process run'),
         createdByAgentTemplateId: filter('only those created by this agent template'),
-        createdAfter: described(z.optional(dateTime), 'only those created after this time (ISO 8601)'),
+        createdAfter: described(
+          z.optional(sentDateTime),
+          'only those created after this time (RFC 3339, with a zone)',
+        ),
       }),
       paged: true,
       ...pagedList(observation),

@@ -277,7 +277,7 @@ export const mistakesInValues: readonly Mistake[] = [
     name: 'a day in words of its own',
     argv: ['observations', 'list', 'p1', '--created-after', 'yesterday'],
     code: 64,
-    says: ['--created-after must be an ISO 8601 date and time, not "yesterday"', '2026-01-31T12:00:00Z'],
+    says: ['--created-after must be a date and time with a zone, not "yesterday"', '2026-01-31T12:00:00Z'],
   },
   {
     name: 'an idempotency key with a space',

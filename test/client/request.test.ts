@@ -185,10 +185,21 @@ describe('the query', () => {
       params: { projectId: 'p' },
       query: { createdAfter: 'yesterday' },
     });
-    expect(when.message).toContain('createdAfter must be an ISO 8601 date and time, not "yesterday"');
+    expect(when.message).toContain('createdAfter must be a date and time with a zone, not "yesterday"');
+    expect(when.hint).toBe('write it as in RFC 3339: 2026-01-31T12:00:00Z or 2026-01-31T14:00:00+02:00');
     expect(
       refused('observations.search', { params: { projectId: 'p' }, query: { a: {} } }).message,
     ).toContain('query key a must');
+  });
+
+  test('has a date and time as RFC 3339 writes it, and every other value unchanged', () => {
+    const query = { status: 'open', createdAfter: '20260501T00+0200', page: 2 };
+    const { url } = prepare('observations.list', { params: { projectId: 'p' }, query });
+    expect([...url.searchParams]).toEqual([
+      ['status', 'open'],
+      ['createdAfter', '2026-05-01T00:00:00+02:00'],
+      ['page', '2'],
+    ]);
   });
 
   test('round-trips', () => {

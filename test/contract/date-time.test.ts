@@ -1,6 +1,7 @@
+import * as formats from 'ajv-formats/dist/formats.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dateTimeMs } from '../../src/contract/date-time.ts';
+import { dateTimeMs, toRfc3339 } from '../../src/contract/date-time.ts';
 
 describe('a date and time', () => {
   it.each([
@@ -17,6 +18,10 @@ describe('a date and time', () => {
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
     ['2024-02-29T00:00Z', '2024-02-29T00:00:00.000Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+    ['2026-05-01T12:34:56.1234567890Z', '2026-05-01T12:34:56.123Z'],
+    ['2026-05-01T24:00:00Z', '2026-05-02T00:00:00.000Z'],
+    ['20260501T123456Z', '2026-05-01T12:34:56.000Z'],
+    ['2026-05-01T12Z', '2026-05-01T12:00:00.000Z'],
   ])('%s is %s', (text, iso) => {
     expect(new Date(dateTimeMs(text) ?? Number.NaN).toISOString()).toBe(iso);
   });
@@ -49,6 +54,59 @@ describe('a date and time', () => {
     fc.assert(
       fc.property(dates, (date) => {
         expect(dateTimeMs(date.toISOString())).toBe(date.getTime());
+      }),
+    );
+  });
+});
+
+/** `date-time` as ajv-formats checks it. */
+const isDateTime = (formats.fullFormats['date-time'] as { validate(text: string): boolean }).validate;
+
+describe('a date and time in a request', () => {
+  it.each([
+    ['2026-05-01T00:00:00Z', '2026-05-01T00:00:00Z'],
+    ['2026-05-01T02:00:00+02:00', '2026-05-01T02:00:00+02:00'],
+    ['2026-05-01T00:00:00.1234567890Z', '2026-05-01T00:00:00.1234567890Z'],
+    ['2016-12-31T23:59:60Z', '2016-12-31T23:59:60Z'],
+    ['2017-01-01T01:59:60+02:00', '2017-01-01T01:59:60+02:00'],
+    ['2026-05-01t00:00:00z', '2026-05-01T00:00:00Z'],
+    ['2026-05-01 00:00:00Z', '2026-05-01T00:00:00Z'],
+    ['2026-05-01T00:00:00,5Z', '2026-05-01T00:00:00.5Z'],
+    ['2026-05-01T00:00Z', '2026-05-01T00:00:00Z'],
+    ['2026-05-01T00Z', '2026-05-01T00:00:00Z'],
+    ['20260501T000000Z', '2026-05-01T00:00:00Z'],
+    ['20260501T000000.25+0200', '2026-05-01T00:00:00.25+02:00'],
+    ['2026-05-01T00:00:00-0530', '2026-05-01T00:00:00-05:30'],
+    ['2026-05-01T00:00:00+02', '2026-05-01T00:00:00+02:00'],
+    ['2026-12-31T24:00:00+01:00', '2027-01-01T00:00:00+01:00'],
+    ['2026-05-01T24Z', '2026-05-02T00:00:00Z'],
+  ])('%s is sent as %s', (text, sent) => {
+    expect(toRfc3339(text)).toBe(sent);
+    expect(isDateTime(sent)).toBe(true);
+  });
+
+  it.each([
+    ['has no zone', '2026-05-01T00:00:00'],
+    ['has no time', '2026-05-01'],
+    ['has a zone of 25 hours', '2026-05-01T00:00:00+25:00'],
+    ['has a zone of 60 minutes', '2026-05-01T00:00:00+01:60'],
+    ['is on a day that does not exist', '2026-02-29T00:00:00Z'],
+    ['is after midnight at 24:00', '2026-05-01T24:00:00.5Z'],
+    ['has a leap second in the middle of the day', '2026-05-01T12:00:60Z'],
+    ['would be in the year 10000', '9999-12-31T24:00:00Z'],
+    ['mixes both forms of ISO 8601', '2026-05-01T000000Z'],
+    ['has a fraction of a minute', '2026-05-01T00:00.5Z'],
+  ])('is refused if it %s', (_why, text) => expect(toRfc3339(text)).toBeNull());
+
+  it('is sent unchanged as toISOString writes it', () => {
+    const dates = fc.date({
+      min: new Date(0),
+      max: new Date('9999-12-31T23:59:59.999Z'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(dates, (date) => {
+        expect(toRfc3339(date.toISOString())).toBe(date.toISOString());
       }),
     );
   });

@@ -49,7 +49,7 @@ describe('the query', () => {
     [
       '/api/projects/p/observations?createdAfter=yesterday',
       422,
-      'query.createdAfter: expected the format datetime',
+      'query.createdAfter: expected the format date-time',
     ],
     ['/api/projects/shop/observations?status=1', 200, undefined],
     ['/api/projects/shop/observations/search?q=a&limit=3', 200, undefined],
