@@ -1,8 +1,8 @@
-// Merges the files of the command line and the library that tsup wrote. A step of `npm run build`, between tsup and the
+// Merges the files of the command line and the library that tsup wrote. `npm run build` runs it between tsup and the
 // licences.
 //
-// esbuild makes a file of whatever the same entries use, and `run wait` came out in some forty of them: finding,
-// reading and linking those took a third of its time. Rollup can be told what belongs together.
+// esbuild writes one file for each combination of entries, so that `run wait` consisted of about forty files; finding,
+// reading and linking them took a third of its time. Rollup lets us choose the chunks.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
@@ -12,7 +12,7 @@ import { rollup } from 'rollup';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
-/** Where `run wait` goes by `import()`: with all that they import, they are what every gate loads. */
+/** The files that `run wait` loads by `import()`. Every gate loads these and everything that they import. */
 const gate = [
   'src/cli/main.ts',
   'src/commands/run/define.ts',
@@ -27,11 +27,11 @@ const outputs = Object.fromEntries(
   Object.entries(metafile.outputs).map(([path, one]) => [basename(path), one]),
 );
 
-/** CommonJS packages (commander, undici) call `require`, for Node's own modules alone: all others are bundled. */
+/** CommonJS packages (commander, undici) call `require` for Node's own modules; all others are bundled. */
 const requireBanner =
   "import { createRequire as __createRequire } from 'node:module';const require = __createRequire(import.meta.url);";
 
-/** The files that these load at once, themselves included; or those that they may ever load. */
+/** Returns these files and their static imports, or their imports of the given kinds, transitively. */
 function closure(files, kinds = ['import-statement']) {
   const found = new Set(files);
   for (const file of found) {
@@ -43,21 +43,21 @@ function closure(files, kinds = ['import-statement']) {
 }
 
 const hot = closure(Object.keys(outputs).filter((file) => gate.includes(outputs[file].entryPoint)));
-// What the library shares with the command line stays apart from the rest of the command line.
+// Code that the library shares with the command line goes into a separate chunk.
 const shared = closure(['index.js'], ['import-statement', 'dynamic-import']);
-// `--version` is answered without either.
+// `--version` loads neither of the two.
 const isVersion = (file) => file === 'version.js' || 'src/version.ts' in (outputs[file]?.inputs ?? {});
 const fileOf = (file) =>
   isVersion(file) ? 'version' : !hot.has(file) ? undefined : shared.has(file) ? 'core' : 'cli';
 
 const bundle = await rollup({
   input: Object.fromEntries(['cli', 'index', 'version'].map((name) => [name, join(dist, `${name}.js`)])),
-  // The webhooks are a build of their own, which the library hands on.
+  // The webhooks are a separate build, which the library re-exports.
   external: (id) => isBuiltin(id) || id === './webhook/node.js',
   makeAbsoluteExternalsRelative: false,
-  // As package.json says: a file is loaded by who uses something of it.
+  // As in package.json: a file is only loaded if something of it is used.
   treeshake: { moduleSideEffects: false },
-  // An entry may have more exports than its own: else it is one more file, that only names another.
+  // An entry may get more exports; otherwise Rollup adds a file that only re-exports another.
   preserveEntrySignatures: 'allow-extension',
   onwarn(warning, warn) {
     if (!['CIRCULAR_DEPENDENCY', 'UNUSED_EXTERNAL_IMPORT'].includes(warning.code)) warn(warning);
@@ -77,7 +77,7 @@ await bundle.close();
 for (const file of Object.keys(outputs)) rmSync(join(dist, file), { force: true });
 const merged = {};
 for (const { fileName, code, modules } of output) {
-  // Node prints the line from which an error is thrown that nobody catches: not all of a file.
+  // For an uncaught error, Node prints the line that threw it, which must not be the whole file.
   const small = await transform(code, { minify: true, format: 'esm', target: 'node20.18', lineLimit: 300 });
   writeFileSync(join(dist, fileName), small.code);
   const inputs = Object.assign({}, ...Object.keys(modules).map((id) => outputs[basename(id)]?.inputs));

@@ -1,8 +1,8 @@
-// Adds to package-lock.json the optional packages of other platforms that npm left out of it.
+// Adds the optional packages of other platforms that npm left out of package-lock.json.
 //
-// npm writes no entry for an optional package that the registry at hand does not hold (a mirror may hold only
-// some platforms), and `npm ci` then refuses the whole file as incomplete. The entries made here say what such a
-// package is for, so that it is passed over on this platform and found on its own.
+// npm writes no entry for an optional package that the registry does not have (a mirror may have only some platforms),
+// and `npm ci` then refuses the whole file as incomplete. The entries added here name the platform of such a package, so
+// that npm skips it on this platform and installs it on its own.
 // Run it after every `npm install` that changes dependencies: node scripts/complete-lockfile.mjs
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -23,7 +23,7 @@ const systems = [
 ];
 const processors = { armv7: 'arm', arm: 'arm', loong64: 'loong64', wasm32: 'wasm32' };
 
-/** `@rollup/rollup-linux-arm64-musl` → linux, arm64, musl. */
+/** Returns the platform of a package: linux, arm64 and musl for `@rollup/rollup-linux-arm64-musl`. */
 function platform(name) {
   const words = name.split('/').at(-1).split('-');
   const os = systems.find((system) => words.includes(system));
@@ -49,7 +49,7 @@ for (const [place, entry] of Object.entries(lock.packages)) {
     if (lock.packages[top] !== undefined || lock.packages[nested] !== undefined) continue;
     const target = platform(name);
     if (target === undefined || !/^\d+\.\d+\.\d+$/.test(version)) {
-      console.log(`not added, being no package of one platform: ${name}@${version}`);
+      console.log(`not added, since its name has no platform: ${name}@${version}`);
       continue;
     }
     const { dev, license } = entry;

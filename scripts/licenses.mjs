@@ -1,14 +1,14 @@
-// Writes THIRD_PARTY_LICENSES.txt beside what was built: the licence of every package that is bundled. The last
-// step of `npm run build`.
+// Writes THIRD_PARTY_LICENSES.txt next to the built files, with the licence of every bundled package. The last step of
+// `npm run build`.
 //
-// What is bundled is read from esbuild's metafiles (`tsup --metafile`). They stay in dist, for tests, and are not
-// published; that of the action is moved, since releases commit the whole of dist/action. A bundled package that
-// has no licence file fails the build. The text follows from the installed packages alone: no date, no path, sorted.
+// The list of bundled packages comes from esbuild's metafiles (`tsup --metafile`). They stay in dist for tests and are not
+// published; the one of the action is moved, since releases commit all of dist/action. A bundled package without a
+// licence file fails the build. The text depends on the installed packages only: it is sorted and has no date or path.
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The folders of the packages, from those of whose files something is in the output. */
+/** Returns the folders of the packages that contribute code to the output. */
 export function bundled(metafile) {
   const folders = new Set();
   for (const output of Object.values(metafile.outputs)) {
@@ -20,7 +20,7 @@ export function bundled(metafile) {
   return [...folders];
 }
 
-/** undici ships its HTTP parser as WebAssembly made of llhttp, and does not ship the licence of that. */
+/** The licence of llhttp: undici ships it as WebAssembly, but without its licence. */
 const llhttp = `llhttp, as WebAssembly in undici
 License: MIT
 
@@ -54,8 +54,8 @@ const tidy = (text) =>
     .trim();
 
 /**
- * The licence of one package: its own files. A package under Apache-2.0 that ships no copy (momoa) gets its author
- * and the standard text, which TypeScript ships without anything added.
+ * Returns the licence files of a package. For a package under Apache-2.0 without a licence file (momoa), returns its author
+ * and the standard text, which TypeScript ships unmodified.
  */
 function licenceOf(root, folder) {
   const read = (name) => readFileSync(join(root, folder, name), 'utf8');
@@ -68,18 +68,18 @@ function licenceOf(root, folder) {
     const apache = readFileSync(join(root, 'node_modules/typescript/LICENSE.txt'), 'utf8');
     texts.push(`Copyright ${author?.name ?? author}`, tidy(apache));
   }
-  if (texts.length === 0) throw new Error(`${name}@${version} is bundled, and has no licence file`);
+  if (texts.length === 0) throw new Error(`${name}@${version} is bundled but has no licence file`);
   return { name, version, title: `${name} ${version}\nLicense: ${license}`, text: texts.join('\n\n') };
 }
 
-/** The whole file, for the packages in these folders of `root`. */
+/** Returns the content of the file for the packages in these folders of `root`. */
 export function licences(root, folders) {
   const compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
   const all = folders
     .map((folder) => licenceOf(root, folder))
     .sort((a, b) => compare(a.name, b.name) || compare(a.version, b.version))
     .filter((one, n, list) => list[n - 1]?.title !== one.title);
-  // A text that several packages have word for word is given once, below all of their names.
+  // If several packages have the same text, it appears once, below all of their names.
   const titles = new Map();
   for (const { title, text } of all) titles.set(text, [...(titles.get(text) ?? []), title]);
   const parts = [...titles].map(([text, of]) => [...of, text].join('\n\n'));
@@ -99,7 +99,7 @@ function write(root) {
     const folders = [...new Set(metafiles.flatMap(bundled))];
     writeFileSync(join(dist, folder, 'THIRD_PARTY_LICENSES.txt'), licences(root, folders));
   };
-  // The package is dist without dist/action; the action is in the commits that releases tag.
+  // The package contains dist without dist/action; the tagged commit of a release contains the action.
   save('.', metafile('metafile-esm.json'), metafile('webhook/metafile-esm.json'));
   if (existsSync(join(dist, 'action/metafile-esm.json'))) {
     renameSync(join(dist, 'action/metafile-esm.json'), join(dist, 'metafile-action.json'));

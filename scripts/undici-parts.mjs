@@ -1,5 +1,5 @@
-// The parts of undici that src/transport imports: the build puts this file in the place of 'undici', whose index also
-// loads fetch, WebSocket, mocks and caches.
+// The parts of undici that src/transport imports. The build resolves 'undici' to this file, since undici's index also loads
+// fetch, WebSocket, mocks and caches.
 export { default as buildConnector } from 'undici/lib/core/connect.js';
 export { default as Agent } from 'undici/lib/dispatcher/agent.js';
 export { default as Pool } from 'undici/lib/dispatcher/pool.js';

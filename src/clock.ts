@@ -1,14 +1,14 @@
-/** Time, passed in everywhere, so that an hour of polling is tested in milliseconds. */
+/** The source of time. It is passed in everywhere, so that tests run an hour of polling in milliseconds. */
 export interface Clock {
-  /** Wall-clock time in milliseconds since the epoch: for what is compared with dates from outside. */
+  /** Returns the wall-clock time in milliseconds since the epoch, for comparison with external dates. */
   now(): number;
-  /** Milliseconds on a clock that never jumps: for durations and deadlines. */
+  /** Returns milliseconds on a clock that never jumps, for durations and deadlines. */
   monotonic(): number;
-  /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A timer's largest delay: beyond 2^31-1 ms Node fires at once. */
+/** The largest delay of a timer, 2^31-1 ms; with a larger one Node fires immediately. */
 const longestTimer = 2 ** 31 - 1;
 
 function timer(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -31,7 +31,7 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   async sleep(ms, signal) {
     signal?.throwIfAborted();
-    // Node's timers fire up to some milliseconds early, counting from when the event loop last looked at the time.
+    // Node's timers may fire a few milliseconds early, since they count from the last time the event loop read the clock.
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
       await timer(Math.min(Math.ceil(left), longestTimer), signal);

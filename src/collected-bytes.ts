@@ -1,6 +1,6 @@
 const smallest = 16 * 1024;
 
-/** Bytes that come in chunks, in one buffer that grows. A list of one-byte chunks would take a hundred times as much. */
+/** Collects chunks of bytes in one growing buffer. A list of one-byte chunks would take a hundred times the memory. */
 export class CollectedBytes {
   readonly #most: number;
   readonly #expected: number;
@@ -8,8 +8,8 @@ export class CollectedBytes {
   #length = 0;
 
   /**
-   * @param most bytes that there may be
-   * @param expected bytes that the sender says there will be, or NaN; memory that it does not fill is not taken
+   * @param most the maximum number of bytes
+   * @param expected the number of bytes that the sender announced, or NaN; not allocated before the first bytes arrive
    */
   constructor(most: number, expected = Number.NaN) {
     this.#most = most;
@@ -20,12 +20,12 @@ export class CollectedBytes {
     return this.#length;
   }
 
-  /** Adds a chunk, or returns false when there would be too many bytes. */
+  /** Adds a chunk, or returns false if the bytes would exceed the maximum. */
   add(chunk: Uint8Array): boolean {
     const length = this.#length + chunk.length;
     if (length > this.#most) return false;
     if (this.#length === 0) {
-      // Most bodies come in one piece, which need not be copied.
+      // Most bodies arrive in one chunk, which need not be copied.
       this.#buffer = chunk;
     } else {
       if (length > this.#buffer.length) this.#grow(length);
@@ -42,7 +42,7 @@ export class CollectedBytes {
     this.#buffer = grown;
   }
 
-  /** What there is so far; it is not copied. */
+  /** Returns the bytes collected so far, without copying them. */
   bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }

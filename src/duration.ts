@@ -2,7 +2,7 @@ import { UsageError } from './errors.ts';
 
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-/** Milliseconds of `250ms`, `10s`, `1.5m`, `1h`; a bare number is seconds. Null when it is none of these. */
+/** Returns the milliseconds of `250ms`, `10s`, `1.5m` or `1h`, or null for other text; a bare number is seconds. */
 export function readDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)?$/.exec(text.trim());
   if (match === null) return null;
@@ -10,7 +10,11 @@ export function readDuration(text: string): number | null {
   return Number.isFinite(ms) ? ms : null;
 }
 
-/** A duration above zero, in milliseconds. `name` is what the user called it: `--interval`. */
+/**
+ * Returns a duration above zero, in milliseconds.
+ * @param name the option, for the error: `--interval`
+ * @throws UsageError for any other text
+ */
 export function parseDuration(name: string, text: string): number {
   const ms = readDuration(text);
   if (ms === null || ms <= 0) {
@@ -21,7 +25,7 @@ export function parseDuration(name: string, text: string): number {
   return ms;
 }
 
-/** A duration as a person says it: `850 ms`, `9 s`, `2 min 5 s`, `1 h 3 min`. */
+/** Formats a duration for people: `850 ms`, `9 s`, `2 min 5 s`, `1 h 3 min`. */
 export function formatDuration(ms: number): string {
   if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1000);

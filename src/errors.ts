@@ -1,39 +1,39 @@
 import { withTexts } from './exact-fields.ts';
 
-/** What is known about the exchange that an error speaks of. */
+/** The known facts about the exchange that failed. */
 export interface ExchangeFacts {
   /** The endpoint's dotted name, `run.status`. */
   endpoint?: string | undefined;
   method?: string | undefined;
-  /** The path below the service's origin; never with a query that could hold a secret. */
+  /** The path of the URL; without the query, which may contain a secret. */
   path?: string | undefined;
-  /** Tries made, the failed one included. */
+  /** The number of attempts, including the failed one. */
   attempts?: number | undefined;
-  /** From the first byte sent to the failure, waits included, in milliseconds. */
+  /** The time from the first byte sent to the failure in milliseconds, including waits. */
   elapsedMs?: number | undefined;
 }
 
-/** What every error may be made of besides its message. */
+/** The optional parts of every error. */
 export interface ErrorParts {
-  /** What to do about it, as a sentence to a person. */
+  /** The suggested remedy, as a sentence to a person. */
   hint?: string | undefined;
-  /** The same at more length, line by line: a person reads these in place of the hint. Harmless text. */
+  /** A longer remedy in sanitized lines, which are shown to people instead of the hint. */
   lines?: readonly string[] | undefined;
   cause?: unknown;
 }
 
-/** Every failure that rungate knows how to explain. `code` is stable; `message` is for people. */
+/** The base class of every error that rungate explains. `code` is stable; `message` is for people. */
 export abstract class RungateError extends Error {
   readonly code: string;
-  /** What to do about it. Writable, since whoever gives up knows more than whoever failed. */
+  /** The suggested remedy. Writable, because callers often know a better one than the code that failed. */
   hint: string | undefined;
-  /** Read by a person in place of the hint. */
+  /** Shown to people instead of the hint. */
   readonly lines: readonly string[] | undefined;
   facts: ExchangeFacts = {};
 
   constructor(code: string, message: string, parts: ErrorParts = {}) {
     super(message, parts.cause === undefined ? undefined : { cause: parts.cause });
-    // Each class says its name itself: the one it is written with is a letter or two in the built file.
+    // Each class sets its name explicitly: the minifier shortens class names to a letter or two.
     this.name = new.target.name;
     this.code = code;
     this.hint = parts.hint;
@@ -49,7 +49,7 @@ export class UsageError extends RungateError {
   }
 }
 
-/** A setting from the environment or a file is missing or not usable; nothing was sent. */
+/** A setting from the environment or a file is missing or invalid; nothing was sent. */
 export class ConfigError extends RungateError {
   static override readonly name = 'ConfigError';
   constructor(message: string, parts: ErrorParts = {}) {
@@ -57,7 +57,7 @@ export class ConfigError extends RungateError {
   }
 }
 
-/** The credential that an endpoint needs is not there, or is of the wrong kind; nothing was sent. */
+/** The credential that an endpoint requires is missing or of the wrong kind; nothing was sent. */
 export class CredentialError extends RungateError {
   static override readonly name = 'CredentialError';
   constructor(message: string, parts: ErrorParts = {}) {
@@ -65,22 +65,22 @@ export class CredentialError extends RungateError {
   }
 }
 
-/** What an error of the service is made of (interface, section 7). */
+/** The parts of an HttpError (interface, section 7). */
 export interface HttpErrorParts extends ErrorParts {
   status: number;
-  /** The error body's `error` (interface, section 7). */
+  /** The field `error` of the error body. */
   error?: string | undefined;
-  /** The error body's `details`: text, or any other JSON. */
+  /** The field `details` of the error body: text, or any other JSON. */
   details?: unknown;
-  /** The same as JSON text, every digit as it came. */
+  /** The details as JSON text, in which numbers keep their digits. */
   detailsText?: string | undefined;
   requestId?: string | undefined;
-  /** What `Retry-After` asked for, in milliseconds. */
+  /** The value of `Retry-After`, in milliseconds. */
   retryAfterMs?: number | undefined;
   body?: string | undefined;
 }
 
-/** Keeps a text of the response where logs of the error do not print all of it. */
+/** Sets a text of the response as non-enumerable, so that logging the error does not print all of it. */
 function setText(
   error: HttpError | ContractError,
   name: 'body' | 'detailsText',
@@ -89,18 +89,18 @@ function setText(
   Object.defineProperty(error, name, { value, writable: true, configurable: true, enumerable: false });
 }
 
-/** The service answered, and its answer is an error. */
+/** The service responded with an error. */
 export class HttpError extends RungateError {
   static override readonly name = 'HttpError';
   readonly status: number;
   readonly error: string | undefined;
-  /** Text as the interface says, or any other JSON; untrusted. */
+  /** Text according to the interface, or any other JSON; untrusted. */
   readonly details: unknown;
-  /** The details as JSON text, every digit as it came; undefined where they were cut, or are not there. */
+  /** The details as JSON text, in which numbers keep their digits; undefined if they are missing or were cut off. */
   declare readonly detailsText: string | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
-  /** The body of the response, without secrets, 64 KiB at most; untrusted. */
+  /** The redacted body of the response, at most 64 KiB; untrusted. */
   declare body: string | undefined;
 
   constructor(message: string, parts: HttpErrorParts) {
@@ -123,19 +123,19 @@ function httpCode(status: number): string {
   return status >= 300 && status < 400 ? 'redirect' : 'http_error';
 }
 
-/** What a reply that is not as the contract says is made of. */
+/** The parts of a ContractError. */
 export interface ContractErrorParts extends ErrorParts {
-  /** Where in the reply, as a path: `orders[3].total`; empty for the reply as a whole. */
+  /** The path of the field in the response: `orders[3].total`; empty for the whole response. */
   field: string;
   expected: string;
   received: string;
   status?: number | undefined;
-  /** The reply could not be read as JSON at all: more likely a broken transfer than a changed service. */
+  /** The response is not valid JSON: a broken transfer is more likely than a changed service. */
   unreadable?: boolean | undefined;
   body?: string | undefined;
 }
 
-/** The service answered with success, and the answer is not what the contract says. */
+/** The service responded with success, but the response does not match the contract. */
 export class ContractError extends RungateError {
   static override readonly name = 'ContractError';
   readonly field: string;
@@ -143,7 +143,7 @@ export class ContractError extends RungateError {
   readonly received: string;
   readonly status: number | undefined;
   readonly unreadable: boolean;
-  /** The body of the response, without secrets, 64 KiB at most; untrusted. */
+  /** The redacted body of the response, at most 64 KiB; untrusted. */
   declare body: string | undefined;
 
   constructor(message: string, parts: ContractErrorParts) {
@@ -158,13 +158,13 @@ export class ContractError extends RungateError {
 }
 
 /**
- * How the service could not be reached: `dns` no such host, `refused` nobody listens, `tls` no trusted
- * connection, `connect` any other failure before the request was sent, `broken` the connection broke or
- * stalled after that, `deadline` the time of the call ran out.
+ * Why the service could not be reached: `dns`, the host has no address; `refused`, nothing is listening; `tls`, no
+ * trusted connection; `connect`, any other failure before the request was sent; `broken`, the connection broke or
+ * stalled after that; `deadline`, the call reached its deadline.
  */
 export type NetworkFault = 'dns' | 'refused' | 'tls' | 'connect' | 'broken' | 'deadline';
 
-/** The service could not be reached, or its reply did not arrive. */
+/** The service could not be reached, or its response did not arrive. */
 export class NetworkError extends RungateError {
   static override readonly name = 'NetworkError';
   readonly fault: NetworkFault;
@@ -174,19 +174,19 @@ export class NetworkError extends RungateError {
     this.fault = fault;
   }
 
-  /** The request surely never arrived, so sending it again cannot do anything twice. */
+  /** Whether the request certainly never arrived, so that a retry cannot repeat its effect. */
   get unsent(): boolean {
     return this.fault !== 'broken' && this.fault !== 'deadline';
   }
 }
 
-/** The signals that stop the command line. */
+/** The signals that stop a command. */
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
-/** What ended us before our time: a signal, or in the library an AbortSignal that names none. */
+/** The cause of a StoppedError: a signal, or in the library an AbortSignal. */
 export type StopCause = StopSignal | 'abort';
 
-/** A person, the CI or our caller stopped us. */
+/** A person, the CI or the caller stopped the command. */
 export class StoppedError extends RungateError {
   static override readonly name = 'StoppedError';
   readonly signal: StopCause;
@@ -197,7 +197,7 @@ export class StoppedError extends RungateError {
   }
 }
 
-/** A person was asked and said no, or ended the input; nothing was done. */
+/** A person declined a prompt or ended the input; nothing was done. */
 export class DeclinedError extends RungateError {
   static override readonly name = 'DeclinedError';
   constructor(message: string) {
@@ -205,7 +205,7 @@ export class DeclinedError extends RungateError {
   }
 }
 
-/** Takes secrets out of all texts of an error, which other code may print whole. */
+/** Redacts all texts of an error, since other code may print any of them. */
 export function redactError(error: RungateError, redact: (text: string) => string): void {
   const texts = error as unknown as Record<string, unknown>;
   for (const name of Object.getOwnPropertyNames(error)) {
@@ -213,36 +213,36 @@ export function redactError(error: RungateError, redact: (text: string) => strin
     if (typeof text === 'string' && name !== 'name' && name !== 'code') texts[name] = redact(text);
   }
   const { cause } = error;
-  const told = cause instanceof Error ? `${cause.message} ${cause.stack}` : String(cause);
-  if (cause !== undefined && redact(told) !== told) error.cause = undefined;
+  const causeText = cause instanceof Error ? `${cause.message} ${cause.stack}` : String(cause);
+  if (cause !== undefined && redact(causeText) !== causeText) error.cause = undefined;
 }
 
-/** An error as data: the shape that `--json` prints, on stderr or inside a run. */
+/** An error as data, as `--json` prints it on stderr or inside a run. */
 export interface ErrorReport {
   code: string;
   message: string;
   status: number | null;
   method: string | null;
   path: string | null;
-  /** Text, or any other JSON that the service gave as the details of its error. */
+  /** The details of the service's error: text, or any other JSON. */
   details: unknown;
   hint: string | null;
-  /** The body of the response that was refused, without secrets, 64 KiB at most. */
+  /** The redacted body of the refused response, at most 64 KiB. */
   body: string | null;
 }
 
 export function reportError(error: RungateError): ErrorReport {
-  const answered = error instanceof HttpError || error instanceof ContractError ? error : null;
+  const withResponse = error instanceof HttpError || error instanceof ContractError ? error : null;
   const details = error instanceof HttpError ? error : null;
   const report: ErrorReport = {
     code: error.code,
     message: error.message,
-    status: answered?.status ?? null,
+    status: withResponse?.status ?? null,
     method: error.facts.method ?? null,
     path: error.facts.path ?? null,
     details: details?.details ?? null,
     hint: error.hint ?? null,
-    body: answered?.body ?? null,
+    body: withResponse?.body ?? null,
   };
   return withTexts(report, { details: details?.detailsText });
 }

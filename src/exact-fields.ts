@@ -3,10 +3,10 @@ import { redactJson } from './redact-json.ts';
 
 type Texts = Readonly<Record<string, string | undefined>>;
 
-/** Where an object has the JSON texts of fields whose digits a number of JavaScript has lost. Copies of the object have it too. */
+/** The key for the JSON texts of an object's fields whose numbers lost digits when parsed. Spreading the object copies it. */
 const texts = Symbol('texts');
 
-/** Returns the object with the texts that its fields came as, for `renderJson`: only those that JSON.stringify would change. */
+/** Returns the object with the original texts of the fields that JSON.stringify would change, for `renderJson`. */
 export function withTexts<T extends object>(object: T, given: Texts): T {
   const lost = Object.entries(given).filter(([name, text]) => {
     const value = (object as Record<string, unknown>)[name];
@@ -16,12 +16,12 @@ export function withTexts<T extends object>(object: T, given: Texts): T {
   return lost.length === 0 ? object : { ...object, [texts]: Object.fromEntries(lost) };
 }
 
-/** Returns the texts that `withTexts` has kept. */
+/** Returns the texts that `withTexts` recorded. */
 export function textsOf(object: object): Texts {
   return (object as { [texts]?: Texts })[texts] ?? {};
 }
 
-/** Returns the copy with the texts of the object, without secrets. */
+/** Returns the copy with the redacted texts of the object. */
 export function copyTexts<T extends object>(object: object, copy: T, redact: Redact): T {
   const redacted = Object.entries(textsOf(object)).map(([name, text]) => [
     name,

@@ -10,7 +10,7 @@ import {
   UsageError,
 } from './errors.ts';
 
-/** The exit codes: a promise to users, covered by semantic versioning. */
+/** The exit codes, covered by semantic versioning. */
 export const exitCodes = {
   ok: 0,
   failed: 1,
@@ -28,7 +28,7 @@ export const exitCodes = {
   SIGTERM: 143,
 } as const;
 
-/** With several runs the most severe failing code is the command's: an unknown before a known. */
+/** The failing codes, most severe first. A command with several runs exits with the most severe code of its runs. */
 const severity: readonly number[] = [
   exitCodes.credentials,
   exitCodes.service,
@@ -39,13 +39,13 @@ const severity: readonly number[] = [
   exitCodes.timeout,
 ];
 
-/** The most severe of the codes; 0 when all of them are 0. A code without a rank counts as the most severe. */
+/** Returns the most severe code, or 0 if all are 0. A code without a rank counts as the most severe. */
 export function mostSevere(codes: readonly number[]): number {
   const failing = codes.filter((code) => code !== exitCodes.ok);
   return failing.toSorted((a, b) => severity.indexOf(a) - severity.indexOf(b))[0] ?? exitCodes.ok;
 }
 
-/** The one mapping from an error to an exit code. What is not one of ours is a bug of ours. */
+/** Maps an error to an exit code. Any error that is not a RungateError is a bug in rungate. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exitCodes.usage;
   if (error instanceof ConfigError) return exitCodes.config;
@@ -60,7 +60,7 @@ export function exitCodeOf(error: unknown): number {
   return exitCodes.bug;
 }
 
-/** An abort that names no signal is somebody's wish to stop, as Ctrl-C is. */
+/** Returns the exit code for a signal; an abort without a signal counts as Ctrl-C. */
 export function exitCodeOfSignal(cause: StopCause): number {
   return exitCodes[cause === 'abort' ? 'SIGINT' : cause];
 }

@@ -1,21 +1,21 @@
-/** What the hints of an error call the settings of a client: its user knows flags and variables, or the options of a function. */
+/** The names of the settings in hints: options and variables on the command line, function options in the library. */
 export interface HintNames {
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly token: string;
   readonly requestTimeout: string;
-  /** How a message about a call begins: with the name of the call, unless its user has just typed it. */
+  /** Returns the beginning of a message about a call: its name in the library, nothing on the command line. */
   readonly call: (name: string) => string;
-  /** A key of the query, as its user writes it. */
+  /** Returns the name of a query parameter as the user writes it. */
   readonly query: (key: string) => string;
   readonly insecureHttp: string;
-  /** Where more certificates to trust are given. */
+  /** The setting for additional trusted certificates. */
   readonly ca: string;
-  /** What to do about a missing credential, each a whole sentence. */
+  /** The remedy for a missing credential, as a complete sentence. */
   readonly give: Readonly<Record<'key' | 'bearer' | 'either', string>>;
-  /** How to see a response that was refused. */
+  /** How to see a refused response. */
   readonly look: string;
-  /** How to read one without the check, from its path and query. */
+  /** How to read a response without the check, given its path and query. */
   unchecked(target: string): string;
 }
 
@@ -30,20 +30,20 @@ export const commandNames: HintNames = {
   insecureHttp: '--insecure-http',
   ca: '--ca-file or NODE_EXTRA_CA_CERTS',
   give: {
-    key: 'set RUNGATE_API_KEY to an API key of the service, or RUNGATE_API_KEY_FILE to its file, or keep it: rungate login',
+    key: 'set RUNGATE_API_KEY to an API key of the service, or RUNGATE_API_KEY_FILE to its file, or save it: rungate login',
     bearer:
-      'set RUNGATE_TOKEN to the bearer token of a user session, or RUNGATE_TOKEN_FILE to its file, or keep it: rungate login --token',
+      'set RUNGATE_TOKEN to the bearer token of a user session, or RUNGATE_TOKEN_FILE to its file, or save it: rungate login --token',
     either:
-      'set RUNGATE_TOKEN or RUNGATE_API_KEY, or either with _FILE to its file, or keep one: rungate login',
+      'set RUNGATE_TOKEN or RUNGATE_API_KEY, or the same with _FILE to a file, or save one: rungate login',
   },
-  look: 'to see the response, add --verbose, or --json for error.body',
+  look: 'to see the response, add --verbose, or read error.body of --json',
   unchecked(target) {
     const plain = /^[\w/.%~-]+$/.test(target);
-    return `to read it unchecked: rungate api GET ${plain ? target : `"${target}"`}`;
+    return `to read it without the check: rungate api GET ${plain ? target : `"${target}"`}`;
   },
 };
 
-/** The names of the library's options: it reads no environment, so that its hints name no variable of rungate. */
+/** The names of the library's options. The library does not read the environment, so its hints name no variables. */
 export const optionNames: HintNames = {
   apiUrl: 'apiUrl',
   apiKey: 'apiKey',
@@ -58,6 +58,6 @@ export const optionNames: HintNames = {
     bearer: 'pass the bearer token of a user session as token; an unset environment variable is undefined',
     either: 'pass token or apiKey; an unset environment variable is undefined',
   },
-  look: "the error's body is the response",
-  unchecked: () => 'the option check: false returns it unchecked',
+  look: "the error's body contains the response",
+  unchecked: () => 'the option check: false returns it without the check',
 };

@@ -1,6 +1,6 @@
 /**
- * Copies the properties of these names that the object has itself. What other code has put into every object
- * (prototype pollution) is not an option that somebody chose.
+ * Copies the own properties with these names. Inherited properties may come from prototype pollution, so they do not
+ * count as options.
  */
 export function ownOptions<T extends object>(options: T, names: readonly (keyof T & string)[]): T {
   const copy: Partial<T> = Object.create(null);
@@ -8,7 +8,7 @@ export function ownOptions<T extends object>(options: T, names: readonly (keyof 
   return copy as T;
 }
 
-/** Copies all that the object has itself; lookups in the copy find nothing else. */
+/** Copies the own properties of an object; the copy has no prototype. */
 export function ownCopy<T extends object>(object: T): T {
   return Object.assign(Object.create(null), object);
 }

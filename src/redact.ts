@@ -1,25 +1,25 @@
 import { sanitize } from './sanitize.ts';
 
-/** Takes the known secrets out of a text. */
+/** Replaces the known secrets in a text. */
 export type Redact = (text: string) => string;
 
-/** For what holds no secret. */
+/** For texts without secrets. */
 export const redactNothing: Redact = (text) => text;
 
 const none: readonly never[] = [];
 const mark = '***';
-/** Shorter texts are not secrets, and to replace them would shred what is shown. */
+/** Shorter texts are not redacted: replacing them would garble the output. */
 const shortest = 4;
-/** From this length on a secret is found in any case and in base64, too. */
+/** From this length on, a secret is also found in any letter case and in base64. */
 const long = 8;
 
-/** A secret in one of its spellings, as character codes; folded where `loose`. */
+/** One spelling of a secret, as character codes; folded if `loose`. */
 interface Needle {
   readonly codes: readonly number[];
   readonly loose: boolean;
 }
 
-/** Lower case, and base64url as base64. */
+/** Maps letters to lower case, and base64url characters to base64. */
 function fold(code: number): number {
   if (code >= 0x41 && code <= 0x5a) return code + 32;
   if (code === 0x2d) return 0x2b;
@@ -27,13 +27,13 @@ function fold(code: number): number {
   return code < 0x80 ? code : String.fromCharCode(code).toLowerCase().charCodeAt(0);
 }
 
-/** The characters that are folded to one. */
+/** Returns the characters that `fold` maps to this one. */
 function unfolded(code: number): number[] {
   const upper = String.fromCharCode(code).toUpperCase().charCodeAt(0);
   return [...new Set([code, upper, ...(code === 0x2b ? [0x2d] : code === 0x2f ? [0x5f] : [])])];
 }
 
-/** What base64 makes of the bytes after 0, 1 or 2 others, without the digits that depend on their neighbours. */
+/** Returns the base64 of the bytes after 0, 1 or 2 others, without the digits that depend on neighbouring bytes. */
 function base64(bytes: Buffer): string[] {
   return [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
@@ -44,7 +44,7 @@ function base64(bytes: Buffer): string[] {
 function needlesOf(secret: string): Needle[] {
   const bytes = Buffer.from(secret);
   const loose = secret.length >= long;
-  // Percent-encoding spells the bytes of UTF-8, one by one.
+  // Percent-encoding encodes the bytes of UTF-8 separately.
   const upper = Buffer.from(secret.toUpperCase()).toString('latin1');
   const spellings = [
     secret,
@@ -67,7 +67,7 @@ const percent = /%((?:25){0,3})([0-9a-f]{2})/iy;
 const backslash = /\\{1,8}(?:u([0-9a-f]{4})|x([0-9a-f]{2})|(["/bfnrt]))/iy;
 const entity = /&(?:(?:#|\\u0023)(?:(\d{1,8})|x([0-9a-f]{1,8}))|(amp|lt|gt|quot|apos));/iy;
 
-/** A character as its code, and where it ends in the text. */
+/** The code of a character and the index at which it ends in the text. */
 type Token = readonly [code: number, end: number];
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
@@ -76,8 +76,8 @@ function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | n
 }
 
 /**
- * Where so many backslashes may end in the text: as they are, or doubled once, twice or three times, as JSON within JSON has
- * them. A run is read as one: backslash by backslash, each could be written in four ways.
+ * Returns the indexes at which `count` backslashes may end in the text: unescaped, or doubled once, twice or three times,
+ * as in nested JSON. Consecutive backslashes are read together: one by one, each could be written in four ways.
  */
 function backslashEnds(text: string, at: number, count: number): number[] {
   let end = at;
@@ -85,14 +85,14 @@ function backslashEnds(text: string, at: number, count: number): number[] {
   return [8, 4, 2, 1].map((times) => at + times * count).filter((one) => one <= end);
 }
 
-/** What the text may mean by an escape that begins there; nothing where none does. */
+/** Returns the possible meanings of an escape that begins at the index, or nothing if none does. */
 function escapesAt(text: string, at: number): readonly Token[] {
   switch (text.charCodeAt(at)) {
     case 0x25: {
       const [, again = '', hex = ''] = matchAt(percent, text, at) ?? [];
       if (hex === '') return none;
       const end = at + 1 + again.length;
-      // `%25` may stand for a percent sign, or begin what was encoded twice.
+      // `%25` is either a percent sign or the beginning of a character that was encoded twice.
       const signs = Array.from({ length: again.length / 2 }, (_, n): Token => [0x25, at + 3 + 2 * n]);
       return [[Number.parseInt(hex, 16), end + 2], ...signs.reverse()];
     }
@@ -123,13 +123,13 @@ function escapesAt(text: string, at: number): readonly Token[] {
 const escapeMarks = [0x25, 0x5c, 0x26, 0x2b] as const;
 const isEscapeMark = (code: number) => code === 0x25 || code === 0x5c || code === 0x26 || code === 0x2b;
 
-/** Where text was cut: an ellipsis in one of its spellings, perhaps behind half of an escape. */
+/** A cut in the text: an ellipsis in any spelling, possibly after half an escape. */
 const cut =
   /(?:[%\\&][^\s…]{0,7})?(?:…|\.{3}|%(?:25){0,3}e2%(?:25){0,3}80%(?:25){0,3}a6|\\{1,8}u2026|&(?:hellip|#8230|#x2026);)/iy;
-/** Half of an escape at the end of the text. */
+/** Half an escape at the end of the text. */
 const tornEscape = /(?:[%\\&][^\s;]{0,11})?$/y;
 
-/** Whether a text that ends here, after so many characters of a secret, was cut out of more. */
+/** Whether the text was cut off here, after `matched` characters of a secret. */
 function isCut(text: string, at: number, matched: number): boolean {
   if (matched < shortest) return false;
   if (matchAt(cut, text, at) !== null) return true;
@@ -137,8 +137,9 @@ function isCut(text: string, at: number, matched: number): boolean {
 }
 
 /**
- * The end of the needle, or of as much of it as a cut has left, from its character `from` on; -1 where it is not there. What
- * the text may mean is followed side by side, so that the same place is never looked at twice for one character.
+ * Returns the index at which the needle ends, or the part of it before a cut, or -1. All possible meanings of the text
+ * are followed in parallel, so that no place is examined twice for the same character.
+ * @param from the index of the first character of the needle to match
  */
 function follow(text: string, start: number, { codes, loose }: Needle, from: number): number {
   const reached: (number[] | undefined)[] = [];
@@ -149,7 +150,7 @@ function follow(text: string, start: number, { codes, loose }: Needle, from: num
   };
   reach(from, start);
   let cutAt = -1;
-  /** The first character that nothing has reached, from where on nothing will be. */
+  /** The first character of the needle that has not been reached; none after it will be. */
   let horizon = from + 1;
   for (let index = from; index < Math.min(horizon, codes.length); index += 1) {
     for (const at of reached[index] ?? none) {
@@ -175,14 +176,14 @@ function follow(text: string, start: number, { codes, loose }: Needle, from: num
 }
 
 /**
- * Returns a function that takes secrets of four characters and more out of a text: as they are, and with any characters
- * escaped as in URLs, JSON or HTML; from eight characters on also in any case and in base64, and the beginning of one that
- * was cut off with an ellipsis. The time it takes grows with the text alone.
+ * Returns a function that replaces secrets of at least 4 characters in a text, even if characters are escaped as in URLs,
+ * JSON or HTML. Secrets of at least 8 characters are also found in any letter case and in base64. The beginning of a
+ * secret is found before an ellipsis. The time is linear in the length of the text.
  */
 export function redactor(secrets: readonly string[]): Redact {
   const needles = [...new Set(secrets)].filter(({ length }) => length >= shortest).flatMap(needlesOf);
   if (needles.length === 0) return redactNothing;
-  /** The needles by the first character as a text may have it. */
+  /** The needles by each possible first character in a text. */
   const starts = new Map<number, Needle[]>();
   for (const needle of needles) {
     const [first = 0] = needle.codes;
@@ -196,7 +197,7 @@ export function redactor(secrets: readonly string[]): Redact {
     let end = -1;
     const next = text.charCodeAt(at + 1);
     for (const needle of starts.get(text.charCodeAt(at)) ?? none) {
-      // Most end here: a call for each would take most of the time.
+      // Most needles fail here; calling `follow` for each of them would dominate the time.
       if ((needle.loose ? fold(next) : next) !== needle.codes[1] && !isEscapeMark(next)) continue;
       end = Math.max(end, follow(text, at, needle, 0));
     }
@@ -214,22 +215,22 @@ export function redactor(secrets: readonly string[]): Redact {
       if (at >= escapeEnd && escapes[0] !== undefined) [escapeStart, escapeEnd] = [at, escapes[0][1]];
       const end = endAt(text, at, escapes);
       if (end < 0) continue;
-      // Half of an escape would make what is left another text, or JSON that cannot be read.
+      // Cutting an escape in half would change the rest of the text, or break JSON.
       const start = at < escapeEnd ? escapeStart : at;
       const last = found.at(-1);
       if (last !== undefined && start < last.end) last.end = Math.max(last.end, end);
       else found.push({ start, end });
     }
-    let [shown, shownTo] = ['', 0];
+    let [redacted, copiedTo] = ['', 0];
     for (const { start, end } of found) {
-      shown += text.slice(shownTo, start) + mark;
-      shownTo = end;
+      redacted += text.slice(copiedTo, start) + mark;
+      copiedTo = end;
     }
-    return shown + text.slice(shownTo);
+    return redacted + text.slice(copiedTo);
   };
 }
 
-/** The text without the secrets. */
+/** Returns the text with the secrets replaced. */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   return redactor(secrets)(text);
 }

@@ -1,7 +1,7 @@
-/** C0 and C1 controls, the line separators, and the marks that reorder or hide text. */
+/** C0 and C1 control characters, line separators, and characters that reorder or hide text. */
 const dangerous = /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** What a CI takes for a command in mid-line; GitHub's `::` counts first in a line only, after any space. */
+/** The CI commands that work in mid-line. GitHub's `::` works only at the start of a line, after optional whitespace. */
 const commandMarks = /##(?=vso\[|\[|teamcity\[)/gi;
 
 function visible(char: string): string {
@@ -12,8 +12,8 @@ function visible(char: string): string {
 }
 
 /**
- * Untrusted text in a form that cannot command a terminal or a CI: one line, no control or escape sequence, no
- * reordering, no workflow command. What was taken out is shown, not dropped.
+ * Makes untrusted text safe for a terminal and a CI log: one line, no control or escape sequences, no reordering, no
+ * workflow commands. Nothing is dropped: dangerous characters become visible escapes.
  */
 export function sanitize(text: string): string {
   return text
@@ -22,7 +22,7 @@ export function sanitize(text: string): string {
     .replace(/^(\s*)::/, '$1: :');
 }
 
-/** Untrusted text of several lines, each harmless. */
+/** Sanitizes each line of untrusted text. */
 export function sanitizeLines(text: string): string {
   return `${text
     .replace(/\r?\n$/, '')
@@ -31,15 +31,15 @@ export function sanitizeLines(text: string): string {
     .join('\n')}\n`;
 }
 
-/** Untrusted text, in one line and no longer than `limit` characters. */
+/** Sanitizes untrusted text and shortens it to `limit` characters. */
 export function excerpt(text: string, limit = 200): string {
   const line = sanitize(text);
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
 }
 
-/** JSON text stays exact: what could command a reader of the log is written as an escape. */
+/** Escapes the characters of JSON text that could control a terminal or a CI; its value stays the same. */
 export function escapeJson(json: string): string {
-  // ASCII, which most text is, has no more than these two; this way it takes a fraction of the time.
+  // Most text is ASCII, in which only these two can occur; replacing them directly takes a fraction of the time.
   if (Buffer.byteLength(json) === json.length)
     return json.split('#').join('\\u0023').replaceAll('\u007f', '\\u007f');
   const inStrings = /[#\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;

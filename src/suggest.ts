@@ -1,4 +1,4 @@
-/** How many letters must be changed, put in, left out or swapped. */
+/** Returns the edit distance: how many letters must be changed, inserted, removed or swapped. */
 function distance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -18,10 +18,10 @@ function distance(a: string, b: string): number {
   return above[b.length] ?? 0;
 }
 
-/** `api-url`, `API_URL` and `apiUrl` are one name to a person. */
+/** Normalizes a name, so that `api-url`, `API_URL` and `apiUrl` are equal. */
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** The name that was probably meant, or null when none is near. */
+/** Returns the name that was probably meant, or null if none is similar. */
 export function nearest(name: string, names: readonly string[]): string | null {
   const given = plain(name).slice(0, 40);
   const ranked = names
@@ -29,12 +29,12 @@ export function nearest(name: string, names: readonly string[]): string | null {
     .toSorted((a, b) => a.far - b.far);
   const [best] = ranked;
   if (best === undefined || given === '') return null;
-  // Of a single letter every short word would be a neighbour.
+  // A single letter is similar to every short word.
   const most = given.length < 2 ? 0 : Math.max(1, Math.floor(given.length / 3));
   return best.far <= most ? best.one : sharedBeginning(given, names);
 }
 
-/** `env` is meant as `environment`, and `projectSlug` as `project`. */
+/** Returns the name with the same beginning: `environment` for `env`, `project` for `projectSlug`. */
 function sharedBeginning(given: string, names: readonly string[]): string | null {
   if (given.length < 3) return null;
   const related = names.filter((name) => {
@@ -45,21 +45,21 @@ function sharedBeginning(given: string, names: readonly string[]): string | null
   return related.toSorted((a, b) => off(a) - off(b))[0] ?? null;
 }
 
-/** `timestampHeader` alone is meant as `webhook.timestampHeader`. */
+/** Returns the normalized last part of a dotted name, so that `timestampHeader` matches `webhook.timestampHeader`. */
 function lastPart(name: string): string {
   return plain(name.slice(name.lastIndexOf('.') + 1));
 }
 
-/** What to write in a wrong word's place: the nearest right one, else all of them. */
+/** Returns a hint for an unknown word: the most similar known word, else all of them. */
 export function instead(given: string, words: readonly string[]): string {
   const near = nearest(given, words);
   return near === null ? `write one of ${words.join(', ')}` : `did you mean ${near}?`;
 }
 
-/** No word of ours is as long as this, and no key is as short. */
+/** Longer than every known word and shorter than every key. */
 const longest = 32;
 
-/** A wrong word as a message may repeat it: where it is longer than any right one, it may be a misplaced secret. */
+/** Returns an unknown word for a message, or `that` if it is long enough to be a misplaced secret. */
 export function echoed(given: string): string {
   return isEchoed(given) ? JSON.stringify(given) : 'that';
 }

@@ -5,7 +5,7 @@ import { systemClock } from '../src/clock.ts';
 const longestTimer = 2 ** 31 - 1;
 const dayMs = 24 * 3_600_000;
 
-/** Whether a promise has been settled, and how, without waiting for it. */
+/** Observes the state of a promise without waiting for it. */
 function observe(promise: Promise<void>): { state: 'pending' | 'resolved' | 'rejected'; reason?: unknown } {
   const seen: ReturnType<typeof observe> = { state: 'pending' };
   promise.then(
@@ -28,7 +28,7 @@ describe('sleep', () => {
     vi.useRealTimers();
   });
 
-  test('is over after its time and not before', async () => {
+  test('resolves after its time and not earlier', async () => {
     const sleep = observe(systemClock.sleep(10_000));
     await vi.advanceTimersByTimeAsync(9999);
     expect(sleep.state).toBe('pending');
@@ -38,7 +38,7 @@ describe('sleep', () => {
   });
 
   test.each([longestTimer, longestTimer + 1, 60 * dayMs, 400 * dayMs])(
-    'of %i ms is not cut by the largest timer there is',
+    'of %i ms is not limited by the largest delay of a timer',
     async (ms) => {
       const set = vi.spyOn(globalThis, 'setTimeout');
       const sleep = observe(systemClock.sleep(ms));
@@ -51,12 +51,12 @@ describe('sleep', () => {
     },
   );
 
-  test.each([0, -5])('of %i ms is over at once', async (ms) => {
+  test.each([0, -5])('of %i ms resolves immediately', async (ms) => {
     await systemClock.sleep(ms);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('rejects with the reason of a signal that was aborted before, even when there is nothing to wait for', async () => {
+  test('rejects with the reason of an already aborted signal, even for 0 ms', async () => {
     const reason = new Error('stopped');
     for (const ms of [0, 1000]) {
       await expect(systemClock.sleep(ms, AbortSignal.abort(reason))).rejects.toBe(reason);
@@ -64,7 +64,7 @@ describe('sleep', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('rejects with the signal’s reason as soon as it is aborted, and leaves no timer and no listener', async () => {
+  test('rejects as soon as the signal is aborted and leaves no timer or listener', async () => {
     const stop = new AbortController();
     const reason = new Error('stopped');
     const sleep = observe(systemClock.sleep(60_000, stop.signal));
@@ -76,7 +76,7 @@ describe('sleep', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('that ended leaves no timer and no listener', async () => {
+  test('leaves no timer or listener after it resolves', async () => {
     const stop = new AbortController();
     for (let turn = 0; turn < 20; turn++) {
       const sleep = observe(systemClock.sleep(1000, stop.signal));
@@ -87,7 +87,7 @@ describe('sleep', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('over several timers can be aborted in the last of them', async () => {
+  test('with several timers can be aborted during the last one', async () => {
     const stop = new AbortController();
     const sleep = observe(systemClock.sleep(60 * dayMs, stop.signal));
     await vi.advanceTimersByTimeAsync(59 * dayMs);
@@ -97,7 +97,7 @@ describe('sleep', () => {
     expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0);
   });
 
-  test('hears of a stop between two of its timers', async () => {
+  test('with several timers can be aborted between two of them', async () => {
     const stop = new AbortController();
     const sleep = observe(systemClock.sleep(60 * dayMs, stop.signal));
     vi.advanceTimersByTime(longestTimer);
@@ -108,11 +108,11 @@ describe('sleep', () => {
   });
 });
 
-describe('on the real clock', () => {
-  test('a sleep is never shorter than it was asked to be, though timers fire early', async () => {
+describe('the system clock', () => {
+  test('never sleeps shorter than requested, although timers fire early', async () => {
     for (let turn = 0; turn < 60; turn++) {
       const ms = 2 + turn / 20;
-      // A timer counts from when the event loop last looked at the time: work before it makes it early.
+      // A timer counts from the last time the event loop read the clock, so work before it makes it fire early.
       for (const busy = performance.now(); performance.now() - busy < 1.5; );
       const start = systemClock.monotonic();
       await systemClock.sleep(ms);
@@ -120,7 +120,7 @@ describe('on the real clock', () => {
     }
   });
 
-  test('now is the time of day, monotonic never goes back', () => {
+  test('has the time of day in `now` and never goes back in `monotonic`', () => {
     const before = Date.now();
     expect(systemClock.now()).toBeGreaterThanOrEqual(before);
     expect(Date.now()).toBeGreaterThanOrEqual(systemClock.now() - 1);

@@ -5,7 +5,7 @@ import { CollectedBytes } from '../src/collected-bytes.ts';
 const chunks = fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 40 });
 
 describe('collected bytes', () => {
-  test('are those of the chunks in their order, whatever the sender says of their number', () => {
+  test('are the bytes of the chunks in order, whatever number the sender announces', () => {
     fc.assert(
       fc.property(chunks, fc.oneof(fc.integer(), fc.double()), (parts, expected) => {
         const all = Buffer.concat(parts);
@@ -17,7 +17,7 @@ describe('collected bytes', () => {
     );
   });
 
-  test('are never more than allowed, and a chunk beyond that changes nothing', () => {
+  test('never exceed the maximum, and a chunk that would exceed it changes nothing', () => {
     fc.assert(
       fc.property(chunks, fc.nat({ max: 200 }), (parts, most) => {
         const body = new CollectedBytes(most, 1e9);
@@ -28,7 +28,7 @@ describe('collected bytes', () => {
     );
   });
 
-  test('take twice their number in memory at most, and no more than is allowed', () => {
+  test('never take more memory than the maximum', () => {
     const body = new CollectedBytes(1_000_000);
     const byte = new Uint8Array(1);
     for (let count = 0; count < 1_000_000; count += 1) body.add(byte);
@@ -36,7 +36,7 @@ describe('collected bytes', () => {
     expect(body.add(byte)).toBe(false);
   });
 
-  test('of one chunk are that chunk, not a copy', () => {
+  test('of a single chunk are not copied', () => {
     const chunk = new Uint8Array([1, 2]);
     const body = new CollectedBytes(10);
     body.add(chunk);

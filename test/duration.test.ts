@@ -5,7 +5,7 @@ import { UsageError } from '../src/errors.ts';
 
 const unitMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-describe('a duration', () => {
+describe('readDuration', () => {
   test.each([
     ['250ms', 250],
     ['10s', 10_000],
@@ -20,7 +20,7 @@ describe('a duration', () => {
     [' 10s ', 10_000],
     ['010s', 10_000],
     ['999999h', 3_599_996_400_000],
-  ])('%j is %i ms', (text, ms) => expect(readDuration(text)).toBe(ms));
+  ])('reads %j as %i ms', (text, ms) => expect(readDuration(text)).toBe(ms));
 
   test.each([
     '',
@@ -42,17 +42,17 @@ describe('a duration', () => {
     '10s\n5s',
     '١٠s',
     '9'.repeat(400),
-  ])('%j is none', (text) => expect(readDuration(text)).toBeNull());
+  ])('returns null for %j', (text) => expect(readDuration(text)).toBeNull());
 
   test.each(['0', '0s', '0.0ms', 'soon', '-5s', ''])(
-    '%j as an option is a usage error that names the option',
+    'parseDuration throws a usage error that names the option for %j',
     (text) => {
       expect(() => parseDuration('--interval', text)).toThrow(UsageError);
       expect(() => parseDuration('--interval', text)).toThrow(/--interval/);
     },
   );
 
-  test('comes back as it was written, in every unit; without a unit in seconds', () => {
+  test('reads every unit, and a bare number as seconds', () => {
     const unit = fc.constantFrom('ms', 's', 'm', 'h', '');
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1e9 }), unit, (number, written) => {
@@ -62,7 +62,7 @@ describe('a duration', () => {
     );
   });
 
-  test('of any text is a number from 0 up or none', () => {
+  test('returns a number of at least 0 or null for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.double().map(String)), (text) => {
         const ms = readDuration(text);
@@ -72,7 +72,7 @@ describe('a duration', () => {
   });
 });
 
-describe('to a person', () => {
+describe('formatDuration', () => {
   test.each([
     [0, '0 ms'],
     [850, '850 ms'],
@@ -91,9 +91,9 @@ describe('to a person', () => {
     [3_780_000, '1 h 3 min'],
     [7_200_000, '2 h'],
     [90_000_000, '25 h'],
-  ])('%d ms are %j', (ms, text) => expect(formatDuration(ms)).toBe(text));
+  ])('writes %d ms as %j', (ms, text) => expect(formatDuration(ms)).toBe(text));
 
-  /** The inverse of formatDuration, as a person reads it. */
+  /** The inverse of formatDuration. */
   function asMs(text: string): number {
     const units: Record<string, number> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
     const parts = [...text.matchAll(/([\d.]+) (ms|s|min|h)/g)];
@@ -103,7 +103,7 @@ describe('to a person', () => {
     );
   }
 
-  test('what is said is what it was, as exactly as its smallest unit; no unit overflows', () => {
+  test('is exact to the smallest unit it shows, and no unit overflows', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (ms) => {
         const text = formatDuration(ms);

@@ -13,7 +13,7 @@ import {
 } from '../src/errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../src/exit.ts';
 
-test('the codes are the ones we promise', () => {
+test('the exit codes have not changed', () => {
   expect(exitCodes).toEqual({
     ok: 0,
     failed: 1,
@@ -32,7 +32,7 @@ test('the codes are the ones we promise', () => {
   });
 });
 
-describe('an error becomes', () => {
+describe('exitCodeOf', () => {
   const http = (status: number) => new HttpError('no', { status });
   const contract = new ContractError('no', { field: 'state', expected: 'a state', received: 'nothing' });
   const faults: NetworkFault[] = ['dns', 'refused', 'tls', 'connect', 'broken', 'deadline'];
@@ -50,17 +50,17 @@ describe('an error becomes', () => {
       5,
     ]),
     ...faults.map((f): [string, unknown, number] => [`the network fault ${f}`, new NetworkError(f, 'no'), 7]),
-    ['a question answered with no', new DeclinedError('no'), 1],
+    ['a declined prompt', new DeclinedError('no'), 1],
     ['SIGHUP', new StoppedError('SIGHUP'), 129],
     ['SIGINT', new StoppedError('SIGINT'), 130],
     ['SIGTERM', new StoppedError('SIGTERM'), 143],
-    ['an error that is not ours', new TypeError('x is not a function'), 70],
+    ['any other error', new TypeError('x is not a function'), 70],
     ['a thrown string', 'no', 70],
-    ['a thrown nothing', undefined, 70],
+    ['a thrown undefined', undefined, 70],
     ['a thrown number', 0, 70],
-  ])('%s: %#', (_name, error, code) => expect(exitCodeOf(error)).toBe(code));
+  ])('maps %s to an exit code: %#', (_name, error, code) => expect(exitCodeOf(error)).toBe(code));
 
-  test('never 0, and never a code that says what a run did', () => {
+  test('never returns 0 or the code of a verdict', () => {
     fc.assert(
       fc.property(fc.anything(), (error) => {
         expect([5, 6, 7, 64, 70, 78, 129, 130, 143]).toContain(exitCodeOf(error));
@@ -73,13 +73,13 @@ test.each([
   ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s ends with %i', (signal, code) => expect(exitCodeOfSignal(signal)).toBe(code));
+] as const)('exits with the code of %s: %i', (signal, code) => expect(exitCodeOfSignal(signal)).toBe(code));
 
-describe('with several runs', () => {
+describe('mostSevere', () => {
   const order = [6, 5, 7, 1, 2, 4, 3];
 
   test.each(order.map((code, rank) => [code, order.slice(rank + 1)] as const))(
-    '%i beats %j',
+    'prefers %i to %j',
     (code, weaker) => {
       for (const other of weaker) {
         expect(mostSevere([code, other])).toBe(code);
@@ -88,14 +88,14 @@ describe('with several runs', () => {
     },
   );
 
-  test('no runs, or only good ones, are 0', () => {
+  test('returns 0 for no codes or only zeros', () => {
     expect(mostSevere([])).toBe(0);
     expect(mostSevere([0, 0])).toBe(0);
   });
 
-  test('a code without a rank counts as the most severe', () => expect(mostSevere([6, 70, 1])).toBe(70));
+  test('treats a code without a rank as the most severe', () => expect(mostSevere([6, 70, 1])).toBe(70));
 
-  test('the order in which the runs come does not matter, and 0 only comes of all 0', () => {
+  test('does not depend on the order and returns 0 only if all are 0', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(0, ...order)), (codes) => {
         const code = mostSevere(codes);
@@ -105,7 +105,7 @@ describe('with several runs', () => {
     );
   });
 
-  test('the list given is left as it was', () => {
+  test('does not change its argument', () => {
     const codes = Object.freeze([1, 6, 0]);
     expect(mostSevere(codes)).toBe(6);
   });

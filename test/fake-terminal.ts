@@ -4,13 +4,13 @@ import type { Terminal } from '../src/host/sink.ts';
 
 export interface FakeTerminal {
   terminal: Terminal;
-  /** All that came, with the line ends of a terminal. */
+  /** Everything that was written, with the line ends of a terminal. */
   written(): string;
-  /** As when somebody drags the window. */
+  /** Changes the size, as when a user drags the window. */
   resize(columns: number, rows: number): void;
 }
 
-/** A terminal stream that keeps what it is given. */
+/** Creates a terminal stream that records what is written to it. */
 export function fakeTerminal(columns: number, rows: number): FakeTerminal {
   let written = '';
   const stream = new Writable({

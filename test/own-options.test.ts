@@ -12,7 +12,7 @@ import { createReplayGuard } from '../src/webhook/replay.ts';
 import * as web from '../src/webhook/web.ts';
 
 const added: string[] = [];
-/** What other code does to every object when it merges JSON without care. */
+/** Adds a property to every object, as careless merging of JSON does. */
 function pollute(name: string, value: unknown): void {
   Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true });
   added.push(name);
@@ -41,7 +41,7 @@ const receivers: Readonly<Record<string, (headers: Headers, options: Options) =>
   'the receiver of Lambda': (headers, options) => lambda.receive({ headers, body }, options),
 };
 
-/** What is put into every object, and a delivery that it would let through. */
+/** A property added to every object, and a forged delivery that it would make valid. */
 const forgeries: readonly [string, unknown, () => Headers, string][] = [
   ['tenantSecret', 'attacker', () => sent('attacker'), 'mismatch'],
   ['maxAge', null, () => sent('real', Date.now() - day), 'too_old'],
@@ -52,30 +52,30 @@ const forgeries: readonly [string, unknown, () => Headers, string][] = [
 ];
 
 describe.each(Object.entries(receivers))('%s', (_, receive) => {
-  test.each(forgeries)('takes no %s from Object.prototype', async (name, value, headers, code) => {
+  test.each(forgeries)('ignores %s in Object.prototype', async (name, value, headers, code) => {
     const given = headers();
     pollute(name, value);
     await expect(receive(given, { secrets: 'real' })).rejects.toMatchObject({ code });
     await expect(receive(sent('real'), { secrets: 'real' })).resolves.toBeDefined();
   });
 
-  test('takes no secret from Object.prototype', async () => {
+  test('ignores a secret in Object.prototype', async () => {
     pollute('secrets', 'attacker');
     await expect(receive(sent('attacker'), {})).rejects.toMatchObject({ code: 'no_secret' });
   });
 });
 
-test('a gap in the list of secrets is not filled from Object.prototype', () => {
+test('a hole in the list of secrets is not filled from Object.prototype', () => {
   const headers = sent('attacker');
   pollute('1', 'attacker');
-  // biome-ignore lint/suspicious/noSparseArray: the gap is what is tested.
+  // biome-ignore lint/suspicious/noSparseArray: the hole is under test.
   const secrets = ['real', , 'old'] as string[];
   expect(() => node.verifySync({ body, headers, secrets })).toThrow(
     expect.objectContaining({ code: 'no_secret' }),
   );
 });
 
-test('a body and a secret to sign with are not taken from Object.prototype', () => {
+test('sign ignores a body and a secret in Object.prototype', () => {
   pollute('body', 'x');
   pollute('secret', 'attacker');
   expect(() => node.signSync({ secret: 'k' } as never)).toThrow(
@@ -87,12 +87,12 @@ test('a body and a secret to sign with are not taken from Object.prototype', () 
   );
 });
 
-test('a request that was not verified has no delivery, whatever is in Object.prototype', () => {
+test('an unverified request has no delivery, whatever Object.prototype contains', () => {
   pollute('webhook', { verified: {}, json: () => ({ failed: 0 }) });
   expect(() => deliveryOf({})).toThrow(expect.objectContaining({ code: 'bad_option' }));
 });
 
-test('a replay guard takes no store and no prefix from Object.prototype', async () => {
+test('a replay guard ignores a store and a prefix in Object.prototype', async () => {
   pollute('store', { setIfAbsent: async () => true, delete: async () => {} });
   const guard = createReplayGuard();
   const headers = sent('real');
@@ -127,7 +127,7 @@ describe('a client', () => {
     expect(JSON.stringify(seen.at(-1)?.headers)).not.toContain('attacker');
   });
 
-  test('takes no key and no transport that it was not given from Object.prototype', async () => {
+  test('ignores a key and a transport in Object.prototype', async () => {
     pollute('apiKey', 'attacker');
     const client = createClient({ apiUrl: 'https://service.example.com', transport });
     await expect(client.run.status('r-1')).rejects.toMatchObject({ code: 'credentials' });
@@ -150,20 +150,20 @@ describe('with options in Object.prototype', () => {
   const service = { apiUrl: 'https://service.example.com', apiKey: 'own-key', transport: failed };
   const trigger = { projectSlug: 'shop', processSlug: 'checkout', environmentKey: 'staging' };
 
-  test('a gate judges by its own policy', async () => {
+  test('a gate uses its own policy', async () => {
     pollute('on', { failed: 'pass' });
     const report = await gate({ ...service, runIds: ['r-1'] });
     expect(report).toMatchObject({ gate: 'fail', exitCode: 1 });
   });
 
-  test('a gate and a start send the keys they were given', async () => {
+  test('gate and startRun send their own keys', async () => {
     pollute('idempotencyKey', 'attacker');
     const { runs } = await gate({ ...service, trigger });
     expect(runs[0]?.idempotencyKey).not.toBe('attacker');
     expect((await startRun({ ...service, trigger })).idempotencyKey).not.toBe('attacker');
   });
 
-  test('a mock has a key and a port of its own', async () => {
+  test('a mock has its own key and port', async () => {
     pollute('apiKey', 'attacker');
     pollute('allowHosts', ['attacker.test']);
     const mock = await startMock({});

@@ -5,7 +5,7 @@ import { redactJson } from '../src/redact-json.ts';
 
 const redact = redactor(['12345678', 'true', 'sk_"live\\1']);
 
-describe('secrets in JSON', () => {
+describe('redactJson', () => {
   test.each([
     ['a number', '{"id":12345678}', '{"id":"***"}'],
     ['part of a number', '[9123456780.5]', '["9***0.5"]'],
@@ -13,18 +13,18 @@ describe('secrets in JSON', () => {
     ['a name', '{"12345678":1}', '{"***":1}'],
     ['a string with escapes', '["a sk_\\"live\\\\1 b"]', '["a *** b"]'],
     ['an escaped character', '["1234567\\u0038"]', '["***"]'],
-    ['a whole text', '12345678', '"***"'],
+    ['the whole text', '12345678', '"***"'],
     ['several lines', '{"id":12345678}\n{"id":2}\n', '{"id":"***"}\n{"id":2}\n'],
-  ])('are taken out, and it stays JSON: %s', (_what, json, shown) =>
-    expect(redactJson(json, redact)).toBe(shown),
+  ])('redacts %s and returns valid JSON', (_what, json, redacted) =>
+    expect(redactJson(json, redact)).toBe(redacted),
   );
 
   test.each(['{"a":true,"n":10.50,"b":"\\u0023"}', ' [ 1e400 , null ] ', '""'])(
-    'leave the rest as it came: %s',
+    'does not change JSON without secrets: %s',
     (json) => expect(redactJson(json, redact)).toBe(json),
   );
 
-  test('leave JSON, whatever the secrets are', () => {
+  test('returns valid JSON for any secrets', () => {
     const secret = fc.oneof(
       fc.string({ minLength: 4, maxLength: 10 }),
       fc.constantFrom('null', 'false', '":{"', '","a', '1234', '[1,2', '}}]]', '\\\\\\\\', '0000'),

@@ -7,9 +7,9 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const percentAll = (text: string) =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
 
-/** How a service or a proxy may write back what it was sent. */
+/** The ways in which a service or a proxy may repeat a secret. */
 const spellings: Readonly<Record<string, (secret: string) => string>> = {
-  'as it is': (secret) => secret,
+  unchanged: (secret) => secret,
   'in upper case': (secret) => secret.toUpperCase(),
   'in lower case': (secret) => secret.toLowerCase(),
   'percent-encoded': encodeURIComponent,
@@ -17,7 +17,7 @@ const spellings: Readonly<Record<string, (secret: string) => string>> = {
   'percent-encoded, every byte': percentAll,
   'form-encoded': (secret) => new URLSearchParams({ q: secret }).toString().slice(2),
   'in JSON': (secret) => JSON.stringify(secret).slice(1, -1),
-  'in JSON with escapes only': (secret) =>
+  'in JSON, fully escaped': (secret) =>
     Array.from(
       { length: secret.length },
       (_, at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0')}`,
@@ -29,7 +29,7 @@ const spellings: Readonly<Record<string, (secret: string) => string>> = {
   'in base64url': (secret) => Buffer.from(`a ${secret}`).toString('base64url'),
 };
 
-/** The longest piece of the text that another one has, too, whatever the case. */
+/** Returns the length of the longest common substring, ignoring case. */
 function shared(text: string, other: string): number {
   const [a, b] = [text.toLowerCase(), other.toLowerCase()];
   let most = 0;
@@ -43,11 +43,11 @@ const secrets = fc.string({
   minLength: 8,
   maxLength: 60,
 });
-/** Nothing of it can stand in a secret. */
+/** Characters that do not occur in the secrets. */
 const padding = fc.string({ unit: fc.constantFrom(' ', '.', '!', '(', 'ł'), maxLength: 300 });
 
 describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
-  test('is taken out of a text', () => {
+  test('is redacted in a text', () => {
     fc.assert(
       fc.property(secrets, padding, padding, (secret, before, after) => {
         const shown = redactor([secret])(`${before}${spell(secret)}${after}`);
@@ -67,7 +67,7 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
     );
   });
 
-  test('is taken out of JSON, which stays JSON', () => {
+  test('is redacted in JSON, which stays valid', () => {
     fc.assert(
       fc.property(secrets, padding, (secret, before) => {
         const json = escapeJson(JSON.stringify({ text: `\n${before}${spell(secret)}` }));
@@ -77,7 +77,7 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
     );
   });
 
-  test('is taken out where a text was cut within it before', () => {
+  test('is redacted in a text that was cut off within it', () => {
     fc.assert(
       fc.property(secrets, padding, fc.integer({ min: 1, max: 400 }), (secret, before, limit) => {
         const shown = redactor([secret])(excerpt(`${before}${spell(secret)} and more`, limit));
@@ -91,7 +91,7 @@ describe.each(Object.entries(spellings))('a secret %s', (_, spell) => {
   });
 });
 
-test('a text without a secret stays as it is, whatever escapes it has', () => {
+test('a text without a secret is unchanged, whatever escapes it contains', () => {
   const redact = redactor(['rg_0123456789abcdef', 'pass']);
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'%25\\u0061&#;+-_"…xyz') }), (text) => {
@@ -100,22 +100,22 @@ test('a text without a secret stays as it is, whatever escapes it has', () => {
   );
 });
 
-test('secrets that overlap leave nothing of one another', () => {
+test('overlapping secrets are both redacted', () => {
   expect(redactor(['abcdefgh', 'efghijklmnop'])('<abcdefghijklmnop>')).toBe('<***>');
   expect(redactor(['efghijkl', 'abcdefghijklmnop'])('<abcdefghijklmnop>')).toBe('<***>');
 });
 
-test('a secret of fewer than eight characters is found as it is written alone', () => {
+test('a secret of fewer than 8 characters is found only in its exact spelling', () => {
   const redact = redactor(['pa5s']);
   expect(redact('pa5s PA5S cGE1cw==')).toBe('*** PA5S cGE1cw==');
 });
 
-test('a secret with controls in it is found in what is harmless to print', () => {
+test('a secret with control characters is found in sanitized text', () => {
   const secret = 'key\u0007-\u001b[31m-##[end]';
   expect(redactor([secret])(sanitize(`<${secret}>`))).toBe('<***>');
 });
 
-test('what comes before a cut is a secret only if it begins one', () => {
+test('text before a cut is redacted only if a secret begins with it', () => {
   const redact = redactor(['rg_live_0123456789']);
   expect(redact('"rg_live_other…", rg_live_')).toBe('"rg_live_other…", ***');
   expect(redact('"rg_live_012…"')).toBe('"***…"');
@@ -123,13 +123,13 @@ test('what comes before a cut is a secret only if it begins one', () => {
     expect(redact(`"rg_live_012${mark}"`)).toBe(`"***${mark}"`);
 });
 
-test('a secret that ends in half of an escape is taken out as far as it goes', () => {
+test('a secret that is cut off within an escape is redacted up to there', () => {
   const redact = redactor(['rg_live_0123456789']);
   const escaped = [...'rg_live_0123456789'].map((char) => `&#${char.charCodeAt(0)};`).join('');
   for (const end of [50, 51, 52, 53, 54]) expect(redact(escaped.slice(0, end))).toMatch(/^\*\*\*&?#?\d*$/);
 });
 
-test('HTML entities may have zeros before their number', () => {
+test('HTML entities with leading zeros are decoded', () => {
   const redact = redactor(['rg_live_0123456789']);
   const escaped = [...'rg_live_0123456789']
     .map((char) => `&#x0000${char.charCodeAt(0).toString(16)};`)
@@ -137,11 +137,11 @@ test('HTML entities may have zeros before their number', () => {
   expect(redact(`<${escaped}>`)).toBe('<***>');
 });
 
-test('letters beyond ASCII are found in upper case, too, when percent-encoded', () => {
+test('percent-encoded non-ASCII letters are found in upper case, too', () => {
   expect(redactor(['pässwörd-1'])(encodeURIComponent('PÄSSWÖRD-1'))).toBe('***');
 });
 
-/** How often a character is read: time on a busy machine says little. */
+/** Counts how often a character is read, since measured time depends on the machine. */
 function reads(secrets: readonly string[], text: string): number {
   const redact = redactor(secrets);
   const { charCodeAt } = String.prototype;
@@ -159,7 +159,7 @@ function reads(secrets: readonly string[], text: string): number {
 }
 
 test.each(['%', '%25', '\\', '\\\\u0061', '&#', '+', '…', 'r', 'rg_k3J9a', 'RG_K3J9AZ7…'])(
-  'the work for hostile text of %j grows with its length alone',
+  'the work for hostile text of %j grows only with its length',
   (unit) => {
     const secrets = ['rg_k3J9aZ7qLm', 'another%25secret\\\\', `${'\\'.repeat(9)}x`];
     const work = (length: number) => reads(secrets, unit.repeat(length));
@@ -174,7 +174,7 @@ test.each([
   ['%', '%2525'],
   ['&amp;', '&amp;'],
   ['\\u005c', '\\u005c\\'],
-])('the work for a secret of many %j in a text of many %j stays small', (part, unit) => {
+])('the work for a secret of many %j in a text of many %j is limited', (part, unit) => {
   const work = (times: number) => reads([`${part.repeat(times)}end`], unit.repeat(60));
   expect(work(12)).toBeLessThan(6 * work(4) + 1000);
 });

@@ -7,17 +7,17 @@ import { describe, expect, test } from 'vitest';
 import { rateLimitLeft } from '../src/client/rate-limit.ts';
 import { pathPattern } from '../src/contract/endpoint.ts';
 
-/** The pure JavaScript build: the same result on every platform, without a child process. */
+/** The pure JavaScript build, which has the same result on every platform and needs no child process. */
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');
 
 const root = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Files whose expressions may take longer, and why that cannot be used against anyone. */
+/** Files whose expressions may take longer than linear time, and why that is safe. */
 const exceptions: Readonly<Record<string, string>> = {
   'commands/selftest/hints.ts': "reads the user's own script, in lines of at most 1,000 characters",
 };
 
-/** Runs the code that builds expressions at run time, for every file that does. */
+/** Runs the code that builds expressions at run time, by file. */
 const builders: Readonly<Record<string, () => unknown>> = {
   'contract/endpoint.ts': () => pathPattern('/api/a/{id}/b/{key}'),
   'client/rate-limit.ts': () => rateLimitLeft({ ratelimit: 'limit=1, remaining=1, reset=1' }, 0),
@@ -49,7 +49,7 @@ const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
   }))
   .filter(({ file }) => !Object.hasOwn(exceptions, file));
 
-/** The expressions that code builds while it runs. */
+/** Returns the expressions that are built during a call. */
 async function builtBy(run: () => unknown): Promise<string[]> {
   const seen: string[] = [];
   const original = globalThis.RegExp;
@@ -69,8 +69,8 @@ async function builtBy(run: () => unknown): Promise<string[]> {
 }
 
 /**
- * Every limit is a number of steps and none a time, so that the result is the same on a machine with much to do. What takes
- * more than a hundred steps for each character of the longest attack counts as superlinear.
+ * All limits are numbers of steps, not times, so that the result does not depend on the load of the machine. More than
+ * 100 steps for each character of the longest attack counts as superlinear.
  */
 const bySteps = {
   randomSeed: 1,
@@ -78,7 +78,7 @@ const bySteps = {
   seedingTimeout: null,
   incubationTimeout: null,
   attackTimeout: null,
-  // Negative: no attack is tried out against the clock.
+  // A negative value turns off the validation of attacks by time.
   recallTimeout: -1,
   attackLimit: 2_000_000,
   maxAttackStringSize: 20_000,
@@ -89,7 +89,7 @@ const bySteps = {
   maxGeneStringSize: 1000,
 };
 
-/** Null when the time grows no faster than the input, else what grows and an input that shows it. */
+/** Returns null if the expression takes linear time, else its complexity and an attack. */
 function superlinear(literal: string): string | null {
   const end = literal.lastIndexOf('/');
   const source = literal.slice(1, end);
@@ -119,7 +119,7 @@ describe('the check', () => {
     expect(superlinear(literal)).toBeNull();
   });
 
-  test('finds expressions wherever they stand, and those that are built', async () => {
+  test('finds expressions anywhere in the code, and those built at run time', async () => {
     const code = `const a = { b: /x+/g }; // /y/\nf(\`\${/z*/.test(s)}\`); new RegExp(s);`;
     expect(expressionsIn(code)).toEqual({ literals: ['/x+/g', '/z*/'], builds: true });
     const source = 'q+';
@@ -130,15 +130,15 @@ describe('the check', () => {
 describe('the regular expressions in src', () => {
   const literals = [...new Set(sources.flatMap((source) => source.literals))];
 
-  test('are all found', () => {
+  test('are found', () => {
     expect(literals.length).toBeGreaterThan(100);
   });
 
-  test('take linear time, whatever the input', { timeout: 0 }, () => {
+  test('take linear time for any input', { timeout: 0 }, () => {
     expect(literals.map(superlinear).filter((found) => found !== null)).toEqual([]);
   });
 
-  test('that are built at run time are all in the list of this test', () => {
+  test('that are built at run time are listed in this test', () => {
     const building = sources.filter(({ builds }) => builds).map(({ file }) => file);
     expect(building.toSorted()).toEqual(Object.keys(builders).toSorted());
   });

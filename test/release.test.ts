@@ -21,7 +21,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let folder: string;
 let seed: string;
-/** A clone of `origin`, with the built action in it, as after `npm run build`. */
+/** A clone of `origin` with the built action, as after `npm run build`. */
 let clone: string;
 
 const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.test' };
@@ -47,7 +47,7 @@ function edit(file: string, from: RegExp, to: string): void {
   writeFileSync(join(clone, file), text.replace(from, to));
 }
 
-/** Says a version wherever it is said. */
+/** Writes the version to every file that contains it. */
 function setVersion(version: string): void {
   edit('package.json', /"version": "[^"]+"/, `"version": "${version}"`);
   edit('package-lock.json', /"version": "[^"]+"/, `"version": "${version}"`);
@@ -56,8 +56,8 @@ function setVersion(version: string): void {
   edit('CHANGELOG.md', /^## .*$/m, `## ${version} (2026-01-31)`);
 }
 
-/** What the changelog begins with, committed. */
-function heading(text: string): void {
+/** Replaces the first heading of the changelog and commits it. */
+function setHeading(text: string): void {
   edit('CHANGELOG.md', /^## .*$/m, text);
   git('commit', '-qam', text);
 }
@@ -87,7 +87,7 @@ beforeEach(() => {
   gitIn(folder, 'clone', '-q', '--bare', seed, origin);
   gitIn(folder, 'clone', '-q', origin, clone);
   cpSync(join(root, 'dist/action'), join(clone, 'dist/action'), { recursive: true });
-  // What a release has no need of.
+  // Not part of a release.
   writeFileSync(join(clone, 'dist/cli.js'), '');
   commitVersion('1.2.3');
   pushMain();
@@ -100,7 +100,7 @@ const tags = (where = clone) => gitIn(where, 'tag').split('\n').filter(Boolean);
 const origin = () => join(dirname(clone), 'origin.git');
 
 describe('npm run release', () => {
-  it('tags a commit beside main that has the built action, and leaves main as it was', async () => {
+  it('tags a commit off main with the built action and does not change main', async () => {
     const main = git('rev-parse', 'main');
     const ended = await quick('1.2.3');
     expect(ended.code, ended.err).toBe(0);
@@ -123,7 +123,7 @@ describe('npm run release', () => {
     );
   });
 
-  it('what is tagged runs as an action, with nothing installed', async () => {
+  it('tags files that run as an action without installing anything', async () => {
     await quick('1.2.3');
     const action = join(dirname(clone), 'action');
     mkdirSync(action);
@@ -148,7 +148,7 @@ describe('npm run release', () => {
     }
   });
 
-  it('the next one moves the tag of the major version; a candidate does not', async () => {
+  it('moves the tag of the major version for a release, but not for a release candidate', async () => {
     await quick('1.2.3');
     const first = git('rev-parse', 'v1^{commit}');
     commitVersion('1.3.0-rc.1');
@@ -161,7 +161,7 @@ describe('npm run release', () => {
     expect(tags()).toEqual(['v1', 'v1.2.3', 'v1.3.0', 'v1.3.0-rc.1']);
   });
 
-  it('--dry-run says what it would do, and does not', async () => {
+  it('with --dry-run only prints what it would do', async () => {
     const ended = await quick('1.2.3', '--dry-run', '--push');
     expect(ended.code, ended.err).toBe(0);
     expect(ended.out).toMatch(/would tag v1\.2\.3 and v1/);
@@ -170,7 +170,7 @@ describe('npm run release', () => {
     expect(tags(origin())).toEqual([]);
   });
 
-  it('pushes with --push alone, and tags alone', async () => {
+  it('pushes only with --push, and only tags', async () => {
     await quick('1.2.3');
     expect(tags(origin())).toEqual([]);
     commitVersion('1.2.4');
@@ -199,30 +199,35 @@ describe('npm run release', () => {
   );
 
   it.each<[string, string, () => void, RegExp]>([
-    ['a change that is not committed', '1.2.3', () => writeFileSync(join(clone, 'new'), ''), /not committed/],
+    ['an uncommitted change', '1.2.3', () => writeFileSync(join(clone, 'new'), ''), /uncommitted changes/],
     [
-      'another version than the files say',
+      'a version that differs from the files',
       '1.2.4',
       () => {},
-      /package\.json says 1\.2\.3[\s\S]*version\.ts says/,
+      /package\.json has 1\.2\.3[\s\S]*version\.ts has/,
     ],
-    ['a changelog without the version', '1.2.3', () => heading('## 1.2.2'), /CHANGELOG/],
+    ['a changelog without the version', '1.2.3', () => setHeading('## 1.2.2'), /CHANGELOG/],
     [
-      'a changelog that says it is not released',
+      'a changelog that marks the version as not released',
       '1.2.3',
-      () => heading('## 1.2.3 (not released)'),
-      /is not released/,
+      () => setHeading('## 1.2.3 (not released)'),
+      /marks 1\.2\.3 as not released/,
     ],
-    ['a tag that is there', '1.2.3', () => void git('tag', 'v1.2.3', 'HEAD~1'), /a tag v1\.2\.3 already/],
-    ['another branch', '1.2.3', () => void git('switch', '-qc', 'other'), /the branch other, not main/],
+    [
+      'an existing tag',
+      '1.2.3',
+      () => void git('tag', 'v1.2.3', 'HEAD~1'),
+      /the tag v1\.2\.3 already exists/,
+    ],
+    ['another branch', '1.2.3', () => void git('switch', '-qc', 'other'), /the branch is other, not main/],
     [
       'an action that is not built',
       '1.2.3',
       () => rmSync(join(clone, 'dist'), { recursive: true }),
       /not built/,
     ],
-    ['no version', 'v1', () => {}, /"v1" is no version/],
-  ])('is refused: %s', async (_name, version, spoil, message) => {
+    ['an invalid version', 'v1', () => {}, /"v1" is not a version/],
+  ])('refuses %s', async (_name, version, spoil, message) => {
     spoil();
     const before = tags();
     const ended = await quick(version);
@@ -231,7 +236,7 @@ describe('npm run release', () => {
     expect(tags()).toEqual(before);
   });
 
-  it('installs, lints, checks types, tests and builds first, and stops where one fails', async () => {
+  it('installs, lints, checks types, tests and builds first, and stops at the first failure', async () => {
     const log = join(dirname(clone), 'npm.log');
     const npm = join(dirname(clone), 'bin/npm');
     mkdirSync(dirname(npm));
@@ -257,7 +262,7 @@ interface Job {
 
 const workflows = join(root, '.github/workflows');
 const read = (name: string) => readFileSync(join(workflows, name), 'utf8');
-// biome-ignore lint/suspicious/noExplicitAny: looked at key by key, and missing keys fail the test.
+// biome-ignore lint/suspicious/noExplicitAny: read key by key; a missing key fails the test.
 const parsed = (name: string): any => parseYaml(read(name));
 const jobsOf = (name: string) => Object.entries<Job>(parsed(name).jobs);
 const shellOf = ({ steps }: Job) => steps.map((step) => step.run ?? '').join('\n');
@@ -265,33 +270,36 @@ const shellOf = ({ steps }: Job) => steps.map((step) => step.run ?? '').join('\n
 describe('the workflows', () => {
   const names = existsSync(workflows) ? readdirSync(workflows) : [];
 
-  it('are two', () => expect(names.sort()).toEqual(['ci.yml', 'release.yml']));
+  it('are ci.yml and release.yml', () => expect(names.sort()).toEqual(['ci.yml', 'release.yml']));
 
-  it.each(names)('%s: least permissions, a limit for each job, every action pinned by its commit', (name) => {
-    const { permissions, concurrency } = parsed(name);
-    expect(concurrency.group).toBeTruthy();
-    expect(permissions).toEqual(name === 'release.yml' ? {} : { contents: 'read' });
-    for (const [id, job] of jobsOf(name)) {
-      expect(Object.keys(job.permissions ?? {}), id).toEqual(
-        id === 'publish' ? ['contents', 'id-token'] : name === 'release.yml' ? ['contents'] : [],
-      );
-      expect(job.permissions?.contents ?? 'read', id).toBe('read');
-      expect(job['timeout-minutes']).toBeLessThanOrEqual(60);
-      for (const step of job.steps) {
-        if (step.uses?.startsWith('actions/checkout'))
-          expect(step.with).toMatchObject({ 'persist-credentials': false });
+  it.each(names)(
+    '%s has minimal permissions, a time limit for each job, and actions pinned by commit',
+    (name) => {
+      const { permissions, concurrency } = parsed(name);
+      expect(concurrency.group).toBeTruthy();
+      expect(permissions).toEqual(name === 'release.yml' ? {} : { contents: 'read' });
+      for (const [id, job] of jobsOf(name)) {
+        expect(Object.keys(job.permissions ?? {}), id).toEqual(
+          id === 'publish' ? ['contents', 'id-token'] : name === 'release.yml' ? ['contents'] : [],
+        );
+        expect(job.permissions?.contents ?? 'read', id).toBe('read');
+        expect(job['timeout-minutes']).toBeLessThanOrEqual(60);
+        for (const step of job.steps) {
+          if (step.uses?.startsWith('actions/checkout'))
+            expect(step.with).toMatchObject({ 'persist-credentials': false });
+        }
       }
-    }
-    for (const [line] of read(name).matchAll(/^.*\buses:.*$/gm))
-      expect(line).toMatch(/uses: [\w.-]+\/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
-  });
+      for (const [line] of read(name).matchAll(/^.*\buses:.*$/gm))
+        expect(line).toMatch(/uses: [\w.-]+\/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    },
+  );
 
-  it.each(names)('%s: no secret, no registry, nothing from outside in a shell line', (name) => {
+  it.each(names)('%s uses no secrets, no registry and no expressions in shell code', (name) => {
     expect(read(name)).not.toMatch(/secrets\.|pull_request_target|https?:|registry-url|NODE_AUTH_TOKEN/);
     for (const [, job] of jobsOf(name)) expect(shellOf(job)).not.toContain('${{');
   });
 
-  it('ci.yml runs on the Node versions that are documented, the least of package.json among them', () => {
+  it('ci.yml tests the documented Node versions, from the minimum in package.json on', () => {
     const { node } = parsed('ci.yml').jobs.test.strategy.matrix;
     const [, documented] =
       /tested on Node ([\d, and]+)\./.exec(readFileSync(join(root, 'docs/ci.md'), 'utf8')) ?? [];
@@ -307,7 +315,7 @@ describe('the workflows', () => {
     ]);
   });
 
-  it('the action is not in the package: it is in the tags', () => {
+  it('the package does not contain the action, which is in the tags', () => {
     expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).files).toContain('!dist/action');
   });
 });
@@ -320,11 +328,11 @@ describe('release.yml', () => {
     return String(found[0]?.run);
   };
 
-  it('starts for the tag of a version, and not for the moving tag', () =>
+  it('starts for the tag of a version, but not for the tag of a major version', () =>
     expect(on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+*'] } }));
 
   it.each(Object.entries(jobs))(
-    'the job %s has an identity for npm, or runs what it installs and checks out, never both',
+    'the job %s either has an identity for npm or runs code of the repository and its dependencies, never both',
     (_name, job) => {
       const identified = job.permissions?.['id-token'] !== undefined;
       const commands = /\b(npm|npx|node|bash|sh|make|corepack|yarn|pnpm)\b[^\n]*/g;
@@ -337,17 +345,17 @@ describe('release.yml', () => {
     },
   );
 
-  it('publishes by the checksum that the build has handed over', () => {
+  it('passes only the checksum from the build to the publishing job', () => {
     const passed = jobs.publish.steps.flatMap(({ env }) => Object.values(env ?? {}));
     expect(passed).toEqual(['${{ needs.build.outputs.sha256 }}']);
     expect(Object.keys(jobs.build.outputs ?? {})).toEqual(['sha256']);
   });
 
-  /** Runs a step as GitHub does, in a checkout of the tag at `tag` below the working directory. */
+  /** Runs a step as GitHub does, with a checkout of the tag in the folder `tag` of the working directory. */
   const runStep = (text: string, where: string, env: Record<string, string>) =>
     start('bash', ['-e', '-c', text], { ...gitEnv, ...env }, where).ended;
 
-  describe('the check of the tag', () => {
+  describe('the check of the tag accepts or refuses', () => {
     const text = step(jobs.publish, /tag/);
     const other = () => git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'not on main');
     const withFile = (path: string, parent: string) => {
@@ -362,12 +370,12 @@ describe('release.yml', () => {
 
     it.each<[string, () => string, boolean]>([
       ['made by npm run release', () => git('rev-parse', 'v1.2.3^{commit}'), true],
-      ['that object itself, as an annotated tag is one', () => git('rev-parse', 'v1.2.3'), true],
+      ['behind an annotated tag', () => git('rev-parse', 'v1.2.3'), true],
       ['the commit of main itself', () => git('rev-parse', 'main'), false],
-      ['of a parent that is not on main', () => withFile('dist/action/index.js', other()), false],
+      ['whose parent is not on main', () => withFile('dist/action/index.js', other()), false],
       ['without a parent', () => git('commit-tree', 'HEAD^{tree}', '-m', 'alone'), false],
       [
-        'of two parents',
+        'with two parents',
         () => git('commit-tree', 'v1.2.3^{tree}', '-p', 'HEAD', '-p', other(), '-m', 'merge'),
         false,
       ],
@@ -377,26 +385,26 @@ describe('release.yml', () => {
       ['that adds a workflow', () => withFile('.github/workflows/x.yml', 'main'), false],
       ['that adds a dist/action elsewhere', () => withFile('src/dist/action/x', 'main'), false],
       ['that adds nothing', () => other(), false],
-      ['that is not there', () => '1'.repeat(40), false],
-    ])('a commit %s', async (_name, commitOf, right) => {
+      ['that does not exist', () => '1'.repeat(40), false],
+    ])('a commit %s: %#', async (_name, commitOf, right) => {
       await quick('1.2.3');
       rmSync(join(clone, 'dist'), { recursive: true });
       const commit = commitOf();
       const where = join(dirname(clone), 'runner');
       mkdirSync(where);
       gitIn(where, 'clone', '-q', origin(), 'tag');
-      // The objects, as a checkout of the tag brings them; main is what origin has.
+      // Fetch the objects as a checkout of the tag does; main is that of origin.
       gitIn(join(where, 'tag'), 'remote', 'add', 'objects', clone);
       if (!/^1+$/.test(commit)) {
-        git('update-ref', 'refs/tags/tried', commit);
-        gitIn(join(where, 'tag'), 'fetch', '-q', 'objects', 'refs/tags/tried');
+        git('update-ref', 'refs/tags/candidate', commit);
+        gitIn(join(where, 'tag'), 'fetch', '-q', 'objects', 'refs/tags/candidate');
       }
       const ended = await runStep(text, where, { GITHUB_SHA: commit, GITHUB_REF_NAME: 'v1.2.3' });
       expect(ended.code === 0, ended.out + ended.err).toBe(right);
     });
   });
 
-  /** Publishes a tarball of the version with an npm that only notes its arguments; null when it was not called. */
+  /** Publishes a tarball with a fake npm. Returns the arguments of npm, or null if it was not called. */
   async function publish(version: string, ref: string, sum?: string): Promise<string | null> {
     const where = mkdtempSync(join(folder, 'publish-'));
     const tarball = `package/rungate-${version}.tgz`;
@@ -418,7 +426,7 @@ describe('release.yml', () => {
   it.each([
     ['1.2.3', ''],
     ['1.2.3-rc.1', ' --tag next'],
-  ])('publishes the tarball of %s as the build packed it, and runs no script of it', async (version, more) =>
+  ])('publishes the tarball of %s from the build without running its scripts', async (version, more) =>
     expect(await publish(version, `v${version}`)).toBe(
       `publish ./package/rungate-${version}.tgz --provenance --access public --ignore-scripts${more}`,
     ),

@@ -7,7 +7,7 @@ const controls = /[\u0000-\u001f\u007f-\u009f]/;
 const hidden = /[\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/;
 const commands = /##vso\[|##\[|##teamcity\[/i;
 
-/** Text made of what is dangerous, whole and in pieces. */
+/** Dangerous sequences and parts of them. */
 const pieces = fc.constantFrom(
   ...['##', '#', 'vso[', 'VSO[', '[', 'teamcity[', 'TeamCity[', '::', ':', 'error', ' ', '\u00a0', '\u3000'],
   ...['\n', '\r', '\t', '\0', '\x1b', '\x1b[31m', '\x1b]0;title\x07', '\x7f', '\u0085', '\u009b'],
@@ -43,14 +43,14 @@ describe('sanitize', () => {
     ['##\u200bvso[x]', '##\\u200bvso[x]'],
     ['##vso [x]', '##vso [x]'],
     ['', ''],
-  ])('%j is shown as %j', (text, shown) => expect(sanitize(text)).toBe(shown));
+  ])('turns %j into %j', (text, shown) => expect(sanitize(text)).toBe(shown));
 
   test.each(['\u00a0', '\u1680', '\u2003', '\u202f', '\u3000', ' \u00a0 '])(
-    'disarms :: also after %j, which a log reader trims',
+    'breaks up :: after %j, too, which a log reader trims',
     (space) => expect(sanitize(`${space}::error::owned`).trim()).not.toMatch(/^::/),
   );
 
-  test('leaves nothing that commands a terminal or a CI, in one line', () => {
+  test('returns one line that cannot control a terminal or a CI', () => {
     fc.assert(
       fc.property(nasty, (text) => {
         const shown = sanitize(text);
@@ -63,7 +63,7 @@ describe('sanitize', () => {
     );
   });
 
-  test('done twice changes nothing more', () => {
+  test('is idempotent', () => {
     fc.assert(
       fc.property(nasty, (text) => {
         expect(sanitize(sanitize(text))).toBe(sanitize(text));
@@ -72,20 +72,20 @@ describe('sanitize', () => {
     );
   });
 
-  test('shows what it took out: texts that differ in a control still differ', () => {
+  test('keeps texts different that differ only in a control character', () => {
     expect(sanitize('a\x01b')).not.toBe(sanitize('a\x02b'));
     expect(sanitize('a\x01b')).not.toBe(sanitize('ab'));
   });
 });
 
-describe('an excerpt', () => {
+describe('excerpt', () => {
   test.each([
     ['short', 10, 'short'],
     ['exactly10!', 10, 'exactly10!'],
     ['eleven char', 10, 'eleven ch…'],
-  ])('of %j in %i characters is %j', (text, limit, shown) => expect(excerpt(text, limit)).toBe(shown));
+  ])('shortens %j to %i characters: %j', (text, limit, shown) => expect(excerpt(text, limit)).toBe(shown));
 
-  test('is never longer than its limit, and as harmless as the whole', () => {
+  test('never exceeds its limit and is sanitized', () => {
     fc.assert(
       fc.property(nasty, fc.integer({ min: 1, max: 300 }), (text, limit) => {
         const shown = excerpt(text, limit);
@@ -98,17 +98,17 @@ describe('an excerpt', () => {
 });
 
 describe('escapeJson', () => {
-  test('writes # and what is hidden as escapes', () => {
+  test('escapes # and hidden characters', () => {
     expect(escapeJson(JSON.stringify({ '#k': '##vso[x] \u202e \u009b' }))).toBe(
       '{"\\u0023k":"\\u0023\\u0023vso[x] \\u202e \\u009b"}',
     );
   });
 
-  test.each(['\\#', '\\\\#', '#\\', '"#"', '\u2028#'])('keeps %j exact', (text) => {
+  test.each(['\\#', '\\\\#', '#\\', '"#"', '\u2028#'])('does not change the value of %j', (text) => {
     expect(JSON.parse(escapeJson(JSON.stringify(text)))).toBe(text);
   });
 
-  test('keeps every value exact, and leaves nothing that commands a reader of the log', () => {
+  test('does not change any value and leaves nothing that could control a terminal or a CI', () => {
     const value = fc.oneof(fc.jsonValue(), nasty, fc.dictionary(nasty, nasty), fc.array(nasty));
     fc.assert(
       fc.property(value, fc.constantFrom(0, 2), (json, indent) => {
@@ -134,9 +134,11 @@ describe('redactSecrets', () => {
     ['$& and $1', ['$& a'], '***nd $1'],
     ['nothing here', ['s3cret'], 'nothing here'],
     ['nothing here', [], 'nothing here'],
-  ])('%j without %j is %j', (text, secrets, clean) => expect(redactSecrets(text, secrets)).toBe(clean));
+  ])('turns %j with the secrets %j into %j', (text, secrets, clean) =>
+    expect(redactSecrets(text, secrets)).toBe(clean),
+  );
 
-  test('leaves no secret, wherever it stands and whatever else is secret', () => {
+  test('removes every secret at any place', () => {
     const secret = fc.string({ minLength: 4, maxLength: 12 }).filter((one) => !one.includes('*'));
     fc.assert(
       fc.property(
@@ -155,7 +157,7 @@ describe('redactSecrets', () => {
   });
 
   test.each(['ab"cd', 'ab\\cd', 'ab#cd', 'ab\ncd', 'ab\u202ecd', '##vso[ab'])(
-    'knows the secret %j also as JSON and as harmless text show it',
+    'finds the secret %j in JSON and in sanitized text, too',
     (secret) => {
       const json = escapeJson(JSON.stringify({ message: `bad key ${secret}!` }));
       expect(redactSecrets(json, [secret])).toBe('{"message":"bad key ***!"}');
@@ -164,7 +166,7 @@ describe('redactSecrets', () => {
     },
   );
 
-  test('keeps JSON readable', () => {
+  test('keeps JSON valid', () => {
     const secret = fc.string({ unit: 'binary-ascii', minLength: 4 });
     fc.assert(
       fc.property(secret, (one) => {

@@ -1,13 +1,13 @@
 import xterm from '@xterm/headless';
 
-/** A terminal's screen, by the emulator of VS Code: what a person would see of what was written. */
+/** The screen of a terminal as a person would see it, by the terminal emulator of VS Code. */
 export interface TestScreen {
   write(text: string): Promise<void>;
   resize(columns: number, rows: number): void;
-  /** The rows that hold something, from the first that was ever written, those that have scrolled away included. */
+  /** All lines up to the last non-empty one, including those that have scrolled off the screen. */
   lines(): string[];
   cursor(): { row: number; column: number };
-  /** Rows of the screen itself, as drawn: colours are in the cells. */
+  /** The emulator, whose cells have the colours. */
   readonly terminal: InstanceType<typeof xterm.Terminal>;
 }
 
@@ -23,7 +23,7 @@ export function testScreen(columns: number, rows: number): TestScreen {
       for (let at = 0; at < active.length; at += 1) {
         const line = active.getLine(at);
         const text = line?.translateToString(true) ?? '';
-        // A line that the terminal has broken is one line still.
+        // Join the rows of a wrapped line.
         if (line?.isWrapped) lines.push((lines.pop() ?? '') + text);
         else lines.push(text);
       }

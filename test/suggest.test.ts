@@ -4,7 +4,7 @@ import { echoed, instead, nearest } from '../src/suggest.ts';
 
 const words = ['table', 'json', 'ndjson'];
 
-describe('the nearest word', () => {
+describe('nearest', () => {
   it.each([
     ['jsno', 'json'],
     ['JSON', 'json'],
@@ -14,9 +14,9 @@ describe('the nearest word', () => {
     ['', null],
     ['--', null],
     ['x', null],
-  ])('of %j is %j', (given, near) => expect(nearest(given, words)).toBe(near));
+  ])('returns for %j: %j', (given, near) => expect(nearest(given, words)).toBe(near));
 
-  it('is the word itself, in whatever case and with whatever dashes', () =>
+  it('finds a word in any letter case and with any dashes', () =>
     fc.assert(
       fc.property(fc.constantFrom('api-url', 'html-502', 'run.status', 'maxAttempts'), (word) => {
         const all = ['apiUrl', 'html502', 'runStatus', 'max-attempts'];
@@ -25,26 +25,26 @@ describe('the nearest word', () => {
       }),
     ));
 
-  it('is one of the words or none, whatever is given', () =>
+  it('returns one of the words or null for any text', () =>
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (given) => {
         expect([...words, null]).toContain(nearest(given, words));
       }),
     ));
 
-  it('tells statuses apart that differ in a digit', () =>
+  it('prefers a status code that differs in the last digit', () =>
     expect(nearest('html-503', ['html-502', 'html-200'])).toBe('html-502'));
 });
 
-describe('what to write instead', () => {
-  it('is the nearest word', () => expect(instead('tabel', words)).toBe('did you mean table?'));
-  it('is every word where none is near', () =>
+describe('instead', () => {
+  it('suggests the most similar word', () => expect(instead('tabel', words)).toBe('did you mean table?'));
+  it('lists all words if none is similar', () =>
     expect(instead('yaml', words)).toBe('write one of table, json, ndjson'));
 });
 
-describe('a wrong word in a message', () => {
-  it('is repeated', () => expect(echoed('yaml')).toBe('"yaml"'));
-  it('is not, where it is as long as a secret', () =>
+describe('echoed', () => {
+  it('quotes a short word', () => expect(echoed('yaml')).toBe('"yaml"'));
+  it('does not repeat a word that is as long as a secret', () =>
     fc.assert(
       fc.property(fc.string({ minLength: 33 }), (secret) => {
         expect(echoed(secret)).not.toContain(secret);

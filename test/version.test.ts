@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { version } from '../src/version.ts';
 
-test('the version that the program says is the one that the package has', () => {
+test('the program and package.json have the same version', () => {
   const manifest: { version: string } = JSON.parse(
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
   );

@@ -4,12 +4,12 @@ import { runIdOf as find } from '../src/gate/run-id.ts';
 import { describe, readStatus as read } from '../src/gate/run-status.ts';
 import { redactNothing } from '../src/redact.ts';
 
-/** The readers of responses, for tests whose responses hold no secret. */
+/** Response parsers without redaction, for tests with responses that contain no secrets. */
 export const readStatus = (json: unknown, texts: ReadonlyMap<string, string> = new Map()) =>
   read(json, texts, redactNothing);
 export const describeValue = (value: unknown) => describe(value, redactNothing);
-export const runIdOf = (reply: unknown, location?: string, pointer?: string, request: object = {}) =>
-  find(reply, JSON.stringify(reply), location, pointer, request, redactNothing);
+export const runIdOf = (response: unknown, location?: string, pointer?: string, request: object = {}) =>
+  find(response, JSON.stringify(response), location, pointer, request, redactNothing);
 export const runIdIn = (json: string, pointer?: string) =>
   find(JSON.parse(json), json, undefined, pointer, {}, redactNothing);
 export const readPage = (value: unknown) => page(value, redactNothing);
