@@ -1,7 +1,7 @@
 import type { ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
-/** Whether a job that is run again keeps its id is not documented, so it is not used as an id that differs. */
+/** The documentation does not say whether a job keeps its id when it is run again, so the id does not serve as `jobId`. */
 export const appveyor: ProviderRow = {
   provider: 'appveyor',
   detect: 'APPVEYOR',
@@ -18,7 +18,7 @@ export const appveyor: ProviderRow = {
     return read.isTrue('APPVEYOR_RE_BUILD') ? 'manual' : 'push';
   },
   pullRequest: 'APPVEYOR_PULL_REQUEST_NUMBER',
-  // APPVEYOR_REPO_BRANCH of a pull request is its target branch, APPVEYOR_REPO_COMMIT the merge.
+  // In a pull request, APPVEYOR_REPO_BRANCH is the target branch, and APPVEYOR_REPO_COMMIT is the merge commit.
   inPullRequest: {
     ref: 'APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH',
     commitSha: 'APPVEYOR_PULL_REQUEST_HEAD_COMMIT',

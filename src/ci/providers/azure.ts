@@ -2,7 +2,7 @@ import type { Reader } from '../provider-env.ts';
 import { groupOf, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
-/** Returns the name of a stage, job or leg; null for the name that Azure gives where the pipeline gives none. */
+/** Returns the name of a stage, job or leg; null for Azure's default name. */
 function nameOf(read: Reader, variable: string): string | null {
   const name = read.text(variable);
   return name === '__default' ? null : name;
@@ -13,15 +13,15 @@ function pullOfRef(read: Reader): string | null {
 }
 
 /**
- * SYSTEM_JOBATTEMPT counts every attempt of a job, those of a retried stage too. SYSTEM_STAGEATTEMPT is not used: the sum
- * could be the same for two attempts.
+ * SYSTEM_JOBATTEMPT counts all attempts of a job, including those of a retried stage. SYSTEM_STAGEATTEMPT is not added: two
+ * attempts could have the same sum.
  */
 export const azure: ProviderRow = {
   provider: 'azure',
   detect: 'TF_BUILD',
   repository: 'BUILD_REPOSITORY_URI',
   tag: (read) => groupOf(/^refs\/tags\/(.+)$/, read.text('BUILD_SOURCEBRANCH')),
-  // `$/project/branch` belongs to TFVC and is not a branch of git.
+  // `$/project/branch` is a path in TFVC, not a git branch.
   ref: (read) =>
     read.text('BUILD_SOURCEBRANCH')?.startsWith('$/') === true ? null : read.ref('BUILD_SOURCEBRANCH'),
   commitSha: 'BUILD_SOURCEVERSION',
@@ -37,7 +37,7 @@ export const azure: ProviderRow = {
   inPullRequest: {
     ref: 'SYSTEM_PULLREQUEST_SOURCEBRANCH',
     commitSha: 'SYSTEM_PULLREQUEST_SOURCECOMMITID',
-    // For GitHub, the id of a pull request is not its number. Azure Repos has only the id.
+    // A pull request on GitHub has an id and a different number. One in Azure Repos has only the id.
     pullRequest: (read) =>
       read.text('SYSTEM_PULLREQUEST_PULLREQUESTNUMBER', 'SYSTEM_PULLREQUEST_PULLREQUESTID') ??
       pullOfRef(read),

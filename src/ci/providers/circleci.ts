@@ -2,8 +2,8 @@ import { groupOf, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
 /**
- * A re-run is a new workflow of the same pipeline, with a new CIRCLE_WORKFLOW_ID. It keeps the workspace, whose id is that
- * of the first workflow. All workflows of a pipeline share its id, so it could stand for two jobs of one name.
+ * A re-run is a new workflow of the same pipeline, with a new CIRCLE_WORKFLOW_ID. It keeps the workspace, whose id is the id of
+ * the first workflow. The pipeline's id is not used: two workflows that share it may have jobs of the same name.
  */
 export const circleci: ProviderRow = {
   provider: 'circleci',
@@ -16,12 +16,12 @@ export const circleci: ProviderRow = {
   tag: 'CIRCLE_TAG',
   ref: 'CIRCLE_BRANCH',
   commitSha: 'CIRCLE_SHA1',
-  // Set for pull requests from forks alone; one from the repository itself is a push to its branch.
+  // Set only for pull requests from forks. A pull request from the repository itself looks like a push to its branch.
   isPullRequest: (read) => read.text('CIRCLE_PR_NUMBER') !== null,
   pullRequest: (read) =>
     read.text('CIRCLE_PR_NUMBER') ?? groupOf(/\/(\d+)$/, read.text('CIRCLE_PULL_REQUEST')),
   inPullRequest: {
-    // A fork's branch is `pull/12` here: its own name is not known.
+    // The branch of a fork is `pull/12` here; its real name is unknown.
     ref: (read) => {
       const branch = read.ref('CIRCLE_BRANCH');
       return /^pull\/\d+/.test(branch ?? '') ? null : branch;

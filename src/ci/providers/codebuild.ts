@@ -9,17 +9,17 @@ function eventOf(read: Reader): CiEvent | null {
   if (word === 'PUSH')
     return read.text('CODEBUILD_WEBHOOK_TRIGGER')?.startsWith('tag/') === true ? 'tag' : 'push';
   if (word !== null) return word.startsWith('PULL_REQUEST_') ? 'pull_request' : 'other';
-  // Any other initiator is the name of a user or a role: a manual start and one by the API look the same.
+  // Any other initiator is the name of a user or a role, so a manual start looks like a start by the API.
   return /^(codepipeline|rule)\//.test(initiator ?? '') ? 'other' : null;
 }
 
-/** Returns the branch or tag in CODEBUILD_SOURCE_VERSION, which may also be a commit, a pull request or a stored object. */
+/** Returns the branch or tag in CODEBUILD_SOURCE_VERSION, which may also be a commit, a pull request or an S3 object. */
 function refOf(version: string | null): string | null {
   const name = version?.replace(/\^\{[0-9a-f]+\}$/, '') ?? null;
   return name === null || /^(arn:|pr\/|[0-9a-f]{40}$)/.test(name) ? null : cleanRef(name);
 }
 
-/** Returns the console's page of a build. China and GovCloud have other consoles. */
+/** Returns the page of a build in the console; null in China and GovCloud, which have other consoles. */
 function consoleUrl(arn: string | null): string | null {
   const [, region, account, project, id] =
     /^arn:aws:codebuild:([\w-]+):(\d+):build\/([^:]+):(.+)$/.exec(arn ?? '') ?? [];
@@ -28,7 +28,7 @@ function consoleUrl(arn: string | null): string | null {
   return page(base, account, 'projects', project, 'build', `${project}:${id}`);
 }
 
-/** A retried build has a new id: it is another run. */
+/** A retried build has a new id and counts as a new run. */
 export const codebuild: ProviderRow = {
   provider: 'codebuild',
   detect: (read) => read.text('CODEBUILD_BUILD_ID') !== null && read.text('CODEBUILD_BUILD_ARN') !== null,
@@ -37,7 +37,7 @@ export const codebuild: ProviderRow = {
     const version = read.text('CODEBUILD_SOURCE_VERSION');
     return read.ref('CODEBUILD_WEBHOOK_HEAD_REF') ?? refOf(version);
   },
-  // The head of a pull request: CodeBuild merges nothing.
+  // In a pull request this is the head: CodeBuild does not merge.
   commitSha: 'CODEBUILD_RESOLVED_SOURCE_VERSION',
   rawEvent: 'CODEBUILD_WEBHOOK_EVENT',
   event: eventOf,

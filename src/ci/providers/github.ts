@@ -3,8 +3,8 @@ import { groupOf, type ProviderRow } from '../provider-row.ts';
 import { page } from '../provider-url.ts';
 
 /**
- * In a pull request, GITHUB_SHA is the merge commit that GitHub made (`pull_request`) or the base (`pull_request_target`).
- * Only the event's payload has the head: without it there is no commit rather than a wrong one.
+ * In a pull request, GITHUB_SHA is the merge commit that GitHub generated (`pull_request`) or the base
+ * (`pull_request_target`). Only the event's payload contains the head; without the payload the commit is null, not wrong.
  */
 export const github: ProviderRow = {
   provider: 'github',
@@ -47,7 +47,7 @@ export const github: ProviderRow = {
     ),
   runId: 'GITHUB_RUN_ID',
   job: 'GITHUB_JOB',
-  // Unique within the job: `__run`, `__run_2`, or the step's own id.
+  // Unique within the job: `__run`, `__run_2`, or the id of the step.
   step: 'GITHUB_ACTION',
   attempt: 'GITHUB_RUN_ATTEMPT',
   temporaryFolder: 'RUNNER_TEMP',

@@ -1,13 +1,13 @@
 import type { Reader } from '../provider-env.ts';
 import type { ProviderRow } from '../provider-row.ts';
 
-/** Returns the cell that `parallel: matrix` appends to a job's name: `test: [a, b]`. */
+/** Returns the matrix cell that `parallel: matrix` appends to a job's name: `test: [a, b]`. */
 function cellOf(job: string | null): string | null {
   const start = job?.indexOf(': [') ?? -1;
   return (start >= 0 && job?.endsWith(']') && job.slice(start + 3, -1)) || null;
 }
 
-/** Whether the pipeline is for merged results or a merge train: CI_COMMIT_SHA is a merge that GitLab made then. */
+/** Returns whether the pipeline is for merged results or a merge train, where CI_COMMIT_SHA is a generated merge commit. */
 function isMerge(read: Reader): boolean {
   return (
     read.text('CI_MERGE_REQUEST_IID') !== null &&
@@ -15,7 +15,7 @@ function isMerge(read: Reader): boolean {
   );
 }
 
-/** A retried job has the same pipeline and a new job number: GitLab numbers jobs and does not count attempts. */
+/** A retried job has the same pipeline and a new job number: GitLab numbers jobs but does not count attempts. */
 export const gitlab: ProviderRow = {
   provider: 'gitlab',
   detect: 'GITLAB_CI',

@@ -1,9 +1,9 @@
 import type { ProviderRow } from '../provider-row.ts';
 
-/** A build keeps its number: replayed, rebuilt or restarted from a stage it is another build. */
+/** A build that is replayed, rebuilt or restarted from a stage is a new build with a new number. */
 export const jenkins: ProviderRow = {
   provider: 'jenkins',
-  // JENKINS_URL alone is set in the image of agents, without any build.
+  // The image of an agent sets JENKINS_URL even outside a build.
   detect: (read) =>
     (read.text('JENKINS_URL') !== null || read.text('BUILD_TAG')?.startsWith('jenkins-') === true) &&
     read.text('BUILD_NUMBER') !== null &&
@@ -16,19 +16,19 @@ export const jenkins: ProviderRow = {
   },
   commitSha: ['ghprbActualCommit', 'gitlabMergeRequestLastCommit', 'GIT_COMMIT'],
   rawEvent: 'gitlabActionType',
-  // Of the GitLab plugin: Jenkins itself does not name an event.
+  // From the GitLab plugin: Jenkins itself provides no event.
   events: { PUSH: 'push', TAG_PUSH: 'tag', MERGE: 'pull_request', NOTE: 'pull_request' },
   pullRequest: ['CHANGE_ID', 'ghprbPullId', 'gitlabMergeRequestIid'],
   inPullRequest: {
     ref: ['CHANGE_BRANCH', 'ghprbSourceBranch', 'gitlabSourceBranch'],
-    // GIT_COMMIT of a multibranch pull request is its head or a merge commit, as the job is configured. The name of the
-    // branch ends in `-head` if the job builds both.
+    // In a multibranch pull request, GIT_COMMIT is the head or a merge commit, depending on the configuration of the job. If
+    // the job builds both, the branch name of the head ends in `-head`.
     commitSha: (read) =>
       read.sha('ghprbActualCommit', 'gitlabMergeRequestLastCommit') ??
       (read.text('BRANCH_NAME')?.endsWith('-head') === true ? read.sha('GIT_COMMIT') : null),
   },
   buildUrl: 'BUILD_URL',
-  // Two servers may have jobs of one name: the URL tells them apart.
+  // Two servers may have jobs of the same name, but their URLs differ.
   runId: (read) => read.url('BUILD_URL') ?? read.text('BUILD_TAG'),
   job: 'JOB_NAME',
   step: 'STAGE_NAME',

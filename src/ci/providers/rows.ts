@@ -3,14 +3,14 @@ import { page } from '../provider-url.ts';
 
 // The CIs whose variables need little interpretation.
 
-/** Bitbucket's steps are jobs. They have an id here and no name; a retried step has run number 2. */
+/** Bitbucket's steps are jobs. Its variables contain a step's id but not its name. A retried step has run number 2. */
 export const bitbucket: ProviderRow = {
   provider: 'bitbucket',
   detect: (read) => read.text('BITBUCKET_BUILD_NUMBER') !== null && read.text('BITBUCKET_COMMIT') !== null,
   repository: 'BITBUCKET_REPO_FULL_NAME',
   tag: 'BITBUCKET_TAG',
   ref: 'BITBUCKET_BRANCH',
-  // The head of a pull request, abbreviated to 12 digits.
+  // In a pull request this is the head, abbreviated to 12 digits.
   commitSha: 'BITBUCKET_COMMIT',
   pullRequest: 'BITBUCKET_PR_ID',
   buildUrl: (read) =>
@@ -33,7 +33,7 @@ export const buildkite: ProviderRow = {
   repository: 'BUILDKITE_REPO',
   tag: 'BUILDKITE_TAG',
   ref: 'BUILDKITE_BRANCH',
-  // The head of a pull request, even if the agent checks out its merge; `HEAD`, which is not a commit, until it is resolved.
+  // In a pull request this is the head, even if the agent checks out the merge. It is `HEAD` until the agent resolves it.
   commitSha: 'BUILDKITE_COMMIT',
   rawEvent: 'BUILDKITE_SOURCE',
   events: { webhook: 'push', schedule: 'schedule', ui: 'manual', api: 'api' },
@@ -51,8 +51,8 @@ export const buildkite: ProviderRow = {
 };
 
 /**
- * Cloud Build sets BUILDER_OUTPUT alone. Its substitutions are variables only if the build maps them, or sets
- * `automapSubstitutions`. Their names are common, so they count only together.
+ * Cloud Build itself sets only BUILDER_OUTPUT. Its substitutions are variables only if the build maps them or sets
+ * `automapSubstitutions`. Their names are common, so all of them must be set.
  */
 export const cloudbuild: ProviderRow = {
   provider: 'cloudbuild',
@@ -62,7 +62,7 @@ export const cloudbuild: ProviderRow = {
   repository: 'REPO_FULL_NAME',
   tag: 'TAG_NAME',
   ref: 'BRANCH_NAME',
-  // The head of a pull request: Cloud Build merges nothing.
+  // In a pull request this is the head: Cloud Build does not merge.
   commitSha: ['COMMIT_SHA', 'REVISION_ID'],
   pullRequest: '_PR_NUMBER',
   inPullRequest: { ref: '_HEAD_BRANCH' },
@@ -76,7 +76,7 @@ export const cloudbuild: ProviderRow = {
   runId: 'BUILD_ID',
 };
 
-/** A restarted build has a new number: it is another run. */
+/** A restarted build has a new number and counts as a new run. */
 export const drone: ProviderRow = {
   provider: 'drone',
   detect: 'DRONE',
@@ -87,7 +87,7 @@ export const drone: ProviderRow = {
   rawEvent: 'DRONE_BUILD_EVENT',
   events: { push: 'push', pull_request: 'pull_request', tag: 'tag', cron: 'schedule', custom: 'manual' },
   pullRequest: 'DRONE_PULL_REQUEST',
-  // DRONE_BRANCH of a pull request is its target branch.
+  // In a pull request, DRONE_BRANCH is the target branch.
   inPullRequest: { ref: 'DRONE_SOURCE_BRANCH' },
   buildUrl: 'DRONE_BUILD_LINK',
   runId: 'DRONE_BUILD_NUMBER',
@@ -96,8 +96,8 @@ export const drone: ProviderRow = {
 };
 
 /**
- * TeamCity has branch, trigger and pull request in configuration parameters, which are not environment variables. A build
- * that is run again is another build. Its number need not be unique, so the URL is its id.
+ * TeamCity has the branch, trigger and pull request in configuration parameters, which are not environment variables. A build
+ * that is run again is a new build. Build numbers need not be unique, so the URL serves as the id.
  */
 export const teamcity: ProviderRow = {
   provider: 'teamcity',
@@ -108,7 +108,7 @@ export const teamcity: ProviderRow = {
   job: 'TEAMCITY_BUILDCONF_NAME',
 };
 
-/** A restarted job keeps its number and id. Travis says that it was restarted, but not how often. */
+/** A restarted job keeps its number and id. Travis shows that a job was restarted, but not how often. */
 export const travis: ProviderRow = {
   provider: 'travis',
   detect: 'TRAVIS',
@@ -119,7 +119,7 @@ export const travis: ProviderRow = {
   rawEvent: 'TRAVIS_EVENT_TYPE',
   events: { push: 'push', pull_request: 'pull_request', cron: 'schedule', api: 'api' },
   pullRequest: 'TRAVIS_PULL_REQUEST',
-  // TRAVIS_BRANCH of a pull request is its target branch, TRAVIS_COMMIT the merge.
+  // In a pull request, TRAVIS_BRANCH is the target branch, and TRAVIS_COMMIT is the merge commit.
   inPullRequest: { ref: 'TRAVIS_PULL_REQUEST_BRANCH', commitSha: 'TRAVIS_PULL_REQUEST_SHA' },
   buildUrl: 'TRAVIS_BUILD_WEB_URL',
   runId: 'TRAVIS_BUILD_ID',
@@ -129,8 +129,8 @@ export const travis: ProviderRow = {
 };
 
 /**
- * A restarted pipeline has a new number and its parent's number: it is another run. CI_PIPELINE_RERUNS counts restarts over
- * all those runs, so it is not an attempt of one of them.
+ * A restarted pipeline has a new number, and its parent's number in another variable; it counts as a new run.
+ * CI_PIPELINE_RERUNS counts the restarts across these runs, so it is not the attempt of one of them.
  */
 export const woodpecker: ProviderRow = {
   provider: 'woodpecker',
@@ -150,12 +150,12 @@ export const woodpecker: ProviderRow = {
     manual: 'manual',
   },
   pullRequest: 'CI_COMMIT_PULL_REQUEST',
-  // CI_COMMIT_BRANCH of a pull request is its target branch.
+  // In a pull request, CI_COMMIT_BRANCH is the target branch.
   inPullRequest: { ref: 'CI_COMMIT_SOURCE_BRANCH' },
   buildUrl: 'CI_PIPELINE_URL',
   runId: 'CI_PIPELINE_NUMBER',
   job: 'CI_WORKFLOW_NAME',
   step: 'CI_STEP_NAME',
-  // The cells of a matrix are workflows of one name, each with its own number.
+  // The cells of a matrix are workflows of the same name, each with its own number.
   matrix: 'CI_WORKFLOW_NUMBER',
 };

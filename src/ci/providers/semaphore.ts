@@ -15,7 +15,7 @@ function eventOf(read: Reader): CiEvent | null {
   return kind === 'tag' ? 'tag' : null;
 }
 
-/** A workflow has one pipeline for each promotion, and two of them may have jobs of one name: the pipeline is the run. */
+/** A workflow has a pipeline for each promotion, and two of them may have jobs of the same name, so the pipeline is the run. */
 export const semaphore: ProviderRow = {
   provider: 'semaphore',
   detect: 'SEMAPHORE',
@@ -25,7 +25,7 @@ export const semaphore: ProviderRow = {
   commitSha: 'SEMAPHORE_GIT_SHA',
   event: eventOf,
   isPullRequest: (read) => read.text('SEMAPHORE_GIT_REF_TYPE') === 'pull-request',
-  // SEMAPHORE_GIT_BRANCH of a pull request is its target branch, SEMAPHORE_GIT_SHA the merge.
+  // In a pull request, SEMAPHORE_GIT_BRANCH is the target branch, and SEMAPHORE_GIT_SHA is the merge commit.
   inPullRequest: {
     ref: 'SEMAPHORE_GIT_PR_BRANCH',
     commitSha: 'SEMAPHORE_GIT_PR_SHA',

@@ -1,11 +1,11 @@
 import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
 import { describeOutcome, headline, messageLines, runTitle } from './wording.ts';
 
-/** What XML 1.0 cannot hold, not even as a reference: controls, halves of pairs, two non-characters. */
+/** Characters that XML 1.0 cannot contain, not even as a reference: controls, lone surrogates and two non-characters. */
 const forbidden =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Also what a parser makes something else of (a carriage return) and what few show. */
+/** Includes characters that a parser changes (a carriage return) and characters that are rarely visible. */
 const special = /[&<>"'\r\u007f-\u009f\u2028\u2029]/g;
 
 const names: Readonly<Record<string, string>> = {
@@ -20,36 +20,36 @@ function reference(char: string): string {
   return names[char] ?? `&#${char.charCodeAt(0)};`;
 }
 
-/** Text as character data: comes back as it was, but for what XML cannot hold. */
+/** Returns the text as character data, which a parser reads unchanged. Characters that XML cannot contain are removed. */
 function xmlText(text: string): string {
   return text.replace(forbidden, '').replace(special, reference);
 }
 
-/** The same in an attribute, where a parser makes spaces of tabs and line ends. */
+/** Returns the text for an attribute, where a parser would turn tabs and line breaks into spaces. */
 function attributeText(text: string): string {
   return xmlText(text).replace(/[\t\n]/g, reference);
 }
 
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** An element in a line of its own: with text, with elements, or empty. `inside` is XML already. */
+/** Returns an element in one line. `inside` is XML. */
 function element(name: string, attributes: Attributes, inside = ''): string {
   const given = Object.entries(attributes).filter(([, value]) => value !== undefined);
   const list = given.map(([key, value]) => ` ${key}="${attributeText(String(value))}"`).join('');
   return inside === '' ? `<${name}${list}/>` : `<${name}${list}>${inside}</${name}>`;
 }
 
-/** What is known of the runs beside the gate's result. */
+/** Facts that are not part of the gate's result. */
 export interface JunitFacts {
-  /** When the wait began, in milliseconds since the epoch. */
+  /** Start of the wait, in milliseconds since the epoch. */
   startedAt?: number | undefined;
 }
 
 type Result = 'passed' | 'failure' | 'error' | 'skipped';
 
 /**
- * What the run did, whatever the gate makes of it; only of a cancelled one, which has tested nothing, the gate says
- * whether that is a failure. What is not known is an error.
+ * Returns the result of a test case: what the run did, whatever the policy. Only for a cancelled run does the policy decide
+ * whether it is a failure. An unknown outcome is an error.
  */
 function resultOf(run: RunReport): Result {
   switch (run.verdict) {
@@ -67,22 +67,22 @@ function resultOf(run: RunReport): Result {
   }
 }
 
-/** Seconds with three decimals, never with an exponent. */
+/** Returns seconds with three decimals and without an exponent. */
 function seconds(value: number): string {
   return Number.isFinite(value) && value > 0 && value < 1e15 ? value.toFixed(3) : '0.000';
 }
 
-/** What was run: `shop.checkout`; `rungate` where it is not known. */
+/** Returns the project with the process or tags, as in `shop.checkout`; `rungate` if they are unknown. */
 function className({ project, process, tags }: RunReport): string {
   return project === null ? 'rungate' : `${project}.${process ?? tags?.join('+')}`;
 }
 
 function testcase(run: RunReport): string {
   const result = resultOf(run);
-  const told = xmlText(messageLines(run).join('\n'));
+  const text = xmlText(messageLines(run).join('\n'));
   const reason = { type: run.verdict ?? 'stopped', message: describeOutcome(run) };
-  const children = result === 'passed' ? [] : [element(result, reason, told)];
-  children.push(element('system-out', {}, told));
+  const children = result === 'passed' ? [] : [element(result, reason, text)];
+  children.push(element('system-out', {}, text));
   const attributes = { name: runTitle(run), classname: className(run), time: seconds(run.elapsedSeconds) };
   return element('testcase', attributes, `\n${children.map((line) => `      ${line}\n`).join('')}    `);
 }
@@ -104,7 +104,7 @@ const runFacts = [
   'reattached',
 ] as const;
 
-/** The schema has no properties below a test case: they stand above, numbered as the cases are. */
+/** Returns the properties of all runs. The schema allows none in a test case, so the suite has them, numbered like the cases. */
 function properties(report: GateReport): string {
   const { gate, exitCode, interruptedBy, cancellation } = report;
   const runs = report.runs.flatMap((run, index) =>
@@ -116,7 +116,7 @@ function properties(report: GateReport): string {
     .join('');
 }
 
-/** JUnit XML, by the schema that Jenkins' xUnit plugin publishes (junit-10.xsd): a case per run. */
+/** Returns JUnit XML with a case per run. It is valid by the schema of Jenkins' xUnit plugin (junit-10.xsd). */
 export function junitReport(report: GateReport, facts: JunitFacts = {}): string {
   const { runs } = report;
   const tally = (result: Result) => runs.filter((run) => resultOf(run) === result).length;

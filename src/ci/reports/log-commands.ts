@@ -2,9 +2,9 @@ import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
 import { count, headline, messageLines, runTitle } from './wording.ts';
 
-// Commands that a CI reads in a job's log, one in a line.
+// Commands that a CI reads from a job's log, one per line.
 
-/** Replaces in this order: the escape character comes first. */
+/** Replaces the characters in this order: the escape character must be first. */
 function escaped(text: string, escapes: Readonly<Record<string, string>>): string {
   return Object.entries(escapes).reduce((result, [char, code]) => result.replaceAll(char, code), text);
 }
@@ -13,7 +13,7 @@ const githubData = { '%': '%25', '\r': '%0D', '\n': '%0A' };
 const githubProperty = { ...githubData, ':': '%3A', ',': '%2C' };
 const azureData = { '%': '%AZP25', '\r': '%0D', '\n': '%0A', ';': '%3B', ']': '%5D' };
 
-/** Returns a workflow command of GitHub: an annotation. */
+/** Returns GitHub's workflow command for an annotation. */
 export function githubAnnotation(
   level: 'notice' | 'warning' | 'error',
   subject: string,
@@ -24,8 +24,8 @@ export function githubAnnotation(
 
 const levels = { fail: 'error', warn: 'warning', pass: 'notice' } as const;
 
-/** GitHub shows ten of each level in a step, and silently drops the others. */
-const most = 10;
+/** GitHub shows ten annotations of each level per step and silently drops the others. */
+const maxAnnotations = 10;
 
 /** Returns an annotation for each run. */
 export function githubAnnotations(report: GateReport): string[] {
@@ -33,9 +33,9 @@ export function githubAnnotations(report: GateReport): string[] {
   return (['fail', 'warn', 'pass'] as const).flatMap((shown) => {
     const runs = report.runs.filter((run) => shownAs(run) === shown);
     const texts = runs.map((run) => messageLines(run).join('\n'));
-    if (texts.length > most) {
-      const hidden = texts.splice(most - 1).length;
-      texts.push(`${count(hidden, 'run')} more, not shown one by one`);
+    if (texts.length > maxAnnotations) {
+      const hidden = texts.splice(maxAnnotations - 1).length;
+      texts.push(`${count(hidden, 'more run')} not shown`);
     }
     return texts.map((text) => githubAnnotation(levels[shown], `rungate: ${titles[shown]}`, text));
   });
@@ -53,7 +53,7 @@ export function azureCommands(report: GateReport): string[] {
       return `##vso[task.logissue type=${levels[shownAs(run)]}]${text}`;
     });
   const variables = Object.entries(gateOutputs(report)).map(([output, value]) => {
-    // Azure puts a variable into later scripts as text, and would expand this there.
+    // Azure inserts a variable into later scripts as text and would expand this there.
     const text = /\$[([{]/.test(value) ? '' : escaped(value, azureData);
     return `##vso[task.setvariable variable=${variableOf(output)};isOutput=true]${text}`;
   });
@@ -62,7 +62,7 @@ export function azureCommands(report: GateReport): string[] {
 
 const teamcityEscapes: Readonly<Record<string, string>> = { '\n': '|n', '\r': '|r' };
 
-/** TeamCity has its own escapes; a character outside ASCII is written as its code. */
+/** Returns the text in TeamCity's escapes, with characters outside ASCII as their codes. */
 function teamcityValue(text: string): string {
   return text
     .replace(/[|'[\]]/g, '|$&')
@@ -78,15 +78,15 @@ function teamcityMessage(name: string, attributes: Readonly<Record<string, strin
   return `##teamcity[${name}${list.join('')}]`;
 }
 
-/** TeamCity cuts a longer description of a problem. */
-const longestProblem = 4000;
+/** TeamCity truncates a longer description of a build problem. */
+const maxProblemLength = 4000;
 
 function teamcityTest(run: RunReport): string[] {
   const name = runTitle(run);
   const ms = Math.round(run.elapsedSeconds * 1000);
   const duration = Number.isSafeInteger(ms) && ms >= 0 ? String(ms) : '0';
   const [message = '', ...details] = messageLines(run);
-  // A failed test fails the build, whatever the exit code: only if the gate fails.
+  // A failed test fails the build, whatever the exit code, so a run that the policy lets pass is an ignored test.
   const result =
     shownAs(run) === 'fail'
       ? teamcityMessage('testFailed', { name, message, details: details.join('\n') })
@@ -102,7 +102,7 @@ function teamcityTest(run: RunReport): string[] {
 export function teamcityMessages(report: GateReport): string[] {
   const problems = report.runs
     .filter((run) => shownAs(run) === 'fail')
-    .map((run) => `rungate: ${messageLines(run)[0]}`.slice(0, longestProblem));
+    .map((run) => `rungate: ${messageLines(run)[0]}`.slice(0, maxProblemLength));
   return [
     teamcityMessage('testSuiteStarted', { name: 'rungate' }),
     ...report.runs.flatMap(teamcityTest),

@@ -3,7 +3,7 @@ import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
 import { count, describeOutcome, describeRun, headline, hintOf } from './wording.ts';
 
-/** What GitHub takes as a step's summary, and Buildkite as an annotation, in bytes of UTF-8. */
+/** The limit of GitHub for a step's summary, and of Buildkite for an annotation, in bytes of UTF-8. */
 export const markdownLimit = 1024 * 1024;
 
 const longestUrl = 2000;
@@ -11,24 +11,24 @@ const marks = { pass: '✅', warn: '⚠️', fail: '❌' } as const;
 const urgency = { fail: 0, warn: 1, pass: 2 } as const;
 
 /**
- * Text that is not ours as a code span: there no markup, no HTML, no mention, no reference and no link is read. A pipe would
- * end a table's cell even there, so it is shown as an escape.
+ * Returns untrusted text as a code span, in which markup, HTML, mentions, references and links have no effect. A pipe would
+ * end a table cell even in a code span, so it is shown as an escape.
  */
 function code(text: string, limit: number): string {
   const line = excerpt(text, limit).replaceAll('|', '\\u007c');
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((ticks) => ticks.length));
   const fence = '`'.repeat(longest + 1);
-  // A parser takes one space away on both sides, and a backtick at an end would lengthen the fence.
+  // A parser removes one space from both sides, and a backtick at either end would lengthen the fence.
   const space = /^[ `]|[ `]$/.test(line) ? ' ' : '';
   return line.trim() === '' ? '–' : `${fence}${space}${line}${space}${fence}`;
 }
 
-/** A link's address that can be nothing else; null for what is no web address. */
+/** Returns a web address that Markdown reads only as the target of a link; null for any other text. */
 function destination(text: string): string | null {
   const url = text.length > longestUrl ? null : parseUrl(text);
   if (url === null) return null;
   if (!['https:', 'http:'].includes(url.protocol) || url.username !== '' || url.password !== '') return null;
-  // An IPv6 address cannot be told from a link's text.
+  // The brackets of an IPv6 address would be read as the text of a link.
   if (url.hostname.startsWith('[')) return null;
   const plain = url.href.replace(
     /[^\w.~:/?#%=+,;@&-]/g,
@@ -43,7 +43,7 @@ function link(run: RunReport): string {
   return address === null ? code(run.appUrl, 200) : `[open](${address})`;
 }
 
-/** A run by its name and its id. */
+/** Returns a run's name and id for a table cell. */
 function runCell({ name, runId }: RunReport): string {
   const id = runId === null ? '–' : code(runId, 80);
   if (name === null || name === runId) return id;
@@ -72,9 +72,9 @@ function note(run: RunReport): string {
 const head = '| | Run | Verdict | State | Failed | Blocked | |\n|---|---|---|---|---:|---:|---|\n';
 
 const cancellations = {
-  requested: 'What was still going has been told to stop.',
-  failed: 'What was still going could not be told to stop: it may go on.',
-  none: 'What was still going goes on.',
+  requested: 'rungate requested the cancellation of the runs that were still in progress.',
+  failed: 'rungate could not cancel the runs that were still in progress: they may continue.',
+  none: 'rungate did not cancel the runs that were still in progress: they continue.',
 } as const;
 
 function render(report: GateReport, runs: readonly RunReport[], shown: number): string {
@@ -84,14 +84,14 @@ function render(report: GateReport, runs: readonly RunReport[], shown: number): 
   const parts = [
     `### ${marks[shownGate(report)]} rungate: ${headline(report)}\n`,
     some.length === 0 ? '' : head + some.map(row).join(''),
-    missing === 0 ? '' : `${count(missing, 'run')} more had no room here: the whole result is in the log.\n`,
+    missing === 0 ? '' : `${count(missing, 'more run')} did not fit here: the log has the full result.\n`,
     notable.map(note).join(''),
     report.cancellation === undefined ? '' : `${cancellations[report.cancellation]}\n`,
   ];
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** The gate for a job's summary page: the verdict first, what is wrong before what is right, within `limit` bytes. */
+/** Returns the gate for a job's summary page: the verdict first, failed runs before passed ones, at most `limit` bytes. */
 export function markdownReport(report: GateReport, limit = markdownLimit): string {
   const runs = report.runs.toSorted((a, b) => urgency[shownAs(a)] - urgency[shownAs(b)]);
   let shown = runs.length;

@@ -12,26 +12,26 @@ const verdictsByCode: Readonly<Record<number, Verdict>> = {
   7: 'unobserved',
 };
 
-/** Returns the run that decided the gate: the first of the worst, by the gate's exit code and policy. */
+/** Returns the run that decided the gate: the first of the worst runs whose verdict gives the exit code. */
 export function decidingRun(report: GateReport): RunReport | undefined {
   const shown = worst(report.runs.map(shownAs));
-  const alike = report.runs.filter((run) => shownAs(run) === shown);
+  const worstRuns = report.runs.filter((run) => shownAs(run) === shown);
   const verdict = report.interruptedBy === undefined ? verdictsByCode[report.exitCode] : null;
   const isDecisive = (run: RunReport) => run.gate === report.gate;
-  return alike.find((run) => run.verdict === verdict) ?? alike.find(isDecisive) ?? alike[0];
+  return worstRuns.find((run) => run.verdict === verdict) ?? worstRuns.find(isDecisive) ?? worstRuns[0];
 }
 
-/** Returns a count of the service, or nothing. */
+/** Returns a count from the service; empty if it is not a valid count. */
 function digits(value: number | null | undefined): string {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : '';
 }
 
-/** Later steps print it unchanged. A text that could command a CI's log is not an id or an address of a run. */
+/** Returns the text, or '' if printing it could execute a CI command: later steps print it unchanged. */
 function harmless(text: string | null | undefined): string {
   return typeof text === 'string' && sanitize(text) === text ? text : '';
 }
 
-/** Returns what a later step reads, each in one line; empty if it is not known. */
+/** Returns the outputs for later steps, each in one line; empty if unknown. */
 export function gateOutputs(report: GateReport) {
   const run = decidingRun(report);
   return {
@@ -51,8 +51,8 @@ export function variableOf(output: string): string {
 }
 
 /**
- * Returns the lines for the file that `GITHUB_OUTPUT` names: `steps.<id>.outputs.run-id`. `delimiter` must be random: whoever
- * could guess it could write other outputs into a value.
+ * Returns the lines for the file that `GITHUB_OUTPUT` names, which become `steps.<id>.outputs.run-id` and so on. `delimiter`
+ * must be random: a value that contained it could add other outputs.
  */
 export function githubOutputs(report: GateReport, delimiter: string): string {
   return Object.entries(gateOutputs(report))
@@ -64,12 +64,12 @@ export function githubOutputs(report: GateReport, delimiter: string): string {
     .join('');
 }
 
-/** GitLab refuses a file of 5 KB or more. */
+/** GitLab rejects a file of 5 KB or more. */
 const dotenvLimit = 5 * 1024 - 1;
 
 /**
- * GitLab expands `$` in a value, and a shell that reads the file would interpret spaces, quotes and operators. A value with
- * any other character is left out, so that it cannot become something else.
+ * Matches the values that are written. GitLab expands `$`, and a shell that reads the file would interpret spaces, quotes and
+ * operators, so a value with any other character is left out.
  */
 const plain = /^[\w.:/?#@,+=%~-]+$/;
 
@@ -81,7 +81,7 @@ export function gitlabDotenv(report: GateReport): string {
   let text = '';
   for (const [output, value] of Object.entries(outputs)) {
     const line = `${variableOf(output)}=${value}\n`;
-    // Plain characters are ASCII: as many bytes as characters.
+    // Plain characters are ASCII, one byte each.
     if (plain.test(value ?? '') && text.length + line.length <= dotenvLimit) text += line;
   }
   return text;

@@ -3,10 +3,10 @@ import { exitCodes } from '../../exit.ts';
 import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { excerpt } from '../../sanitize.ts';
 
-/** Makes text that is not ours harmless where it will stand, and no longer than that. */
+/** Makes untrusted text harmless in one format, and truncates it. */
 export type Quote = (text: string, limit: number) => string;
 
-/** What became of one run, in words; `unobserved` is told apart from what the run itself did. */
+/** Returns the outcome of a run as the predicate of a sentence. */
 export function describeOutcome(run: RunReport, quote: Quote = excerpt): string {
   const { failed, blocked } = run;
   switch (run.verdict) {
@@ -17,9 +17,9 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
     case 'blocked':
       return `blocked: 0 failed, ${blocked} blocked`;
     case 'cancelled':
-      return 'was cancelled and has tested nothing to its end';
+      return 'was cancelled before it finished';
     case 'timeout': {
-      const after = `after ${formatDuration(run.elapsedSeconds * 1000)} and ${run.attempts} reads`;
+      const after = `after ${formatDuration(run.elapsedSeconds * 1000)} and ${count(run.attempts, 'status read')}`;
       return `had not ended ${after} (state ${quote(run.state ?? '-', 40)})`;
     }
     case 'unobserved': {
@@ -29,35 +29,36 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
     case null:
       return run.runId === null
         ? `may have been created; find it by its idempotency key ${quote(run.idempotencyKey ?? '-', 200)}`
-        : 'had not ended when we were stopped';
+        : 'had not ended when rungate was stopped';
   }
 }
 
-/** Intervals that cannot be much shorter, in seconds: the service asks to be polled every 10 to 30 s, and jitter adds to it. */
+/** The longest interval, in seconds, that cannot be shortened much: the contract recommends 10 to 30 s, and jitter adds to it. */
 const shortInterval = 12;
 
-/** Why a wait ended before its time limit, and what to do about it. */
-function lateRead(nextReadSeconds: number): string {
-  const what = `the next read was due ${formatDuration(nextReadSeconds * 1000)} later, past the time limit`;
+/** Returns why a wait ended before its deadline, and what to do about it. */
+function lateReadHint(nextReadSeconds: number): string {
+  const what = `the next status read was planned ${formatDuration(nextReadSeconds * 1000)} later, after the deadline`;
   const shorter =
     nextReadSeconds <= shortInterval
       ? ''
-      : ', or read more often with a shorter --interval, unless the service asks for these waits (retryAfterSeconds)';
-  return `${what}: allow more with --timeout${shorter}; --cancel-on-timeout cancels what is late`;
+      : ', or read more often with a shorter --interval, unless the service requests these intervals (retryAfterSeconds)';
+  return `${what}: increase --timeout${shorter}; --cancel-on-timeout cancels a run that times out`;
 }
 
-/** What to do about it; text that may not be ours. */
+/** Returns what to do about the outcome, or null; the text may come from the service. */
 export function hintOf(run: RunReport): string | null {
   if (run.verdict === 'unobserved') return run.error?.hint ?? null;
-  if (run.verdict === 'timeout' && run.nextReadSeconds !== undefined) return lateRead(run.nextReadSeconds);
+  if (run.verdict === 'timeout' && run.nextReadSeconds !== undefined)
+    return lateReadHint(run.nextReadSeconds);
   if (run.verdict === 'timeout')
-    return 'allow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late';
+    return 'increase --timeout, and --max-attempts if it is set; --cancel-on-timeout cancels a run that times out';
   if (shownAs(run) !== 'warn') return null;
   const flag = run.verdict === 'cancelled' ? '--strict' : `--on ${run.verdict}=fail`;
   return `the gate lets it pass; ${flag} makes it fail`;
 }
 
-/** All that there is to say of a run, in harmless lines: what became of it, what to do, where to look. */
+/** Returns the message about a run in harmless lines: its outcome, the hint and the address. */
 export function messageLines(run: RunReport): string[] {
   const hint = hintOf(run);
   return [
@@ -67,13 +68,13 @@ export function messageLines(run: RunReport): string[] {
   ];
 }
 
-/** What a report calls a run that may have no id: the same from build to build, where what it ran is known. */
+/** Returns the title of a run, which may have no id. If its project and process are known, it is the same in every build. */
 export function runTitle({ name, idempotencyKey }: RunReport): string {
   if (name !== null) return excerpt(name, 200);
   return idempotencyKey === null ? 'run' : `run with the key ${excerpt(idempotencyKey, 200)}`;
 }
 
-/** A run by its name and its id, as the subject of a sentence. */
+/** Returns a run's name and id as the subject of a sentence. */
 export function describeRun(
   { name, runId }: Pick<RunReport, 'name' | 'runId'>,
   quote: Quote = excerpt,
@@ -83,7 +84,7 @@ export function describeRun(
   return runId === null ? quote(name, 200) : `${quote(name, 200)} (${id})`;
 }
 
-/** The gate in a few words, all of them ours. */
+/** Returns the result of the gate in a few words, without any text from the service. */
 export function headline(report: GateReport): string {
   const { interruptedBy, runs } = report;
   if (interruptedBy !== undefined) return `stopped by ${interruptedBy} (exit ${report.exitCode})`;

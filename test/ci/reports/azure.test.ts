@@ -9,16 +9,16 @@ const variables = ['RUN_ID', 'VERDICT', 'GATE', 'EXIT_CODE', 'FAILED', 'BLOCKED'
   (name) => `RUNGATE_${name}`,
 );
 
-describe('logging commands', () => {
-  it('are an issue for each run that did not pass, and the outputs as variables', () => {
+describe('logging commands for Azure', () => {
+  it('are an issue for each run that did not pass, and a variable for each output', () => {
     expect(azureCommands(everything).join('\n')).toMatchInlineSnapshot(`
       "##vso[task.logissue type=error]rungate: run run_2 failed: 2 failed, 1 blocked%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: run run_3 blocked: 0 failed, 3 blocked%3B https://app.example.test/runs/run_1
-      ##vso[task.logissue type=warning]rungate: run run_4 was cancelled and has tested nothing to its end%3B the gate lets it pass%3B --strict makes it fail%3B https://app.example.test/runs/run_1
-      ##vso[task.logissue type=error]rungate: run run_4 was cancelled and has tested nothing to its end%3B https://app.example.test/runs/run_1
-      ##vso[task.logissue type=error]rungate: run run_5 had not ended after 1 h and 4 reads (state running)%3B allow more with --timeout, and with --max-attempts where it is set%3B --cancel-on-timeout cancels what is late%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=warning]rungate: run run_4 was cancelled before it finished%3B the gate lets it pass%3B --strict makes it fail%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: run run_4 was cancelled before it finished%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: run run_5 had not ended after 1 h and 4 status reads (state running)%3B increase --timeout, and --max-attempts if it is set%3B --cancel-on-timeout cancels a run that times out%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: run run_6 could not be observed: GET /api/runs/run_6: 401%3B check RUNGATE_API_KEY
-      ##vso[task.logissue type=error]rungate: run run_7 had not ended when we were stopped%3B https://app.example.test/runs/run_1
+      ##vso[task.logissue type=error]rungate: run run_7 had not ended when rungate was stopped%3B https://app.example.test/runs/run_1
       ##vso[task.logissue type=error]rungate: a run may have been created%3B find it by its idempotency key key-1
       ##vso[task.setvariable variable=RUNGATE_RUN_ID;isOutput=true]run_2
       ##vso[task.setvariable variable=RUNGATE_VERDICT;isOutput=true]failed
@@ -30,24 +30,24 @@ describe('logging commands', () => {
     `);
   });
 
-  it('say nothing but the outputs of a gate that passed', () => {
+  it('contain no issue if the gate passed', () => {
     expect(azureCommands(gate([samples.passed])).filter((line) => line.includes('logissue'))).toEqual([]);
   });
 
   it.each(['$(System.AccessToken)', '$[variables.x]', '${{ x }}', 'https://a/\n', 'a\u001b[0m'])(
-    'leave a variable empty rather than have Azure make something else of %j',
+    'leave a variable empty if Azure would change its value %j',
     (appUrl) => {
       const line = azureCommands(gate([run({ appUrl })])).at(-1);
       expect(line).toBe('##vso[task.setvariable variable=RUNGATE_APP_URL;isOutput=true]');
     },
   );
 
-  it('bring a percent sign through', () => {
+  it('preserve a percent sign', () => {
     const line = azureCommands(gate([run({ appUrl: 'https://a.example/%5D;]%250A' })])).at(-1) ?? '';
     expect(azureCommand(line)?.data).toBe('https://a.example/%5D;]%250A');
   });
 
-  test('are exactly those intended, whatever the texts, and never complete the task', () => {
+  test('are exactly the intended ones for hostile texts, and never complete the task', () => {
     fc.assert(
       fc.property(hostileGate, (report) => {
         const lines = linesOf(azureCommands(report).join('\n'));

@@ -5,8 +5,8 @@ import { gateOutputs, githubOutputs } from '../../../src/ci/reports/outputs.ts';
 import { githubCommand, githubFile, linesOf } from './readers.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
-describe('outputs', () => {
-  it('are one block each, between lines that nobody can guess', () => {
+describe('outputs for GitHub', () => {
+  it('are one block each, between delimiters', () => {
     expect(githubOutputs(gate([samples.failed]), 'rungate_4f')).toMatchInlineSnapshot(`
       "run-id<<rungate_4f
       run_2
@@ -33,7 +33,7 @@ describe('outputs', () => {
     `);
   });
 
-  it('are empty where nothing is known, so that an earlier value does not stay', () => {
+  it('are empty if unknown, which replaces an earlier value', () => {
     const outputs = Object.fromEntries(
       githubFile(githubOutputs(gate([samples.unobserved], { exitCode: 6 }), 'x_1')),
     );
@@ -48,11 +48,11 @@ describe('outputs', () => {
     });
   });
 
-  it('refuse a delimiter that is part of a value', () => {
+  it('are refused if a value contains the delimiter', () => {
     expect(() => githubOutputs(gate([run({ appUrl: 'https://a.example/EOF' })]), 'EOF')).toThrow('delimiter');
   });
 
-  test('come back exactly, and none comes with them, whatever the texts', () => {
+  test('are read back exactly for hostile texts, and no others with them', () => {
     fc.assert(
       fc.property(hostileGate, (report) => {
         const read = githubFile(githubOutputs(report, 'rungate_51f0c1d2'));
@@ -72,31 +72,31 @@ describe('outputs', () => {
   });
 });
 
-describe('annotations', () => {
+describe('annotations for GitHub', () => {
   it('are one for each run, the worst first', () => {
     expect(githubAnnotations(everything).join('\n')).toMatchInlineSnapshot(`
       "::error title=rungate%3A gate failed (exit 1)::run run_2 failed: 2 failed, 1 blocked%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::run run_3 blocked: 0 failed, 3 blocked%0Ahttps://app.example.test/runs/run_1
-      ::error title=rungate%3A gate failed (exit 1)::run run_4 was cancelled and has tested nothing to its end%0Ahttps://app.example.test/runs/run_1
-      ::error title=rungate%3A gate failed (exit 1)::run run_5 had not ended after 1 h and 4 reads (state running)%0Aallow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::run run_4 was cancelled before it finished%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::run run_5 had not ended after 1 h and 4 status reads (state running)%0Aincrease --timeout, and --max-attempts if it is set; --cancel-on-timeout cancels a run that times out%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::run run_6 could not be observed: GET /api/runs/run_6: 401%0Acheck RUNGATE_API_KEY
-      ::error title=rungate%3A gate failed (exit 1)::run run_7 had not ended when we were stopped%0Ahttps://app.example.test/runs/run_1
+      ::error title=rungate%3A gate failed (exit 1)::run run_7 had not ended when rungate was stopped%0Ahttps://app.example.test/runs/run_1
       ::error title=rungate%3A gate failed (exit 1)::a run may have been created; find it by its idempotency key key-1
-      ::warning title=rungate%3A the gate lets it pass::run run_4 was cancelled and has tested nothing to its end%0Athe gate lets it pass; --strict makes it fail%0Ahttps://app.example.test/runs/run_1
+      ::warning title=rungate%3A the gate lets it pass::run run_4 was cancelled before it finished%0Athe gate lets it pass; --strict makes it fail%0Ahttps://app.example.test/runs/run_1
       ::notice title=rungate%3A passed::run run_1 passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1
       ::notice title=rungate%3A passed::shop / checkout (run run_8) passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1
       ::notice title=rungate%3A passed::shop / smoke, web (run run_9) passed: 0 failed, 0 blocked%0Ahttps://app.example.test/runs/run_1"
     `);
   });
 
-  it('are ten of a level at most, the tenth counting the rest', () => {
+  it('are at most ten of each level, the tenth with the number of the others', () => {
     const lines = githubAnnotations(gate(Array.from({ length: 25 }, () => samples.failed)));
     expect(lines).toHaveLength(10);
-    expect(lines[9]).toMatch(/::16 runs more, not shown one by one$/);
+    expect(lines[9]).toMatch(/::16 more runs not shown$/);
     expect(githubAnnotations(gate(Array.from({ length: 10 }, () => samples.failed)))[9]).toMatch(/run_2/);
   });
 
-  test('are exactly one command each, whatever the texts', () => {
+  test('are exactly one command each for hostile texts', () => {
     fc.assert(
       fc.property(hostileGate, (report) => {
         const lines = linesOf(githubAnnotations(report).join('\n'));
@@ -108,7 +108,7 @@ describe('annotations', () => {
           expect(command?.properties.title).toMatch(
             /^rungate: (gate failed|stopped by SIGTERM|the gate lets it pass$|passed$)/,
           );
-          // What comes out of it is harmless as well, for whoever prints it again.
+          // The decoded text is harmless too if another program prints it.
           for (const line of linesOf(command?.data ?? '')) expect(githubCommand(line)).toBeNull();
         }
       }),

@@ -5,7 +5,7 @@ import { gitlabVariables } from './readers.ts';
 import { gate, hostileGate, run, samples } from './samples.ts';
 
 describe('the dotenv artefact', () => {
-  it('has a line for what is known', () => {
+  it('has a line for each known value', () => {
     expect(gitlabDotenv(gate([samples.failed]))).toMatchInlineSnapshot(`
       "RUNGATE_GATE=fail
       RUNGATE_EXIT_CODE=1
@@ -20,7 +20,7 @@ describe('the dotenv artefact', () => {
     `);
   });
 
-  it('has none for what is not', () => {
+  it('has no line for an unknown value', () => {
     expect(
       gitlabDotenv(gate([samples.lost], { exitCode: 143, interruptedBy: 'SIGTERM' })),
     ).toMatchInlineSnapshot(`
@@ -43,23 +43,23 @@ describe('the dotenv artefact', () => {
     'ä',
     'a\\b',
     '',
-  ])('leaves %j out, rather than have it become something else', (appUrl) => {
+  ])('leaves out the value %j, which GitLab or a shell would change', (appUrl) => {
     expect(gitlabDotenv(gate([run({ appUrl })]))).not.toContain('RUNGATE_APP_URL');
   });
 
-  it('stays below 5 KB, and keeps what is short', () => {
+  it('stays below 5 KB and keeps the short values', () => {
     const text = gitlabDotenv(gate([run({ appUrl: `https://a.example/${'x'.repeat(6000)}` })]));
     expect(text).not.toContain('APP_URL');
     expect(text).toContain('RUNGATE_IDEMPOTENCY_KEY=key-1');
   });
 
-  test('is read as the variables it was made of, whatever the texts', () => {
+  test('is read back as the same variables for hostile texts', () => {
     fc.assert(
       fc.property(hostileGate, (report) => {
         const read = gitlabVariables(gitlabDotenv(report));
         const outputs = gateOutputs(report);
         const one = decidingRun(report);
-        const made: Record<string, string> = {
+        const written: Record<string, string> = {
           RUNGATE_GATE: outputs.gate,
           RUNGATE_EXIT_CODE: outputs.exitCode,
           RUNGATE_VERDICT: outputs.verdict,
@@ -71,7 +71,7 @@ describe('the dotenv artefact', () => {
           RUNGATE_IDEMPOTENCY_KEY: one?.idempotencyKey ?? '',
         };
         expect(new Set(read.map(([key]) => key)).size).toBe(read.length);
-        for (const [key, value] of read) expect(value).toBe(made[key]);
+        for (const [key, value] of read) expect(value).toBe(written[key]);
         expect(read.slice(0, 2).map(([key]) => key)).toEqual(['RUNGATE_GATE', 'RUNGATE_EXIT_CODE']);
       }),
       { numRuns: 500 },

@@ -17,7 +17,7 @@ interface Node {
   text: string;
 }
 
-/** Reads XML with a parser that accepts nothing but well-formed XML 1.0. */
+/** Reads XML with a parser that accepts only well-formed XML 1.0. */
 function read(xml: string): Node {
   const parser = new SaxesParser({ xmlns: true });
   const root: Node = { name: '', attributes: {}, children: [], text: '' };
@@ -49,21 +49,21 @@ const suiteOf = (xml: string) => read(xml).children[0] as Node;
 const casesOf = (xml: string) => suiteOf(xml).children.filter((node) => node.name === 'testcase');
 const outcomeOf = (one: RunReport) => casesOf(junitReport(gate([one])))[0]?.children.map((node) => node.name);
 
-/** libxml2, as `xmllint --schema` has it. */
+/** Returns the errors that libxml2 finds, as `xmllint --schema` does. */
 async function problems(documents: readonly string[]): Promise<string[]> {
   const xml = documents.map((contents, index) => ({ fileName: `report-${index}.xml`, contents }));
   const result = await validateXML({ xml, schema: [{ fileName: 'junit-10.xsd', contents: schema }] });
   return result.errors.map((error) => error.rawMessage);
 }
 
-/** What XML can hold of a text. */
-const holdable = (text: string) =>
+/** Returns the characters of a text that XML can contain. */
+const inXml = (text: string) =>
   [...text]
     .filter((char) => /^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]$/u.test(char))
     .join('');
 
 describe('JUnit XML', () => {
-  it('names what a case ran, the same from build to build, and has the run id as a property', () => {
+  it('has case names that stay the same from build to build, and the run id as a property', () => {
     const cases = (one: RunReport) => casesOf(junitReport(gate([one]))).map(({ attributes }) => attributes);
     const builds = ['run_1', 'run_2', null].map((runId) => cases({ ...samples.named, runId }));
     for (const [only] of builds)
@@ -83,7 +83,7 @@ describe('JUnit XML', () => {
     });
   });
 
-  it('has a case per run', () => {
+  it('has a case for each run', () => {
     const report = gate([samples.failed, samples.unobserved], { exitCode: 6 });
     expect(junitReport(report, { startedAt: Date.UTC(2026, 1, 3, 4, 5, 6) })).toMatchInlineSnapshot(`
       "<?xml version="1.0" encoding="UTF-8"?>
@@ -131,21 +131,21 @@ describe('JUnit XML', () => {
   });
 
   it.each([
-    ['passed', samples.passed, ['system-out']],
-    ['failed', samples.failed, ['failure', 'system-out']],
-    ['failed, and let pass', run({ ...samples.failed, gate: 'warn' }), ['failure', 'system-out']],
-    ['blocked', samples.blocked, ['failure', 'system-out']],
-    ['cancelled, warned of', samples.cancelled, ['skipped', 'system-out']],
-    ['cancelled, failed', samples.cancelledStrict, ['failure', 'system-out']],
-    ['timeout', samples.timeout, ['error', 'system-out']],
-    ['unobserved', samples.unobserved, ['error', 'system-out']],
-    ['stopped', samples.stopped, ['error', 'system-out']],
-    ['lost', samples.lost, ['error', 'system-out']],
-  ])('of a run that %s: %j', (_what, one, names) => {
+    ['passed', ['system-out'], samples.passed],
+    ['failed', ['failure', 'system-out'], samples.failed],
+    ['failed but may pass', ['failure', 'system-out'], run({ ...samples.failed, gate: 'warn' })],
+    ['was blocked', ['failure', 'system-out'], samples.blocked],
+    ['was cancelled and may pass', ['skipped', 'system-out'], samples.cancelled],
+    ['was cancelled and fails the gate', ['failure', 'system-out'], samples.cancelledStrict],
+    ['timed out', ['error', 'system-out'], samples.timeout],
+    ['could not be observed', ['error', 'system-out'], samples.unobserved],
+    ['had not ended when rungate was stopped', ['error', 'system-out'], samples.stopped],
+    ['has no id', ['error', 'system-out'], samples.lost],
+  ])('for a run that %s, has a case with %j', (_what, names, one) => {
     expect(outcomeOf(one)).toEqual(names);
   });
 
-  it('counts what it has', () => {
+  it('counts the cases by result', () => {
     expect(suiteOf(junitReport(everything)).attributes).toMatchObject({
       tests: '11',
       failures: '3',
@@ -155,25 +155,25 @@ describe('JUnit XML', () => {
     });
   });
 
-  it('writes no number with an exponent, and none that is none', () => {
+  it('never contains a number with an exponent, NaN or Infinity', () => {
     const times = [1e-7, 1e21, Number.NaN, Number.POSITIVE_INFINITY, -1].map((elapsedSeconds) =>
       run({ elapsedSeconds }),
     );
     for (const node of casesOf(junitReport(gate(times)))) expect(node.attributes.time).toBe('0.000');
   });
 
-  it('is valid by the schema of the Jenkins plugin, and the validator sees what is not', async () => {
+  it('is valid by the schema of the Jenkins plugin, which rejects another document', async () => {
     const reports = Object.values(samples).map((one) => junitReport(gate([one]), { startedAt: 0 }));
     expect(await problems([...reports, junitReport(everything), junitReport(gate([]))])).toEqual([]);
     expect(await problems(['<testsuites><testsuite name="x"/></testsuites>'])).not.toEqual([]);
   });
 
-  test('is valid whatever the texts', async () => {
+  test('is valid for hostile texts', async () => {
     const reports = fc.sample(hostileGate, 200).map((report) => junitReport(report));
     expect(await problems(reports)).toEqual([]);
   });
 
-  test('comes back as it was, whatever the texts, and nothing comes with it', () => {
+  test('is read back exactly for hostile texts, and nothing else with it', () => {
     fc.assert(
       fc.property(hostileGate, (report) => {
         const suite = suiteOf(junitReport(report));
@@ -191,9 +191,9 @@ describe('JUnit XML', () => {
         report.runs.forEach((one, index) => {
           for (const name of ['runId', 'name', 'project', 'state', 'appUrl', 'idempotencyKey'] as const) {
             const value = one[name];
-            expect(values[`run.${index + 1}.${name}`]).toBe(value === null ? undefined : holdable(value));
+            expect(values[`run.${index + 1}.${name}`]).toBe(value === null ? undefined : inXml(value));
           }
-          expect(suite.children[index + 1]?.attributes.name).toBe(holdable(runTitle(one)));
+          expect(suite.children[index + 1]?.attributes.name).toBe(inXml(runTitle(one)));
         });
       }),
       { numRuns: 300 },

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { markdownReport } from '../../../src/ci/reports/markdown.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
-/** A parser of GitHub's Markdown that lets HTML through and makes links of what looks like one. */
+/** A parser of GitHub's Markdown that passes HTML through and turns addresses into links. */
 const parser = markdownIt({ html: true, linkify: true });
 
 function flat(tokens: readonly Token[]): Token[] {
@@ -14,8 +14,8 @@ function flat(tokens: readonly Token[]): Token[] {
 const read = (text: string) => flat(parser.parse(text, {}));
 const bytes = (text: string) => Buffer.byteLength(text);
 
-describe('the summary', () => {
-  it('says the verdict first, then what is wrong before what is right', () => {
+describe('the summary in Markdown', () => {
+  it('begins with the result of the gate and lists failed runs before passed ones', () => {
     expect(markdownReport(everything)).toMatchInlineSnapshot(`
       "### ❌ rungate: gate failed (exit 1)
 
@@ -35,17 +35,17 @@ describe('the summary', () => {
 
       - run \`run_2\` failed: 2 failed, 1 blocked
       - run \`run_3\` blocked: 0 failed, 3 blocked
-      - run \`run_4\` was cancelled and has tested nothing to its end
-      - run \`run_5\` had not ended after 1 h and 4 reads (state \`running\`) → \`allow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late\`
+      - run \`run_4\` was cancelled before it finished
+      - run \`run_5\` had not ended after 1 h and 4 status reads (state \`running\`) → \`increase --timeout, and --max-attempts if it is set; --cancel-on-timeout cancels a run that times out\`
       - run \`run_6\` could not be observed: \`GET /api/runs/run_6: 401\` → \`check RUNGATE_API_KEY\`
-      - run \`run_7\` had not ended when we were stopped
+      - run \`run_7\` had not ended when rungate was stopped
       - a run may have been created; find it by its idempotency key \`key-1\`
-      - run \`run_4\` was cancelled and has tested nothing to its end → \`the gate lets it pass; --strict makes it fail\`
+      - run \`run_4\` was cancelled before it finished → \`the gate lets it pass; --strict makes it fail\`
       "
     `);
   });
 
-  it('is short where all is well', () => {
+  it('has no notes if every run passed', () => {
     expect(markdownReport(gate([samples.passed]))).toMatchInlineSnapshot(`
       "### ✅ rungate: gate passed
 
@@ -56,13 +56,16 @@ describe('the summary', () => {
     `);
   });
 
-  it.each(['requested', 'failed', 'none'] as const)('says what became of the rest: %s', (cancellation) => {
-    const text = markdownReport(
-      gate([samples.stopped], { exitCode: 143, interruptedBy: 'SIGTERM', cancellation }),
-    );
-    expect(text).toContain('stopped by SIGTERM (exit 143)');
-    expect(text).toMatch(/What was still going/);
-  });
+  it.each(['requested', 'failed', 'none'] as const)(
+    'reports the cancellation of the other runs: %s',
+    (cancellation) => {
+      const text = markdownReport(
+        gate([samples.stopped], { exitCode: 143, interruptedBy: 'SIGTERM', cancellation }),
+      );
+      expect(text).toContain('stopped by SIGTERM (exit 143)');
+      expect(text).toMatch(/the runs that were still in progress/);
+    },
+  );
 
   it.each([
     ['javascript:alert(1)', null],
@@ -78,27 +81,27 @@ describe('the summary', () => {
       'https://a.example/%29%20%5Bx%5D%28javascript:alert%281%29',
     ],
     ['https://a.example/|`\n<b>"\'\\', 'https://a.example/%7C%60%3Cb%3E%22%27/'],
-  ])('makes of the address %j the link %j', (appUrl, href) => {
+  ])('turns the address %j into the link %j', (appUrl, href) => {
     const links = read(markdownReport(gate([run({ appUrl })]))).filter((token) => token.type === 'link_open');
     expect(links.map((token) => String(token.attrGet('href')).toLowerCase())).toEqual(
       href === null ? [] : [href.toLowerCase()],
     );
   });
 
-  it('fits its limit, cut by whole runs with a sentence, the failed ones kept', () => {
+  it('fits its limit by leaving out passed runs first, with a note', () => {
     const passed = Array.from({ length: 20_000 }, (_, index) => run({ runId: `run_${index}` }));
     const report = gate([...passed, samples.failed]);
     const text = markdownReport(report);
     expect(bytes(text)).toBeLessThanOrEqual(1024 * 1024);
     expect(bytes(text)).toBeGreaterThan(900 * 1024);
     expect(text).toContain('`run_2` failed: 2 failed, 1 blocked');
-    expect(text).toMatch(/\d+ runs more had no room here: the whole result is in the log\./);
+    expect(text).toMatch(/\d+ more runs did not fit here: the log has the full result\./);
     for (const limit of [100_000, 1000, 400, 200, 100, 10, 0, -5]) {
       expect(bytes(markdownReport(report, limit))).toBeLessThanOrEqual(Math.max(0, limit));
     }
   });
 
-  test('has the markup that is meant and no other, whatever the texts', () => {
+  test('has exactly the intended markup for hostile texts', () => {
     fc.assert(
       fc.property(hostileGate, (report) => {
         const tokens = read(markdownReport(report));
@@ -115,7 +118,7 @@ describe('the summary', () => {
         expect(count('list_item_open')).toBe(report.runs.filter((one) => one.verdict !== 'passed').length);
         expect(count('em_open') + count('strong_open') + count('s_open')).toBe(0);
         for (const token of tokens) {
-          // Text outside of code is ours: no mention, no reference, no address is in it.
+          // Text outside code comes from rungate and contains no mention, reference or address.
           if (token.type === 'text') expect(token.content).toMatch(/^(?:[\w :;,.()–→'-]|✅|⚠️|❌)*$/u);
           if (token.type === 'link_open')
             expect(token.attrGet('href')).toMatch(/^https?:\/\/[\w.~:/?#%=+,;@&-]+$/);

@@ -1,5 +1,5 @@
-// How the CIs read what we write, after the sources of GitHub's runner (ActionCommand.cs, FileCommandManager.cs),
-// Azure's agent (Command.cs), GitLab (parse_dotenv_artifact_service.rb) and TeamCity's documentation.
+// Reads reports as the CIs do, after the sources of GitHub's runner (ActionCommand.cs, FileCommandManager.cs), Azure's agent
+// (Command.cs) and GitLab (parse_dotenv_artifact_service.rb), and after TeamCity's documentation.
 
 export interface Command {
   name: string;
@@ -7,7 +7,7 @@ export interface Command {
   data: string;
 }
 
-/** What a runner takes for a line: .NET's StreamReader.ReadLine. */
+/** Splits text into lines as the runners do with .NET's StreamReader.ReadLine. */
 export function linesOf(text: string): string[] {
   return text.split(/\r\n|\n|\r/).filter((line) => line !== '');
 }
@@ -37,7 +37,7 @@ const githubProperty = [
   ['%25', '%'],
 ] as const;
 
-/** A line as GitHub's runner reads it: `::name …::data` at its beginning, else `##[name …]data` anywhere in it. */
+/** Parses a line as GitHub's runner does: `::name …::data` at its start, or else `##[name …]data` anywhere in it. */
 export function githubCommand(line: string): Command | null {
   const text = line.trimStart();
   const end = text.startsWith('::') ? text.indexOf('::', 2) : -1;
@@ -50,7 +50,7 @@ export function githubCommand(line: string): Command | null {
   return old === null ? null : { name: `##[${old[1]}]`, properties: {}, data: old[2] ?? '' };
 }
 
-/** The file of GITHUB_OUTPUT, read as the runner does. @throws where the runner fails the step */
+/** Parses the file of GITHUB_OUTPUT as GitHub's runner does. @throws if the runner would fail the step */
 export function githubFile(text: string): [string, string][] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -58,14 +58,14 @@ export function githubFile(text: string): [string, string][] {
   while (lines.length > 0) {
     const line = lines.shift() ?? '';
     if (line === '') continue;
-    const [equals, here] = [line.indexOf('='), line.indexOf('<<')];
-    if (equals >= 0 && (here < 0 || equals < here)) {
+    const [equals, heredoc] = [line.indexOf('='), line.indexOf('<<')];
+    if (equals >= 0 && (heredoc < 0 || equals < heredoc)) {
       outputs.push([line.slice(0, equals), line.slice(equals + 1)]);
-    } else if (here >= 0) {
-      const end = lines.indexOf(line.slice(here + 2));
+    } else if (heredoc >= 0) {
+      const end = lines.indexOf(line.slice(heredoc + 2));
       if (end < 0) throw new Error(`no end: ${line}`);
       outputs.push([
-        line.slice(0, here),
+        line.slice(0, heredoc),
         lines
           .splice(0, end + 1)
           .slice(0, -1)
@@ -84,7 +84,7 @@ const azureMappings = [
   ['%AZP25', '%'],
 ] as const;
 
-/** A line as Azure's agent reads it: `##vso[area.event …]data`, wherever it begins. */
+/** Parses a line as Azure's agent does: `##vso[area.event …]data`, anywhere in it. */
 export function azureCommand(line: string): Command | null {
   const start = line.indexOf('##vso[');
   const end = start < 0 ? -1 : line.indexOf(']', start);
@@ -101,7 +101,7 @@ function teamcityText(text: string): string {
   });
 }
 
-/** A line that is one service message and nothing else. */
+/** Parses a line that is one service message of TeamCity and nothing else. */
 export function teamcityMessage(line: string): Command | null {
   const value = String.raw`'((?:[^|'\[\]\r\n]|\|0x[0-9A-F]{4}|\|['nr|\[\]])*)'`;
   const whole = new RegExp(String.raw`^##teamcity\[([A-Za-z]+)((?: [A-Za-z]+=${value})+)\]$`).exec(line);
@@ -114,7 +114,7 @@ export function teamcityMessage(line: string): Command | null {
   };
 }
 
-/** GitLab's dotenv artefact. @throws where GitLab refuses it */
+/** Parses a dotenv artefact as GitLab does. @throws if GitLab would reject it */
 export function gitlabVariables(text: string): [string, string][] {
   if (new TextEncoder().encode(text).length >= 5 * 1024) throw new Error('too big');
   const lines = text.split('\n');

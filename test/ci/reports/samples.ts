@@ -41,7 +41,7 @@ const refused: ErrorReport = {
   hint: 'check RUNGATE_API_KEY',
 };
 
-/** One run of each verdict, as the default policy judges it, and those that only a stop leaves behind. */
+/** A run of each verdict with the default policy, and runs without a verdict, which only a stop leaves behind. */
 export const samples = {
   passed: run(),
   failed: run({ runId: 'run_2', verdict: 'failed', gate: 'fail', failed: 2, blocked: 1 }),
@@ -75,7 +75,7 @@ export const samples = {
 
 export const everything = gate(Object.values(samples));
 
-/** What would be markup, a command, an end or an escape in one of the formats. */
+/** Texts that are markup, a command, a delimiter or an escape in one of the formats. */
 const fragments = [
   ...[
     '\n',
@@ -197,7 +197,7 @@ const hostileRun: fc.Arbitrary<RunReport> = fc
     rest.verdict === 'unobserved' ? { ...rest, error: { ...refused, message, hint } } : rest,
   );
 
-/** A gate whose every text somebody hostile has chosen. */
+/** A gate with hostile texts in every field. */
 export const hostileGate: fc.Arbitrary<GateReport> = fc
   .record({
     runs: fc.array(hostileRun, { minLength: 1, maxLength: 4 }),

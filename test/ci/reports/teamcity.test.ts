@@ -6,8 +6,8 @@ import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
 const namesOf = (lines: readonly string[]) => lines.map((line) => teamcityMessage(line)?.name);
 
-describe('service messages', () => {
-  it('are a test per run, a problem for each that fails the gate, and the status', () => {
+describe('service messages for TeamCity', () => {
+  it('are a test for each run, a build problem for each run that fails the gate, and the status', () => {
     expect(teamcityMessages(everything).join('\n')).toMatchInlineSnapshot(`
       "##teamcity[testSuiteStarted name='rungate']
       ##teamcity[testStarted name='run_1']
@@ -19,13 +19,13 @@ describe('service messages', () => {
       ##teamcity[testFailed name='run_3' message='run run_3 blocked: 0 failed, 3 blocked' details='https://app.example.test/runs/run_1']
       ##teamcity[testFinished name='run_3' duration='31200']
       ##teamcity[testStarted name='run_4']
-      ##teamcity[testIgnored name='run_4' message='run run_4 was cancelled and has tested nothing to its end']
+      ##teamcity[testIgnored name='run_4' message='run run_4 was cancelled before it finished']
       ##teamcity[testFinished name='run_4' duration='31200']
       ##teamcity[testStarted name='run_4']
-      ##teamcity[testFailed name='run_4' message='run run_4 was cancelled and has tested nothing to its end' details='https://app.example.test/runs/run_1']
+      ##teamcity[testFailed name='run_4' message='run run_4 was cancelled before it finished' details='https://app.example.test/runs/run_1']
       ##teamcity[testFinished name='run_4' duration='31200']
       ##teamcity[testStarted name='run_5']
-      ##teamcity[testFailed name='run_5' message='run run_5 had not ended after 1 h and 4 reads (state running)' details='allow more with --timeout, and with --max-attempts where it is set; --cancel-on-timeout cancels what is late|nhttps://app.example.test/runs/run_1']
+      ##teamcity[testFailed name='run_5' message='run run_5 had not ended after 1 h and 4 status reads (state running)' details='increase --timeout, and --max-attempts if it is set; --cancel-on-timeout cancels a run that times out|nhttps://app.example.test/runs/run_1']
       ##teamcity[testFinished name='run_5' duration='3600000']
       ##teamcity[testStarted name='run_6']
       ##teamcity[testFailed name='run_6' message='run run_6 could not be observed: GET /api/runs/run_6: 401' details='check RUNGATE_API_KEY']
@@ -35,7 +35,7 @@ describe('service messages', () => {
       ##teamcity[testStarted name='shop / smoke, web']
       ##teamcity[testFinished name='shop / smoke, web' duration='31200']
       ##teamcity[testStarted name='run_7']
-      ##teamcity[testFailed name='run_7' message='run run_7 had not ended when we were stopped' details='https://app.example.test/runs/run_1']
+      ##teamcity[testFailed name='run_7' message='run run_7 had not ended when rungate was stopped' details='https://app.example.test/runs/run_1']
       ##teamcity[testFinished name='run_7' duration='31200']
       ##teamcity[testStarted name='run with the key key-1']
       ##teamcity[testFailed name='run with the key key-1' message='a run may have been created; find it by its idempotency key key-1' details='']
@@ -43,29 +43,29 @@ describe('service messages', () => {
       ##teamcity[testSuiteFinished name='rungate']
       ##teamcity[buildProblem description='rungate: run run_2 failed: 2 failed, 1 blocked']
       ##teamcity[buildProblem description='rungate: run run_3 blocked: 0 failed, 3 blocked']
-      ##teamcity[buildProblem description='rungate: run run_4 was cancelled and has tested nothing to its end']
-      ##teamcity[buildProblem description='rungate: run run_5 had not ended after 1 h and 4 reads (state running)']
+      ##teamcity[buildProblem description='rungate: run run_4 was cancelled before it finished']
+      ##teamcity[buildProblem description='rungate: run run_5 had not ended after 1 h and 4 status reads (state running)']
       ##teamcity[buildProblem description='rungate: run run_6 could not be observed: GET /api/runs/run_6: 401']
-      ##teamcity[buildProblem description='rungate: run run_7 had not ended when we were stopped']
+      ##teamcity[buildProblem description='rungate: run run_7 had not ended when rungate was stopped']
       ##teamcity[buildProblem description='rungate: a run may have been created; find it by its idempotency key key-1']
       ##teamcity[buildStatus text='{build.status.text}; rungate: gate failed (exit 1)']"
     `);
   });
 
-  it('fail no test where the gate lets the build go on', () => {
+  it('contain no failed test if the gate lets the build continue', () => {
     const names = namesOf(teamcityMessages(gate([run({ ...samples.failed, gate: 'warn' })])));
     expect(names).toContain('testIgnored');
     expect(names).not.toContain('testFailed');
     expect(names).not.toContain('buildProblem');
   });
 
-  it('spell what is not ASCII by its code', () => {
+  it('contain characters outside ASCII as their codes', () => {
     const [, started = ''] = teamcityMessages(gate([run({ runId: "ä🎉|'[]" })]));
     expect(started).toBe("##teamcity[testStarted name='|0x00E4|0xD83C|0xDF89|||'|[|]']");
     expect(teamcityMessage(started)?.properties.name).toBe("ä🎉|'[]");
   });
 
-  test('are exactly those intended, whatever the texts', () => {
+  test('are exactly the intended ones for hostile texts', () => {
     fc.assert(
       fc.property(hostileGate, (report) => {
         const lines = linesOf(teamcityMessages(report).join('\n'));

@@ -15,9 +15,9 @@ const letPass = Object.fromEntries(
   ]),
 );
 
-describe('a run is shown', () => {
+describe('a run', () => {
   it.each(verdicts)(
-    'as passed only for the verdict passed, and as failed where the gate fails: %s',
+    'with the verdict %s is shown as passed only if it passed, and as failed if it fails the gate',
     (verdict) => {
       expect(shownAs({ verdict, gate: 'fail' })).toBe('fail');
       expect(shownAs({ verdict, gate: 'warn' })).toBe('warn');
@@ -25,42 +25,42 @@ describe('a run is shown', () => {
     },
   );
 
-  it('as a warning where nothing is known of it', () => {
+  it('without a verdict is shown as a warning', () => {
     expect(shownAs({ verdict: null, gate: 'pass' })).toBe('warn');
   });
 });
 
-describe('a gate is shown', () => {
+describe('a gate', () => {
   it.each([
-    ['as passed where every run passed', gate([run(), run()]), 'pass', 'gate passed'],
+    ['passed if every run passed', gate([run(), run()]), 'pass', 'gate passed'],
     [
-      'as a warning where one did not',
+      'a warning if one run did not pass',
       gate([run(), letPass.failed ?? run()]),
       'warn',
       'gate passed with 1 warning',
     ],
-    ['as failed where it failed', gate([samples.failed]), 'fail', 'gate failed (exit 1)'],
+    ['failed if it failed', gate([samples.failed]), 'fail', 'gate failed (exit 1)'],
     [
-      'as failed where a report is missing',
+      'failed if a report is missing',
       gate([run()], { exitCode: 78 }),
       'fail',
       'the runs passed the gate, but a report could not be written (exit 78)',
     ],
-  ] as const)('%s', (_what, report, shown, words) => {
+  ] as const)('is shown as %s', (_what, report, shown, expected) => {
     expect(shownGate(report)).toBe(shown);
-    expect(headline(report)).toBe(words);
+    expect(headline(report)).toBe(expected);
   });
 });
 
-describe.each(Object.entries(letPass))('a run that %s and may pass is a warning', (verdict, one) => {
+describe.each(Object.entries(letPass))('a %s run that the policy lets pass', (verdict, one) => {
   const report = gate([run(), one]);
 
-  it('in what the gate says: the policy is kept', () => {
+  it('has the policy as the gate in the outputs', () => {
     expect(report).toMatchObject({ gate: 'pass', exitCode: 0 });
     expect(gateOutputs(report)).toMatchObject({ gate: 'pass', exitCode: '0', verdict });
   });
 
-  it('in Markdown', () => {
+  it('is a warning in Markdown', () => {
     const text = markdownReport(report);
     expect(text).toMatch(/^### ⚠️ rungate: gate passed with 1 warning\n/);
     expect(text).toMatch(new RegExp(`\\| ⚠️ \\| \`${one.runId}\``));
@@ -68,7 +68,7 @@ describe.each(Object.entries(letPass))('a run that %s and may pass is a warning'
     expect(text.indexOf(one.runId ?? '')).toBeLessThan(text.indexOf('run_1'));
   });
 
-  it("in GitHub's annotations", () => {
+  it("is a warning in GitHub's annotations", () => {
     const [first, second, ...more] = githubAnnotations(report);
     expect(more).toEqual([]);
     expect(first).toMatch(/^::warning title=rungate%3A the gate lets it pass::/);
@@ -76,18 +76,18 @@ describe.each(Object.entries(letPass))('a run that %s and may pass is a warning'
     expect(second).toMatch(/^::notice title=rungate%3A passed::run run_1 /);
   });
 
-  it("in Azure's issues", () => {
+  it("is a warning in Azure's issues", () => {
     expect(azureCommands(report)[0]).toMatch(/^##vso\[task\.logissue type=warning\]rungate: run /);
     expect(azureCommands(report)).toContain(
       `##vso[task.setvariable variable=RUNGATE_VERDICT;isOutput=true]${verdict}`,
     );
   });
 
-  it("in GitLab's variables, by the verdict of that run", () => {
+  it("has its verdict in GitLab's variables", () => {
     expect(gitlabDotenv(report)).toMatch(new RegExp(`^RUNGATE_VERDICT=${verdict}$`, 'm'));
   });
 
-  it("in TeamCity's tests and status, where it is ignored and not passed", () => {
+  it('is an ignored test and a warning in the status in TeamCity', () => {
     const messages = teamcityMessages(report);
     expect(messages.filter((line) => line.startsWith('##teamcity[testIgnored'))).toEqual([
       expect.stringContaining(`name='${one.runId}'`),
@@ -95,7 +95,7 @@ describe.each(Object.entries(letPass))('a run that %s and may pass is a warning'
     expect(messages.at(-1)).toContain('gate passed with 1 warning');
   });
 
-  it('in JUnit, where it is no passed case', () => {
+  it('is not a passed case in JUnit', () => {
     const cases = junitReport(report).split('<testcase').slice(1);
     expect(cases.filter((text) => /<(failure|skipped) /.test(text))).toHaveLength(1);
     expect(junitReport(report)).toContain('gate passed with 1 warning');

@@ -6,7 +6,7 @@ let on: Stage | undefined;
 afterEach(() => on?.close());
 
 const onInterval =
-  / later, past the time limit: allow more with --timeout, or read more often with a shorter --interval, unless/;
+  / later, after the deadline: increase --timeout, or read more often with a shorter --interval, unless/;
 
 describe('a timeout says why the wait ended before its limit, and what to do', () => {
   it.each<[string, readonly string[], MockOptions, RegExp, boolean]>([
@@ -15,17 +15,11 @@ describe('a timeout says why the wait ended before its limit, and what to do', (
       'the service asks for long waits',
       [],
       { retryAfterSeconds: 40 },
-      /the service asks for these waits \(retryAfterSeconds\)/,
+      /the service requests these intervals \(retryAfterSeconds\)/,
       true,
     ],
-    [
-      'the shortest interval',
-      [],
-      {},
-      / later, past the time limit: allow more with --timeout; --cancel/,
-      true,
-    ],
-    ['the number of reads', ['--max-attempts', '2'], {}, /with --max-attempts where it is set/, false],
+    ['the shortest interval', [], {}, / later, after the deadline: increase --timeout; --cancel/, true],
+    ['the number of reads', ['--max-attempts', '2'], {}, /--max-attempts if it is set/, false],
   ])('%s', async (_what, flags, options, hint, isLate) => {
     on = await stage({ outcome: 'stuck', ...options });
     const wait = [...trigger, '--wait', '--timeout', '1m', ...flags];

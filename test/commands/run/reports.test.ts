@@ -214,7 +214,7 @@ describe('in GitHub Actions', () => {
 
   it.each([
     [300, /gate passed.*\| ✅ \|/s],
-    [110, /gate passed\n\n1 run more had no room here/],
+    [110, /gate passed\n\n1 more run did not fit here/],
     [20, /^$/],
   ])(
     'a summary with room for %i bytes is not made too big, since GitHub would drop all of it',
