@@ -3,14 +3,14 @@ import type { SettingName, SettingValues, Source } from './names.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The environment variables that stand for a setting as it is. */
+/** The environment variables whose value is a setting's value. */
 const variables = {
   apiUrl: 'RUNGATE_API_URL',
   project: 'RUNGATE_PROJECT',
   environment: 'RUNGATE_ENVIRONMENT',
 } as const;
 
-/** Secrets: by value, or by the path of a file. */
+/** The environment variables of secrets. With `_FILE` appended, each takes the path of a file instead. */
 const secretVariables = {
   apiKey: 'RUNGATE_API_KEY',
   token: 'RUNGATE_TOKEN',
@@ -20,14 +20,14 @@ const secretVariables = {
 
 const strictVariable = 'RUNGATE_STRICT';
 
-/** Every variable that gives a setting. */
+/** Every environment variable that sets a setting. */
 export const settingVariables: readonly string[] = [
   ...Object.values(variables),
   ...Object.values(secretVariables).flatMap((name) => [name, `${name}_FILE`]),
   strictVariable,
 ];
 
-/** An empty variable is an unset one. */
+/** Returns the value of a variable; an empty variable counts as unset. */
 function given(env: Env, name: string): string | undefined {
   const value = env[name];
   return value === undefined || value.trim() === '' ? undefined : value;
@@ -38,17 +38,17 @@ function flagVariable(env: Env, name: string): boolean | undefined {
   if (value === undefined) return undefined;
   if (['1', 'true', 'yes', 'on'].includes(value)) return true;
   if (['0', 'false', 'no', 'off'].includes(value)) return false;
-  throw new ConfigError(`${name} is "${value}", which is neither true nor false`, {
+  throw new ConfigError(`${name} must be true or false: "${value}"`, {
     hint: `set ${name} to true or false, or unset it`,
   });
 }
 
-/** Whether a text is surely a path, which a message may show: it could be the secret itself, put into the wrong variable. */
+/** Tells whether a value is clearly a path, so that a message may show it. Users put the secret itself there by mistake. */
 function isPath(text: string): boolean {
   return /^(?:\.{0,2}|~|[A-Za-z]:)[\\/]/.test(text) || /^[\w.-]{1,32}$/.test(text);
 }
 
-/** A secret from `NAME` or from the file that `NAME_FILE` names, which loses one trailing newline. */
+/** Returns a secret from `NAME`, or from the file that `NAME_FILE` names, without one trailing newline. */
 export function readSecret(
   env: Env,
   name: string,
@@ -64,34 +64,34 @@ export function readSecret(
   try {
     bytes = readFile(path);
   } catch (cause) {
-    const what = `the file that ${name}_FILE names cannot be read`;
+    const what = `cannot read the file in ${name}_FILE`;
     throw isPath(path)
       ? new ConfigError(`${what}: ${path}`, { hint: 'check the path and the permissions', cause })
       : new ConfigError(what, {
-          hint: `${name}_FILE takes the path of a file; if the secret itself is there, it belongs in ${name}`,
+          hint: `${name}_FILE takes the path of a file; put the secret itself into ${name}`,
         });
   }
   if (/^(?:255,254|254,255)$/.test(bytes.subarray(0, 2).join(','))) {
-    throw new ConfigError(`the file that ${name}_FILE names is UTF-16 text: ${path}`, {
-      hint: 'save it as UTF-8; in Windows PowerShell: Set-Content -Encoding ascii, not >',
+    throw new ConfigError(`the file in ${name}_FILE is UTF-16 text: ${path}`, {
+      hint: 'save it as UTF-8; in Windows PowerShell, use Set-Content -Encoding ascii instead of >',
     });
   }
   const text = new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
   if (text === '') {
-    throw new ConfigError(`the file that ${name}_FILE names is empty: ${path}`, {
-      hint: 'write the secret into it, or unset the variable',
+    throw new ConfigError(`the file in ${name}_FILE is empty: ${path}`, {
+      hint: `write the secret into it, or unset ${name}_FILE`,
     });
   }
   return text;
 }
 
-/** Several secrets, one in a line, as they are: white space around one may be a mistake, and may be meant. */
+/** Splits secrets, one per line. Whitespace around a secret may be intended, so it stays. */
 function lines(text: string | undefined): string[] | undefined {
   const filled = text?.split(/\r?\n/).filter((line) => line.trim() !== '');
   return filled?.length === 0 ? undefined : filled;
 }
 
-/** The settings that the environment gives. */
+/** Reads the settings in the environment. */
 export function environmentSettings(env: Env, readFile: (path: string) => Uint8Array): Source {
   const values: Partial<Record<SettingName, unknown>> = {};
   const details: Partial<Record<SettingName, string>> = {};
@@ -112,7 +112,7 @@ export function environmentSettings(env: Env, readFile: (path: string) => Uint8A
   return { origin: 'environment', values: values as Partial<SettingValues>, details };
 }
 
-/** Every secret that the environment holds, readable or not as a setting: for taking them out of messages. */
+/** Returns every secret in the environment, so that messages can be redacted. Secrets that are not valid settings count too. */
 export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): string[] {
   const found = Object.values(secretVariables).flatMap((name) => {
     try {
@@ -121,7 +121,7 @@ export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): s
       return [given(env, name)];
     }
   });
-  // Of several secrets in one variable, each is one.
+  // A variable with several secrets: redact each of them, too.
   return found
     .filter((secret) => secret !== undefined)
     .flatMap((secret) => [secret, ...(lines(secret) ?? [])]);

@@ -3,47 +3,50 @@ import { nearest } from '../suggest.ts';
 import type { JsonFile, Path } from './json-file.ts';
 import type { PlainName, SettingValues } from './names.ts';
 import { isPlainName, plainNames, readValue } from './table.ts';
-import { UnfitValue } from './value-types.ts';
+import { InvalidValue } from './value-types.ts';
 
-/** Names that people give to secrets, wherever they stand. */
+/** Matches key names that people use for secrets. */
 const secretName = /api[-_.]?key|token|secret|passw|credential|bearer|authorization|private[-_.]?key/i;
 
 export function isSecretName(name: string): boolean {
   return !isPlainName(name) && secretName.test(name);
 }
 
-/** What a name begins with when its settings stand in an object of their own: `webhook`, `run`, `env`. */
+/** The settings groups that may be written as nested objects: `webhook`, `run`, `env`. */
 const groups = new Set(
   plainNames.filter((name) => name.includes('.')).map((name) => name.slice(0, name.indexOf('.'))),
 );
 
-/** A key as it is shown: short, whatever somebody has pasted there. */
-function shown(key: string): string {
+/** Quotes a key for a message, shortened in case someone pasted a long text. */
+function quoted(key: string): string {
   return JSON.stringify(key.length > 60 ? `${key.slice(0, 59)}…` : key);
 }
 
 function unknownName(place: string, name: string, others: readonly string[]): ConfigError {
   const near = nearest(name, [...plainNames, ...others]);
   const hint = /^wait$/i.test(name)
-    ? 'waiting is not a setting: run rungate run trigger --wait'
+    ? 'waiting is not a setting: use rungate run trigger --wait'
     : near === null
       ? `the settings are ${plainNames.join(', ')}`
       : `did you mean ${JSON.stringify(near)}?`;
-  return new ConfigError(`${place}: there is no setting ${shown(name)}`, { hint });
+  return new ConfigError(`${place}: unknown setting ${quoted(name)}`, { hint });
 }
 
 function misplacedSecret(place: string, name: string): ConfigError {
-  return new ConfigError(`${place}: ${shown(name)} looks like a secret, and this file is no place for one`, {
-    hint: 'set RUNGATE_API_KEY or RUNGATE_TOKEN in the environment (or the same with _FILE), or keep it with rungate login; a secret that was committed is known: have the service issue another',
-  });
+  return new ConfigError(
+    `${place}: ${quoted(name)} looks like a secret, and this file must not contain secrets`,
+    {
+      hint: 'set RUNGATE_API_KEY or RUNGATE_TOKEN (or the same with _FILE) in the environment, or save the secret with rungate login; if the secret was ever committed, have the service issue a new one',
+    },
+  );
 }
 
 type Values = Partial<Record<PlainName, unknown>>;
 
 /**
- * The settings of one object in a file, each with its value checked.
- * @param others keys that the caller reads himself
- * @throws ConfigError that says where
+ * Reads and checks the settings in one object of a file.
+ * @param others keys that the caller reads itself
+ * @throws ConfigError with file, line and column
  */
 export function readFields(
   file: JsonFile,
@@ -55,29 +58,28 @@ export function readFields(
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     throw new ConfigError(`${file.place(at)}: expected an object of settings`);
   }
-  const take = (name: string, value: unknown, where: Path) => {
+  const add = (name: string, value: unknown, where: Path) => {
     if (!isPlainName(name)) {
       const place = file.place(where, 'key');
       throw isSecretName(name) ? misplacedSecret(place, name) : unknownName(place, name, others);
     }
     if (values[name] !== undefined) {
-      throw new ConfigError(`${file.place(where, 'key')}: ${name} is there twice`);
+      throw new ConfigError(`${file.place(where, 'key')}: ${name} is set twice`);
     }
     values[name] = checked(file, name, value, where);
   };
   for (const [key, value] of Object.entries(json)) {
     if (others.includes(key)) continue;
     if (groups.has(key) && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      for (const [part, inner] of Object.entries(value)) take(`${key}.${part}`, inner, [...at, key, part]);
+      for (const [part, inner] of Object.entries(value)) add(`${key}.${part}`, inner, [...at, key, part]);
     } else {
-      take(key, value, [...at, key]);
+      add(key, value, [...at, key]);
     }
   }
   if (values.process !== undefined && values.tags !== undefined) {
-    throw new ConfigError(
-      `${file.place([...at, 'tags'], 'key')}: a process and tags exclude each other: give exactly one of them`,
-      { hint: 'keep "process" or "tags"' },
-    );
+    throw new ConfigError(`${file.place([...at, 'tags'], 'key')}: "process" and "tags" cannot be combined`, {
+      hint: 'remove one of them',
+    });
   }
   return values as Partial<SettingValues>;
 }
@@ -86,7 +88,7 @@ function checked(file: JsonFile, name: PlainName, value: unknown, where: Path): 
   try {
     return readValue(name, value);
   } catch (error) {
-    if (!(error instanceof UnfitValue)) throw error;
+    if (!(error instanceof InvalidValue)) throw error;
     throw new ConfigError(`${file.place([...where, ...error.within])}: ${name}: ${error.message}`, {
       hint: error.hint,
     });

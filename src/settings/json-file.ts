@@ -3,16 +3,15 @@ import { ConfigError } from '../errors.ts';
 
 export type Path = readonly (string | number)[];
 
-/** A JSON file as a value, with the place of everything in it. */
+/** The value of a JSON file, with the position of everything in it. */
 export interface JsonFile {
   readonly path: string;
   readonly value: unknown;
-  /** `file:line:column` of a value, or of the key in front of it. */
+  /** Returns `file:line:column` of a value, or of its key. */
   place(at: Path, part?: 'key' | 'value'): string;
 }
 
-/** More than any settings are. */
-const mostCharacters = 1024 * 1024;
+const maxCharacters = 1024 * 1024;
 
 function placeOf(path: string, node: AnyNode): string {
   return `${path}:${node.loc.start.line}:${node.loc.start.column}`;
@@ -30,9 +29,9 @@ function plainValue(path: string, node: ValueNode): unknown {
       );
       const seen = new Set<string>();
       for (const [key, , name] of pairs) {
-        // Every parser takes another one of the two; a reader sees either.
+        // Parsers disagree on which of the two they keep.
         if (seen.has(key))
-          throw new ConfigError(`${placeOf(path, name)}: ${JSON.stringify(key)} is there twice`);
+          throw new ConfigError(`${placeOf(path, name)}: ${JSON.stringify(key)} is set twice`);
         seen.add(key);
       }
       return Object.fromEntries(pairs.map(([key, value]) => [key, value]));
@@ -66,31 +65,33 @@ function find(document: DocumentNode, at: Path, part: 'key' | 'value'): AnyNode 
   return part === 'key' ? key : node;
 }
 
-/** What is wrong with a text that is not JSON. Never the text itself: it may hold a secret. */
+/** Returns the error for invalid JSON. It never quotes the text, which may contain a secret. */
 function notJson(path: string, error: unknown): ConfigError {
   const { line, column } = error as { line?: number; column?: number };
   const place = line === undefined ? path : `${path}:${line}:${column}`;
-  const why = error instanceof RangeError ? 'it is nested too deeply' : 'it is not JSON from here on';
+  const why = error instanceof RangeError ? 'the JSON is nested too deeply' : 'not valid JSON from here on';
   return new ConfigError(`${place}: ${why}`, {
-    hint: 'JSON has double quotes, no comments and no comma after the last item',
+    hint: 'JSON needs double quotes, and allows neither comments nor a comma after the last item',
   });
 }
 
 /**
- * Reads JSON with positions. JSON.parse has none: Node leaves the position out of some of its messages and quotes the
- * text instead, and it takes the second of two equal keys in silence. Hence a parser with a syntax tree (momoa, which
- * has no dependencies), loaded only where there is a file.
- * @throws ConfigError that says where
+ * Reads JSON with positions. JSON.parse has none: some of its messages quote the text instead, and it silently keeps the
+ * second of two equal keys. So this uses momoa, a parser with a syntax tree and no dependencies, which is loaded only
+ * when a file exists.
+ * @throws ConfigError with file, line and column
  */
 export function readJson(path: string, bytes: Uint8Array): JsonFile {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new ConfigError(`${path}: it is not UTF-8 text`, { cause });
+    throw new ConfigError(`${path}: the file is not UTF-8 text`, { cause });
   }
-  if (text.length > mostCharacters) throw new ConfigError(`${path}: it is larger than any settings are`);
-  if (text.trim() === '') throw new ConfigError(`${path}:1:1: it is empty`, { hint: 'write at least {}' });
+  if (text.length > maxCharacters)
+    throw new ConfigError(`${path}: the file is too large (over 1,048,576 characters)`);
+  if (text.trim() === '')
+    throw new ConfigError(`${path}:1:1: the file is empty`, { hint: 'write at least {}' });
   try {
     const document = parse(text, { mode: 'json' });
     const value = plainValue(path, document.body);

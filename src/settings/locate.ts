@@ -4,8 +4,8 @@ import { ConfigError, UsageError } from '../errors.ts';
 export const projectFileName = '.rungate.json';
 
 /**
- * The nearest `.rungate.json` from a folder up to the repository's root, the folder with `.git`. Outside a repository
- * only the folder itself counts: above it may be anybody's, as /tmp is.
+ * Returns the nearest `.rungate.json`, from a folder up to the root of its repository, or null. Outside a repository, only
+ * the folder itself counts: other users may be able to write to a parent folder, such as /tmp.
  */
 export function findProjectFile(cwd: string, exists: (path: string) => boolean): string | null {
   const root = findRoot(cwd, exists);
@@ -16,7 +16,7 @@ export function findProjectFile(cwd: string, exists: (path: string) => boolean):
   }
 }
 
-/** The root of the repository that a folder is in, the nearest with `.git`; null outside of any. */
+/** Returns the root of the repository around a folder (the nearest folder with `.git`), or null outside a repository. */
 export function findRoot(cwd: string, exists: (path: string) => boolean): string | null {
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (exists(join(folder, '.git'))) return folder;
@@ -30,7 +30,7 @@ export interface Place {
   readonly platform: string;
 }
 
-/** Where profiles live: RUNGATE_CONFIG_DIR, else the system's folder for settings; null where there is none. */
+/** Returns the folder for profiles: RUNGATE_CONFIG_DIR, or else the system's settings folder; null if neither is known. */
 export function configFolder({ env, cwd, platform }: Place): string | null {
   const filled = (name: string) => (env[name]?.trim() ? env[name] : undefined);
   const own = filled('RUNGATE_CONFIG_DIR');
@@ -42,12 +42,12 @@ export function configFolder({ env, cwd, platform }: Place): string | null {
   const home = filled('HOME');
   if (platform === 'darwin') return home === undefined ? null : join(home, 'Library/Preferences/rungate');
   const xdg = filled('XDG_CONFIG_HOME');
-  // By its specification a relative XDG folder is to be ignored.
+  // The XDG specification says to ignore a relative path.
   if (xdg?.startsWith('/')) return join(xdg, 'rungate');
   return home === undefined ? null : join(home, '.config', 'rungate');
 }
 
-/** The file of profiles; null where there is no place for one. */
+/** Returns the path of the profiles file, or null if there is no folder for it. */
 export function profilesPath(place: Place): string | null {
   const folder = configFolder(place);
   return folder === null ? null : join(folder, 'profiles.json');
@@ -57,17 +57,18 @@ export const defaultProfile = 'default';
 
 export interface ProfileChoice {
   readonly name: string;
-  /** What named it: a flag, a variable; null for the default. */
+  /** The option or variable that chose it; null for the default profile. */
   readonly by: '--profile' | 'RUNGATE_PROFILE' | null;
 }
 
-/** Which profile is meant. @throws UsageError or ConfigError for a name that cannot be one */
+/** Chooses the profile. @throws UsageError or ConfigError if the name is invalid */
 export function chooseProfile(flag: string | undefined, variable: string | undefined): ProfileChoice {
   const by = flag !== undefined ? '--profile' : variable?.trim() ? 'RUNGATE_PROFILE' : null;
   const name = by === null ? defaultProfile : (flag ?? variable ?? '').trim();
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name)) {
-    const message = `${by}: that cannot be the name of a profile`;
-    const hint = 'a name has letters, digits, dots, dashes and underscores';
+    const message = `${by}: invalid profile name`;
+    const hint =
+      'use up to 64 letters, digits, dots, hyphens and underscores, starting with a letter or digit';
     throw by === '--profile' ? new UsageError(message, { hint }) : new ConfigError(message, { hint });
   }
   return { name, by };

@@ -11,7 +11,7 @@ import {
   type Source,
 } from './names.ts';
 
-/** What to run is one setting with two spellings: a higher source that gives either replaces both. */
+/** Two ways to say which processes to run: a stronger source with either replaces both. */
 const selectors = ['process', 'tags'] as const;
 
 export const defaultSettings: Source = {
@@ -25,18 +25,18 @@ export const defaultSettings: Source = {
 
 function refuseBoth(source: Source): void {
   if (source.values.process === undefined || source.values.tags === undefined) return;
-  const message = 'a process and tags exclude each other: give exactly one of them';
-  const parts = { hint: 'write --process <slug>, or --tag <tag> once or more' };
+  const message = 'a process and tags cannot be combined';
+  const parts = { hint: 'give --process <slug>, or --tag <tag> one or more times' };
   throw source.origin === 'flag' ? new UsageError(message, parts) : new ConfigError(message, parts);
 }
 
-/** A tenant's secret takes the place of webhook secrets, but not of those that a stronger source gives. */
+/** A tenant secret replaces the webhook secrets, except those from a stronger source. */
 function isOutranked(name: SettingName, source: Source, merged: Settings): boolean {
   const given = merged.webhookSecrets;
   return name === 'tenantSecret' && given !== undefined && given.origin !== source.origin;
 }
 
-/** Adds what a weaker source says about verdicts that no stronger one speaks about, be it by `on` or by `strict`. */
+/** Adds a weaker source's actions for the verdicts that no stronger source sets, with either `on` or `strict`. */
 function mergeOverrides(source: Source, own: Overrides, { on, strict }: Settings): MergedOverrides {
   const stronger = strict === undefined || strict.origin === source.origin ? undefined : strict.value;
   const rest = remainingOverrides(own, { strict: stronger, on: on?.value });
@@ -45,7 +45,7 @@ function mergeOverrides(source: Source, own: Overrides, { on, strict }: Settings
   return { ...provenance, ...on, value: { ...rest, ...on?.value }, parts: { ...parts, ...on?.parts } };
 }
 
-/** Merges sources given in any order; each value keeps its origin. `on` is merged verdict by verdict. */
+/** Merges sources, in any order. Each value keeps its origin; `on` is merged verdict by verdict. */
 export function mergeSettings(sources: readonly Source[]): Settings {
   const strongestFirst = sources.toSorted((a, b) => origins.indexOf(a.origin) - origins.indexOf(b.origin));
   const merged: Partial<Record<SettingName, Setting<unknown>>> = {};

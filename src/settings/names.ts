@@ -1,11 +1,11 @@
 import type { Overrides } from '../gate/policy.ts';
 import type { Verdict } from '../gate/verdict.ts';
 
-/** Where a setting's value came from, the strongest first. */
+/** The sources of settings, strongest first. */
 export const origins = ['flag', 'environment', 'project file', 'profile', 'default'] as const;
 export type Origin = (typeof origins)[number];
 
-/** The settings by the names that files and `config` use. Durations in milliseconds. */
+/** The settings, by the names used in files and by `rungate config`. Durations are in milliseconds. */
 export interface SettingValues {
   apiUrl: string;
   project: string;
@@ -17,7 +17,7 @@ export interface SettingValues {
   interval: number;
   maxAttempts: number;
   timeout: number;
-  /** How many gates share the service's limits. */
+  /** The number of gates that share the service's rate limits. */
   fleetSize: number;
   format: 'table' | 'json' | 'ndjson';
   auth: 'bearer' | 'key';
@@ -28,39 +28,39 @@ export interface SettingValues {
   'webhook.signatureHeader': string;
   apiKey: string;
   token: string;
-  /** Several during rotation; each is tried. */
+  /** Several during a rotation: a delivery may be signed with any of them. */
   webhookSecrets: readonly string[];
   tenantSecret: string;
 }
 
 export type SettingName = keyof SettingValues;
 
-/** Some settings. One that is undefined is not given. */
+/** Some of the settings; undefined means not set. */
 export type SomeSettings = { readonly [Name in SettingName]?: SettingValues[Name] | undefined };
 
-/** What is never written to a project file, never taken from the command line and never shown. */
+/** The secrets: never written to a project file, read from the command line or shown. */
 export const secretNames = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'] as const;
 export type SecretName = (typeof secretNames)[number];
-/** The secrets that are sent, and so are kept for one service only. */
+/** The secrets that rungate sends. A profile ties each to one service. */
 export const sentNames = ['apiKey', 'token'] as const;
-/** What files and `config set` may give. */
+/** The settings that a file or `rungate config set` may set. */
 export type PlainName = Exclude<SettingName, SecretName>;
 export type PlainValues = Pick<SettingValues, PlainName>;
 
-/** Some settings, as one source gives them. `detail` says where exactly: a variable's name, a file's path. */
+/** The settings from one source. `details` gives the exact place of each: the name of a variable or the path of a file. */
 export interface Source {
   readonly origin: Origin;
   readonly values: SomeSettings;
   readonly details?: Readonly<Partial<Record<SettingName, string>>>;
 }
 
-/** A source of which one place gives every value. */
+/** Returns a source whose values all come from one place. */
 export function sourceAt(origin: Origin, values: SomeSettings, detail: string): Source {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return { origin, values, details: Object.fromEntries(given.map(([name]) => [name, detail])) };
 }
 
-/** Where exactly a value came from. */
+/** The exact place that a value came from. */
 export interface Provenance {
   readonly origin: Origin;
   readonly detail: string | undefined;
@@ -70,7 +70,7 @@ export interface Setting<Value> extends Provenance {
   readonly value: Value;
 }
 
-/** `on` may come from several sources: `parts` has the provenance of each verdict, the setting itself the strongest. */
+/** `on` merged from several sources: `parts` has the provenance of each verdict, the setting itself that of the strongest. */
 export interface MergedOverrides extends Setting<Overrides> {
   readonly parts: Readonly<Partial<Record<Verdict, Provenance>>>;
 }

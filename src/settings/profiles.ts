@@ -14,11 +14,10 @@ import { isPlainName, writeValue } from './table.ts';
 
 export interface BoundSecret {
   readonly value: string;
-  /** Scheme, host and port of the service that it was given for. */
+  /** The scheme, host and port of the service that it is for. */
   readonly origin: string;
 }
 
-/** Settings, and secrets, which the settings of a file cannot be. */
 export interface Profile {
   readonly settings: Partial<Pick<SettingValues, PlainName>>;
   readonly secrets: {
@@ -31,7 +30,7 @@ export interface Profile {
 
 export type Profiles = Readonly<Record<string, Profile>>;
 
-/** A file of profiles that cannot be understood at all; nothing in it is lost, but nothing can be had from it. */
+/** The profiles file has an unknown structure, so nothing can be read from it. */
 export class DamagedProfiles extends ConfigError {}
 
 type Json = Readonly<Record<string, unknown>>;
@@ -57,8 +56,8 @@ function readSecretsOf(json: unknown): Profile['secrets'] | null {
 }
 
 /**
- * Reads the file of profiles.
- * @throws DamagedProfiles when it is not such a file, ConfigError when a setting in it is wrong
+ * Reads the profiles file.
+ * @throws DamagedProfiles if its structure is unknown, ConfigError if a setting in it is invalid
  */
 export function readProfiles(path: string, text: string): Profiles {
   const damaged = (what: string, cause?: unknown) => new DamagedProfiles(what, { cause });
@@ -70,22 +69,22 @@ export function readProfiles(path: string, text: string): Profiles {
   }
   const { version, profiles } = (isObject(file.value) ? file.value : {}) as Json;
   if (typeof version === 'number' && version > fileVersion) {
-    throw new ConfigError(`${path}: a newer rungate has written this file`, {
-      hint: 'use that version, or another folder with RUNGATE_CONFIG_DIR',
+    throw new ConfigError(`${path}: this file was written by a newer version of rungate`, {
+      hint: 'update rungate, or set RUNGATE_CONFIG_DIR to another folder',
     });
   }
-  if (version !== fileVersion || !isObject(profiles)) throw damaged(`${path}: it is not a file of profiles`);
+  if (version !== fileVersion || !isObject(profiles)) throw damaged(`${path}: not a profiles file`);
   const read = Object.entries(profiles).map(([name, json]): [string, Profile] => {
     const at = ['profiles', name];
     const secrets = isObject(json) ? readSecretsOf(json.secrets) : null;
-    if (!isObject(json) || secrets === null) throw damaged(`${file.place(at)}: this is not a profile`);
+    if (!isObject(json) || secrets === null) throw damaged(`${file.place(at)}: not a profile`);
     const settings = readFields(file, json.settings ?? {}, [...at, 'settings']);
     return [name, { settings, secrets }];
   });
   return Object.fromEntries(read);
 }
 
-/** The file as it is written: what `readProfiles` reads. */
+/** Returns the text of the profiles file, as `readProfiles` reads it. */
 export function writeProfiles(profiles: Profiles): string {
   const written = Object.entries(profiles).map(([name, { settings, secrets }]) => {
     const names = Object.keys(settings).filter(isPlainName);
@@ -102,14 +101,14 @@ export function profileOf(profiles: Profiles, name: string): Profile | undefined
   return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
 }
 
-/** What a profile gives. */
+/** Returns a profile as a source of settings. */
 export function profileSource({ settings, secrets }: Profile, detail: string): Source {
   const { apiKey, token, webhookSecrets, tenantSecret } = secrets;
   const sent = { apiKey: apiKey?.value, token: token?.value };
   return sourceAt('profile', { ...settings, ...sent, webhookSecrets, tenantSecret }, detail);
 }
 
-/** Every secret of every profile: for taking them out of messages. */
+/** Returns every secret of every profile, so that messages can be redacted. */
 export function secretsOf(profiles: Profiles): string[] {
   return Object.values(profiles).flatMap(({ secrets: { apiKey, token, webhookSecrets, tenantSecret } }) =>
     [apiKey?.value, token?.value, ...(webhookSecrets ?? []), tenantSecret].filter(
@@ -118,7 +117,7 @@ export function secretsOf(profiles: Profiles): string[] {
   );
 }
 
-/** The profiles with one of them changed; a profile that is not there yet is an empty one. */
+/** Returns the profiles with one of them changed. A new profile starts empty. */
 export function changeProfile(
   profiles: Profiles,
   name: string,
@@ -127,7 +126,7 @@ export function changeProfile(
   return { ...profiles, [name]: change(profileOf(profiles, name) ?? { settings: {}, secrets: {} }) };
 }
 
-/** A profile with one setting more, or another value of it. What to run is one setting with two spellings. */
+/** Returns the profile with settings added or replaced. `process` replaces `tags`, and vice versa. */
 export function withSetting(profile: Profile, values: Profile['settings']): Profile {
   const { process, tags, ...rest } = profile.settings;
   const selects = values.process !== undefined || values.tags !== undefined;
@@ -142,7 +141,7 @@ export function withSecret<Name extends SecretName>(
   return { ...profile, secrets: { ...profile.secrets, [name]: secret } };
 }
 
-/** A profile without one of its settings or secrets. */
+/** Returns the profile without one of its settings or secrets. */
 export function without(profile: Profile, name: SettingName): Profile {
   const keep = <Part extends object>(part: Part): Part =>
     Object.fromEntries(Object.entries(part).filter(([key]) => key !== name)) as Part;

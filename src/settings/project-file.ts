@@ -5,28 +5,28 @@ import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
 import { type SomeSettings, type Source, sourceAt } from './names.ts';
 
-/** What `.rungate.json` says: for every ref, and for those that a pattern names. */
+/** The content of `.rungate.json`: the settings for every ref, and those for refs that match a pattern. */
 export interface ProjectFile {
   readonly path: string;
   readonly values: SomeSettings;
   readonly branches: ReadonlyMap<string, SomeSettings>;
 }
 
-/** A path in the file starts where the file is, wherever the command is run. */
-function placed(path: string, values: SomeSettings): SomeSettings {
+/** Makes a relative path absolute: it starts at the file's folder, not at the working directory. */
+function withAbsolutePaths(path: string, values: SomeSettings): SomeSettings {
   return values.caFile === undefined ? values : { ...values, caFile: resolve(dirname(path), values.caFile) };
 }
 
 /**
- * Reads `.rungate.json`, every branch of it, whichever is meant: a mistake shows on the day it is made.
- * @throws ConfigError that says where
+ * Reads `.rungate.json`. Checks the settings of every branch, so that a mistake shows at once and not on a later build.
+ * @throws ConfigError with file, line and column
  */
 export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
   const file = readJson(path, bytes);
-  const values = placed(path, readFields(file, file.value, [], ['$schema', 'branches']));
+  const values = withAbsolutePaths(path, readFields(file, file.value, [], ['$schema', 'branches']));
   const { $schema, branches = {} } = file.value as { $schema?: unknown; branches?: unknown };
   if ($schema !== undefined && typeof $schema !== 'string') {
-    throw new ConfigError(`${file.place(['$schema'])}: $schema: expected a text`);
+    throw new ConfigError(`${file.place(['$schema'])}: $schema: expected a string`);
   }
   if (typeof branches !== 'object' || branches === null || Array.isArray(branches)) {
     const expected = 'expected an object such as { "main": { "strict": true } }';
@@ -35,14 +35,16 @@ export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
   const read = Object.entries(branches).map(([pattern, json]) => {
     const at = ['branches', pattern];
     if (pattern.trim() === '') {
-      throw new ConfigError(`${file.place(at, 'key')}: expected a branch, a tag, or a pattern with *`);
+      throw new ConfigError(
+        `${file.place(at, 'key')}: expected the name of a branch or a tag, or a pattern with *`,
+      );
     }
-    return [pattern, placed(path, readFields(file, json, at))] as const;
+    return [pattern, withAbsolutePaths(path, readFields(file, json, at))] as const;
   });
   return { path, values, branches: new Map(read) };
 }
 
-/** What the file says for a ref: the one pattern that is meant for it, over what holds for all. */
+/** Returns the settings for a ref: those of the one pattern that applies to it, over those for every ref. */
 export function projectSource({ path, values, branches }: ProjectFile, ref: string | null): Source {
   const all = sourceAt('project file', values, path);
   const pattern = matchBranch([...branches.keys()], ref);
@@ -61,12 +63,12 @@ export function projectSource({ path, values, branches }: ProjectFile, ref: stri
   };
 }
 
-/** A branch or a tag by its name alone: `refs/heads/main` is `main`. */
+/** Returns the short name of a branch or a tag: `main` for `refs/heads/main`. */
 export function shortRef(ref: string): string {
   return ref.replace(/^refs\/(heads|tags)\//, '');
 }
 
-/** `*` stands for any characters, slashes too; everything else for itself. */
+/** Tells whether a ref matches a pattern, in which `*` matches any characters, including slashes. */
 function matches(pattern: string, ref: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -74,7 +76,7 @@ function matches(pattern: string, ref: string): boolean {
   if (!ref.startsWith(first) || !ref.endsWith(last) || ref.length < first.length + last.length) return false;
   const end = ref.length - last.length;
   let from = first.length;
-  // The leftmost place for each part leaves the most for those behind it: no backtracking is needed.
+  // The leftmost match of each part leaves the most room for the next, so no backtracking is needed.
   for (const part of rest) {
     const found = ref.indexOf(part, from);
     if (found < 0 || found + part.length > end) return false;
@@ -84,8 +86,8 @@ function matches(pattern: string, ref: string): boolean {
 }
 
 /**
- * The pattern that is meant for a ref: the ref itself before any with a `*`, then the one with the most characters that
- * are no `*`, then the first. `*` alone is everything else, an unknown ref too.
+ * Returns the pattern that applies to a ref, or null: the ref itself, or else the pattern with the most characters besides
+ * `*`, or else the first of these. A lone `*` matches every other ref, even an unknown one.
  */
 export function matchBranch(patterns: readonly string[], ref: string | null): string | null {
   if (ref === null) return patterns.includes('*') ? '*' : null;

@@ -5,46 +5,55 @@ import {
   duration,
   flag,
   headerName,
-  type Kind,
+  oneOf,
   overrides,
   pointer,
   text,
-  texts,
-  wordOf,
+  textList,
+  type ValueType,
 } from './value-types.ts';
 
 export interface Entry<Value> {
-  readonly kind: Kind<Value>;
-  /** What the setting is for, in a line. */
+  readonly type: ValueType<Value>;
+  /** One line about the setting. */
   readonly about: string;
 }
 
 type Table = { readonly [Name in PlainName]: Entry<PlainValues[Name]> };
 
-/** Every setting that a file may give: `.rungate.json`, profiles, `config set` and the JSON schema follow from it. */
+/** Every setting that a file may have. `.rungate.json`, profiles, `config set` and the JSON schema follow from this table. */
 export const settingsTable: Table = {
-  apiUrl: { kind: address, about: 'Base URL of the service.' },
-  project: { kind: text, about: 'The project, by its slug.' },
-  process: { kind: text, about: 'The process to run, by its slug; or else tags.' },
+  apiUrl: { type: address, about: 'Base URL of the service.' },
+  project: { type: text, about: 'The slug of the project.' },
+  process: { type: text, about: 'The slug of the process to run, unless tags are set.' },
   tags: {
-    kind: texts,
+    type: textList,
     about:
-      'Run the processes with these tags (the contract does not say whether one or all must match); or else a process.',
+      'Run the processes with these tags, unless a process is set. The contract does not say whether a process must have one of them or all.',
   },
-  environment: { kind: text, about: "The environment, by its key; without it the project's own." },
-  strict: { kind: flag, about: 'Fail on a cancelled run too; every pipeline should.' },
-  on: { kind: overrides, about: 'What the gate does about a verdict; beats strict of the same source.' },
-  interval: { kind: duration, about: 'Between polls, unless the service says otherwise.' },
-  maxAttempts: { kind: count, about: 'Status reads at most.' },
-  timeout: { kind: duration, about: 'How long to wait at most; lifts the default of maxAttempts.' },
-  fleetSize: { kind: count, about: "How many gates share the service's limits." },
-  format: { kind: wordOf(['table', 'json', 'ndjson']), about: 'How results are printed.' },
-  auth: { kind: wordOf(['bearer', 'key']), about: 'The credential to use where the service takes either.' },
-  caFile: { kind: text, about: 'Trust the certificate authorities in this PEM file too.' },
-  'run.idPointer': { kind: pointer, about: "Where a new run's id stands in the reply, as a JSON pointer." },
-  'env.providerModelField': { kind: text, about: "The service's own name of the field providerModel." },
-  'webhook.timestampHeader': { kind: headerName, about: "The service's name of X-Service-Timestamp." },
-  'webhook.signatureHeader': { kind: headerName, about: "The service's name of X-Service-Signature." },
+  environment: { type: text, about: "The key of the environment; by default the project's own." },
+  strict: { type: flag, about: 'Fail on a cancelled run, too. Recommended for every pipeline.' },
+  on: {
+    type: overrides,
+    about: 'The action for each verdict: pass, warn or fail. Overrides strict from the same source.',
+  },
+  interval: { type: duration, about: 'The time between polls, unless the service asks for another.' },
+  maxAttempts: { type: count, about: 'The maximum number of status reads.' },
+  timeout: { type: duration, about: 'The maximum time to wait. If set, maxAttempts has no default limit.' },
+  fleetSize: { type: count, about: "The number of gates that share the service's rate limits." },
+  format: { type: oneOf(['table', 'json', 'ndjson']), about: 'The output format of results.' },
+  auth: { type: oneOf(['bearer', 'key']), about: 'The credential to send where the service accepts either.' },
+  caFile: { type: text, about: 'A PEM file of additional certificate authorities to trust.' },
+  'run.idPointer': { type: pointer, about: "The JSON pointer to a new run's id in the response." },
+  'env.providerModelField': { type: text, about: "The service's name for the field providerModel." },
+  'webhook.timestampHeader': {
+    type: headerName,
+    about: "The service's name for the header X-Service-Timestamp.",
+  },
+  'webhook.signatureHeader': {
+    type: headerName,
+    about: "The service's name for the header X-Service-Signature.",
+  },
 };
 
 export const plainNames = Object.keys(settingsTable) as PlainName[];
@@ -53,29 +62,29 @@ export function isPlainName(name: string): name is PlainName {
   return Object.hasOwn(settingsTable, name);
 }
 
-/** Reads one value. @throws UnfitValue */
+/** Reads one value. @throws InvalidValue */
 export function readValue<Name extends PlainName>(name: Name, json: unknown): PlainValues[Name] {
   const entry: Entry<PlainValues[Name]> = settingsTable[name];
-  return entry.kind.read(json);
+  return entry.type.read(json);
 }
 
-/** What a file would have, from one word of the command line. */
-export function readWord(name: PlainName, text: string): unknown {
-  const { json } = settingsTable[name].kind;
+/** Turns a command-line argument into the JSON of a file. */
+export function valueFromArgument(name: PlainName, text: string): unknown {
+  const { json } = settingsTable[name].type;
   return json === undefined ? text : json(text);
 }
 
-/** A value as a file has it. */
+/** Turns a value into the JSON of a file. */
 export function writeValue<Name extends PlainName>(name: Name, value: PlainValues[Name]): unknown {
   const entry: Entry<PlainValues[Name]> = settingsTable[name];
-  return entry.kind.write === undefined ? value : entry.kind.write(value);
+  return entry.type.write === undefined ? value : entry.type.write(value);
 }
 
 type Schema = Record<string, unknown>;
 
 function described(name: (typeof plainNames)[number]): Schema {
-  const { kind, about } = settingsTable[name];
-  return { description: about, ...kind.schema };
+  const { type, about } = settingsTable[name];
+  return { description: about, ...type.schema };
 }
 
 /** `webhook.timestampHeader` may also be written as `{ "webhook": { "timestampHeader": … } }`. */
@@ -105,17 +114,18 @@ function objectOf(more: Record<string, Schema> = {}): Schema {
   };
 }
 
-/** The JSON schema of `.rungate.json`, in the draft that editors know best. */
+/** Returns the JSON schema of `.rungate.json`, in the draft that editors support best. */
 export function createSettingsSchema(): Schema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: '.rungate.json',
-    description: 'Settings of rungate for a project. No secrets: those go into the environment.',
+    description:
+      'Settings of rungate for a project. It must not contain secrets: set those in the environment.',
     ...objectOf({
       $schema: { type: 'string' },
       branches: {
         description:
-          'Settings for a branch or a tag, by its name or by a pattern with *. The exact name comes first, then the pattern with the most characters besides *; * alone is everything else.',
+          'Settings for a branch or a tag, by its name or by a pattern with *. The exact name takes precedence, then the pattern with the most characters besides *. A lone * matches every other ref.',
         type: 'object',
         propertyNames: { pattern: '\\S' },
         additionalProperties: { $ref: '#/definitions/branch' },

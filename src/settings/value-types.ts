@@ -5,11 +5,10 @@ import { commandNames } from '../hint-names.ts';
 import { nearest } from '../suggest.ts';
 import { parseApiUrl } from '../transport/address.ts';
 
-/** A value that a setting cannot have. The message never has the value in it: it may be a misplaced secret. */
-export class UnfitValue extends Error {
-  /** Where in the value, as JSON keys. */
+/** An invalid value of a setting. The message never contains the value, which may be a misplaced secret. */
+export class InvalidValue extends Error {
+  /** The position within the value, as JSON keys. */
   readonly within: readonly (string | number)[];
-  /** What to do about it. */
   readonly hint: string | undefined;
 
   constructor(message: string, within: readonly (string | number)[] = [], hint?: string) {
@@ -19,57 +18,57 @@ export class UnfitValue extends Error {
   }
 }
 
-/** How the values of a setting are written: in a file, on the command line, and in the JSON schema. */
-export interface Kind<Value> {
-  /** From JSON as a user writes it. @throws UnfitValue */
+/** The type of a setting: its form in a file, on the command line and in the JSON schema. */
+export interface ValueType<Value> {
+  /** Reads the JSON that a user writes. @throws InvalidValue */
   read(json: unknown): Value;
-  /** From one word of the command line to the JSON that a file has; without it they are the same. */
+  /** Turns a command-line argument into the JSON of a file; if absent, the two are the same. */
   json?(text: string): unknown;
-  /** To JSON that `read` takes; without it the value is such. */
+  /** Turns a value into JSON that `read` accepts; if absent, the value is that JSON. */
   write?(value: Value): unknown;
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
-/** What was probably meant. Never the value as it was given. */
-function nearWord(given: unknown, words: readonly string[]): string {
+/** Suggests the nearest valid word. Never repeats the value itself. */
+function suggestion(given: unknown, words: readonly string[]): string {
   const near = typeof given === 'string' ? nearest(given, words) : null;
   return near === null ? '' : `; did you mean ${JSON.stringify(near)}?`;
 }
 
-function unfit(expected: string): never {
-  throw new UnfitValue(`expected ${expected}`);
+function invalid(expected: string): never {
+  throw new InvalidValue(`expected ${expected}`);
 }
 
-/** Filled, and in one line: what stands in a URL, a header or a request's field. */
+/** Tells whether a value is a non-blank string on one line, fit for a URL, a header or a field of a request. */
 function isText(json: unknown): json is string {
   return typeof json === 'string' && /\S/.test(json) && !/[\u0000-\u001f\u007f-\u009f]/.test(json);
 }
 
-function textOf(expected: string, pattern: RegExp): Kind<string> {
+function textOf(expected: string, pattern: RegExp): ValueType<string> {
   return {
-    read: (json) => (isText(json) && pattern.test(json) ? json : unfit(expected)),
+    read: (json) => (isText(json) && pattern.test(json) ? json : invalid(expected)),
     schema: { type: 'string', pattern: pattern.source },
   };
 }
 
-export const text: Kind<string> = {
-  ...textOf('a text with something in it', /\S/),
+export const text: ValueType<string> = {
+  ...textOf('a non-empty string', /\S/),
   schema: { type: 'string', pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
 };
 
-export const headerName = textOf("a header's name, such as X-Signature", /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/);
+export const headerName = textOf('a header name, such as X-Signature', /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/);
 
 export const pointer = textOf('a JSON pointer, such as /data/runId', /^\//);
 
-export const address: Kind<string> = {
+export const address: ValueType<string> = {
   read(json) {
     const expected = 'the address of the service, such as https://service.example.com';
-    if (!isText(json)) return unfit(expected);
+    if (!isText(json)) return invalid(expected);
     try {
-      // Whether http will do depends on the command line, and is found out when something is sent.
+      // Whether http is allowed depends on the command line, and is checked before anything is sent.
       parseApiUrl(json, true, { ...commandNames, apiUrl: 'apiUrl' });
     } catch (error) {
-      if (error instanceof ConfigError) throw new UnfitValue(error.message, [], error.hint);
+      if (error instanceof ConfigError) throw new InvalidValue(error.message, [], error.hint);
       throw error;
     }
     return json.trim();
@@ -77,63 +76,63 @@ export const address: Kind<string> = {
   schema: { type: 'string', format: 'uri', pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?://[^\\s?#@]+\\s*$' },
 };
 
-export const flag: Kind<boolean> = {
-  read: (json) => (typeof json === 'boolean' ? json : unfit('true or false, without quotes')),
+export const flag: ValueType<boolean> = {
+  read: (json) => (typeof json === 'boolean' ? json : invalid('true or false, without quotes')),
   json: (word) => ({ true: true, false: false })[word.trim()],
   schema: { type: 'boolean' },
 };
 
-export function wordOf<const Word extends string>(words: readonly Word[]): Kind<Word> {
+export function oneOf<const Word extends string>(words: readonly Word[]): ValueType<Word> {
   return {
     read: (json) =>
-      words.find((word) => word === json) ?? unfit(`one of ${words.join(', ')}${nearWord(json, words)}`),
+      words.find((word) => word === json) ?? invalid(`one of ${words.join(', ')}${suggestion(json, words)}`),
     schema: { enum: words },
   };
 }
 
-const mostCount = 999_999_999;
+const maxCount = 999_999_999;
 
-export const count: Kind<number> = {
+export const count: ValueType<number> = {
   read: (json) =>
-    typeof json === 'number' && Number.isInteger(json) && json >= 1 && json <= mostCount
+    typeof json === 'number' && Number.isInteger(json) && json >= 1 && json <= maxCount
       ? json
-      : unfit('a whole number from 1 up, without quotes'),
+      : invalid('a whole number of 1 or more, without quotes'),
   json: (word) => (/^\d{1,9}$/.test(word.trim()) ? Number(word) : word),
-  schema: { type: 'integer', minimum: 1, maximum: mostCount },
+  schema: { type: 'integer', minimum: 1, maximum: maxCount },
 };
 
-/** Milliseconds as a file has them: `90s` rather than `1.5m`, since that is what most people write. */
+/** Formats milliseconds for a file: `90s` rather than `1.5m`, as most people write it. */
 export function durationText(ms: number): string {
   if (ms % 1000 !== 0) return `${ms}ms`;
   if (ms % 3_600_000 === 0) return `${ms / 3_600_000}h`;
   return ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1000}s`;
 }
 
-/** 31 years: nobody waits longer, and no arithmetic with it overflows. */
-const mostSeconds = 1e9;
+/** 31 years: longer than any wait, and small enough that arithmetic cannot overflow. */
+const maxSeconds = 1e9;
 
-export const duration: Kind<number> = {
+export const duration: ValueType<number> = {
   read(json) {
     const ms =
       typeof json === 'number' ? json * 1000 : typeof json === 'string' ? readDuration(json) : Number.NaN;
-    if (ms !== null && ms > 0 && ms <= mostSeconds * 1000) return ms;
-    return unfit('a duration above 0, such as "250ms", "10s", "5m" or "1h", or a number of seconds');
+    if (ms !== null && ms > 0 && ms <= maxSeconds * 1000) return ms;
+    return invalid('a duration above 0, such as "250ms", "10s", "5m" or "1h", or a number of seconds');
   },
   write: durationText,
   schema: {
     anyOf: [
-      { type: 'number', exclusiveMinimum: 0, maximum: mostSeconds },
+      { type: 'number', exclusiveMinimum: 0, maximum: maxSeconds },
       { type: 'string', pattern: '^\\s*(?=[^1-9]*[1-9])(\\d+(\\.\\d+)?|\\.\\d+)(ms|s|m|h)?\\s*$' },
     ],
   },
 };
 
-export const texts: Kind<readonly string[]> = {
+export const textList: ValueType<readonly string[]> = {
   read(json) {
     if (!Array.isArray(json) || json.length === 0)
-      return unfit('a list of texts, such as ["smoke", "nightly"]');
+      return invalid('a list of strings, such as ["smoke", "nightly"]');
     json.forEach((item, index) => {
-      if (!isText(item)) throw new UnfitValue('expected a text with something in it', [index]);
+      if (!isText(item)) throw new InvalidValue('expected a non-empty string', [index]);
     });
     return json;
   },
@@ -145,25 +144,27 @@ export const texts: Kind<readonly string[]> = {
   schema: { type: 'array', minItems: 1, items: text.schema },
 };
 
-export const overrides: Kind<Overrides> = {
+export const overrides: ValueType<Overrides> = {
   read(json) {
     if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-      return unfit('an object such as { "cancelled": "fail" }');
+      return invalid('an object such as { "cancelled": "fail" }');
     }
     const pairs = Object.entries(json).map(([verdict, action]) => {
       if (typeof action !== 'string' || !(actions as readonly string[]).includes(action)) {
-        throw new UnfitValue(`expected one of ${actions.join(', ')}${nearWord(action, actions)}`, [verdict]);
+        throw new InvalidValue(`expected one of ${actions.join(', ')}${suggestion(action, actions)}`, [
+          verdict,
+        ]);
       }
       try {
         return checkOverride(verdict, action);
       } catch (error) {
-        if (error instanceof UsageError) throw new UnfitValue(error.message, [verdict], error.hint);
+        if (error instanceof UsageError) throw new InvalidValue(error.message, [verdict], error.hint);
         throw error;
       }
     });
     return Object.fromEntries(pairs);
   },
-  /** `cancelled=fail,timeout=warn` */
+  /** Parses `cancelled=fail,timeout=warn`. */
   json(words) {
     const pairs = words.split(/[,\s]+/).filter((pair) => pair !== '');
     const all = pairs.map((pair) => pair.split('='));

@@ -56,7 +56,7 @@ describe('rungate alone says what to do next', () => {
     [
       'with a broken project file: what is wrong with it',
       { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': '{' } },
-      [/\/repo\/\.rungate\.json:1:1: it is not JSON/],
+      [/\/repo\/\.rungate\.json:1:1: not valid JSON/],
       /mock/,
     ],
   ])('%s', async (_name, world, wanted, unwanted) => {

@@ -45,7 +45,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: keyFile(inUtf16('rg_1234567890abcdef\r\n')),
     code: 78,
-    says: ['RUNGATE_API_KEY_FILE names is UTF-16 text: /run/key', 'Set-Content -Encoding ascii'],
+    says: ['the file in RUNGATE_API_KEY_FILE is UTF-16 text: /run/key', 'Set-Content -Encoding ascii'],
   },
   {
     name: 'a key file with NAME=value in it',
@@ -60,7 +60,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: env({ RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: `rg_${'1234567890abcdef'.repeat(3)}` }),
     code: 78,
-    says: ['RUNGATE_API_KEY_FILE names cannot be read\n', 'it belongs in RUNGATE_API_KEY'],
+    says: ['cannot read the file in RUNGATE_API_KEY_FILE\n', 'put the secret itself into RUNGATE_API_KEY'],
   },
   {
     name: 'the path of the file where the key belongs',

@@ -135,7 +135,7 @@ const mistakes: readonly Mistake[] = [
     name: 'a process and tags',
     argv: [...wait, '--tag', 'smoke'],
     code: 64,
-    says: ['a process and tags exclude each other', '--process <slug>, or --tag <tag>'],
+    says: ['a process and tags cannot be combined', '--process <slug>, or --tag <tag>'],
   },
   {
     name: 'neither a process nor tags',
@@ -195,21 +195,24 @@ const mistakes: readonly Mistake[] = [
     argv: wait,
     world: project('{\n  "project": "shop",\n}\n'),
     code: 78,
-    says: [/\/repo\/\.rungate\.json:[23]:\d+: it is not JSON/, 'no comma after the last item'],
+    says: [
+      /\/repo\/\.rungate\.json:[23]:\d+: not valid JSON/,
+      'neither comments nor a comma after the last item',
+    ],
   },
   {
     name: 'a misspelt setting in the project file',
     argv: wait,
     world: project('{\n  "projct": "shop"\n}\n'),
     code: 78,
-    says: ['/repo/.rungate.json:2:3: there is no setting "projct"', 'did you mean "project"?'],
+    says: ['/repo/.rungate.json:2:3: unknown setting "projct"', 'did you mean "project"?'],
   },
   {
     name: 'a key in the project file',
     argv: wait,
     world: project('{ "apiKey": "rg_1234567890abcdef" }'),
     code: 78,
-    says: ['"apiKey" looks like a secret', 'RUNGATE_API_KEY', 'have the service issue another'],
+    says: ['"apiKey" looks like a secret', 'RUNGATE_API_KEY', 'have the service issue a new one'],
   },
   {
     name: 'a project file that is named and not there',

@@ -11,7 +11,7 @@ const wait = ['run', 'wait', 'run_1'] as const;
 
 describe('bad input is 64: a message that says what to write, nothing sent, nothing on stdout', () => {
   it.each<[string, readonly string[], RegExp]>([
-    ['both selectors', [...trigger, '--tag', 'smoke'], /exclude each other[\s\S]*--process <slug>, or --tag/],
+    ['both selectors', [...trigger, '--tag', 'smoke'], /cannot be combined[\s\S]*--process <slug>, or --tag/],
     ['neither selector', ['run', 'trigger', '--project', 'shop'], /no process or tag to run[\s\S]*--process/],
     ['no project', ['run', 'trigger', '--process', 'x'], /--project <slug>/],
     ['an empty project', ['run', 'trigger', '--project', '', '--process', 'x'], /--project is empty/],

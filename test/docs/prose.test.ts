@@ -42,6 +42,7 @@ it.each([
   'An unknown result never passes the gate.',
   'What does it send, and who receives it?',
   'The certificate of HOST is not trusted.',
+  'There is no header.',
   'The proxy rejected the credentials, or requires some (HTTP 407).',
   'It is no longer supported.',
   'Every additional file costs about 1 ms.',

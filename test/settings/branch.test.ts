@@ -26,11 +26,13 @@ test.each<[string | null, string[], string | null]>([
   ['__proto__', ['__proto__'], '__proto__'],
   [null, ['main', 'm*'], null],
   [null, ['main', '*'], '*'],
-])('for %j among %j: %j', (ref, patterns, wanted) => expect(matchBranch(patterns, ref)).toBe(wanted));
+])('the pattern for the ref %j among %j is %j', (ref, patterns, wanted) =>
+  expect(matchBranch(patterns, ref)).toBe(wanted),
+);
 
 const pieces = fc.array(fc.constantFrom('a', 'b', '/', '*'), { maxLength: 7 }).map((parts) => parts.join(''));
 
-test('a pattern matches what the regular expression of it does', () => {
+test('a pattern matches the same refs as the equivalent regular expression', () => {
   fc.assert(
     fc.property(pieces, pieces, (pattern, text) => {
       const ref = text.replaceAll('*', 'c');
@@ -41,7 +43,7 @@ test('a pattern matches what the regular expression of it does', () => {
   );
 });
 
-test('a ref as its own pattern comes before any other', () => {
+test('the exact name takes precedence over every other pattern', () => {
   const ref = pieces.map((text) => text.replaceAll('*', 'c'));
   fc.assert(
     fc.property(ref, fc.array(pieces), (name, others) => {
@@ -50,6 +52,6 @@ test('a ref as its own pattern comes before any other', () => {
   );
 });
 
-test('takes no time for patterns that make a backtracking matcher take for ever', () => {
+test('matches patterns quickly that would stall a backtracking matcher', () => {
   expect(matchBranch([`${'*a'.repeat(2000)}b`], 'a'.repeat(100_000))).toBeNull();
 });

@@ -2,26 +2,26 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, UsageError } from '../../src/errors.ts';
 import { chooseProfile, configFolder, findProjectFile } from '../../src/settings/locate.ts';
 
-describe('the project file', () => {
-  const find = (cwd: string, ...there: string[]) => findProjectFile(cwd, (path) => there.includes(path));
+describe('findProjectFile', () => {
+  const find = (cwd: string, ...present: string[]) => findProjectFile(cwd, (path) => present.includes(path));
 
   test.each<[string, string[], string | null]>([
     ['/repo', ['/repo/.git', '/repo/.rungate.json'], '/repo/.rungate.json'],
     ['/repo/a/b', ['/repo/.git', '/repo/.rungate.json'], '/repo/.rungate.json'],
     ['/repo/a/b', ['/repo/.git', '/repo/.rungate.json', '/repo/a/.rungate.json'], '/repo/a/.rungate.json'],
-    // A submodule or a worktree has a file of that name, and is a repository of its own.
+    // In a submodule or a worktree, .git is a file, and marks a repository too.
     ['/repo/sub/a', ['/repo/.git', '/repo/.rungate.json', '/repo/sub/.git'], null],
     ['/tmp/x/repo/a', ['/tmp/x/repo/.git', '/tmp/x/.rungate.json'], null],
-    // Outside a repository nothing above counts: it may be anybody's.
+    // Outside a repository, files in parent folders do not count: they may belong to another user.
     ['/tmp/x', ['/tmp/.rungate.json'], null],
     ['/tmp/x', ['/.rungate.json'], null],
     ['/app', ['/app/.rungate.json'], '/app/.rungate.json'],
     ['/', ['/.rungate.json'], '/.rungate.json'],
     ['/a/b', [], null],
-  ])('from %s with %j is %j', (cwd, there, found) => expect(find(cwd, ...there)).toBe(found));
+  ])('in %s with the files %j finds %j', (cwd, present, found) => expect(find(cwd, ...present)).toBe(found));
 });
 
-describe('profiles live in', () => {
+describe('configFolder', () => {
   const folder = (env: Record<string, string>, platform = 'linux') =>
     configFolder({ env, cwd: '/work', platform });
 
@@ -36,18 +36,20 @@ describe('profiles live in', () => {
     [{}, 'linux', null],
     [{}, 'darwin', null],
     [{}, 'win32', null],
-  ])('with %j on %s: %j', (env, platform, expected) => expect(folder(env, platform)).toBe(expected));
+  ])('for the environment %j on %s is %j', (env, platform, expected) =>
+    expect(folder(env, platform)).toBe(expected),
+  );
 });
 
-describe('the profile', () => {
-  test('is the one of the flag, else of the variable, else default', () => {
+describe('chooseProfile', () => {
+  test('prefers the option over the variable over the default', () => {
     expect(chooseProfile('a', 'b')).toEqual({ name: 'a', by: '--profile' });
     expect(chooseProfile(undefined, 'b')).toEqual({ name: 'b', by: 'RUNGATE_PROFILE' });
     expect(chooseProfile(undefined, ' ')).toEqual({ name: 'default', by: null });
     expect(chooseProfile(undefined, undefined)).toEqual({ name: 'default', by: null });
   });
 
-  test.each(['', ' ', '../x', 'a b', '__proto__', '-x', 'x'.repeat(65)])('cannot be called %j', (name) => {
+  test.each(['', ' ', '../x', 'a b', '__proto__', '-x', 'x'.repeat(65)])('refuses the name %j', (name) => {
     expect(() => chooseProfile(name, undefined)).toThrow(UsageError);
     if (name.trim() !== '') expect(() => chooseProfile(undefined, name)).toThrow(ConfigError);
   });

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readProfiles } from '../../src/settings/profiles.ts';
 import { turns, until } from '../until.ts';
 
-/** The command line as a program of its own, so that these are real processes. */
+/** The path of the bundled command line, which these tests run as real processes. */
 let program: string;
 let folder: string;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeAll(async () => {
       js: "import { createRequire as r } from 'node:module';const require = r(import.meta.url);",
     },
     bundle: true,
-    // The mock's page, which the build of the package reads as text, and which nobody asks for here.
+    // The mock's page, which the package build reads as text. No test here opens it.
     external: ['./document.ts'],
     platform: 'node',
     format: 'esm',
@@ -56,7 +56,7 @@ function rungate(home: string, args: readonly string[], stdin = '', cwd = home):
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
 }
 
-it('20 processes that write at once lose nothing, and no reader sees half a file', async () => {
+it('loses no profile and never exposes a partial file when 20 processes write at once', async () => {
   const home = join(folder, 'racing');
   mkdirSync(home);
   const path = join(home, '.config/rungate/profiles.json');
@@ -77,7 +77,7 @@ it('20 processes that write at once lose nothing, and no reader sees half a file
         readProfiles(path, readFileSync(path, 'utf8'));
         reads++;
       } catch (error) {
-        // Before the first has written there is nothing; anything else is half a file.
+        // The file does not exist before the first write; any other error means a partial file.
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
       }
       await turns(1);
@@ -99,7 +99,7 @@ it('20 processes that write at once lose nothing, and no reader sees half a file
   expect(readdirSync(join(home, '.config/rungate'))).toEqual(['profiles.json']);
 }, 60_000);
 
-it('a secret that comes late is waited for, not asked for on a terminal that is none', async () => {
+it('waits for a secret that arrives late on a pipe, without prompting', async () => {
   const home = join(folder, 'late');
   mkdirSync(home);
   const args = [program, 'login', '--tenant-secret'];
@@ -130,7 +130,7 @@ it('a secret that comes late is waited for, not asked for on a terminal that is 
   expect(profiles.default?.secrets.tenantSecret).toBe('first-second');
 });
 
-it('a project file is found from below, up to the root of the repository', async () => {
+it('finds the project file in parent folders, up to the root of the repository', async () => {
   const home = join(folder, 'found');
   const deep = join(home, 'repo/a/b');
   mkdirSync(deep, { recursive: true });
@@ -145,10 +145,10 @@ it('a project file is found from below, up to the root of the repository', async
   });
 });
 
-// script(1) of util-linux gives a command a terminal; elsewhere it takes other options.
+// util-linux's script(1) gives a command a terminal; on other systems it takes different options.
 const onLinux = it.skipIf(process.platform !== 'linux');
 
-onLinux('a terminal does not show the secret that is typed', async () => {
+onLinux('does not echo a secret typed at a terminal', async () => {
   const home = join(folder, 'typing');
   mkdirSync(home);
   const command = `${process.execPath} ${program} login --api-url http://127.0.0.1:1`;
@@ -168,7 +168,7 @@ onLinux('a terminal does not show the secret that is typed', async () => {
   expect(profiles.default?.secrets.apiKey?.value).toBe('k3y-typed');
 });
 
-onLinux('Ctrl-C at the question is the signal that it is', async () => {
+onLinux('ends with SIGINT when the user presses Ctrl-C at the prompt', async () => {
   const home = join(folder, 'stopping');
   mkdirSync(home);
   const command = `${process.execPath} ${program} login --api-url http://127.0.0.1:1`;

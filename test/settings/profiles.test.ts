@@ -37,8 +37,8 @@ const profile = fc.record({
   ),
 });
 
-describe('a file of profiles', () => {
-  test('reads as it was written', () => {
+describe('the profiles file', () => {
+  test('reads back exactly what was written', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), profile), (profiles) => {
         expect(readProfiles(path, writeProfiles(profiles as Record<string, Profile>))).toEqual(
@@ -50,27 +50,27 @@ describe('a file of profiles', () => {
 
   test.each([
     ['', 'empty'],
-    ['{', 'not JSON'],
-    ['{"version":1,"profiles":{}}x', 'not JSON'],
-    ['[]', 'not a file of profiles'],
-    ['{}', 'not a file of profiles'],
-    ['{"version":1}', 'not a file of profiles'],
+    ['{', 'not valid JSON'],
+    ['{"version":1,"profiles":{}}x', 'not valid JSON'],
+    ['[]', 'not a profiles file'],
+    ['{}', 'not a profiles file'],
+    ['{"version":1}', 'not a profiles file'],
     ['{"version":1,"profiles":{"a":1}}', 'not a profile'],
     ['{"version":1,"profiles":{"a":{"secrets":{"apiKey":"x"}}}}', 'not a profile'],
     ['{"version":1,"profiles":{"a":{"secrets":{"token":{"value":"x"}}}}}', 'not a profile'],
     ['{"version":1,"profiles":{"a":{"secrets":{"webhookSecrets":"x"}}}}', 'not a profile'],
-  ])('that holds %j is damaged', (text, why) => {
+  ])('counts as damaged if its content is %j', (text, why) => {
     expect(() => readProfiles(path, text)).toThrow(DamagedProfiles);
     expect(() => readProfiles(path, text)).toThrow(why);
   });
 
-  test('of a newer version is left alone', () => {
+  test('does not count as damaged if a newer version wrote it', () => {
     const act = () => readProfiles(path, '{"version":2,"profiles":{}}');
-    expect(act).toThrow(/newer rungate/);
+    expect(act).toThrow(/newer version of rungate/);
     expect(act).not.toThrow(DamagedProfiles);
   });
 
-  test('with a wrong setting is left alone, and the place is told', () => {
+  test('does not count as damaged if a setting is invalid; the error gives its position', () => {
     const text = '{"version":1,"profiles":{"a":{\n"settings":{"strict":1}}}}';
     expect(() => readProfiles(path, text)).toThrow(
       '/config/profiles.json:2:22: strict: expected true or false',
@@ -78,7 +78,7 @@ describe('a file of profiles', () => {
     expect(() => readProfiles(path, text)).not.toThrow(DamagedProfiles);
   });
 
-  test('of whatever JSON is profiles or a configuration error', () => {
+  test('with arbitrary JSON is either read or refused with a ConfigError', () => {
     const inner = fc.dictionary(
       fc.constantFrom(...plainNames, 'apiKey', 'origin', '__proto__'),
       fc.jsonValue(),
@@ -107,7 +107,7 @@ describe('a file of profiles', () => {
 });
 
 describe('a profile', () => {
-  test('gives its settings and secrets, and says where from', () => {
+  test('yields its settings and secrets with the path of the file', () => {
     const kept = withSecret(withSetting(empty, { project: 'shop' }), 'apiKey', key);
     expect(profileSource(kept, path)).toEqual({
       origin: 'profile',
@@ -116,19 +116,19 @@ describe('a profile', () => {
     });
   });
 
-  test('has one selector: the last that was set', () => {
+  test('keeps only the last of process and tags', () => {
     const first = withSetting(empty, { process: 'checkout', project: 'shop' });
     expect(withSetting(first, { tags: ['a'] }).settings).toEqual({ project: 'shop', tags: ['a'] });
   });
 
-  test('loses what is taken out, a secret too, and nothing else', () => {
+  test('loses only the setting or secret that is removed', () => {
     const full = withSecret(withSetting(empty, { project: 'shop', strict: true }), 'apiKey', key);
     expect(without(full, 'project')).toEqual({ ...full, settings: { strict: true } });
     expect(without(full, 'apiKey')).toEqual({ ...full, secrets: {} });
     expect(without(full, 'token')).toEqual(full);
   });
 
-  test('is made when it is first changed; the others stay', () => {
+  test('is created by its first change, which leaves the other profiles alone', () => {
     const profiles = changeProfile({ a: empty }, 'constructor', (one) => withSecret(one, 'token', key));
     expect(Object.keys(profiles)).toEqual(['a', 'constructor']);
     expect(secretsOf(profiles)).toEqual(['k3y-abcd']);

@@ -20,7 +20,7 @@ function errorOf(json: unknown): ConfigError {
 }
 
 describe('a project file', () => {
-  it.each(sampleNames)('gives %s as users write it', (name) => {
+  it.each(sampleNames)('accepts %s in every form that users write', (name) => {
     for (const [json, value] of samples[name].right) {
       expect(projectSource(read({ [name]: json }), null)).toEqual({
         origin: 'project file',
@@ -30,7 +30,7 @@ describe('a project file', () => {
     }
   });
 
-  it('takes the settings with a dot as objects too', () => {
+  it('accepts settings with a dot as nested objects', () => {
     const webhook = { timestampHeader: 'X-T', signatureHeader: 'X-S' };
     expect(valuesFor({ webhook, run: { idPointer: '/x' } }, null)).toEqual({
       'webhook.timestampHeader': 'X-T',
@@ -39,47 +39,53 @@ describe('a project file', () => {
     });
   });
 
-  it('has its caFile where it is itself', () => {
+  it('resolves caFile against its own folder', () => {
     expect(valuesFor({ caFile: 'certs/own.pem' }, null)).toEqual({ caFile: '/repo/certs/own.pem' });
     expect(valuesFor({ branches: { '*': { caFile: '../own.pem' } } }, 'x')).toEqual({ caFile: '/own.pem' });
   });
 });
 
-describe('a mistake is a configuration error with file, line and column:', () => {
+describe('a mistake in the project file', () => {
   it.each<[string, string, RegExp]>([
-    ['not JSON', '{\n  "project": "shop",\n}', /^\/repo\/\.rungate\.json:3:1: it is not JSON/],
-    ['a comment', '// mine\n{}', /:1:1: it is not JSON/],
-    ['the end missing', '{"project": "shop"', /:1:\d+: it is not JSON/],
-    ['more than one value', '{} {}', /:1:4: it is not JSON/],
-    ['nothing', '', /:1:1: it is empty/],
-    ['white space', ' \n', /:1:1: it is empty/],
-    ['no object', '\n["project"]', /:2:1: expected an object of settings/],
+    ['a trailing comma', '{\n  "project": "shop",\n}', /^\/repo\/\.rungate\.json:3:1: not valid JSON/],
+    ['a comment', '// mine\n{}', /:1:1: not valid JSON/],
+    ['a missing end', '{"project": "shop"', /:1:\d+: not valid JSON/],
+    ['more than one value', '{} {}', /:1:4: not valid JSON/],
+    ['an empty file', '', /:1:1: the file is empty/],
+    ['only whitespace', ' \n', /:1:1: the file is empty/],
+    ['an array instead of an object', '\n["project"]', /:2:1: expected an object of settings/],
     ['a wrong type', '{\n  "strict": "yes"\n}', /:2:13: strict: expected true or false/],
-    ['a wrong item', '{ "tags": ["a",\n "" ] }', /:2:2: tags: expected a text/],
-    ['a duration that is none', '{"timeout": "soon"}', /:1:13: timeout: expected a duration above 0/],
-    ['a verdict that is none', '{"on": {\n"green": "pass"}}', /:2:10: on: unknown verdict "green"/],
-    ['unknown as green', '{"on": {"timeout": "pass"}}', /:1:20: on: timeout cannot pass/],
-    ['passed redefined', '{"on": {"passed": "warn"}}', /:1:19: on: the action for passed cannot be set/],
-    ['a key twice', '{"strict": true,\n "strict": false}', /:2:2: "strict" is there twice/],
+    ['an invalid item', '{ "tags": ["a",\n "" ] }', /:2:2: tags: expected a non-empty string/],
+    ['an invalid duration', '{"timeout": "soon"}', /:1:13: timeout: expected a duration above 0/],
+    ['an unknown verdict', '{"on": {\n"green": "pass"}}', /:2:10: on: unknown verdict "green"/],
+    ['a timeout that passes', '{"on": {"timeout": "pass"}}', /:1:20: on: timeout cannot pass/],
+    ['an action for passed', '{"on": {"passed": "warn"}}', /:1:19: on: the action for passed cannot be set/],
+    ['a duplicate key', '{"strict": true,\n "strict": false}', /:2:2: "strict" is set twice/],
     [
-      'a setting in both its spellings',
+      'a setting in both its forms',
       '{"run.idPointer": "/a",\n "run": {"idPointer": "/b"}}',
-      /:2:10: run\.idPointer is there twice/,
+      /:2:10: run\.idPointer is set twice/,
     ],
-    ['two selectors', '{"tags": ["a"],\n "process": "b"}', /:1:2: a process and tags exclude each other/],
+    ['a process and tags', '{"tags": ["a"],\n "process": "b"}', /:1:2: "process" and "tags" cannot be/],
     ['a mistake in a branch', '{"branches": {"main":\n {"strict": 1}}}', /:2:13: strict: expected/],
-    ['branches that are no object', '{"branches": ["main"]}', /:1:14: branches: expected an object/],
-    ['a branch that is no object', '{"branches": {"main": true}}', /:1:23: expected an object of settings/],
-    ['a branch without a name', '{"branches": {"": {}}}', /:1:15: expected a branch/],
-    ['an unknown setting', '{\n "projekt": "shop"}', /:2:2: there is no setting "projekt"/],
-    ['not UTF-8', '\u0000', /it is not JSON/],
-  ])('%s', (_what, text, message) => expect(errorOf(text).message).toMatch(message));
+    ['branches as an array', '{"branches": ["main"]}', /:1:14: branches: expected an object/],
+    [
+      'a branch that is not an object',
+      '{"branches": {"main": true}}',
+      /:1:23: expected an object of settings/,
+    ],
+    ['a branch without a name', '{"branches": {"": {}}}', /:1:15: expected the name of a branch/],
+    ['an unknown setting', '{\n "projekt": "shop"}', /:2:2: unknown setting "projekt"/],
+    ['a control character', '\u0000', /not valid JSON/],
+  ])('is reported with file, line and column: %s', (_what, text, message) =>
+    expect(errorOf(text).message).toMatch(message),
+  );
 
-  it('bytes that are no text', () => {
+  it('is reported if the file is not UTF-8', () => {
     expect(() => readProjectFile(path, new Uint8Array([0x7b, 0xff, 0x7d]))).toThrow(/not UTF-8/);
   });
 
-  it('a mark that says UTF-8 is none', () => {
+  it('does not include a UTF-8 byte order mark', () => {
     expect(readProjectFile(path, new TextEncoder().encode('\ufeff{"project":"shop"}')).values).toEqual({
       project: 'shop',
     });
@@ -100,23 +106,24 @@ describe('a mistake is a configuration error with file, line and column:', () =>
     ['branch', 'branches'],
     ['idPointer', 'run.idPointer'],
     ['fleetsize', 'fleetSize'],
-  ])('for %s the nearest setting is named: %s', (given, near) => {
+  ])('in the name %s suggests the nearest setting, %s', (given, near) => {
     expect(errorOf({ [given]: 'x' }).hint).toBe(`did you mean "${near}"?`);
   });
 
-  it('far from every name all of them are listed', () => {
+  it('in a name unlike any setting lists all settings', () => {
     const { hint } = errorOf({ colour: 'red' });
     for (const name of plainNames) expect(hint).toContain(name);
   });
 
-  it('wait is explained', () => expect(errorOf({ wait: true }).hint).toMatch(/run trigger --wait/));
+  it('such as "wait" suggests the option --wait', () =>
+    expect(errorOf({ wait: true }).hint).toMatch(/run trigger --wait/));
 
-  it('however deeply it is nested', () => {
+  it('is reported if the JSON is nested too deeply', () => {
     expect(errorOf('['.repeat(200_000)).message).toMatch(/nested too deeply/);
   });
 
-  it('however large it is', () => {
-    expect(errorOf(`{"project": "${'x'.repeat(2_000_000)}"}`).message).toMatch(/larger than any settings/);
+  it('is reported if the file is too large', () => {
+    expect(errorOf(`{"project": "${'x'.repeat(2_000_000)}"}`).message).toMatch(/too large/);
   });
 });
 
@@ -139,13 +146,13 @@ describe('a secret in a project file', () => {
     ['in the wrong place', { strict: secret, timeout: '1h' }],
     ['in a wrong duration', { timeout: secret }],
     ['in text that is not JSON', `{"apiKey": "${secret}`],
-    ['behind text that is not JSON', `{"project": shop, "apiKey": "${secret}"}`],
-  ])('%s is refused and not repeated', (_what, json) => {
+    ['after text that is not JSON', `{"project": shop, "apiKey": "${secret}"}`],
+  ])('is refused and not repeated: %s', (_what, json) => {
     const error = errorOf(json);
     expect(`${error.message} ${error.hint}`).not.toContain(secret);
   });
 
-  it('comes with the place where it belongs', () => {
+  it('is reported with the place where it belongs', () => {
     const error = errorOf(`{\n  "apiKey": "${secret}"}`);
     expect(error.message).toMatch(/^\/repo\/\.rungate\.json:2:3: "apiKey" looks like a secret/);
     expect(error.hint).toMatch(/RUNGATE_API_KEY.*rungate login/);
@@ -165,7 +172,7 @@ describe('branches', () => {
     },
   };
 
-  it('the one that is meant comes over what holds for all', () => {
+  it('override the settings for every ref', () => {
     expect(valuesFor(file, 'main')).toEqual({
       project: 'shop',
       tags: ['all'],
@@ -178,19 +185,19 @@ describe('branches', () => {
     expect(valuesFor(file, 'fix/login')).toMatchObject({ environment: 'preview', timeout: 300_000 });
   });
 
-  it('say which of them a value is from', () => {
+  it('appear as the source of their values', () => {
     expect(projectSource(read(file), 'refs/heads/main').details).toMatchObject({
       project: path,
       environment: `${path}, branches main`,
     });
   });
 
-  it('without any for the ref, what holds for all holds', () => {
+  it('leave the settings for every ref in place if none matches', () => {
     expect(valuesFor({ strict: true, branches: { main: { strict: false } } }, 'x')).toEqual({ strict: true });
   });
 });
 
-describe('any JSON at all', () => {
+describe('the reader of project files', () => {
   const names = [
     ...plainNames,
     'branches',
@@ -217,7 +224,7 @@ describe('any JSON at all', () => {
     ),
   })).json;
 
-  it('is settings or a configuration error', () => {
+  it('reads arbitrary JSON or refuses it with a ConfigError', () => {
     fc.assert(
       fc.property(anything, fc.oneof(fc.constant(null), fc.string()), (json, ref) => {
         try {
@@ -230,7 +237,7 @@ describe('any JSON at all', () => {
     );
   });
 
-  it('and so are any bytes', () => {
+  it('reads arbitrary bytes or refuses them with a ConfigError', () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), fc.string().map(bytesOf)), (bytes) => {
         try {

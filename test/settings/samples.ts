@@ -1,14 +1,14 @@
 import type { PlainName, SettingValues } from '../../src/settings/names.ts';
 
 interface Samples<Value> {
-  /** As a file has it, and what it means. */
+  /** Pairs of the JSON in a file and the value it stands for. */
   right: readonly (readonly [unknown, Value])[];
   wrong: readonly unknown[];
 }
 
 const texts = { wrong: ['', ' ', '\t', 'a\nb', 1, true, null, [], {}] };
 
-/** For every setting some values that it may have in a file, and some that it may not. */
+/** Valid and invalid values of every setting, as JSON in a file. */
 export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name]> } = {
   apiUrl: {
     right: [
@@ -121,6 +121,6 @@ export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name
 
 export const sampleNames = Object.keys(samples) as PlainName[];
 
-/** JSON text in which `__proto__` is a key like any other. */
+/** Returns JSON as bytes; `__proto__` is an ordinary key in it. */
 export const bytesOf = (json: unknown) =>
   new TextEncoder().encode(typeof json === 'string' ? json : JSON.stringify(json));

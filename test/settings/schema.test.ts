@@ -20,22 +20,22 @@ function isRead(file: unknown): boolean {
   }
 }
 
-/** `{ 'a.b': 1 }` as `{ a: { b: 1 } }`. */
+/** Turns `{ 'a.b': 1 }` into `{ a: { b: 1 } }`. */
 function nested(name: string, value: unknown): unknown {
   const [group = '', part] = name.split('.');
   return part === undefined ? { [group]: value } : { [group]: { [part]: value } };
 }
 
 // `npx vitest run --project runtime test/settings/schema.test.ts --update` writes the file that this compares.
-it('docs/rungate.schema.json is what the table of settings says now', async () => {
+it('docs/rungate.schema.json is up to date with the table of settings', async () => {
   const text = `${JSON.stringify(createSettingsSchema(), null, 2)}\n`;
   await expect(text).toMatchFileSnapshot('../../docs/rungate.schema.json');
 });
 
-describe('the schema and the reader agree', () => {
-  it('on the names', () => expect(sampleNames.toSorted()).toEqual(plainNames.toSorted()));
+describe('the schema and the reader', () => {
+  it('have the same settings', () => expect(sampleNames.toSorted()).toEqual(plainNames.toSorted()));
 
-  it.each(sampleNames)('on %s', (name) => {
+  it.each(sampleNames)('accept the same values for %s', (name) => {
     for (const [value] of samples[name].right) {
       for (const file of [
         { [name]: value },
@@ -75,12 +75,12 @@ describe('the schema and the reader agree', () => {
     [[], false],
     [null, false],
     ['x', false],
-  ])('on %j: %j', (file, right) => {
+  ])('agree whether %j is valid: %j', (file, right) => {
     expect(isRead(JSON.stringify(file))).toBe(right);
     expect(valid(file)).toBe(right);
   });
 
-  it('on any mixture of settings', () => {
+  it('agree on any mixture of settings', () => {
     const setting = fc.constantFrom(...sampleNames).chain((name) => {
       const values = [...samples[name].right.map(([value]) => value), ...samples[name].wrong];
       return fc.tuple(fc.constant(name), fc.constantFrom(...values));
@@ -106,7 +106,7 @@ it('docs/settings.md has a row for every setting', () => {
   expect(rows).toEqual(plainNames);
 });
 
-it('the project file that docs/settings.md shows is a right one', () => {
+it('docs/settings.md shows a valid project file', () => {
   const text = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
   const shown = /(?<=```json\n)\{[\s\S]*?(?=```)/.exec(text)?.[0] ?? '';
   expect(valid(JSON.parse(shown))).toBe(true);

@@ -18,8 +18,8 @@ const files = (contents: Record<string, string>) => (path: string) => {
   return text === undefined ? noFile(path) : new TextEncoder().encode(text);
 };
 
-describe('of several sources', () => {
-  test('flag beats environment beats project file beats profile beats default', () => {
+describe('mergeSettings', () => {
+  test('prefers the flag, then the environment, the project file, the profile and the default', () => {
     const sources = origins.map((origin) => source(origin, { project: origin }));
     for (let weaker = 0; weaker < origins.length; weaker++) {
       const setting = mergeSettings(sources.slice(weaker)).project;
@@ -27,7 +27,7 @@ describe('of several sources', () => {
     }
   });
 
-  test('each value says where exactly it came from', () => {
+  test('keeps the exact place that each value came from', () => {
     const environment = source('environment', { project: 'shop' }, { project: 'RUNGATE_PROJECT' });
     const file = source(
       'project file',
@@ -40,19 +40,19 @@ describe('of several sources', () => {
     });
   });
 
-  test('a false, a 0 and an empty list are values too', () => {
+  test('treats false, 0 and an empty list as values', () => {
     const merged = mergeSettings([source('flag', { strict: false }), source('profile', { strict: true })]);
     expect(merged.strict?.value).toBe(false);
   });
 
-  test('an undefined value is none', () => {
+  test('treats undefined as not set', () => {
     const flags = source('flag', { strict: undefined } as unknown as Partial<SettingValues>);
     expect(mergeSettings([flags, source('profile', { strict: true })]).strict?.value).toBe(true);
   });
 
-  test('what no source gives is not there', () => expect(mergeSettings([])).toEqual({}));
+  test('leaves out settings that no source gives', () => expect(mergeSettings([])).toEqual({}));
 
-  test('the defaults are an interval of 10 s, 60 reads and an hour', () => {
+  test('has as defaults an interval of 10 s, 60 status reads and a timeout of an hour', () => {
     expect(mergeSettings([defaultSettings])).toMatchObject({
       interval: { value: 10_000, origin: 'default' },
       maxAttempts: { value: 60, origin: 'default' },
@@ -60,7 +60,7 @@ describe('of several sources', () => {
     });
   });
 
-  test('the result does not depend on the order in which the sources are given, and is the strongest that has one', () => {
+  test('takes each value from its strongest source, in whatever order the sources come', () => {
     const values = fc.record(
       { project: fc.string(), interval: fc.nat(), strict: fc.boolean(), process: fc.string() },
       { requiredKeys: [] },
@@ -87,23 +87,23 @@ describe('of several sources', () => {
   });
 });
 
-describe('process and tags are one setting', () => {
+describe('process and tags', () => {
   const process = 'checkout';
   const tags = ['smoke'];
 
-  test('a higher process replaces lower tags', () => {
+  test('a stronger process replaces weaker tags', () => {
     const merged = mergeSettings([source('flag', { process }), source('project file', { tags })]);
     expect(merged.process?.value).toBe(process);
     expect(merged.tags).toBeUndefined();
   });
 
-  test('higher tags replace a lower process', () => {
+  test('stronger tags replace a weaker process', () => {
     const merged = mergeSettings([source('environment', { process }), source('flag', { tags })]);
     expect(merged.tags?.value).toEqual(tags);
     expect(merged.process).toBeUndefined();
   });
 
-  test('the selector between the strongest and the weakest is replaced too', () => {
+  test('all but those of the strongest of three sources are dropped', () => {
     const merged = mergeSettings([
       source('profile', { tags: ['nightly'] }),
       source('environment', { tags }),
@@ -112,25 +112,28 @@ describe('process and tags are one setting', () => {
     expect(Object.keys(merged)).toEqual(['process']);
   });
 
-  test('higher tags replace lower tags as a whole', () => {
+  test('stronger tags replace weaker tags as a whole', () => {
     const merged = mergeSettings([source('flag', { tags }), source('profile', { tags: ['a', 'b'] })]);
     expect(merged.tags).toMatchObject({ value: tags, origin: 'flag' });
   });
 
-  test('both from the command line are a usage error', () => {
+  test('both from the command line are a UsageError', () => {
     expect(() => mergeSettings([source('flag', { process, tags })])).toThrow(UsageError);
   });
 
-  test.each(['environment', 'project file', 'profile'] as const)('both from the %s are refused', (origin) => {
-    expect(() => mergeSettings([source(origin, { process, tags })])).toThrow(ConfigError);
-  });
+  test.each(['environment', 'project file', 'profile'] as const)(
+    'both from the %s are a ConfigError',
+    (origin) => {
+      expect(() => mergeSettings([source(origin, { process, tags })])).toThrow(ConfigError);
+    },
+  );
 
-  test('both from one source are refused even where a higher one says what to run', () => {
+  test('both from one source are refused even if a stronger source replaces them', () => {
     const sources = [source('flag', { process }), source('profile', { process, tags })];
     expect(() => mergeSettings(sources)).toThrow(ConfigError);
   });
 
-  test('there are never two', () => {
+  test('never both remain after a merge', () => {
     const selector = fc.oneof(
       fc.constant({}),
       fc.string().map((one) => ({ process: one })),
@@ -151,7 +154,7 @@ describe('process and tags are one setting', () => {
 });
 
 describe('a tenant secret', () => {
-  test('does not take the place of webhook secrets from a stronger source', () => {
+  test('does not replace webhook secrets from a stronger source', () => {
     const webhookSecrets = ['webhook'];
     const tenantSecret = 'tenant';
     const weak = source('profile', { tenantSecret });
@@ -177,7 +180,7 @@ describe('on', () => {
     expect(merged.on?.value).toEqual({ cancelled: 'fail', blocked: 'warn', timeout: 'warn', failed: 'warn' });
   });
 
-  test('says where its strongest part came from', () => {
+  test('has the origin of its strongest part', () => {
     const file = source('project file', { on: { blocked: 'warn' } }, { on: '/repo/.rungate.json' });
     const profile = source('profile', { on: { timeout: 'warn' } }, { on: '/home/me/profile.json' });
     expect(mergeSettings([profile, file]).on).toMatchObject({
@@ -190,7 +193,7 @@ describe('on', () => {
     });
   });
 
-  test('has for each verdict the action of the strongest source that names it', () => {
+  test('has for each verdict the action from the strongest source that sets it', () => {
     const action = fc.constantFrom<Action>(...actions);
     const on = fc.record(Object.fromEntries(verdicts.map((verdict) => [verdict, action])), {
       requiredKeys: [],
@@ -231,17 +234,17 @@ describe('the policy', () => {
       { failed: 'fail', cancelled: 'fail' },
     ],
     [
-      'strict above what it says nothing of',
+      'strict above on of other verdicts',
       [{ strict: true }, { on: { blocked: 'warn', timeout: 'warn', failed: 'pass' } }],
       { cancelled: 'fail', blocked: 'warn', timeout: 'warn', failed: 'pass' },
     ],
-  ])('with %s is decided by the strongest source that speaks', (_what, sources, expected) => {
+  ])('comes from the strongest source that covers the verdict: %s', (_what, sources, expected) => {
     const actual = policy(...sources);
     for (const [verdict, action] of Object.entries(expected))
       expect(actual[verdict as Verdict].value).toBe(action);
   });
 
-  test('says of each verdict which source decided it', () => {
+  test('names the source that decided each verdict', () => {
     const merged = mergeSettings([
       source('flag', { on: { failed: 'warn' } }),
       source('environment', { strict: true }, { strict: 'RUNGATE_STRICT' }),
@@ -258,7 +261,7 @@ describe('the policy', () => {
     });
   });
 
-  test('has for each verdict what the strongest source says that speaks about it', () => {
+  test('takes each verdict from the strongest source that covers it', () => {
     const action = fc.constantFrom<Action>(...actions);
     const on = fc.record(Object.fromEntries(verdicts.slice(1).map((verdict) => [verdict, action])), {
       requiredKeys: [],
@@ -284,7 +287,7 @@ describe('the policy', () => {
 describe('a secret', () => {
   const name = 'RUNGATE_API_KEY';
 
-  test('is the value of its variable, as it is', () => {
+  test('is the exact value of its variable', () => {
     expect(readSecret({ [name]: ' key ' }, name, noFile)).toBe(' key ');
   });
 
@@ -302,7 +305,7 @@ describe('a secret', () => {
     expect(readSecret({ [`${name}_FILE`]: '/run/key' }, name, files({ '/run/key': text }))).toBe(secret);
   });
 
-  test('from a file comes back whatever it is', () => {
+  test('from a file is returned unchanged, whatever characters it has', () => {
     const text = fc.string({ unit: 'grapheme' }).filter((one) => one !== '' && !/[\r\n]$/.test(one));
     fc.assert(
       fc.property(text, fc.constantFrom('', '\n', '\r\n'), (secret, newline) => {
@@ -312,34 +315,34 @@ describe('a secret', () => {
     );
   });
 
-  test.each(['', '\n', '\r\n'])('from a file that holds %j is a configuration error', (text) => {
+  test.each(['', '\n', '\r\n'])('is a ConfigError if its file contains %j', (text) => {
     expect(() => readSecret({ [`${name}_FILE`]: 'f' }, name, files({ f: text }))).toThrow(ConfigError);
   });
 
-  test('from a file that cannot be read is a configuration error that names the variable and the file', () => {
+  test('is a ConfigError with the variable and the path if its file cannot be read', () => {
     expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(ConfigError);
     expect(() => readSecret({ [`${name}_FILE`]: '/gone' }, name, noFile)).toThrow(
       /RUNGATE_API_KEY_FILE.*\/gone/,
     );
   });
 
-  test('given both ways is a configuration error that does not show it', () => {
+  test('is a ConfigError that does not show it if both the variable and the file are set', () => {
     const act = () => readSecret({ [name]: 'k3y', [`${name}_FILE`]: 'f' }, name, files({ f: 'k3y' }));
     expect(act).toThrow(ConfigError);
     expect(act).not.toThrow(/k3y/);
   });
 
-  test.each([undefined, '', '  '])('in a variable that is %j is not set', (value) => {
+  test.each([undefined, '', '  '])('is not set if its variable is %j', (value) => {
     expect(readSecret({ [name]: value, [`${name}_FILE`]: value }, name, noFile)).toBeUndefined();
   });
 
-  test('an empty variable does not stand in the way of its file', () => {
+  test('comes from its file if its variable is empty', () => {
     expect(readSecret({ [name]: '', [`${name}_FILE`]: 'f' }, name, files({ f: 'key' }))).toBe('key');
   });
 });
 
 describe('the environment', () => {
-  test('gives the settings by their names, and says by which variable', () => {
+  test('yields the settings with the names of their variables', () => {
     const env = {
       RUNGATE_API_URL: ' https://ci.example ',
       RUNGATE_PROJECT: 'shop',
@@ -394,11 +397,11 @@ describe('the environment', () => {
     expect(environmentSettings({ RUNGATE_STRICT: text }, noFile).values.strict).toBe(strict);
   });
 
-  test('refuses a RUNGATE_STRICT that is neither: a typo must not make the gate laxer', () => {
+  test('refuses any other RUNGATE_STRICT: a typo must not make the gate laxer', () => {
     expect(() => environmentSettings({ RUNGATE_STRICT: 'ture' }, noFile)).toThrow(ConfigError);
   });
 
-  test('yields every secret that it holds, also where they cannot be used', () => {
+  test('yields every secret in it for redaction, even those that are not valid settings', () => {
     const env = { RUNGATE_API_KEY: 'key', RUNGATE_API_KEY_FILE: '/gone', RUNGATE_TOKEN_FILE: 't' };
     expect(readSecrets(env, files({ t: 'jwt\n' }))).toEqual(expect.arrayContaining(['key', 'jwt']));
     expect(readSecrets({}, noFile)).toEqual([]);

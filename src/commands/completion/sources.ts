@@ -51,7 +51,7 @@ async function settingValues(line: Line): Promise<readonly (string | Candidate)[
   if (name === 'on') return overrideWords();
   if (name === 'environment') return (await service()).environmentKeys(line);
   if (!isPlainName(name)) return [];
-  const { enum: words, type } = settingsTable[name].kind.schema;
+  const { enum: words, type } = settingsTable[name].type.schema;
   if (Array.isArray(words)) return words.map(String);
   return type === 'boolean' ? ['true', 'false'] : [];
 }

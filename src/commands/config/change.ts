@@ -5,8 +5,8 @@ import { excerpt } from '../../sanitize.ts';
 import { isSecretName } from '../../settings/fields.ts';
 import { type SettingName, secretNames } from '../../settings/names.ts';
 import { changeProfile, type Profile, profileOf, without, withSetting } from '../../settings/profiles.ts';
-import { isPlainName, plainNames, readValue, readWord } from '../../settings/table.ts';
-import { UnfitValue } from '../../settings/value-types.ts';
+import { isPlainName, plainNames, readValue, valueFromArgument } from '../../settings/table.ts';
+import { InvalidValue } from '../../settings/value-types.ts';
 import { echoed, nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { changeStore } from './store.ts';
@@ -22,7 +22,7 @@ export function settingName(text: string): SettingName {
   const found = allNames.find((name) => name === text);
   if (found !== undefined) return found;
   const near = nearest(text, allNames);
-  throw new UsageError(`there is no setting ${echoed(text)}`, {
+  throw new UsageError(`unknown setting ${echoed(text)}`, {
     hint: near === null ? `the settings are ${plainNames.join(', ')}` : `did you mean ${near}?`,
   });
 }
@@ -43,11 +43,12 @@ export function plainName(text: string): (typeof plainNames)[number] {
 function parseSetting({ io }: Context, given: string, text: string): Profile['settings'] {
   const name = plainName(given);
   try {
-    const value = readValue(name, readWord(name, text));
+    const value = readValue(name, valueFromArgument(name, text));
     // A profile is used from everywhere, so a path in it must not depend on where we are.
     return { [name]: name === 'caFile' ? resolve(io.cwd, String(value)) : value };
   } catch (error) {
-    if (error instanceof UnfitValue) throw new UsageError(`${name}: ${error.message}`, { hint: error.hint });
+    if (error instanceof InvalidValue)
+      throw new UsageError(`${name}: ${error.message}`, { hint: error.hint });
     throw error;
   }
 }

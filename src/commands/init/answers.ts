@@ -2,8 +2,8 @@ import { type Provider, providers } from '../../ci/context.ts';
 import { DeclinedError, UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
-import { readValue, readWord } from '../../settings/table.ts';
-import { UnfitValue } from '../../settings/value-types.ts';
+import { readValue, valueFromArgument } from '../../settings/table.ts';
+import { InvalidValue } from '../../settings/value-types.ts';
 import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 
@@ -35,7 +35,7 @@ async function askFor<Value>(
     try {
       return read(answer.trim());
     } catch (error) {
-      if (!(error instanceof UnfitValue)) throw error;
+      if (!(error instanceof InvalidValue)) throw error;
       await context.output.alert(`  ${error.message}`);
     }
   }
@@ -91,7 +91,7 @@ export async function gatherAnswers(
   if (wanted.length === 0) return { answers, asked: false };
   if (!mayAsk) throw missing(wanted, config);
   const ask = async (name: (typeof askedNames)[number], question: string) => {
-    const answer = await askFor(context, question, (text) => readValue(name, readWord(name, text)));
+    const answer = await askFor(context, question, (text) => readValue(name, valueFromArgument(name, text)));
     if (answer === null) throw missing(wanted, config);
     if (answer !== undefined) Object.assign(answers, { [name]: answer });
     return answer !== undefined;
@@ -128,7 +128,7 @@ export async function chooseCi(
     const found = choices.find((one) => one === text.toLowerCase());
     if (found !== undefined) return found;
     const near = nearest(text, choices);
-    throw new UnfitValue(near === null ? `one of ${choices.join(', ')}` : `did you mean ${near}?`);
+    throw new InvalidValue(near === null ? `one of ${choices.join(', ')}` : `did you mean ${near}?`);
   });
   return answer ?? guess;
 }

@@ -203,7 +203,7 @@ describe('config get', () => {
     const value = command === 'set' ? ['1'] : [];
     const { code, err } = await config(command, 'intervall', ...value);
     expect(code).toBe(64);
-    expect(err).toMatch(/there is no setting "intervall"[\s\S]*did you mean interval\?/);
+    expect(err).toMatch(/unknown setting "intervall"[\s\S]*did you mean interval\?/);
   });
 });
 

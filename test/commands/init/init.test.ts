@@ -730,7 +730,7 @@ describe('what cannot be done', () => {
     ],
     ['only the selector missing', ['--project', 'a'], {}, 64, /these are missing: what to run/],
     ['--yes asks nobody', ['--yes'], { answer: 'x' }, 64, /these are missing/],
-    ['a process and tags', [...flags, '--tag', 'a'], {}, 64, /exclude each other/],
+    ['a process and tags', [...flags, '--tag', 'a'], {}, 64, /cannot be combined/],
     ['a misspelt CI', [...flags, '--ci', 'gitub'], {}, 64, /did you mean github\?/],
     ['an empty project', ['--project', '', '--process', 'a'], {}, 64, /--project is empty/],
     ['an address that is none', [...flags, '--api-url', 'service'], {}, 64, /apiUrl: .*not a URL/],
@@ -749,7 +749,7 @@ describe('what cannot be done', () => {
       78,
       /rungate\.yml cannot be written \(EACCES\); written before: \/repo\/\.rungate\.json/,
     ],
-    ['a broken project file', [], { files: { [file]: '{' } }, 78, /\.rungate\.json:1:1: it is not JSON/],
+    ['a broken project file', [], { files: { [file]: '{' } }, 78, /\.rungate\.json:1:1: not valid JSON/],
   ])('%s', async (_name, argv, more, expected, message) => {
     const world = repository(more);
     const before = Object.keys(world.files);
