@@ -1,4 +1,4 @@
-// The same with Node's own test runner: node --test gate.node-test.mjs
+// A suite against the mock with Node's test runner: node --test gate.node-test.mjs
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createClient, gate, startMock } from 'rungate';
@@ -11,7 +11,7 @@ after(() => mock.close());
 
 const trigger = { projectSlug: 'shop', tags: ['smoke'] };
 
-test('the first run opens the gate, and the second closes it', async () => {
+test('passes for the first run and fails for the second', async () => {
   const service = { apiUrl: mock.url, apiKey: mock.apiKey };
   assert.equal((await gate({ ...service, trigger, timeoutMs: 60_000 })).gate, 'pass');
   const { exitCode, runs } = await gate({ ...service, trigger, timeoutMs: 60_000 });
@@ -19,7 +19,7 @@ test('the first run opens the gate, and the second closes it', async () => {
   assert.equal(runs[0]?.failed, 2);
 });
 
-test('a list is read to its end, whatever a page does', async () => {
+test('reads a whole list even if one page fails at first', async () => {
   const client = createClient({ apiUrl: mock.url, token: mock.token });
   mock.faults.add({ kind: 'status', status: 503, endpoint: 'env.list', skip: 1 });
   const keys = [];
