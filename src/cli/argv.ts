@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import type { Format } from '../output/output.ts';
 
-/** What would put a secret on the command line, where every process of the machine can read it. */
+/** Options for secrets, which rungate refuses: every process on the machine can read a command line. */
 const secretFlags: Readonly<Record<string, string>> = {
   '--api-key': 'RUNGATE_API_KEY or RUNGATE_API_KEY_FILE',
   '--token': 'RUNGATE_TOKEN or RUNGATE_TOKEN_FILE',
@@ -11,57 +11,56 @@ const secretFlags: Readonly<Record<string, string>> = {
   '--tenant-secret': 'RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
 };
 
-/** The words that are ours: what follows `--` belongs to another command. */
-function ownWords(argv: readonly string[]): readonly string[] {
+/** Returns the arguments before `--`; the rest belongs to another command. */
+function ownArguments(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end < 0 ? argv : argv.slice(0, end);
 }
 
-/** What may follow a flag without a value: nothing, or another flag, so that no secret passes for one. */
-const anotherFlag = /^(?:-[hqv]|--[a-z]+(?:-[a-z]+)*(?:=.*)?)$/;
+/** Matches an option strictly enough that a secret does not pass for one. */
+const anotherOption = /^(?:-[hqv]|--[a-z]+(?:-[a-z]+)*(?:=.*)?)$/;
 
-/** `login --api-key`, `logout --api-key`: only names the kind of secret, which is read elsewhere. */
-function isBareFlag(words: readonly string[], index: number): boolean {
-  const next = words[index + 1];
-  return !words[index]?.includes('=') && (next === undefined || anotherFlag.test(next));
+/** Whether an option has no value, as in `login --api-key`, which only selects the kind of secret. */
+function hasNoValue(args: readonly string[], index: number): boolean {
+  const next = args[index + 1];
+  return !args[index]?.includes('=') && (next === undefined || anotherOption.test(next));
 }
 
-/** Refuses secrets on the command line, before anything could repeat them in a message. */
+/** Refuses secrets on the command line before any message could repeat them. */
 export function refuseSecrets(argv: readonly string[]): void {
-  const words = ownWords(argv);
-  const named = words.find((word) => word === 'login' || word === 'logout');
-  for (const [index, word] of words.entries()) {
-    const flag = word.split('=')[0] ?? '';
+  const args = ownArguments(argv);
+  const command = args.find((argument) => argument === 'login' || argument === 'logout');
+  for (const [index, argument] of args.entries()) {
+    const flag = argument.split('=')[0] ?? '';
     const instead = Object.hasOwn(secretFlags, flag) ? secretFlags[flag] : undefined;
     if (instead === undefined) continue;
-    if (named !== undefined && isBareFlag(words, index)) continue;
-    if (named !== undefined) {
-      throw new UsageError(
-        `${flag} takes no value: a secret on the command line can be read by every process`,
-        {
-          hint:
-            named === 'logout'
-              ? `write rungate logout ${flag}`
-              : `type it when asked, or pipe it: rungate login ${flag} < file`,
-        },
-      );
+    if (command !== undefined && hasNoValue(args, index)) continue;
+    if (command !== undefined) {
+      throw new UsageError(`${flag} takes no value: every process can read a secret on the command line`, {
+        hint:
+          command === 'logout'
+            ? `write rungate logout ${flag}`
+            : `type the secret at the prompt, or pipe it: rungate login ${flag} < file`,
+      });
     }
-    throw new UsageError(`there is no ${flag}: a secret on the command line can be read by every process`, {
+    throw new UsageError(`there is no option ${flag}: every process can read a secret on the command line`, {
       hint: `set ${instead} in the environment instead`,
     });
   }
 }
 
-/** Whether errors show the response that they are about. */
+/** Whether errors show the response, even if the command line cannot be parsed. */
 export function isVerbose(argv: readonly string[]): boolean {
-  return ownWords(argv).some((word) => word === '--verbose' || (/^-[qv]+$/.test(word) && word.includes('v')));
+  return ownArguments(argv).some(
+    (argument) => argument === '--verbose' || (/^-[qv]+$/.test(argument) && argument.includes('v')),
+  );
 }
 
-/** The format that errors are written in when the command line itself cannot be understood. */
+/** Returns the format for errors, even if the command line cannot be parsed. */
 export function formatAtFirstSight(argv: readonly string[]): Format {
-  const words = ownWords(argv);
-  const after = words[words.indexOf('--format') + 1];
-  const format = words.includes('--format') ? after : words.find((w) => w.startsWith('--format='))?.slice(9);
-  if (words.includes('--json') || format === 'json') return 'json';
+  const args = ownArguments(argv);
+  const after = args[args.indexOf('--format') + 1];
+  const format = args.includes('--format') ? after : args.find((w) => w.startsWith('--format='))?.slice(9);
+  if (args.includes('--json') || format === 'json') return 'json';
   return format === 'ndjson' ? 'ndjson' : 'plain';
 }

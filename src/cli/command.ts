@@ -1,12 +1,12 @@
 import { Command, type HelpContext, type ParseOptionsResult } from 'commander';
 import { UsageError } from '../errors.ts';
 
-/** `rungate run wait` */
+/** Returns the full name of a command: `rungate run wait`. */
 export function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
-/** A command line that cannot be understood. `code` is commander's, or `missingCommand`. */
+/** A command line that commander cannot parse. `code` is commander's, or `missingCommand`. */
 export class Misuse extends Error {
   readonly command: Command;
   readonly code: string | undefined;
@@ -18,41 +18,43 @@ export class Misuse extends Error {
   }
 }
 
-/** Whether a word is `--` or an option of the command, alone, with its value behind `=`, or several letters (`-qv`). */
-function isOption({ options }: Command, word: string): boolean {
+/** Whether an argument is `--` or an option of the command, including `--name=value` and combined letters (`-qv`). */
+function isOption({ options }: Command, argument: string): boolean {
   const names = ['--', '-h', '--help', ...options.flatMap(({ short, long }) => [short, long])];
-  if (word.startsWith('--')) return names.includes(word.split('=')[0]);
-  return /^-[a-z]+$/i.test(word) && [...word.slice(1)].every((letter) => names.includes(`-${letter}`));
+  if (argument.startsWith('--')) return names.includes(argument.split('=')[0]);
+  return (
+    /^-[a-z]+$/i.test(argument) && [...argument.slice(1)].every((letter) => names.includes(`-${letter}`))
+  );
 }
 
 /**
- * Refuses an option that stands where the value of another one belongs. commander takes it as the value, and an unset
- * variable without quotes is no word at all: `--ref $REF --wait` would start a run and not wait for it.
+ * Refuses an option in the place of another option's value, which commander would accept as the value. The shell drops an
+ * unset variable without quotes, so `--ref $REF --wait` would start a run and not wait for it.
  */
-function refuseOptionAsValue(command: Command, words: readonly string[], stopsAtOperand: boolean): void {
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? '';
-    if (word === '--' || (stopsAtOperand && !word.startsWith('-'))) return;
-    const option = command.options.find(({ short, long }) => short === word || long === word);
+function refuseOptionAsValue(command: Command, args: readonly string[], stopsAtOperand: boolean): void {
+  for (let at = 0; at < args.length; at++) {
+    const name = args[at] ?? '';
+    if (name === '--' || (stopsAtOperand && !name.startsWith('-'))) return;
+    const option = command.options.find(({ short, long }) => short === name || long === name);
     if (option?.required !== true) continue;
     at += 1;
-    const value = words[at] ?? '';
+    const value = args[at] ?? '';
     if (!isOption(command, value)) continue;
     const [next] = value.split('=');
-    throw new UsageError(`${word} has no value: the option ${next} follows it`, {
-      hint: `if the value comes from a variable, the variable is unset: put it in quotes, as in ${word} "$NAME", and check where it is set; a value that begins with a dash goes behind =, as in ${word}=${next}`,
+    throw new UsageError(`${name} has no value: the option ${next} follows it`, {
+      hint: `if the value comes from a variable, that variable is unset: quote it, as in ${name} "$NAME", and check where it is set; write a value that begins with a dash after =, as in ${name}=${next}`,
     });
   }
 }
 
-/** Throws its mistakes instead of printing them, and says which command they are about. */
+/** Throws parse errors instead of printing them, and records the command that they concern. */
 export class OwnCommand extends Command {
-  /** What follows its first argument belongs to another program. */
+  /** Whether everything after the first argument belongs to another program. */
   #isWrapper = false;
 
   constructor(name?: string) {
     super(name);
-    // commander's own `help` knows one word of a command: see `helpTopic`.
+    // commander's own `help` accepts only one name of a command; see `helpTopic`.
     this.helpCommand(false);
   }
 

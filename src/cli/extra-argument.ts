@@ -1,20 +1,20 @@
 import type { Command, Option } from 'commander';
 import { nameOf } from './command.ts';
 
-/** An argument that its command does not take, with what stands around it. */
+/** An argument that its command does not take, and its surroundings. */
 interface Extra {
   readonly command: Command;
   readonly name: string;
   readonly text: string;
-  /** The option that stands before it. */
+  /** The last option before it. */
   readonly option: Option | undefined;
-  /** Whether it follows that option directly. */
+  /** Whether it directly follows that option. */
   readonly isNext: boolean;
 }
 
 function extraOf(command: Command, text: string, argv: readonly string[]): Extra {
   const before = argv.slice(0, argv.lastIndexOf(text));
-  const at = before.findLastIndex((word) => word.startsWith('-'));
+  const at = before.findLastIndex((argument) => argument.startsWith('-'));
   const [given] = (before[at] ?? '').split('=');
   const option = command.options.find(
     ({ short, long }) => given !== '' && (given === short || given === long),
@@ -25,15 +25,15 @@ function extraOf(command: Command, text: string, argv: readonly string[]): Extra
 const hasOption = ({ command }: Extra, name: string) => command.options.some(({ long }) => long === name);
 const isOption = ({ option }: Extra, name: string) => option?.long === name;
 
-/** What to write in place of a value of an option that takes none; null for any other argument. */
+/** Returns a hint for a value after an option that takes none, or null for any other argument. */
 function withoutValue(extra: Extra): string | null {
   const { option, isNext, text } = extra;
   if (option === undefined || !isNext || option.required) return null;
   const { long } = option;
   if (long === '--json') {
     const some = hasOption(extra, '--columns')
-      ? 'in a table, --columns id,name chooses some'
-      : 'jq takes some out of it';
+      ? 'to select columns of the table, use --columns id,name'
+      : 'to select fields, use jq';
     return `--json takes no value and prints every field: ${some}`;
   }
   const opposite = long?.replace(/^--/, '--no-') ?? '';
@@ -42,19 +42,19 @@ function withoutValue(extra: Extra): string | null {
   return `${long} takes no value: ${isFalse ? `write ${opposite}` : `write ${long} alone`}`;
 }
 
-/** How `config set` takes settings of several values. */
+/** How `config set` accepts settings with several values. */
 const listSettings: Readonly<Record<string, string>> = {
   tags: 'separate the values with commas: smoke,nightly',
-  on: 'join each pair with =, and pairs with commas: cancelled=fail,timeout=warn',
+  on: 'write <verdict>=<action>, separated by commas: cancelled=fail,timeout=warn',
 };
 
-/** Hints by what is given; the first that is one counts. None repeats the argument, which may be a secret. */
+/** Functions that return a hint or not; the first hint counts. No hint repeats the argument, which may be a secret. */
 const rows: readonly ((extra: Extra) => string | false | null | undefined)[] = [
-  ({ text }) => text === '' && 'it is empty: check the variable that it comes from',
-  ({ text }) => /^[–—−]/.test(text) && 'it begins with a long dash: type two hyphens, --',
+  ({ text }) => text === '' && 'the argument is empty: check the variable that it comes from',
+  ({ text }) => /^[–—−]/.test(text) && 'the argument begins with a long dash: type two hyphens instead',
   ({ text }) =>
     /^[\\`^]$|^\s*$|^\s+-/.test(text) &&
-    'a line goes on after \\ in sh, ^ in cmd and ` in PowerShell, with nothing behind that character',
+    'to continue a line, end it with \\ in sh, ^ in cmd or ` in PowerShell, and nothing after that character',
   withoutValue,
   ({ name, command }) =>
     name === 'rungate config set' &&
@@ -73,14 +73,15 @@ const rows: readonly ((extra: Extra) => string | false | null | undefined)[] = [
     option?.parseArg !== undefined && `repeat ${option.long} for each value, or put it in quotes`,
   ({ option }) => option?.required && `put quotes around a value with spaces: ${option.long} "…"`,
   ({ name }) =>
-    name === 'rungate run cancel' && 'give the reason as --reason "…"; runs are cancelled one at a time',
+    name === 'rungate run cancel' &&
+    'pass the reason as --reason "…"; this command cancels one run at a time',
   ({ name }) =>
-    name === 'rungate run status' && 'runs are shown one at a time; rungate run wait takes several',
-  ({ name }) => name.endsWith(' delete') && 'they are deleted one at a time: call it once for each',
-  ({ name }) => name === 'rungate login' && 'type the secret when asked, or pipe it: rungate login < file',
+    name === 'rungate run status' && 'this command shows one run at a time; rungate run wait takes several',
+  ({ name }) => name.endsWith(' delete') && 'this command deletes one item at a time: run it once for each',
+  ({ name }) => name === 'rungate login' && 'type the secret at the prompt, or pipe it: rungate login < file',
 ];
 
-/** What an argument that no command takes came from, and what to write instead. */
+/** Returns a hint on the likely cause of an extra argument and what to write instead. */
 export function extraArgumentHint(command: Command, text: string, argv: readonly string[]): string {
   const extra = extraOf(command, text, argv);
   for (const row of rows) {

@@ -8,39 +8,39 @@ import { createOutput } from '../output/output.ts';
 import { readSecrets } from '../settings/environment.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { formatAtFirstSight, isVerbose, refuseSecrets } from './argv.ts';
-import { createProgram, parse, type Spoken } from './program.ts';
+import { createProgram, type Printed, parse } from './program.ts';
 
 export { systemIo } from '../host/io.ts';
 
-/** Runs one command and returns its exit code. The only catch: nothing below maps an error to a code. */
+/** Runs one command and returns its exit code. Only the catch in here maps errors to exit codes. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   let code: number = exitCodes.ok;
-  const spoken: Spoken = { text: '' };
+  const printed: Printed = { text: '' };
   try {
     refuseSecrets(argv);
     const bind = createBind(io, (result) => {
       code = result;
     });
-    const program = await createProgram(argv, bind, spoken);
-    await parse(program, argv, spoken, io);
-    if (spoken.text !== '') await io.out.write(spoken.text);
-    // A result that nobody got is no success, whatever it said.
+    const program = await createProgram(argv, bind, printed);
+    await parse(program, argv, printed, io);
+    if (printed.text !== '') await io.out.write(printed.text);
+    // A result that was not delivered is not a success.
     if (code === exitCodes.ok && io.out.failure !== null) throw unwritten(io.out.failure);
     return code;
   } catch (error) {
-    await tell(error, argv, io);
+    await printError(error, argv, io);
     return exitCodeOf(error);
   }
 }
 
 function unwritten(cause: Error): ConfigError {
   return new ConfigError(`the result could not be written to standard output: ${cause.message}`, {
-    hint: 'is the disk full, or the file not writable?',
+    hint: 'check that the disk is not full and the file is writable',
     cause,
   });
 }
 
-async function tell(error: unknown, argv: readonly string[], io: Io): Promise<void> {
+async function printError(error: unknown, argv: readonly string[], io: Io): Promise<void> {
   const format = formatAtFirstSight(argv);
   const secrets = [...readSecrets(io.env, io.readFile), ...(await keptSecrets(io)), ...proxySecrets(io.env)];
   const output = await createOutput(io, { format, quiet: false, verbose: isVerbose(argv), secrets });
@@ -56,7 +56,7 @@ async function tell(error: unknown, argv: readonly string[], io: Io): Promise<vo
   if (format === 'plain' && stack !== undefined) await output.alert(stack);
 }
 
-/** What is not one of our errors is a mistake of ours. */
+/** Returns the report for an error that is not a RungateError, which is a bug in rungate. */
 function bugReport(error: unknown): ErrorReport {
   return {
     code: 'bug',

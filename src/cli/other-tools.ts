@@ -1,4 +1,4 @@
-/** Words of other command lines, and of habit: the commands of ours that do the same, the first that a group has. */
+/** Command names of other tools and their equivalents in rungate, of which the first one in the group is suggested. */
 export const synonyms: Readonly<Record<string, readonly string[]>> = {
   environment: ['env'],
   environments: ['env'],
@@ -24,9 +24,9 @@ export const synonyms: Readonly<Record<string, readonly string[]>> = {
 
 type Row = readonly [given: RegExp, hint: string];
 
-const doctor = 'rungate doctor says which credential is used, and whether the service accepts it';
+const doctor = 'rungate doctor shows which credential is used and whether the service accepts it';
 
-/** Command lines that no command of ours stands for alone. */
+/** Hints for command lines of other tools that have no single equivalent. */
 const lines: readonly Row[] = [
   [/^rungate version\b/, 'write rungate --version'],
   [/^rungate (?:whoami|auth (?:status|whoami))\b/, doctor],
@@ -47,8 +47,8 @@ const options: readonly Row[] = [
 
 const hintOf = (rows: readonly Row[], given: string) => rows.find(([row]) => row.test(given))?.[1] ?? null;
 
-/** What to write in place of a command line of another tool. */
+/** Returns a hint for a command line of another tool, or null. */
 export const lineInstead = (line: string) => hintOf(lines, line);
 
-/** What to write in place of an option of another tool. */
+/** Returns a hint for an option of another tool, or null. */
 export const optionOfOthers = (option: string) => hintOf(options, option);

@@ -8,11 +8,11 @@ import { Misuse, nameOf, OwnCommand } from './command.ts';
 
 interface Group {
   summary: string;
-  /** Loads what gives the group its commands and options. */
+  /** Loads the function that defines the group's commands and options. */
   load(): Promise<(group: Command, bind: Bind, programFor: ProgramFor) => void>;
 }
 
-/** The first word of every command. Only the group that is called is loaded. */
+/** The groups of commands by name. Only the group that is called is loaded. */
 const groups: Readonly<Record<string, Group>> = {
   run: {
     summary: 'trigger, wait for, show and cancel test runs',
@@ -23,7 +23,7 @@ const groups: Readonly<Record<string, Group>> = {
     load: async () => (await import('../commands/init/define.ts')).defineInit,
   },
   orders: {
-    summary: 'read orders, and add them up exactly',
+    summary: 'list orders and verify their summary',
     load: async () => (await import('../commands/endpoints/define.ts')).defineOrders,
   },
   keys: {
@@ -31,23 +31,23 @@ const groups: Readonly<Record<string, Group>> = {
     load: async () => (await import('../commands/endpoints/define.ts')).defineKeys,
   },
   env: {
-    summary: 'environments and their variables',
+    summary: 'manage environments and their variables',
     load: async () => (await import('../commands/endpoints/define.ts')).defineEnv,
   },
   observations: {
-    summary: 'what exploration has found',
+    summary: 'read and manage findings of explorations',
     load: async () => (await import('../commands/endpoints/define.ts')).defineObservations,
   },
   webhooks: {
-    summary: 'webhooks, their secrets and deliveries',
+    summary: 'manage, receive and verify webhooks',
     load: async () => (await import('../commands/webhooks/define.ts')).defineWebhooks,
   },
   config: {
-    summary: 'settings, where they come from, your profile',
+    summary: 'show settings and change your profile',
     load: async () => (await import('../commands/config/define.ts')).defineConfig,
   },
   login: {
-    summary: 'keep an API key or a token in your profile',
+    summary: 'save an API key or a token in your profile',
     load: async () => (await import('../commands/config/define.ts')).defineLogin,
   },
   logout: {
@@ -55,23 +55,23 @@ const groups: Readonly<Record<string, Group>> = {
     load: async () => (await import('../commands/config/define.ts')).defineLogout,
   },
   api: {
-    summary: 'call any path of the service',
+    summary: 'send a request to any path of the service',
     load: async () => (await import('../commands/endpoints/define.ts')).defineApiCommand,
   },
   doctor: {
-    summary: 'say what works, and what to do about the rest',
+    summary: 'check the configuration and suggest fixes',
     load: async () => (await import('../commands/doctor/define.ts')).defineDoctor,
   },
   mock: {
-    summary: 'a mock of the service, for trying and testing',
+    summary: 'run a mock of the service',
     load: async () => (await import('../commands/mock/define.ts')).defineMock,
   },
   selftest: {
-    summary: 'run a pipeline step against every outcome',
+    summary: 'test a pipeline step against every outcome',
     load: async () => (await import('../commands/selftest/define.ts')).defineSelftest,
   },
   completion: {
-    summary: 'print a script that completes in your shell',
+    summary: 'print a completion script for your shell',
     load: async () => (await import('../commands/completion/define.ts')).defineCompletion,
   },
 };
@@ -84,20 +84,20 @@ Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--str
   5 service error · 6 credentials · 7 unreachable · 64 usage · 70 bug
   78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM`;
 
-/** What commander has to say: help and versions for stdout, mistakes as errors of ours. */
-export interface Spoken {
+/** The text that commander prints: help or the version. */
+export interface Printed {
   text: string;
 }
 
-/** Every command, with what `argv` calls loaded. Subcommands are made by `.command()`, so that they inherit. */
-export async function createProgram(argv: readonly string[], bind: Bind, spoken: Spoken): Promise<Command> {
+/** Creates the program and loads the group that `argv` calls. Only subcommands made by `.command()` inherit settings. */
+export async function createProgram(argv: readonly string[], bind: Bind, printed: Printed): Promise<Command> {
   const program = new OwnCommand('rungate')
     .description(about)
     .enablePositionalOptions()
     .configureHelp({
-      // The longest of our flags leaves 33 columns for what it does.
+      // The longest option leaves 33 columns for its description.
       minWidthToWrap: 30,
-      // What a command takes is in its own help: here it would leave no room for what the command does.
+      // Without its arguments: they would leave no room for the description.
       subcommandTerm: (command) => command.name(),
       commandUsage: usageOf,
     })
@@ -105,16 +105,16 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
     .addHelpText('after', exitTable)
     .configureOutput({
       writeOut: (text) => {
-        spoken.text += text;
+        printed.text += text;
       },
       writeErr: () => {},
     })
     .exitOverride();
   addGlobals(program).version(version, '--version', 'show the version');
-  const [called = ''] = wordsOf(program, argv);
+  const [called = ''] = operandsOf(program, argv);
   const isGroup = Object.hasOwn(groups, called);
   for (const [name, { summary, load }] of Object.entries(groups)) {
-    // Where one is called, the others would be made for nothing, at the cost of all that it does before its work.
+    // If a group is called, creating the others would only delay the command.
     if (isGroup && name !== called) continue;
     const group = summarise(program.command(name), summary).enablePositionalOptions();
     if (!argv.includes(name)) continue;
@@ -124,47 +124,50 @@ export async function createProgram(argv: readonly string[], bind: Bind, spoken:
   return program;
 }
 
-/** The words that are neither global options nor their values. */
-function wordsOf(program: Command, argv: readonly string[]): string[] {
+/** Returns the arguments that are neither options nor values of global options. */
+function operandsOf(program: Command, argv: readonly string[]): string[] {
   const isValue = (at: number) =>
     program.options.some(({ short, long, required }) => required && [short, long].includes(argv[at - 1]));
-  return argv.filter((word, at) => !word.startsWith('-') && (at === 0 || !isValue(at)));
+  return argv.filter((argument, at) => !argument.startsWith('-') && (at === 0 || !isValue(at)));
 }
 
-const subcommand = (command: Command, word: string) => command.commands.find((one) => one.name() === word);
+const subcommand = (command: Command, name: string) => command.commands.find((one) => one.name() === name);
 
-/** What `help run trigger` or `run help trigger` asks about: the words of a command. Null if it is no question. */
+/** Returns the names of the command in `help run trigger` or `run help trigger`, or null if no help is requested. */
 function helpTopic(program: Command, argv: readonly string[]): string[] | null {
-  const words = wordsOf(program, argv);
+  const operands = operandsOf(program, argv);
   let command: Command | undefined = program;
-  for (const [at, word] of words.entries()) {
-    // An argument may be called "help" too.
+  for (const [at, operand] of operands.entries()) {
+    // "help" may also be an argument of a command.
     if (command === undefined || command.commands.length === 0) return null;
-    if (word === 'help') return words.filter((one, index) => index < at || one !== 'help');
-    command = subcommand(command, word);
+    if (operand === 'help') return operands.filter((one, index) => index < at || one !== 'help');
+    command = subcommand(command, operand);
   }
   return null;
 }
 
 function showHelp(program: Command, topic: readonly string[]): void {
-  const found = topic.reduce((command, word) => {
-    return subcommand(command, word) ?? command.error(`unknown command '${word}'`);
+  const found = topic.reduce((command, name) => {
+    return subcommand(command, name) ?? command.error(`unknown command '${name}'`);
   }, program);
   found.outputHelp();
 }
 
-/** Behind `Usage: `, in 80 columns: where it is too much for a line, the arguments stand in the first. */
+/** Returns the usage of a command for 80 columns including `Usage: `. If it is too long, `[options]` moves to a second line. */
 function usageOf(command: Command): string {
   const usage = `${nameOf(command)} ${command.usage()}`;
   if (usage.length <= 73) return usage;
   return `${usage.replace(' [options]', '')}\n         [options]`;
 }
 
-/** Runs what the words call. Returns when it has ended; mistakes in the words are usage errors. */
+/**
+ * Runs the command that `argv` calls.
+ * @throws UsageError if the command line cannot be parsed
+ */
 export async function parse(
   program: Command,
   argv: readonly string[],
-  spoken: Spoken,
+  printed: Printed,
   io: Io,
 ): Promise<void> {
   try {
@@ -172,10 +175,10 @@ export async function parse(
     if (topic !== null) return showHelp(program, topic);
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    // Help or the version was shown.
+    // commander throws this after it has printed help or the version.
     if (error instanceof CommanderError) return;
     if (!(error instanceof Misuse)) throw error;
-    spoken.text = '';
+    printed.text = '';
     if (error.command === program && error.code === 'missingCommand') {
       throw await (await import('../commands/init/first-steps.ts')).nothingAsked(io, program.opts());
     }
@@ -183,10 +186,10 @@ export async function parse(
   }
 }
 
-/** The program with all of its groups loaded: to look for a command wherever it may be. Nothing of it is run. */
+/** Returns the program with all groups loaded, for searching commands. None of them can be run. */
 export const everyCommand = (): Promise<Command> => unboundProgram(['help', ...Object.keys(groups)]);
 
-/** A program of which nothing is run. */
+/** Returns a program whose commands cannot be run. */
 function unboundProgram(argv: readonly string[]): Promise<Command> {
   return createProgram(argv, (command) => void addGlobals(command), { text: '' });
 }

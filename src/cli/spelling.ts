@@ -7,15 +7,15 @@ import { lineInstead, optionOfOthers, synonyms } from './other-tools.ts';
 
 const subcommands = (command: Command) => command.commands.map((one) => one.name());
 
-/** Every command below a group, by its own name and by its whole one. */
+/** Returns all commands below a group, with their short and full names. */
 function below(group: Command): { name: string; whole: string }[] {
   return group.commands.flatMap((one) => [{ name: one.name(), whole: nameOf(one) }, ...below(one)]);
 }
 
-/** More than this are no suggestion. */
-const mostPlaces = 3;
+/** More matches than this are not suggested. */
+const maxMatches = 3;
 
-/** `rungate wait` is meant as `rungate run wait`. */
+/** Suggests a command of another group: `rungate run wait` for `rungate wait`. */
 function elsewhere(program: Command, word: string): string | null {
   const all = program.commands.flatMap(below);
   const near = nearest(
@@ -23,10 +23,10 @@ function elsewhere(program: Command, word: string): string | null {
     all.map(({ name }) => name),
   );
   const places = all.filter(({ name }) => name === near).map(({ whole }) => whole);
-  return places.length === 0 || places.length > mostPlaces ? null : `did you mean ${places.join(' or ')}?`;
+  return places.length === 0 || places.length > maxMatches ? null : `did you mean ${places.join(' or ')}?`;
 }
 
-/** Our command for a word of another tool, with the command of it that follows: `rungate env list`. */
+/** Suggests the command for the name that another tool uses, with its subcommand: `rungate env list`. */
 async function synonymOf(
   command: Command,
   word: string,
@@ -43,7 +43,7 @@ async function synonymOf(
   return `did you mean ${nameOf(command)} ${own}${deeper === undefined ? '' : ` ${next}`}?`;
 }
 
-/** What to write in the place of a command that is not there. */
+/** Returns a hint for an unknown command, or null. */
 async function commandInstead(
   command: Command,
   word: string,
@@ -63,21 +63,21 @@ async function commandInstead(
 
 function optionInstead(command: Command, word: string): string | null {
   const names = command.options.map((option) => option.long ?? '');
-  // What is there and is called unknown was given a value that it does not take.
+  // commander also reports an option as unknown if it has a value that it does not take.
   if (names.includes(word)) return `${word} takes no value: write it alone`;
   const near = nearest(word, [...names, '--help']);
   if (near !== null) return `did you mean ${near}?`;
   const foreign = optionOfOthers(word);
   if (foreign !== null) return foreign;
-  // The fields of some requests are not in the contract, so any name may be one.
+  // Some requests may have fields that are not in the contract, so any name could be one.
   if (!names.includes('--field') || !/^--[a-z-]{1,30}$/.test(word)) return null;
   return `if the service has such a field, write --field ${word.slice(2)}=<value>`;
 }
 
 /**
- * Returns a usage error that names the nearest right word. Not with commander's own suggestions: those know neither
- * `rungate wait` for `rungate run wait` nor the whole name of a command.
- * @param everyCommand loads all groups; called only where a command is looked for
+ * Returns a usage error with the most similar command or option. commander's own suggestions do not find
+ * `rungate run wait` for `rungate wait`, and do not show the full name of a command.
+ * @param everyCommand loads all groups; called only to search for a command
  */
 export async function explain(
   { command, message, code }: Misuse,
@@ -89,7 +89,7 @@ export async function explain(
     new UsageError(text, { hint: hint === null ? help : `${hint} — ${help}` });
   const [, kind, word = ''] = /^unknown (command|option) '([^'=]*)/.exec(message) ?? [];
   if (kind !== undefined) {
-    // The word may be a secret in the wrong place, and so may what comes with an option.
+    // The name may be a misplaced secret, and so may the value of an option.
     const shown = echoed(word).replace(/^"|"$/g, "'");
     const isCommand = kind === 'command';
     const better = isCommand
@@ -100,9 +100,10 @@ export async function explain(
   if (code === 'commander.excessArguments') {
     const most = command.registeredArguments.length;
     const extra = command.args[most] ?? '';
-    // Any other word may be a secret.
+    // Any other argument may be a secret.
     const isShown = /^[–—−]|^.{0,2}$/.test(extra);
-    const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${nameOf(command)} takes ${most || 'none'}`;
+    const count = most === 0 ? 'no arguments' : most === 1 ? '1 argument' : `${most} arguments`;
+    const what = isShown ? echoed(extra.split('=')[0] ?? '') : `${nameOf(command)} takes ${count}`;
     return hinted(`unexpected argument: ${what}`, extraArgumentHint(command, extra, argv));
   }
   if (code === 'missingCommand')

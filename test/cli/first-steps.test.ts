@@ -8,10 +8,10 @@ const file = (settings: object) => ({
   files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(settings) },
 });
 
-describe('rungate alone says what to do next', () => {
+describe('rungate without a command suggests', () => {
   it.each<[string, Settings, readonly RegExp[], RegExp]>([
     [
-      'without a service: to try the mock, or to log in',
+      'the mock or a login if no service is set',
       {},
       [
         /rungate mock exec -- \\\n {4}rungate run trigger .* --wait --timeout 30m/,
@@ -21,31 +21,31 @@ describe('rungate alone says what to do next', () => {
       /rungate init/,
     ],
     [
-      'with a service, in a repository without a project file: to make one',
+      'a project file if a service is set in a repository',
       { env: { ...service, ...key }, cwd: '/repo', files: { '/repo/.git': '' } },
       [/The service is https:\/\/service\.example\.com/, /rungate init/],
       /rungate login|mock/,
     ],
     [
-      'with a service and no credential: to log in first',
+      'a login first if a service is set without a credential',
       { env: service, cwd: '/repo', files: { '/repo/.git': '' } },
       [/rungate login {4}keeps your API key[\s\S]*rungate init/],
       /mock/,
     ],
     [
-      'with a service, outside a repository: the command itself',
+      'the command itself if a service is set outside a repository',
       { env: { ...service, ...key } },
       [/rungate run trigger --wait --strict --timeout 30m \\\n {4}--project <slug> --process <slug>/],
       /rungate init|mock/,
     ],
     [
-      'with a project file that does not say what to run: to say it there',
+      'a process or tags if the project file has neither',
       { ...file({ project: 'shop' }), env: { ...service, ...key } },
       [/"process" or "tags" into \.rungate\.json/],
       /rungate init|mock/,
     ],
     [
-      'with everything: the gate, with what it runs',
+      'the gate if everything is set',
       { ...file({ project: 'shop', process: 'checkout', apiUrl: 'https://service.example.com' }), env: key },
       [
         /Set is process checkout\nof project shop\nat https:\/\/service\.example\.com\. Run it/,
@@ -54,7 +54,7 @@ describe('rungate alone says what to do next', () => {
       /rungate init|rungate login|mock/,
     ],
     [
-      'with a broken project file: what is wrong with it',
+      'a fix for a broken project file',
       { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': '{' } },
       [/\/repo\/\.rungate\.json:1:1: not valid JSON/],
       /mock/,
@@ -72,7 +72,7 @@ describe('rungate alone says what to do next', () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it('names npx where npx has started it', async () => {
+  it('npx if npx started it', async () => {
     const { err } = await cli([], { env: { npm_command: 'exec' } });
     expect(err).toMatch(
       /^ {2}npx rungate mock exec -- \\\n {4}npx rungate run trigger .* --wait --timeout 30m$/m,
@@ -80,7 +80,7 @@ describe('rungate alone says what to do next', () => {
     expect(err.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it('is one line of JSON where JSON was asked for', async () => {
+  it('--help in one line of JSON with --json', async () => {
     const { code, err } = await cli(['--json']);
     expect(code).toBe(64);
     expect(err.trimEnd().split('\n')).toHaveLength(1);
@@ -88,20 +88,20 @@ describe('rungate alone says what to do next', () => {
   });
 });
 
-describe('what it says', () => {
+describe('the first steps', () => {
   let on: Stage;
   beforeEach(async () => {
     on = await stage({ outcome: 'passed' });
   });
   afterEach(() => on.close());
 
-  it('works when it is pasted: the gate against the mock', async () => {
+  it('contain a gate against the mock that works when pasted', async () => {
     const { err } = await cli([]);
     const [, gate = ''] = / mock exec -- \\\n +rungate (.*)/.exec(err) ?? [];
     expect((await on.rungate(...gate.split(' '))).code).toBe(0);
   });
 
-  it('a scope that is nearly a known one goes through, and is spoken of', async () => {
+  it('of a key with a misspelt scope send the scope unchanged, with a warning', async () => {
     const { code, out, err } = await on.rungate('keys', 'create', '--name', 'ci', '--scope', 'ci:triger');
     expect(code).toBe(0);
     expect(out).toMatch(/^rg_/);

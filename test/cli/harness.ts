@@ -38,37 +38,37 @@ export interface Settings {
   random?: () => number;
   isTTY?: boolean;
   stdin?: string | Uint8Array;
-  /** The reader of stdout has gone away. */
+  /** Whether the reader of stdout has closed the pipe. */
   closed?: boolean;
-  /** What a quick command prints. */
+  /** Returns the output of a captured command. */
   captured?: (command: readonly string[]) => string | null;
-  /** What a person answers, to each question where it is a function, undefined for Ctrl-D; nobody is there where it is left out. */
+  /** The answer to every prompt, or a function of the question; undefined is Ctrl-D. Without it, there is no terminal. */
   answer?: string | ((question: string) => string | undefined);
-  /** What a person types where it is not shown. */
+  /** The answer to a prompt for a secret. */
   secretAnswer?: string;
   cwd?: string;
-  /** What there is to read; what a command writes is put there too. */
+  /** The files by path; files that the command writes are added. */
   files?: Record<string, string | Uint8Array>;
-  /** The user that the command runs as. */
+  /** The id of the user who runs the command. */
   uid?: number | null;
-  /** The user ids of what there is, by path; what is left out belongs to the user. */
+  /** The user ids of the owners by path; other paths belong to the user. */
   owners?: Record<string, readonly number[]>;
-  /** The files of these names cannot be written. */
+  /** The paths that cannot be written. */
   unwritable?: readonly string[];
-  /** Files that are written are real ones, where this does not say otherwise. */
+  /** Creates a secret file; by default a real one. */
   createSecretFile?: Io['createSecretFile'];
-  /** Plays a program that is started, such as a browser; false where it cannot be. */
+  /** Starts a program such as a browser; returns false if it cannot be started. */
   launch?: Io['launch'];
-  /** Plays a command in a process group of its own; what is left out went well. */
+  /** Runs a command in its own process group; omitted fields of the result mean success. */
   group?: (command: readonly string[], options: GroupOptions) => Promise<Partial<GroupResult>>;
-  /** Called with the function that stops the command, once the command listens for it. */
+  /** Receives the function that stops the command, once the command listens for signals. */
   onStop?: (stop: (signal: StopSignal) => void) => void;
 }
 
 const bytesOf = (content: string | Uint8Array) =>
   typeof content === 'string' ? new TextEncoder().encode(content) : content;
 
-/** In parts that end in the middle of everything: lines, headers, characters. None outlives the call for the next. */
+/** Yields parts that end anywhere, even within a character. Each part is overwritten before the next one. */
 async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const size = bytes.length > 10_000 ? 4093 : 7;
   for (let at = 0; at < bytes.length; at += size) {
@@ -78,7 +78,7 @@ async function* inParts(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** A world of its own for a command, with what it prints kept. */
+/** Creates an Io in memory that records the output. */
 export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: string; err: string } } {
   const out = memorySink(settings.isTTY ?? false, settings.closed !== true);
   const err = memorySink(settings.isTTY ?? false);
@@ -166,12 +166,12 @@ export interface Stage {
   env: Record<string, string>;
   /** Runs a command with the mock's settings, on the mock's clock. */
   rungate(...argv: string[]): Promise<Result>;
-  /** The same, with more settings. */
+  /** Like `rungate`, with more settings. */
   with(settings: Settings): (...argv: string[]) => Promise<Result>;
   close(): Promise<void>;
 }
 
-/** A mock and a command line on one fake clock, over a real socket. */
+/** Starts a mock, and runs commands against it over a real socket, on one fake clock. */
 export async function stage(options: MockOptions = {}): Promise<Stage> {
   const clock = fakeClock();
   const mock = await startMock({ clock, ...options });
@@ -185,7 +185,7 @@ export async function stage(options: MockOptions = {}): Promise<Stage> {
 
 export const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout'] as const;
 
-/** The endpoints that the mock was asked for, in order. */
+/** Returns the endpoints of the requests that the mock received, in order. */
 export function asked(mock: Mock): (string | null)[] {
   return mock.requests.map((request) => request.endpoint);
 }

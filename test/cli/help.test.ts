@@ -21,7 +21,7 @@ const leaves = all(program)
 const helpOf = async (words: readonly string[], settings: Settings = {}) =>
   (await cli([...words, '--help'], settings)).out;
 
-/** Where the examples keep their profiles. */
+/** The profiles of the examples. */
 const folder = mkdtempSync(join(tmpdir(), 'rungate-help-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -67,7 +67,7 @@ it.each(commands.map((words) => [words.join(' '), words] as const))(
 );
 
 it.each(groups.map((words) => [words.join(' '), words] as const))(
-  'rungate %s help shows its own help and that of each command below',
+  'rungate %s help shows the help of the group and of each command in it',
   async (_name, words) => {
     expect((await cli([...words, 'help'])).out).toBe(await helpOf(words));
     for (const below of commands.filter((one) => words.every((word, at) => word === one[at]))) {
@@ -82,13 +82,13 @@ it.each([
   [['help', 'run', 'wiat'], /unknown command 'wiat'.*\n.*did you mean rungate run wait/],
   [['run', 'help', 'wiat'], /unknown command 'wiat'.*\n.*did you mean rungate run wait/],
   [['help', 'doctor', 'wiat'], /unknown command 'wiat'.*\n.*see rungate doctor --help/],
-])('rungate %j names the command that is not there', async (argv, message) => {
+])('rungate %j names the unknown command', async (argv, message) => {
   const { code, out, err } = await cli(argv);
   expect({ code, out }).toEqual({ code: 64, out: '' });
   expect(err).toMatch(message);
 });
 
-it('an argument or a value that is "help" asks for nothing', async () => {
+it('an argument or a value "help" does not show help', async () => {
   const on = await stage();
   try {
     const { err } = await on.rungate('run', 'status', 'help');
@@ -107,7 +107,7 @@ it.each(all(program).map((command) => [wordsOf(command).join(' '), command] as c
   },
 );
 
-/** The lines below `Examples:`, with those that go on put together, and without their remarks. */
+/** Returns the lines below `Examples:`, with continued lines joined and without comments. */
 async function examplesOf(words: readonly string[]): Promise<string[]> {
   const [, text = ''] = (await helpOf(words)).split('\nExamples:\n');
   const [block = ''] = text.split('\n\n');
@@ -118,11 +118,11 @@ async function examplesOf(words: readonly string[]): Promise<string[]> {
     .filter((line) => line !== '');
 }
 
-/** A line's words as a shell would have them; these lines have double quotes at most. */
+/** Splits a line into words as a shell does; the examples use only double quotes. */
 const shellWords = (line: string) =>
   [...line.matchAll(/(?:[^\s"]|"[^"]*")+/g)].map(([word]) => word.replaceAll('"', ''));
 
-/** What ends by being stopped, or starts other commands: the pages' own tests run these in a shell. */
+/** Commands that run until they are stopped, or start others; the tests of the docs run these in a shell. */
 const elsewhere = [
   'mock serve',
   'mock exec',
@@ -138,7 +138,7 @@ it.each(
   leaves
     .filter((words) => !elsewhere.includes(words.join(' ')))
     .map((words) => [words.join(' '), words] as const),
-)('the examples of rungate %s work as they stand', async (_name, words) => {
+)('the examples of rungate %s work', async (_name, words) => {
   const on = await stage({ outcome: 'passed' });
   try {
     const made = await on.rungate('keys', 'create', '--name', 'old', '--json');

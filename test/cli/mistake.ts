@@ -1,14 +1,14 @@
 import type { Settings, Stage } from './harness.ts';
 
 export interface Mistake {
-  /** What a new user did. */
+  /** The mistake of a new user. */
   name: string;
   argv: readonly string[];
   world?: (on: Stage) => Settings;
   code: number;
-  /** What the message must say: what happened, to what, and what to do. */
+  /** The parts of the message: what happened, to what, and what to do. */
   says: readonly (string | RegExp)[];
-  /** Requests that may go out: most mistakes are found before anything is sent. */
+  /** The number of requests that are sent; most mistakes are found before. */
   sent?: number;
 }
 

@@ -24,7 +24,7 @@ const trustingCa = [...status, '--ca-file', 'ca.pem'] as const;
 const inUtf16 = (text: string) => new Uint8Array([0xff, 0xfe, ...Buffer.from(text, 'utf16le')]);
 const der = Buffer.from(pem('ca.pem').replaceAll(/-----.*-----|\s/g, ''), 'base64');
 
-/** Values of the wrong kind or form: copied with something around them, from the wrong place, or by another shell. */
+/** Values of the wrong kind or form: copied with extra characters, from the wrong place, or from another shell. */
 export const mistakesInValues: readonly Mistake[] = [
   {
     name: 'a key with the line break that echo adds',
@@ -41,14 +41,14 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['has a line break as its last character'],
   },
   {
-    name: 'a key file that PowerShell has written',
+    name: 'a key file written by PowerShell',
     argv: status,
     world: keyFile(inUtf16('rg_1234567890abcdef\r\n')),
     code: 78,
     says: ['the file in RUNGATE_API_KEY_FILE is UTF-16 text: /run/key', 'Set-Content -Encoding ascii'],
   },
   {
-    name: 'a key file with NAME=value in it',
+    name: 'a key file that contains NAME=value',
     argv: status,
     world: keyFile('RUNGATE_API_KEY=rg_of_another_service'),
     code: 6,
@@ -56,14 +56,14 @@ export const mistakesInValues: readonly Mistake[] = [
     sent: 1,
   },
   {
-    name: 'the key itself where the path of its file belongs',
+    name: 'the key itself in place of the path of its file',
     argv: status,
     world: env({ RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: `rg_${'1234567890abcdef'.repeat(3)}` }),
     code: 78,
     says: ['cannot read the file in RUNGATE_API_KEY_FILE\n', 'put the secret itself into RUNGATE_API_KEY'],
   },
   {
-    name: 'the path of the file where the key belongs',
+    name: 'the path of the file in place of the key',
     argv: status,
     world: key('/run/secrets/rungate'),
     code: 6,
@@ -71,7 +71,7 @@ export const mistakesInValues: readonly Mistake[] = [
     sent: 1,
   },
   {
-    name: 'a key in quotes, from a file of variables',
+    name: 'a key in quotes, from an env file',
     argv: status,
     world: key('"rg_of_another_service"'),
     code: 6,
@@ -109,7 +109,7 @@ export const mistakesInValues: readonly Mistake[] = [
     sent: 1,
   },
   {
-    name: 'the key of the documentation',
+    name: 'the example key of the documentation',
     argv: status,
     world: key('your-api-key'),
     code: 6,
@@ -154,7 +154,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: [/the certificate of localhost:\d+ has expired/, "check this machine's clock"],
   },
   {
-    name: 'http:// to a port that speaks TLS',
+    name: 'http:// for a port that expects TLS',
     argv: status,
     world: () => ({ env: { RUNGATE_API_URL: `http://localhost:${tlsPort()}` } }),
     code: 7,
@@ -182,7 +182,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['the CA file ca.pem is not in PEM format', 'openssl x509 -inform der'],
   },
   {
-    name: 'https:// for a proxy that speaks http',
+    name: 'https:// for a proxy that uses http',
     argv: status,
     world: (on) => ({
       env: {
@@ -194,7 +194,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['through the proxy', 'check the port in HTTPS_PROXY'],
   },
   {
-    name: 'the id of a run as jq prints it without -r',
+    name: 'the id of a run, printed by jq without -r',
     argv: ['run', 'wait', '"run_1"'],
     code: 64,
     says: ['<runId> has quotes around it', 'jq -r'],
@@ -218,7 +218,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['<runId> is empty', 'check the variable'],
   },
   {
-    name: 'an unset variable without quotes in front of another option',
+    name: 'an unset variable without quotes before another option',
     argv: [...trigger, '--ref', '--wait'],
     code: 64,
     says: ['--ref has no value: the option --wait follows it', '--ref "$NAME"', '--ref=--wait'],
@@ -239,28 +239,28 @@ export const mistakesInValues: readonly Mistake[] = [
     name: "PowerShell's line continuation in another shell",
     argv: [...trigger, '`'],
     code: 64,
-    says: ['unexpected argument: "`"', '\\ in sh, ^ in cmd and ` in PowerShell'],
+    says: ['unexpected argument: "`"', '\\ in sh, ^ in cmd or ` in PowerShell'],
   },
   {
-    name: 'an option called as the field of the request',
+    name: 'an option with the name of the field in the request',
     argv: ['run', 'trigger', '--projectSlug', 'shop'],
     code: 64,
     says: ["unknown option '--projectSlug'", 'did you mean --project?'],
   },
   {
-    name: 'an option cut short',
+    name: 'an abbreviated option',
     argv: [...wait, '--env', 'staging'],
     code: 64,
     says: ["unknown option '--env'", 'did you mean --environment?'],
   },
   {
-    name: 'a field that the contract does not show, as an option',
+    name: 'an option for a field that is not in the contract',
     argv: ['webhooks', 'create', '--url', 'https://hooks.example.com'],
     code: 64,
     says: ["unknown option '--url'", '--field url=<value>'],
   },
   {
-    name: 'a timeout that passes, in the project file',
+    name: 'a policy that lets a timeout pass, in the project file',
     argv: wait,
     world: project('{ "on": { "timeout": "pass" } }'),
     code: 78,
@@ -274,7 +274,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['apiUrl: the address of the service is not a URL', 'set apiUrl to a URL like https://'],
   },
   {
-    name: 'a day in words of its own',
+    name: 'a date in words',
     argv: ['observations', 'list', 'p1', '--created-after', 'yesterday'],
     code: 64,
     says: ['--created-after must be a date and time with a zone, not "yesterday"', '2026-01-31T12:00:00Z'],
@@ -292,7 +292,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['the path comes after the method', 'rungate api GET /api/environments'],
   },
   {
-    name: 'a webhook of a service that calls the headers otherwise',
+    name: 'a webhook of a service with other header names',
     argv: ['webhooks', 'verify', '--request-file', 'r'],
     world: () => ({
       env: { RUNGATE_WEBHOOK_SECRET: 'whsec_0123456789' },
@@ -346,7 +346,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['--columns id,name'],
   },
   {
-    name: 'a command that gh has',
+    name: 'a command of gh',
     argv: ['run', 'view', 'run_1'],
     code: 64,
     says: ['did you mean rungate run status?'],
@@ -358,7 +358,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['the service has no list of runs'],
   },
   {
-    name: 'a login that gh has',
+    name: 'the login command of gh',
     argv: ['auth', 'login'],
     code: 64,
     says: ['write rungate login'],

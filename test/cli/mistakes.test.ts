@@ -32,27 +32,27 @@ const kept = (text: string) => () => ({ env: { RUNGATE_WEBHOOK_SECRET: secret },
 
 const mistakes: readonly Mistake[] = [
   {
-    name: 'forgot --wait, and gave a policy',
+    name: 'a policy without --wait',
     argv: [...trigger, '--strict'],
     code: 64,
     says: ['no effect without --wait: --strict', 'add --wait'],
   },
   {
-    name: 'forgot the address',
+    name: 'no address',
     argv: wait,
     world: env({ RUNGATE_API_URL: undefined }),
     code: 78,
     says: ['no service is set', '--api-url <url>', 'RUNGATE_API_URL', 'rungate login', '.rungate.json'],
   },
   {
-    name: 'forgot the credential',
+    name: 'no credential',
     argv: wait,
     world: env({ RUNGATE_API_KEY: undefined, RUNGATE_TOKEN: undefined }),
     code: 6,
     says: ['needs an API key, and none is set', 'RUNGATE_API_KEY', 'RUNGATE_API_KEY_FILE', 'rungate login'],
   },
   {
-    name: 'a pull request from a fork: the variable is there, and empty',
+    name: 'a pull request from a fork, in which the variable is empty',
     argv: wait,
     world: env({ RUNGATE_API_KEY: '', RUNGATE_TOKEN: undefined, CI: 'true' }),
     code: 6,
@@ -67,7 +67,7 @@ const mistakes: readonly Mistake[] = [
     sent: 1,
   },
   {
-    name: 'the token where the key belongs',
+    name: 'a token in place of the key',
     argv: wait,
     world: (on) => ({ env: { RUNGATE_API_KEY: on.mock.token } }),
     code: 6,
@@ -75,7 +75,7 @@ const mistakes: readonly Mistake[] = [
     sent: 1,
   },
   {
-    name: 'the key where the token belongs',
+    name: 'a key in place of the token',
     argv: ['webhooks', 'list'],
     world: (on) => ({ env: { RUNGATE_TOKEN: on.mock.apiKey } }),
     code: 6,
@@ -86,10 +86,10 @@ const mistakes: readonly Mistake[] = [
     name: 'a secret on the command line',
     argv: [...wait, '--api-key', 'rg_1234567890abcdef'],
     code: 64,
-    says: ['there is no --api-key', 'every process', 'set RUNGATE_API_KEY or RUNGATE_API_KEY_FILE'],
+    says: ['there is no option --api-key', 'every process', 'set RUNGATE_API_KEY or RUNGATE_API_KEY_FILE'],
   },
   {
-    name: 'https where the service speaks http',
+    name: 'https for a service that uses http',
     argv: ['run', 'status', 'run_1'],
     world: url((one) => one.replace('http:', 'https:')),
     code: 7,
@@ -110,7 +110,7 @@ const mistakes: readonly Mistake[] = [
     says: ['must begin with https:// or http://', 'http://localhost:4010'],
   },
   {
-    name: '/api/v1 behind the address',
+    name: '/api/v1 at the end of the address',
     argv: ['webhooks', 'delete', 'wh_1', '--yes'],
     world: url((one) => `${one}/api/v1`),
     code: 5,
@@ -118,14 +118,14 @@ const mistakes: readonly Mistake[] = [
     sent: 1,
   },
   {
-    name: 'the service, or the mock, is not running',
+    name: 'a service or mock that is not running',
     argv: ['run', 'status', 'run_1'],
     world: env({ RUNGATE_API_URL: 'http://127.0.0.1:1' }),
     code: 7,
     says: ['nothing is listening at 127.0.0.1:1', 'rungate mock serve'],
   },
   {
-    name: 'a proxy that is not there',
+    name: 'a proxy that is not running',
     argv: ['run', 'status', 'run_1'],
     world: env({ RUNGATE_API_URL: 'https://service.example.com', HTTPS_PROXY: 'http://127.0.0.1:1' }),
     code: 7,
@@ -161,7 +161,7 @@ const mistakes: readonly Mistake[] = [
     sent: 1,
   },
   {
-    name: 'a duration in words of its own',
+    name: 'a duration with an unknown unit',
     argv: [...wait, '--timeout', '60min'],
     code: 64,
     says: ['--timeout: "60min" is not a duration', '5m', 'a bare number is seconds'],
@@ -173,7 +173,7 @@ const mistakes: readonly Mistake[] = [
     says: ['<runId> has whitespace around it', 'remove the whitespace: run_1'],
   },
   {
-    name: "the run's address instead of its id",
+    name: 'the URL of a run in place of its id',
     argv: ['run', 'status', 'https://app.example.test/projects/shop/runs/run_1?tab=log'],
     code: 64,
     says: ['<runId> is a URL', 'its last part is probably the id: run_1'],
@@ -208,20 +208,20 @@ const mistakes: readonly Mistake[] = [
     says: ['/repo/.rungate.json:2:3: unknown setting "projct"', 'did you mean "project"?'],
   },
   {
-    name: 'a key in the project file',
+    name: 'an API key in the project file',
     argv: wait,
     world: project('{ "apiKey": "rg_1234567890abcdef" }'),
     code: 78,
     says: ['"apiKey" looks like a secret', 'RUNGATE_API_KEY', 'have the service issue a new one'],
   },
   {
-    name: 'a project file that is named and not there',
+    name: 'a project file that does not exist',
     argv: [...wait, '--config', 'ci/gate.json'],
     code: 78,
     says: ['the project file cannot be read: /nowhere/ci/gate.json (ENOENT)', '--config none'],
   },
   {
-    name: "somebody else's project file in a folder above",
+    name: "another user's project file in a parent folder",
     argv: wait,
     world: () => ({
       ...project('{ "project": "shop" }')(),
@@ -239,7 +239,7 @@ const mistakes: readonly Mistake[] = [
     says: ['no webhook secret is set', 'RUNGATE_WEBHOOK_SECRET', 'rungate login --webhook-secret'],
   },
   {
-    name: 'a webhook body that was parsed and written again',
+    name: 'a webhook body that was parsed and serialized again',
     argv: verify,
     world: kept('{ "event": "run.completed", "failed": 0 }'),
     code: 1,
@@ -253,7 +253,7 @@ const mistakes: readonly Mistake[] = [
     says: ['86400 s old, and 300 s are allowed', 'what was kept on purpose is verified without a limit'],
   },
   {
-    name: 'a body file that is not there',
+    name: 'a body file that does not exist',
     argv: verify,
     world: () => ({ env: { RUNGATE_WEBHOOK_SECRET: secret } }),
     code: 64,
@@ -292,8 +292,8 @@ const mistakes: readonly Mistake[] = [
   ...mistakesInValues,
 ];
 
-/** What differs from run to run. */
-const steady = (text: string) => text.replaceAll(/\b(127\.0\.0\.1|localhost):\d{5}/g, '$1:PORT');
+/** Replaces the ports, which differ between runs. */
+const withoutPorts = (text: string) => text.replaceAll(/\b(127\.0\.0\.1|localhost):\d{5}/g, '$1:PORT');
 
 const page: string[] = [];
 
@@ -307,27 +307,29 @@ describe('the mistakes of a new user', () => {
       if (typeof part === 'string') expect(ended.err).toContain(part);
       else expect(ended.err).toMatch(part);
     }
-    // What to do about it stands in a line of its own.
+    // The remedy is on its own line.
     expect(ended.err).toMatch(/^ +→ \S/m);
     expect(on.mock.requests.length - before).toBe(sent);
     for (const one of [on.mock.apiKey, on.mock.token, secret, 'rg_1234567890abcdef', 'rg_of_another_service'])
       expect(ended.out + ended.err).not.toContain(one);
     const words = argv.map((word) => (/[\s{]/.test(word) ? JSON.stringify(word) : word)).join(' ');
-    page.push(`# ${mistake.name}\n$ rungate ${steady(words)}\n${steady(ended.err)}exit code ${ended.code}\n`);
+    page.push(
+      `# ${mistake.name}\n$ rungate ${withoutPorts(words)}\n${withoutPorts(ended.err)}exit code ${ended.code}\n`,
+    );
   });
 
-  it('read well: the page of them is what it was', async () => {
+  it('are listed with their messages in fixtures/mistakes.txt', async () => {
     expect(page).toHaveLength(mistakes.length);
-    // Renewed with: npx vitest run --project runtime test/cli/mistakes.test.ts --update
+    // To update it: npx vitest run --project runtime test/cli/mistakes.test.ts --update
     await expect(page.join('\n')).toMatchFileSnapshot('../../fixtures/mistakes.txt');
   });
 });
 
-/** A line as a terminal counts it. */
+/** Returns the number of columns of a line on a terminal. */
 const columns = (line: string) => line.replaceAll(/\u001b\[\d+m/g, '').length;
 
 it.each([false, true])(
-  'a terminal shows them in lines of 80 columns, broken between words; coloured: %j',
+  'a terminal shows the messages in lines of 80 columns, wrapped between words; coloured: %j',
   async (color) => {
     for (const { name, argv, world } of mistakes) {
       const settings = world?.(on) ?? {};
@@ -335,7 +337,7 @@ it.each([false, true])(
       const { err } = await on.with({ ...settings, env, isTTY: true })(...argv, '--quiet');
       expect(err.includes('\u001b['), name).toBe(color);
       const long = err.split('\n').filter((line) => columns(line) > 80);
-      // What has no space in it is an address or a command, and stays in one piece.
+      // A line without spaces is a URL or a command, which is not broken.
       expect(
         long.filter((line) =>
           line

@@ -9,13 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => on.close());
 
-/** The commands that do something, each with the words that call it. */
+/** Returns the commands that can be run, each with the arguments that call it. */
 function leaves(command: Command, words: readonly string[] = []): [string[], Command][] {
   if (command.commands.length === 0) return [[[...words], command]];
   return command.commands.flatMap((one) => leaves(one, [...words, one.name()]));
 }
 
-describe('an option in the place of the value of another one is a usage error, and nothing is done', () => {
+describe('an option in the place of the value of another option is a usage error', () => {
   it.each<[string[], string, string]>([
     [[...trigger, '--ref', '--wait'], '--ref', '--wait'],
     [['run', 'trigger', '--project', 'shop', '--process', '--wait'], '--process', '--wait'],
@@ -57,28 +57,28 @@ describe('an option in the place of the value of another one is a usage error, a
     }
   });
 
-  it('does not repeat the value of that option', async () => {
+  it('that does not repeat the value of that option', async () => {
     const { err } = await on.rungate('run', 'cancel', 'run_1', '--reason', '--profile=hidden');
     expect(err).not.toContain('hidden');
   });
 });
 
-describe('a value that looks like an option is taken', () => {
+describe('a value that looks like an option is accepted', () => {
   const sentRef = () => JSON.parse(on.mock.requests.at(-1)?.body ?? '{}').ref;
 
-  it('behind =', async () => {
+  it('after =', async () => {
     const { code, err } = await on.rungate(...trigger, '--ref=--wait');
     expect(code, err).toBe(0);
     expect(sentRef()).toBe('--wait');
   });
 
-  it.each(['-', '-5', '-x', '--unknown', '---'])('if it is no option of the command: %s', async (ref) => {
+  it.each(['-', '-5', '-x', '--unknown', '---'])('if it is not an option of the command: %s', async (ref) => {
     const { code, err } = await on.rungate(...trigger, '--ref', ref);
     expect(code, err).toBe(0);
     expect(sentRef()).toBe(ref);
   });
 
-  it('behind --, and in the command that mock exec starts', async () => {
+  it('after --, and in the command that mock exec starts', async () => {
     const literal = await on.rungate('run', 'status', '--', '--ref', '--wait');
     expect(literal.err).not.toContain('has no value');
     const child = await on.rungate('mock', 'exec', 'tool', '--outcome', '--json');

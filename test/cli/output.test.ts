@@ -7,7 +7,7 @@ afterEach(() => on?.close());
 const hostile =
   '\u001b[2J\u202e::error::pwned\n::error::pwned\n##vso[task.complete result=Succeeded]##teamcity[x]\u0085';
 
-describe('text from the service cannot command a terminal or a CI', () => {
+describe('text from the service cannot control a terminal or a CI', () => {
   async function everything(text: string) {
     on = await stage({ outcome: 'failed', duration: 0 });
     const status = { state: 'completed', failed: 1, blocked: 0, appUrl: text };
@@ -43,7 +43,7 @@ describe('text from the service cannot command a terminal or a CI', () => {
     expect(text).not.toMatch(/##(vso)?\[|##teamcity/);
   });
 
-  it('JSON stays exact, and its text has none of it either', async () => {
+  it('in JSON, whose values stay exact', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'reply', text: JSON.stringify({ state: hostile }), endpoint: 'run.status' });
     const { out } = await on.rungate('run', 'status', 'x', '--json');
@@ -55,7 +55,7 @@ describe('text from the service cannot command a terminal or a CI', () => {
 });
 
 describe('progress', () => {
-  it('off a terminal: one line per change of state, and a heartbeat a minute', async () => {
+  it('has one line per change of state and one per minute if there is no terminal', async () => {
     on = await stage({ outcome: 'passed', duration: 200_000 });
     const { err } = await on.rungate(...trigger, '--wait');
     const lines = err.split('\n').filter((line) => line.includes('in_progress'));
@@ -65,12 +65,12 @@ describe('progress', () => {
     expect(err).toMatch(/✓ shop \/ checkout \(run run_\w+\) passed/);
   });
 
-  it('--quiet leaves nothing on stderr when the gate passes', async () => {
+  it('is not written with --quiet if the gate passes', async () => {
     on = await stage({ outcome: 'passed' });
     expect((await on.rungate(...trigger, '--wait', '--quiet')).err).toBe('');
   });
 
-  it('no colour without a terminal, with FORCE_COLOR colour, NO_COLOR none', async () => {
+  it('is coloured on a terminal or with FORCE_COLOR, and never with NO_COLOR', async () => {
     on = await stage({ outcome: 'failed' });
     const esc = '\u001b[';
     expect((await on.rungate(...trigger, '--wait')).err).not.toContain(esc);
@@ -81,7 +81,7 @@ describe('progress', () => {
 });
 
 describe('run cancel', () => {
-  it('tells the service why, and prints what it replies', async () => {
+  it('sends the reason and prints the response', async () => {
     on = await stage({ outcome: 'stuck' });
     const id = (await on.rungate(...trigger)).out.trim();
     const { code, out } = await on.rungate('run', 'cancel', id, '--reason', 'superseded', '--json');
@@ -91,27 +91,27 @@ describe('run cancel', () => {
     expect((await on.rungate('run', 'wait', id, '--strict')).code).toBe(4);
   });
 
-  it('is retried after a lost reply', async () => {
+  it('is retried after a lost response', async () => {
     on = await stage({ outcome: 'stuck' });
     const id = (await on.rungate(...trigger)).out.trim();
     on.mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.cancel' });
     expect((await on.rungate('run', 'cancel', id)).code).toBe(0);
   });
 
-  it('a reply without a body prints nothing on stdout', async () => {
+  it('prints nothing on stdout for a response without a body', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'status', status: 204, body: '', endpoint: 'run.cancel' });
     const { code, out } = await on.rungate('run', 'cancel', 'run_1', '--json');
     expect({ code, out }).toEqual({ code: 0, out: '' });
   });
 
-  it('a run that is not there is 5', async () => {
+  it('exits with 5 for an unknown run', async () => {
     on = await stage();
     expect((await on.rungate('run', 'cancel', 'run_nowhere')).code).toBe(5);
   });
 });
 
-it('--cancel-on-timeout cancels a run that timed out, and still exits 3', async () => {
+it('--cancel-on-timeout cancels the run at the timeout and exits with 3', async () => {
   on = await stage({ outcome: 'stuck' });
   const { code } = await on.rungate(...trigger, '--wait', '--timeout', '1m', '--cancel-on-timeout');
   expect(code).toBe(3);

@@ -3,7 +3,7 @@ import { cli } from './harness.ts';
 
 it.each<[string, string[]]>([
   ['config set tags smoke nightly', ['separate the values with commas: smoke,nightly']],
-  ['config set on cancelled fail', ['join each pair with =', 'cancelled=fail,timeout=warn']],
+  ['config set on cancelled fail', ['write <verdict>=<action>', 'cancelled=fail,timeout=warn']],
   ['config set project my shop', ['put quotes around a value with spaces']],
   ['env vars create staging A=1', ['write --field name=A --field value=1']],
   ['env vars update staging A B=1', ['write --field name=A --field value=1']],
@@ -21,11 +21,11 @@ it.each<[string, string[]]>([
   ['run trigger --tag smoke nightly', ['repeat --tag for each value']],
   ['run trigger --project my shop', ['put quotes around a value with spaces: --project "…"']],
   ['run cancel run_1 too slow', ['--reason "…"']],
-  ['run status run_1 run_2', ['one at a time', 'run wait takes several']],
-  ['keys delete a b', ['one at a time']],
-  ['env delete a b', ['one at a time']],
-  ['login hidden-secret', ['type the secret when asked', 'rungate login < file']],
-])('an argument too many names the likely way to write it: %s', async (line, says) => {
+  ['run status run_1 run_2', ['one run at a time', 'run wait takes several']],
+  ['keys delete a b', ['one item at a time']],
+  ['env delete a b', ['one item at a time']],
+  ['login hidden-secret', ['type the secret at the prompt', 'rungate login < file']],
+])('suggests the likely correction for an extra argument: %s', async (line, says) => {
   const { code, out, err } = await cli(line.split(' '), { env: {} });
   expect({ code, out }).toEqual({ code: 64, out: '' });
   expect(err).not.toContain('hidden');
@@ -68,7 +68,7 @@ it.each<[string, string]>([
   ['run status run_1 --output json', 'write --json or --format <format>'],
   ['keys create --output token', 'did you mean --output-file?'],
   ['run status run_1 --no-color', 'set NO_COLOR=1'],
-])('what other tools call something else: %s', async (line, hint) => {
+])('suggests the equivalent of a command or option of another tool: %s', async (line, hint) => {
   const { code, out, err } = await cli(line.split(' '));
   expect({ code, out }).toEqual({ code: 64, out: '' });
   expect(err).toContain(hint);

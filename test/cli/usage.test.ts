@@ -9,7 +9,7 @@ afterEach(() => on.close());
 
 const wait = ['run', 'wait', 'run_1'] as const;
 
-describe('bad input is 64: a message that says what to write, nothing sent, nothing on stdout', () => {
+describe('a usage error exits with 64, sends nothing and suggests a correction', () => {
   it.each<[string, readonly string[], RegExp]>([
     ['both selectors', [...trigger, '--tag', 'smoke'], /cannot be combined[\s\S]*--process <slug>, or --tag/],
     ['neither selector', ['run', 'trigger', '--project', 'shop'], /no process or tag to run[\s\S]*--process/],
@@ -35,7 +35,7 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     ['max attempts of text', [...wait, '--max-attempts', 'many'], /whole number, 1 or more/],
     ['an unknown verdict', [...wait, '--on', 'canceled=fail'], /unknown verdict "canceled"[\s\S]*cancelled/],
     ['an unknown action', [...wait, '--on', 'failed=ignore'], /pass, warn, fail/],
-    ['no action', [...wait, '--on', 'failed'], /<verdict>=<action>/],
+    ['a missing action', [...wait, '--on', 'failed'], /<verdict>=<action>/],
     ['a policy for passed', [...wait, '--on', 'passed=fail'], /cannot be set/],
     ['a timeout that passes', [...wait, '--on', 'timeout=pass'], /cannot pass[\s\S]*set timeout to warn/],
     ['an unobserved that passes', [...wait, '--on', 'unobserved=pass'], /cannot pass/],
@@ -50,12 +50,12 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
     ['an empty id', ['run', 'status', ''], /runId/],
     ['.. as one id of several', ['run', 'wait', 'run_1', '..'], /"\.\."/],
     ['a control character in an id', ['run', 'cancel', 'a\u0007b'], /runId/],
-    ['an excess argument', ['run', 'status', 'a', 'b'], /unexpected argument: "b"/],
+    ['an extra argument', ['run', 'status', 'a', 'b'], /unexpected argument: "b"/],
     ['an unknown format', ['run', 'status', 'a', '--format', 'yaml'], /table, json, ndjson/],
     ['two formats', ['run', 'status', 'a', '--json', '--format', 'table'], /exclude each other/],
     ['an unknown credential kind', ['run', 'status', 'a', '--auth', 'basic'], /bearer, key/],
     [
-      'a service that is no address',
+      'an invalid address of the service',
       ['run', 'status', 'a', '--api-url', 'nonsense'],
       /--api-url|RUNGATE_API_URL|URL/,
     ],
@@ -109,7 +109,7 @@ describe('bad input is 64: a message that says what to write, nothing sent, noth
 
 describe('help and version', () => {
   it.each([[['--help']], [['run', '--help']], [['run', 'trigger', '--help']], [['mock', 'exec', '-h']]])(
-    '%j goes to stdout, and exits 0',
+    '%j prints to stdout and exits with 0',
     async (argv) => {
       const { code, out, err } = await cli(argv);
       expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -118,7 +118,7 @@ describe('help and version', () => {
     },
   );
 
-  it('--version is the package version, and only before a command', async () => {
+  it('--version prints the version of the package, but is not an option of commands', async () => {
     const { code, out } = await cli(['--version']);
     expect(code).toBe(0);
     expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -133,7 +133,7 @@ describe('help and version', () => {
 });
 
 describe('global options', () => {
-  it('are taken before and after the command, the later one wins', async () => {
+  it('are accepted before and after the command; the last one counts', async () => {
     const id = (await on.rungate(...trigger)).out.trim();
     expect(JSON.parse((await on.rungate('--json', 'run', 'status', id)).out)).toHaveProperty('state');
     expect(JSON.parse((await on.rungate('run', '--json', 'status', id)).out)).toHaveProperty('state');
@@ -142,19 +142,19 @@ describe('global options', () => {
     );
   });
 
-  it('--api-url beats RUNGATE_API_URL', async () => {
+  it('take precedence over the environment', async () => {
     const env = { RUNGATE_API_URL: 'http://127.0.0.1:1' };
     const { code } = await on.with({ env })(...trigger, '--api-url', on.mock.url);
     expect(code).toBe(0);
   });
 
-  it('http: to another machine is refused unless it is asked for', async () => {
+  it('http: to another machine is refused without --insecure-http', async () => {
     const { code, err } = await on.with({ env: { RUNGATE_API_URL: 'http://service.example' } })(...wait);
     expect(code).toBe(78);
     expect(err).toMatch(/--insecure-http/);
   });
 
-  it('a setting that is not true or false is a configuration error that names the variable', async () => {
+  it('an invalid boolean in the environment is a configuration error that names the variable', async () => {
     const { code, err } = await on.with({ env: { RUNGATE_STRICT: 'maybe' } })(...wait);
     expect(code).toBe(78);
     expect(err).toMatch(/RUNGATE_STRICT/);
