@@ -4,6 +4,8 @@ export interface HintNames {
   readonly apiKey: string;
   readonly token: string;
   readonly requestTimeout: string;
+  /** The JSON pointer of the run id in a create response. */
+  readonly idPointer: string;
   /** Returns the beginning of a message about a call: its name in the library, nothing on the command line. */
   readonly call: (name: string) => string;
   /** Returns the name of a query parameter as the user writes it. */
@@ -25,6 +27,7 @@ export const commandNames: HintNames = {
   apiKey: 'RUNGATE_API_KEY',
   token: 'RUNGATE_TOKEN',
   requestTimeout: '--request-timeout',
+  idPointer: 'run.idPointer',
   call: () => '',
   query: (key) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
   insecureHttp: '--insecure-http',
@@ -49,6 +52,7 @@ export const optionNames: HintNames = {
   apiKey: 'apiKey',
   token: 'token',
   requestTimeout: 'requestTimeoutMs',
+  idPointer: 'idPointer',
   call: (name) => `${name}: `,
   query: (key) => `query key ${key}`,
   insecureHttp: 'insecureHttp: true',

@@ -2,6 +2,7 @@ import type { Exchange } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { HttpError, NetworkError } from '../errors.ts';
+import type { HintNames } from '../hint-names.ts';
 import type { Emit } from './events.ts';
 import { runIdOf } from './run-id.ts';
 import { appUrlOf } from './run-status.ts';
@@ -12,6 +13,8 @@ export interface CreateRequest {
   idempotencyKey: string;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
+  /** The names that errors use for settings. Default: those of the command line. */
+  names?: HintNames | undefined;
 }
 
 export interface CreatedRun {
@@ -50,14 +53,17 @@ function surelyRefused(error: unknown): boolean {
   return error instanceof HttpError && error.status < 500 && error.status !== 408 && error.status !== 409;
 }
 
-function readCreated(response: Exchange, { body, idempotencyKey, idPointer }: CreateRequest): CreatedRun {
+function readCreated(
+  response: Exchange,
+  { body, idempotencyKey, idPointer, names }: CreateRequest,
+): CreatedRun {
   const { value, text, headers, redact, attempts } = response;
   const appUrl = appUrlOf(value);
   // The contract does not name this header; services of this kind send it.
   const replayed = headers['idempotency-replayed']?.trim().toLowerCase() ?? '';
   return {
     kind: 'created',
-    runId: runIdOf(value, text, headers.location, idPointer, { ...body, idempotencyKey }, redact),
+    runId: runIdOf(value, text, headers.location, idPointer, { ...body, idempotencyKey }, redact, names),
     appUrl: appUrl === null ? null : redact(appUrl),
     replayed: ['true', 'false'].includes(replayed) ? replayed === 'true' : null,
     attempts,

@@ -3,6 +3,7 @@ import { idText, membersOf, textAt } from '../client/json-text.ts';
 import { shownBody } from '../client/shown-body.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 import type { Redact } from '../redact.ts';
 import { excerpt } from '../sanitize.ts';
 import { fillPath, paramProblem } from '../transport/address.ts';
@@ -89,6 +90,7 @@ function trace(response: unknown, location: string | undefined, redact: Redact):
  * @param pointer the setting `run.idPointer`, which is read before the usual places
  * @param request the body that was sent
  * @param redact removes secrets from the error
+ * @param names what the error calls the setting
  * @throws ContractError if there is not a usable id; it says what the response has instead
  */
 export function runIdOf(
@@ -98,6 +100,7 @@ export function runIdOf(
   pointer: string | undefined,
   request: object,
   redact: Redact,
+  names: HintNames = commandNames,
 ): string {
   const found = (path: readonly string[]) => (path.length === 0 ? null : idText(textAt(json, path)));
   const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, redact)}`;
@@ -111,12 +114,12 @@ export function runIdOf(
   if (own !== null && repeatsRequest(pointed, own, request)) {
     const other = placed === null ? '' : `; ${place.join('.')} is ${shown(placed)}`;
     throw new ContractError(
-      `run.idPointer ${pointer} points to a field that repeats the request, so it does not say which run was created${other}`,
+      `${names.idPointer} ${pointer} points to a field that repeats the request, so it does not say which run was created${other}`,
       {
         field: pointer ?? '',
         expected: 'an id chosen by the service',
         received: shown(own),
-        hint: `point run.idPointer to the field with the run id; the response has ${has()}`,
+        hint: `point ${names.idPointer} to the field with the run id; the response has ${has()}`,
         body: body(),
       },
     );
@@ -146,7 +149,7 @@ export function runIdOf(
       field: pointer ?? 'runId',
       expected: 'a run id',
       received: has(),
-      hint: 'set run.idPointer to the JSON pointer of the id, for example /data/run/key',
+      hint: `set ${names.idPointer} to the JSON pointer of the id, for example /data/run/key`,
       body: body(),
     });
   }

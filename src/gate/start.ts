@@ -1,5 +1,6 @@
 import type { TriggerBody } from '../contract/run.ts';
 import { ContractError } from '../errors.ts';
+import type { HintNames } from '../hint-names.ts';
 import { type CreatedRun, type CreateTools, createRun } from './create.ts';
 
 /**
@@ -24,6 +25,8 @@ export interface Start {
   keys: readonly KeyStep[];
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
+  /** The names that errors use for settings. Default: those of the command line. */
+  names?: HintNames | undefined;
 }
 
 /** Records the runs that this job starts, so they can be found again even after a crash. */
@@ -103,7 +106,7 @@ function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
  * status read is discarded, and the next key is used, since its verdict may be another job's.
  */
 export async function startRun(start: Start, timeoutMs: number, tools: StartTools): Promise<Started> {
-  const { body, idPointer } = start;
+  const { body, idPointer, names } = start;
   const { clock, journal, emit } = tools;
   const discarded: DiscardedRun[] = [];
   const deadline = clock.monotonic() + timeoutMs;
@@ -112,7 +115,11 @@ export async function startRun(start: Start, timeoutMs: number, tools: StartTool
   for (const step of start.keys) {
     const idempotencyKey = step.key;
     journal?.triggering(step, body);
-    const creation = await createRun({ body, idPointer, idempotencyKey }, Math.max(1, leftMs()), tools);
+    const creation = await createRun(
+      { body, idPointer, names, idempotencyKey },
+      Math.max(1, leftMs()),
+      tools,
+    );
     if (creation.kind !== 'created') return { kind: creation.kind, step, discarded };
     const { runId, appUrl } = creation;
     journal?.created(step, creation);

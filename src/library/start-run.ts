@@ -52,7 +52,7 @@ export async function planStart(
   if (env === undefined) {
     const fromUser = { how: 'given as idempotencyKey', origin: 'user' } as const;
     const step = key === undefined || key === 'auto' ? ownKey() : { key, ...fromUser };
-    return { start: { body: trigger, keys: [step], idPointer }, journal: undefined };
+    return { start: { body: trigger, keys: [step], idPointer, names: optionNames }, journal: undefined };
   }
   const [{ detectCi }, { runFacts }, { planKeys }, { openJournal }] = await Promise.all([
     import('../ci/provider.ts'),
@@ -72,7 +72,7 @@ export async function planStart(
     journalPath: env.RUNGATE_JOURNAL,
     open: (path) => openJournal(path, now, (message) => emit({ type: 'note', message }), redact),
   });
-  return { start: { body, keys, idPointer }, journal };
+  return { start: { body, keys, idPointer, names: optionNames }, journal };
 }
 
 /** The run to start and how to start it. The client options say how to reach the service. */

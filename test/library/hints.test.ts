@@ -107,6 +107,18 @@ describe('what the library says about an error names options of the library alon
       }
   });
 
+  it('a run whose id is in an unknown place, or in a field of the request', async () => {
+    const apiUrl = await serve((_, response) => response.writeHead(201).end('{"made":{"ref":"main"}}'));
+    const trigger = { projectSlug: 'shop', processSlug: 'checkout', ref: 'main' };
+    for (const start of [gate, startRun])
+      for (const idPointer of [undefined, '/made/ref']) {
+        const error = await rejection(start({ apiUrl, apiKey, trigger, idPointer }), RungateError);
+        expect(error.hint).toMatch(/\bidPointer\b/);
+        expect(said(error)).not.toMatch(/run\.idPointer|the setting/);
+        expect(said(error)).not.toMatch(commandLine);
+      }
+  });
+
   it('a fleet that is too large for the timeout, and a port that is taken', async () => {
     const apiUrl = await mockUrl();
     const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
