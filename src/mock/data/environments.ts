@@ -12,8 +12,8 @@ export interface Variable {
 
 export interface Environment {
   readonly id: string;
-  name: string;
-  key: string;
+  name: string | null;
+  key: string | null;
   baseUrl: string | null | undefined;
   providerModel: string | null | undefined;
   version: string | null | undefined;

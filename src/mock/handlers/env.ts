@@ -12,8 +12,7 @@ import { checkBody, invalidBody, without } from '../validate.ts';
 
 const filled = z.nullish(z.string().check(z.minLength(1)));
 /** Narrower than the contract: neither may be empty. */
-const newEnvironment = z.looseObject({ name: filled, key: filled });
-const environmentChanges = z.looseObject({ name: filled, key: z.optional(z.string().check(z.minLength(1))) });
+const namedEnvironment = z.looseObject({ name: filled, key: filled });
 
 /** Fields that a body cannot set. */
 const own = ['id', 'createdAt', 'updatedAt', 'variables'];
@@ -84,7 +83,7 @@ export const envHandlers: HandlersOf<typeof env> = {
   }),
 
   'env.create': ({ body, account: { environments }, tenant, state, now }) => {
-    const { name, key: given } = checkBody(newEnvironment, body);
+    const { name, key: given } = checkBody(namedEnvironment, body);
     const key = given ?? keyFrom(name ?? '');
     if (key === '') throw invalidBody('body.key: required, because no key can be derived from the name');
     refuseTaken(environments, 'environment', 'key', key);
@@ -108,10 +107,9 @@ export const envHandlers: HandlersOf<typeof env> = {
 
   'env.update': ({ params, body, account: { environments }, tenant, state, now }) => {
     const before = known(environments.get(params.id), 'Environment', params.id);
-    const { key = before.key } = checkBody(environmentChanges, body);
-    refuseTaken(environments, 'environment', 'key', key, before.id);
-    // Without a name, an environment is called by its key.
-    const given = { ...without(body, own), ...(body.name === null ? { name: key } : {}) };
+    const { key } = checkBody(namedEnvironment, body);
+    if (typeof key === 'string') refuseTaken(environments, 'environment', 'key', key, before.id);
+    const given = without(body, own);
     const environment: Environment = {
       ...before,
       ...Object.fromEntries(Object.entries(given).filter(([name]) => shown.includes(name))),
