@@ -17,8 +17,8 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let mock: Mock;
-let complaints: string[];
-let elsewhere: string[];
+let errors: string[];
+let foreignRequests: string[];
 
 beforeAll(async () => {
   if (!skipped) browser = await startBrowser();
@@ -33,15 +33,15 @@ afterEach(async () => {
 });
 
 async function open(path = '/', options: BrowserContextOptions = {}): Promise<void> {
-  complaints = [];
-  elsewhere = [];
+  errors = [];
+  foreignRequests = [];
   context = await browser.newContext(options);
   page = await context.newPage();
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => errors.push(message.text()));
   page.on('request', (request) => {
     if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(`${mock.url}/`))
-      elsewhere.push(request.url());
+      foreignRequests.push(request.url());
   });
   await page.goto(mock.url + path);
   await page.getByText('Live', { exact: true }).waitFor();
@@ -51,8 +51,8 @@ const headers = () => ({ 'x-api-key': mock.apiKey, 'content-type': 'application/
 
 async function makeRun(body: object = { projectSlug: 'shop', processSlug: 'checkout' }): Promise<string> {
   const init = { method: 'POST', headers: headers(), body: JSON.stringify(body) };
-  const reply = (await (await fetch(`${mock.url}/api/ci/runs`, init)).json()) as { runId: string };
-  return reply.runId;
+  const run = (await (await fetch(`${mock.url}/api/ci/runs`, init)).json()) as { runId: string };
+  return run.runId;
 }
 
 const env = () => ({ RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, RUNGATE_TOKEN: mock.token });
@@ -62,7 +62,7 @@ const focused = () => page.evaluate('document.activeElement.textContent') as Pro
 
 const focusedRow = () => page.evaluate('document.activeElement.closest("[data-key]").dataset.key');
 
-/** Something of everything: runs, deliveries, faults, requests, with an open one. */
+/** Fills the page with runs, deliveries, a fault and requests, one of them open. Returns the id of the first run. */
 async function fill(): Promise<string> {
   const id = await makeRun();
   await makeRun({ projectSlug: evil, tags: [evil], ref: 'x'.repeat(300), externalUrl: `https://${evil}` });
@@ -88,8 +88,8 @@ async function violations(): Promise<string[]> {
 const isWiderThanTheScreen = () =>
   page.evaluate('document.documentElement.scrollWidth > innerWidth') as Promise<boolean>;
 
-describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there is none)', () => {
-  it.each(['light', 'dark'] as const)('has nothing that axe objects to, in %s', async (colorScheme) => {
+describe.skipIf(skipped)("the mock's page in Chromium (skipped without a browser)", () => {
+  it.each(['light', 'dark'] as const)('has no accessibility violations in %s mode', async (colorScheme) => {
     await open('/', { colorScheme });
     expect(await violations()).toEqual([]);
     const id = await fill();
@@ -97,7 +97,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     await page.goto(`${mock.url}/projects/shop/runs/${id}`);
     await page.getByRole('heading', { name: id }).waitFor();
     expect(await violations()).toEqual([]);
-    expect([complaints, elsewhere]).toEqual([[], []]);
+    expect([errors, foreignRequests]).toEqual([[], []]);
   });
 
   it('fits on a screen of 360 pixels', async () => {
@@ -110,7 +110,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     expect(await isWiderThanTheScreen()).toBe(false);
   });
 
-  it('moves nothing for those who asked for that', async () => {
+  it('has no animations if the user prefers reduced motion', async () => {
     await open('/', { reducedMotion: 'reduce' });
     await makeRun();
     await page.getByRole('link', { name: /^run_/ }).waitFor();
@@ -122,7 +122,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     ['failed', 1],
     ['blocked', 2],
     ['cancelled', 4],
-  ] as const)('a click on %s ends a real run wait with %i', async (as, code) => {
+  ] as const)('ends a run as %s on a click, and its run wait exits with %i', async (as, code) => {
     mock.state.plan.retryAfterSeconds = 0.1;
     const id = await makeRun();
     await open();
@@ -135,10 +135,10 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
       .waitFor();
     const { code: exit, out } = await waiting.ended;
     expect([exit, JSON.parse(out).runs[0].verdict]).toEqual([code, as]);
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
-  it('is worked with the keyboard alone, and the focus stays where it is while the page goes on', async () => {
+  it('works with the keyboard alone, and updates do not move the focus', async () => {
     const id = await makeRun();
     await open();
     const tabTo = async (wanted: RegExp) => {
@@ -152,7 +152,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
     await tabTo(/^failed$/);
-    // More comes in above it, twice.
+    // Two more runs appear above it.
     for (let i = 0; i < 2; i += 1) {
       const other = await makeRun();
       await page.getByRole('link', { name: other }).waitFor();
@@ -163,7 +163,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
       .getByRole('status')
       .filter({ hasText: `${id} ended as failed` })
       .waitFor();
-    // Its buttons are gone: the run itself has the focus.
+    // The buttons have disappeared: the run's link has the focus.
     expect(await focused()).toBe(id);
 
     await tabTo(/^Switch on$/);
@@ -175,7 +175,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     expect(await focused()).toBe('Faults');
   });
 
-  it('says politely what a run came to, and stops when it is told to', async () => {
+  it('announces the end of a run, and stops updating while paused', async () => {
     const id = await makeRun();
     await open();
     await page.getByRole('link', { name: id }).waitFor();
@@ -208,16 +208,16 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     await page.getByRole('heading', { name: 'Unknown run' }).waitFor();
     expect(await page.evaluate('document.querySelectorAll("img").length')).toBe(0);
     expect(await page.evaluate('document.querySelectorAll("script").length')).toBe(1);
-    expect([complaints, elsewhere]).toEqual([[], []]);
+    expect([errors, foreignRequests]).toEqual([[], []]);
   });
 
-  it('makes no markup of text even when its own script is told to', async () => {
+  it('cannot create markup from text, even by its own script', async () => {
     await open();
-    const tried = page.evaluate(`document.body.innerHTML = '<b>x</b>'`);
-    await expect(tried).rejects.toThrow('TrustedHTML');
+    const written = page.evaluate(`document.body.innerHTML = '<b>x</b>'`);
+    await expect(written).rejects.toThrow('TrustedHTML');
   });
 
-  it('cannot be read or driven by a page of another origin', async () => {
+  it('cannot be read or controlled by a page of another origin', async () => {
     const id = await makeRun();
     const token = /name="token" content="([^"]+)/.exec(await (await fetch(mock.url)).text())?.[1];
     const other = createServer((_request, response) => {
@@ -230,21 +230,21 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     for (const host of ['127.0.0.1', 'localhost']) {
       await page.goto(`http://${host}:${port}/`);
       const outcome = await page.evaluate(
-        async ([url, body, shown]) => {
-          const tell = (reply: Promise<Response>) =>
-            reply.then(
+        async ([url, body, knownToken]) => {
+          const resultOf = (response: Promise<Response>) =>
+            response.then(
               (one) => `${one.type} ${one.status}`,
               () => 'refused',
             );
           const post = { method: 'POST', body: body as string };
           return [
-            await tell(fetch(`${url}/`)),
-            await tell(fetch(`${url}/_mock/page/state`)),
-            // Even one that had found out the token.
-            await tell(
-              fetch(`${url}/_mock/page/do`, { ...post, headers: { 'x-mock-page': shown as string } }),
+            await resultOf(fetch(`${url}/`)),
+            await resultOf(fetch(`${url}/_mock/page/state`)),
+            // Even with a stolen token.
+            await resultOf(
+              fetch(`${url}/_mock/page/do`, { ...post, headers: { 'x-mock-page': knownToken as string } }),
             ),
-            await tell(fetch(`${url}/_mock/page/do`, { ...post, mode: 'no-cors' })),
+            await resultOf(fetch(`${url}/_mock/page/do`, { ...post, mode: 'no-cors' })),
           ];
         },
         [mock.url, action, token],
@@ -261,9 +261,9 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
       );
       await page.getByText('Forbidden').waitFor();
       await page.goto(`http://${host}:${port}/`);
-      // Waited for from before it is asked for: it may come before the call that asks for it returns.
+      // Wait before triggering the request: its response may arrive before the call that triggers it returns.
       const refused = page.waitForResponse(
-        (reply) => reply.url() === `${mock.url}/` && reply.status() === 403,
+        (response) => response.url() === `${mock.url}/` && response.status() === 403,
       );
       await page.evaluate(
         `const frame = document.createElement('iframe'); frame.src = '${mock.url}/'; document.body.append(frame);`,
@@ -275,7 +275,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     expect(mock.state.runs.get(id)?.cancelled).toBeUndefined();
   });
 
-  it('says when the mock does not answer, and goes on when it does', async () => {
+  it('reports a mock that does not respond, and continues when it does', async () => {
     await open();
     mock.faults.add({ kind: 'refused', forMs: 3000 });
     await fetch(`${mock.url}/api/orders.json`).catch(() => {});
@@ -283,7 +283,7 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
     await page.getByText('Live', { exact: true }).waitFor();
   });
 
-  it('does not drive a mock that was started anew before it is loaded anew, and says so', async () => {
+  it('does not control a restarted mock before it is reloaded, and says so', async () => {
     await open();
     await mock.close();
     mock = await startMock({ page: true, outcome: 'stuck', port: mock.port });
@@ -296,12 +296,12 @@ describe.skipIf(skipped)('the page of the mock in Chromium (skipped where there 
   });
 });
 
-it('mock serve prints where the page is, on stderr, and what it serves is small', async () => {
+it('mock serve prints the URL of the page on standard error, and the page is small', async () => {
   const serving = rungate(['mock', 'serve', '--port', '0']);
   await serving.shows(/stop it with Ctrl-C/);
   serving.child.kill('SIGTERM');
   const { err } = await serving.ended;
-  const printed = /^its page, .*: (http:\/\/127\.0\.0\.1:\d+\/)$/m.exec(err);
+  const printed = /^open (http:\/\/127\.0\.0\.1:\d+\/) to see requests/m.exec(err);
   expect(printed).not.toBeNull();
 
   const again = rungate(['mock', 'serve', '--port', new URL(String(printed?.[1])).port]);
