@@ -1,4 +1,4 @@
-// Adds up the test runner's own reports and prints them in one line, the last one of the CI run.
+// Prints the sum of the test reports in one line, the last of the CI run.
 import { readFileSync } from 'node:fs';
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
