@@ -16,26 +16,26 @@ import { describe, expect, it, vi } from 'vitest';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { installInto, root, start } from '../e2e/built.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what a YAML file holds is looked at key by key, and missing keys fail the test.
+// biome-ignore lint/suspicious/noExplicitAny: the tests read parsed YAML key by key, and a missing key fails them.
 type Yaml = any;
 type Env = Record<string, string>;
 
-/** What a CI makes of a snippet: which shell text it runs, how, with what in its environment, and what it keeps. */
+/** A snippet as its CI runs it. */
 interface Step {
-  /** The job's shell lines; null where it is the action that runs. */
+  /** The shell lines of the job; null for the action. */
   script: string | null;
-  /** The command that the CI runs the text with; `file` holds the text. */
+  /** The command with which the CI runs the script, which is also in `file`. */
   shell: (file: string, script: string) => string[];
   env: Env;
-  /** The job's own limit in minutes; null where the CI has none. */
+  /** The job's timeout in minutes; null if the CI has none. */
   limit: number | null;
   /** Files or folders that the CI collects. */
-  kept: string[];
-  /** What differs when the job is tried again; null where that is another build. */
+  artifacts: string[];
+  /** The variables that change when the job is retried; null if a retry is another build. */
   retried: Env | null;
 }
 
-/** What the CI's store of secrets and variables holds. */
+/** The CI's secrets and variables. */
 interface Store {
   RUNGATE_API_URL: string;
   RUNGATE_API_KEY: string;
@@ -44,7 +44,7 @@ interface Store {
 const bash = (file: string) => ['bash', '-e', file];
 const lines = (script: string | string[]) => [script].flat().join('\n');
 
-/** `${{ … }}` as GitHub's runner fills it in. */
+/** Replaces `${{ … }}` as GitHub's runner does. */
 function github(text: string, store: Store, cell: string): string {
   return String(text).replaceAll(/\$\{\{ (.+?) \}\}/g, (_, expression) => {
     const values: Env = {
@@ -53,7 +53,7 @@ function github(text: string, store: Store, cell: string): string {
       'toJSON(matrix)': cell,
     };
     const value = values[expression];
-    if (value === undefined) throw new Error(`no such thing in the store: ${expression}`);
+    if (value === undefined) throw new Error(`unknown expression: ${expression}`);
     return value;
   });
 }
@@ -84,7 +84,7 @@ function githubRun(doc: Yaml, store: Store, cell = 'null'): Step {
     shell: bash,
     env: { ...githubEnv, ...Object.fromEntries(env) },
     limit: e2e['timeout-minutes'],
-    kept: ['rungate.xml'],
+    artifacts: ['rungate.xml'],
     retried: githubRetried,
   };
 }
@@ -105,7 +105,7 @@ function githubAction(doc: Yaml, store: Store): Step {
     shell: () => ['node', join(root, 'action/main.js')],
     env: { ...githubEnv, ...Object.fromEntries(filled) },
     limit: e2e['timeout-minutes'],
-    kept: [upload.with.path],
+    artifacts: [upload.with.path],
     retried: githubRetried,
   };
 }
@@ -125,7 +125,7 @@ function gitlabJob(job: Yaml, store: Store): Step {
     shell: (file) => ['bash', '-eo', 'pipefail', file],
     env: { ...gitlabEnv, ...store, ...job.variables },
     limit: Number(/^(\d+) minutes$/.exec(job.timeout)?.[1]),
-    kept: [...Object.values<string>(job.artifacts.reports), ...(job.artifacts.paths ?? [])],
+    artifacts: [...Object.values<string>(job.artifacts.reports), ...(job.artifacts.paths ?? [])],
     retried: { CI_JOB_ID: '2' },
   };
 }
@@ -153,12 +153,12 @@ function circleci(doc: Yaml, store: Store): Step {
       ...store,
     },
     limit: null,
-    kept: [results.store_test_results.path, artifacts.store_artifacts.path],
+    artifacts: [results.store_test_results.path, artifacts.store_artifacts.path],
     retried: { CIRCLE_WORKFLOW_ID: 'w2', CIRCLE_WORKFLOW_JOB_ID: 'j2' },
   };
 }
 
-/** A Jenkinsfile has no parser here: its brackets and quotes must balance, and what is asked for must be there once. */
+/** Reads a Jenkinsfile without a parser: brackets and quotes must balance, and each setting must occur exactly once. */
 function jenkins(text: string, store: Store): Step {
   const once = (pattern: RegExp): string => {
     const found = [...text.matchAll(new RegExp(pattern, 'g'))];
@@ -189,7 +189,7 @@ function jenkins(text: string, store: Store): Step {
       ...store,
     },
     limit: Number(once(/timeout\(time: (\d+), unit: 'MINUTES'\)/)),
-    kept: [once(/junit '([^']+)'/)],
+    artifacts: [once(/junit '([^']+)'/)],
     retried: null,
   };
 }
@@ -205,11 +205,11 @@ function azure(doc: Yaml, store: Store): Step {
   ]);
   return {
     script: step.bash,
-    // Without -e: only the last command counts.
+    // Without -e, only the exit code of the last command counts.
     shell: (file) => ['bash', '--noprofile', '--norc', file],
     env: { TF_BUILD: 'True', BUILD_BUILDID: '7', SYSTEM_JOBATTEMPT: '1', ...Object.fromEntries(env) },
     limit: job.timeoutInMinutes,
-    kept: [results.inputs.testResultsFiles],
+    artifacts: [results.inputs.testResultsFiles],
     retried: { SYSTEM_JOBATTEMPT: '2' },
   };
 }
@@ -227,7 +227,7 @@ function bitbucket(doc: Yaml, store: Store): Step {
       ...store,
     },
     limit: step['max-time'],
-    kept: step.artifacts.map((path: string) => path.replace('/**', '')),
+    artifacts: step.artifacts.map((path: string) => path.replace('/**', '')),
     retried: { BITBUCKET_STEP_RUN_NUMBER: '2' },
   };
 }
@@ -246,20 +246,20 @@ function buildkite(doc: Yaml, store: Store): Step {
       ...Object.fromEntries(secrets),
     },
     limit: step.timeout_in_minutes,
-    kept: step.artifact_paths,
+    artifacts: step.artifact_paths,
     retried: { BUILDKITE_RETRY_COUNT: '1' },
   };
 }
 
-/** rungate is installed where these steps run; `test/long/npx.test.ts` installs it from a lockfile. */
+/** Removes the installation, which `test/long/npx.test.ts` tests; rungate is already installed here. */
 function withoutInstalling(step: Step): Step {
   const install = 'npm ci --ignore-scripts\n';
   expect(step.script).toContain(install);
   return { ...step, script: step.script?.replace(install, '') ?? null };
 }
 
-/** A row for every snippet, by the headings over it. */
-const rows: Record<string, (doc: Yaml, store: Store) => Step> = {
+/** How to read each snippet, by the headings above it. */
+const readers: Record<string, (doc: Yaml, store: Store) => Step> = {
   'GitHub Actions / The action': githubAction,
   'GitHub Actions / The plain command': githubRun,
   'GitLab CI / The template': gitlabTemplate,
@@ -270,7 +270,7 @@ const rows: Record<string, (doc: Yaml, store: Store) => Step> = {
   'Bitbucket Pipelines': bitbucket,
   Buildkite: buildkite,
   'From the lockfile': (doc, store) => withoutInstalling(gitlabJob(doc.e2e, store)),
-  'Matrix jobs': (doc, store) => ({ ...githubRun(doc, store, '{"environment":"staging"}'), kept: [] }),
+  'Matrix jobs': (doc, store) => ({ ...githubRun(doc, store, '{"environment":"staging"}'), artifacts: [] }),
 };
 
 function read(path: string): string {
@@ -280,7 +280,7 @@ function yaml(text: string): Yaml {
   return parseYaml(text);
 }
 
-/** Every block of code of the page, by the headings over it. */
+/** Returns every code block of the page, named by the headings above it. */
 function snippets(): { name: string; language: string; text: string }[] {
   const headings: string[] = [];
   return new MarkdownIt().parse(read('docs/ci.md'), {}).flatMap((token, index, all) => {
@@ -297,16 +297,16 @@ const found = snippets();
 function stepOf(name: string, store: Store): Step {
   const snippet = found.find((one) => one.name === name);
   if (snippet === undefined) throw new Error(`no snippet: ${name}`);
-  const row = rows[name];
-  if (row === undefined) throw new Error(`no row for the snippet: ${name}`);
-  return row(snippet.language === 'yaml' ? yaml(snippet.text) : snippet.text, store);
+  const reader = readers[name];
+  if (reader === undefined) throw new Error(`no reader for the snippet: ${name}`);
+  return reader(snippet.language === 'yaml' ? yaml(snippet.text) : snippet.text, store);
 }
 
-/** A folder as a job finds it, where the real npx finds the built rungate as a package's own command. */
+/** Creates the folder of a job in which npx finds the built rungate as an installed package. */
 function workspace(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-docs-'));
   const command = installInto(folder);
-  // The real npx takes half a second to do what these two lines do; only stopping asks how it behaves.
+  // The real npx takes half a second longer; only the tests of signals need it.
   const npx = join(folder, 'quick/npx');
   mkdirSync(dirname(npx));
   writeFileSync(npx, `#!/bin/sh\nshift 2\nexec '${command}' "$@"\n`);
@@ -315,7 +315,7 @@ function workspace(): string {
   return folder;
 }
 
-/** Runs a step as its CI does, with nothing in its environment but what the CI puts there. */
+/** Runs a step as its CI does, with only the CI's environment. */
 function run(step: Step, folder: string, npx: 'real' | 'quick' = 'quick') {
   const file = join(folder, 'step.sh');
   writeFileSync(file, `${step.script}\n`);
@@ -333,11 +333,11 @@ function run(step: Step, folder: string, npx: 'real' | 'quick' = 'quick') {
     npm_config_update_notifier: 'false',
     ...step.env,
   };
-  const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return start('env', ['-i', ...words, ...step.shell(file, String(step.script))], {}, folder);
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return start('env', ['-i', ...variables, ...step.shell(file, String(step.script))], {}, folder);
 }
 
-async function staged(
+async function withMock(
   outcome: 'passed' | 'failed' | 'stuck',
   use: (mock: Mock, store: Store, folder: string) => Promise<void>,
 ): Promise<void> {
@@ -351,45 +351,45 @@ async function staged(
   }
 }
 
-/** The same step, which gives up on a run that never ends. */
-function impatient(step: Step): Step {
+/** Limits the step to two status reads, for a run that never ends. */
+function withTwoReads(step: Step): Step {
   const more = '--max-attempts 2';
   const env = { ...step.env, 'INPUT_MAX-ATTEMPTS': '2', RUNGATE_ARGS: `${step.env.RUNGATE_ARGS} ${more}` };
   return { ...step, script: step.script?.replace(' --timeout 45m', ` $& ${more}`) ?? null, env };
 }
 
-/** Runs a step to its end, on a machine that remembers nothing of the step before. */
+/** Runs a step to its end and returns its exit code. Deletes the journal, as if each step ran on another machine. */
 async function codeOf(step: Step, folder: string): Promise<number | null> {
   const { code } = await run(step, folder).ended;
   for (const file of readdirSync(folder)) if (file.endsWith('.journal')) rmSync(join(folder, file));
   return code;
 }
 
-const again = (step: Step): Step => ({ ...step, env: { ...step.env, ...step.retried } });
+const retry = (step: Step): Step => ({ ...step, env: { ...step.env, ...step.retried } });
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const nowhere: Store = {
+const placeholderStore: Store = {
   RUNGATE_API_URL: 'https://service.example.com',
   RUNGATE_API_KEY: 'a key of the store',
 };
-const names = Object.keys(rows);
+const names = Object.keys(readers);
 
-it('every snippet has a row here, and every row a snippet', () => {
+it('every snippet has a reader here, and every reader a snippet', () => {
   expect(found.map((snippet) => snippet.name).sort()).toEqual([...names].sort());
   expect(new Set(found.map((snippet) => snippet.language))).toEqual(new Set(['yaml', 'groovy']));
 });
 
-it('no snippet holds a key, or is longer than a screen', () => {
+it('no snippet contains a key or is longer than a screen', () => {
   for (const { name, text } of found) {
     expect(text, name).not.toMatch(/RUNGATE_API_KEY\s*[:=]\s*['"]?(rg_|[A-Za-z0-9]{16})/);
     expect(text.split('\n').length, name).toBeLessThan(40);
   }
 });
 
-it.each(names)('%s: strict, a clean stop, and a limit above its timeout', (name) => {
-  const { script, env, limit } = stepOf(name, nowhere);
-  expect(env).toMatchObject(script === null ? {} : nowhere);
+it.each(names)('%s: is strict, replaces the shell, and has a job timeout above its own', (name) => {
+  const { script, env, limit } = stepOf(name, placeholderStore);
+  expect(env).toMatchObject(script === null ? {} : placeholderStore);
   const timeout =
     script === null
       ? env.INPUT_TIMEOUT
@@ -402,14 +402,14 @@ it.each(names)('%s: strict, a clean stop, and a limit above its timeout', (name)
     return;
   }
   expect(script).toMatch(/ --strict\b/);
-  // The last command of the shell, and in the place of the shell: nothing is in front of it, behind it or after it.
+  // It is the last command, and replaces the shell; nothing may come before, behind or after it on the line.
   const last = script.trim().split('\n').at(-1);
   expect(last).toMatch(
     /^exec npx (--yes ("\$RUNGATE_PACKAGE"|rungate@[\d.]+)|--no-install rungate) run trigger --wait --strict [^|&;]*$/,
   );
 });
 
-it('pull requests from forks are left out where they would come without secrets', () => {
+it('GitHub snippets skip pull requests from forks, which have no secrets', () => {
   for (const name of names.filter((one) => one.startsWith('GitHub'))) {
     const doc = yaml(found.find((snippet) => snippet.name === name)?.text ?? '');
     expect(doc.on).toContain('pull_request');
@@ -422,68 +422,68 @@ describe.concurrent.each(names)('%s', (name) => {
   it.each([
     ['passed', 0],
     ['failed', 1],
-  ] as const)('%s: exits %i, and keeps its reports', (outcome, code) =>
-    staged(outcome, async (mock, store, folder) => {
+  ] as const)('exits with the code for %s, %i, and leaves its reports', (outcome, code) =>
+    withMock(outcome, async (mock, store, folder) => {
       const step = stepOf(name, store);
       const ended = await run(step, folder).ended;
       expect(ended.code, ended.out + ended.err).toBe(code);
       expect(mock.state.runs.size).toBe(1);
-      for (const path of step.kept) {
+      for (const path of step.artifacts) {
         expect(existsSync(join(folder, path)), path).toBe(true);
         if (!/\.\w+$/.test(path)) expect(readdirSync(join(folder, path))).not.toEqual([]);
       }
       expect((ended.out + ended.err).replace(/^::add-mask::.*$/m, '')).not.toContain(mock.apiKey);
       if (outcome === 'passed' || step.retried === null) return;
-      expect(await codeOf(again(step), folder)).toBe(1);
-      expect(mock.state.runs.size, 'a run that has ended is never taken again').toBe(2);
+      expect(await codeOf(retry(step), folder)).toBe(1);
+      expect(mock.state.runs.size, 'a retry does not reuse a run that has ended').toBe(2);
     }),
   );
 
-  it('stopped by SIGTERM: leaves no run going', () =>
-    staged('stuck', async (mock, store, folder) => {
+  it('cancels its run on SIGTERM', () =>
+    withMock('stuck', async (mock, store, folder) => {
       const running = run(stepOf(name, store), folder, 'real');
       await running.shows(/in_progress/);
       running.child.kill('SIGTERM');
-      // The pipes stay open until rungate has ended too, also when it has lost its parent.
+      // The pipes stay open until rungate has ended, even if its parent ended before.
       await running.ended;
       expect([...mock.state.runs.values()].map((one) => one.cancelled?.reason)).toEqual([
         expect.stringContaining('SIGTERM'),
       ]);
     }));
 
-  it('without a key: red, not green', () =>
-    staged('passed', async (mock, store, folder) => {
+  it('fails without a key', () =>
+    withMock('passed', async (mock, store, folder) => {
       const ended = await run(stepOf(name, { ...store, RUNGATE_API_KEY: '' }), folder).ended;
       expect(ended.code, ended.out + ended.err).toBe(name.endsWith('The action') ? 78 : 6);
       expect(mock.state.runs.size).toBe(0);
     }));
 });
 
-it('a Jenkins agent whose HOME is / keeps the cache of npm in the workspace', () =>
-  staged('passed', async (_mock, store, folder) => {
+it('on a Jenkins agent whose HOME is /, the npm cache is in the workspace', () =>
+  withMock('passed', async (_mock, store, folder) => {
     const step = stepOf('Jenkins', store);
     const ended = await run({ ...step, env: { ...step.env, HOME: '/' } }, folder, 'real').ended;
     expect(ended.code, ended.out + ended.err).toBe(0);
     expect(readdirSync(join(folder, '.npm'))).not.toEqual([]);
   }));
 
-describe.concurrent.each(names.filter((name) => stepOf(name, nowhere).retried !== null))(
+describe.concurrent.each(names.filter((name) => stepOf(name, placeholderStore).retried !== null))(
   '%s, retried',
   (name) => {
-    it('attaches to its run while that goes on', () =>
-      staged('stuck', async (mock, store, folder) => {
-        const step = impatient(stepOf(name, store));
+    it('attaches to its run while the run continues', () =>
+      withMock('stuck', async (mock, store, folder) => {
+        const step = withTwoReads(stepOf(name, store));
         expect(await codeOf(step, folder)).toBe(3);
-        expect(await codeOf(again(step), folder)).toBe(3);
+        expect(await codeOf(retry(step), folder)).toBe(3);
         expect(mock.state.runs.size).toBe(1);
       }));
   },
 );
 
-it('two cells of a matrix start a run each', () =>
-  staged('stuck', async (mock, store, folder) => {
+it('each cell of a matrix starts its own run', () =>
+  withMock('stuck', async (mock, store, folder) => {
     const doc = yaml(found.find((snippet) => snippet.name === 'Matrix jobs')?.text ?? '');
     for (const cell of ['{"environment":"staging"}', '{"environment":"canary"}'])
-      expect(await codeOf(impatient(githubRun(doc, store, cell)), folder)).toBe(3);
+      expect(await codeOf(withTwoReads(githubRun(doc, store, cell)), folder)).toBe(3);
     expect(mock.state.runs.size).toBe(2);
   }));

@@ -3,10 +3,10 @@ import type { Argument, Command, Option } from 'commander';
 const nameOf = (command: Command): string =>
   command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 
-/** What is the same for every command is said once. */
+/** The options under this heading are listed once, not for every command. */
 const globalHeading = 'Global options:';
 
-/** Text in a table's cell, or in a sentence: nothing in it is markup. */
+/** Escapes Markdown in the text of a sentence or a table cell. */
 const plain = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('*', '\\*');
 
 function table(head: readonly [string, string], rows: readonly (readonly [string, string])[]): string {
@@ -23,7 +23,7 @@ function optionTables(command: Command, heading: (name: string) => boolean): str
   const groups = new Map<string, Option[]>();
   for (const option of command.createHelp().visibleOptions(command)) {
     const name = option.helpGroupHeading ?? 'Options:';
-    // It stands before any command, and is said in a sentence.
+    // `--version` must precede the command; the introduction describes it.
     const isProgramVersion = command.parent === null && option.long === '--version';
     if (!isProgramVersion && heading(name)) groups.set(name, [...(groups.get(name) ?? []), option]);
   }
@@ -32,15 +32,15 @@ function optionTables(command: Command, heading: (name: string) => boolean): str
     .join('');
 }
 
-/** What stands below a command's help: its examples as a block that can be run, all else as it is. */
+/** Returns the text after a command's help, with its examples as a block that tests can run. */
 function afterHelp(command: Command): string {
   let whole = '';
   command.configureOutput({ writeOut: (text) => (whole += text) }).outputHelp();
   const [text = '', lines] = whole.slice(command.helpInformation().length).split('\nExamples:\n');
-  const said = text.trim() === '' ? '' : `\n\`\`\`text\n${text.replace(/^\n+|\s+$/g, '')}\n\`\`\`\n`;
+  const notes = text.trim() === '' ? '' : `\n\`\`\`text\n${text.replace(/^\n+|\s+$/g, '')}\n\`\`\`\n`;
   return lines === undefined
-    ? said
-    : `${said}\n\`\`\`sh\n${lines.replaceAll(/^ {2}/gm, '').trimEnd()}\n\`\`\`\n`;
+    ? notes
+    : `${notes}\n\`\`\`sh\n${lines.replaceAll(/^ {2}/gm, '').trimEnd()}\n\`\`\`\n`;
 }
 
 function section(command: Command, depth: number): string {
@@ -57,7 +57,7 @@ function section(command: Command, depth: number): string {
   ].join('');
 }
 
-/** docs/commands.md, from the program itself. */
+/** Returns docs/commands.md, generated from the program. */
 export function commandsPage(program: Command): string {
   const groups = subcommandsOf(program);
   const index = groups.map(
@@ -66,22 +66,21 @@ export function commandsPage(program: Command): string {
   );
   return `# Commands
 
-Made from the program itself by \`npm run docs:commands\`; a test fails while this page says something else, and another one
-runs its examples. \`rungate <command> --help\` shows the same in a terminal. Exit codes are in [gate.md](gate.md#exit-codes), settings in
-[settings.md](settings.md).
+\`rungate <command> --help\` shows the same text in a terminal. Exit codes are in [gate.md](gate.md#exit-codes), settings in
+[settings.md](settings.md). \`npm run docs:commands\` generates this page from the program, and tests run its examples.
 
 ${table(['Command', ''], index)}
 ## Options of every command
 
-They may stand before the command's name or after it; \`rungate --version\` shows the version. Durations are \`250ms\`, \`10s\`, \`5m\`, \`1h\`; a bare number is seconds.
-An option of the command is not taken as a value, unless it stands behind \`=\`: \`--ref=--wait\`. Put variables in quotes.
+Put them before or after the command's name. \`rungate --version\` shows the version. Write durations as \`250ms\`, \`10s\`, \`5m\` or \`1h\`; a number without a unit is in seconds.
+Put variables in quotes. To use the name of an option as a value, write \`=\`: \`--ref=--wait\`.
 ${optionTables(program, (name) => name === globalHeading)}
 ## Tables
 
-On a terminal a list is a table of at most six columns, without those that have no room. The last line, on standard error, names the hidden
-columns. \`--columns id,name,baseUrl\` shows exactly these fields, objects as JSON. A cell breaks at spaces only: ids and addresses stay whole.
+On a terminal, a list is a table of at most six columns; columns that do not fit are hidden. The last line, on standard error, names the hidden
+columns. \`--columns id,name,baseUrl\` shows exactly these fields, with objects as JSON. Cells break only at spaces, so ids and addresses stay whole.
 
-Where standard output is not a terminal, a list is tab-separated values without a head, with the same columns and the same \`--columns\`. A missing
-field is an empty value. For scripts that must not depend on the order of columns, use \`--json\`.
+If standard output is not a terminal, a list has the same columns as tab-separated values, without a header. A missing
+field is an empty value. In scripts that must not depend on the order of columns, use \`--json\`.
 ${groups.map((group) => section(group, 2)).join('')}`;
 }

@@ -7,12 +7,12 @@ import { commandsPage } from './commands-page.ts';
 const leaves = (command: Command): Command[] =>
   command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
 
-// `npm run docs:commands` is this test with --update: it writes the file that it otherwise compares.
-it('docs/commands.md says what the program itself says of its commands', async () => {
+// `npm run docs:commands` is this test with --update: it then writes the file instead of comparing it.
+it('docs/commands.md is up to date', async () => {
   await expect(commandsPage(await everyCommand())).toMatchFileSnapshot('../../docs/commands.md');
 });
 
-it('every command and every option is on the page', async () => {
+it('the page has every command and every option', async () => {
   const program = await everyCommand();
   const page = commandsPage(program);
   const commands = leaves(program);

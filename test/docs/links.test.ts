@@ -8,7 +8,7 @@ import { pages, textOf } from './pages.ts';
 
 const markdown = new MarkdownIt({ html: true });
 
-/** What a page links to or shows, as it is written there. */
+/** Returns the targets of a page's links and images, as written. */
 function linksOf(text: string): string[] {
   return markdown.parse(text, {}).flatMap(({ children }) =>
     (children ?? []).flatMap((token) => {
@@ -18,14 +18,14 @@ function linksOf(text: string): string[] {
   );
 }
 
-/** The anchors of a page, by GitHub's rule: small letters, blanks as hyphens, no punctuation, repeated ones counted. */
+/** Returns the anchors of a page by GitHub's rule: lower case, hyphens for blanks, no punctuation, duplicates numbered. */
 function anchorsOf(text: string): string[] {
   const seen = new Map<string, number>();
   const tokens = markdown.parse(text, {});
   return tokens.flatMap((token, index) => {
     if (token.type !== 'heading_open') return [];
-    const words = (tokens[index + 1]?.children ?? []).map(({ content }) => content).join('');
-    const anchor = words
+    const heading = (tokens[index + 1]?.children ?? []).map(({ content }) => content).join('');
+    const anchor = heading
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-');
@@ -37,18 +37,18 @@ function anchorsOf(text: string): string[] {
 
 const isLocal = (link: string) => !/^[a-z]+:/i.test(link);
 
-/** Where a link of a page leads, in the repository, and to which anchor. */
+/** Returns the path in the repository and the anchor that a link of a page points to. */
 function targetOf(page: string, link: string): { path: string; anchor: string | undefined } {
   const [path = '', anchor] = link.split('#');
   return { path: path === '' ? page : relative(root, join(root, dirname(page), path)), anchor };
 }
 
-/** A folder shows its README, as it does on GitHub. */
+/** Returns the README of a folder, which GitHub shows for it, or the path itself. */
 const shownAt = (path: string) =>
   existsSync(join(root, path, 'README.md')) ? join(path, 'README.md') : path;
 
-describe('the pages for people', () => {
-  it.each(pages)('%s: every link leads to a file and an anchor that are there', (page) => {
+describe('the pages', () => {
+  it.each(pages)('%s: every link leads to an existing file and anchor', (page) => {
     const broken = linksOf(textOf(page)).filter((link) => {
       if (!isLocal(link)) return false;
       const { path, anchor } = targetOf(page, link);
@@ -58,7 +58,7 @@ describe('the pages for people', () => {
     expect(broken).toEqual([]);
   });
 
-  it('are all reached from the README', () => {
+  it('are all reachable from the README', () => {
     const reached = new Set(['README.md']);
     for (const page of reached) {
       if (!pages.includes(page)) continue;
@@ -68,7 +68,7 @@ describe('the pages for people', () => {
     expect(pages.filter((page) => !reached.has(page))).toEqual([]);
   });
 
-  it('are each in the index of docs', () => {
+  it('are all listed in docs/README.md', () => {
     const listed = linksOf(textOf('docs/README.md')).map((link) => targetOf('docs/README.md', link).path);
     const wanted = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
     expect(wanted.filter((page) => !listed.includes(page))).toEqual([]);
@@ -87,27 +87,27 @@ describe('the installed package', () => {
   const shipped = files.filter((path) => path.endsWith('.md'));
   const exists = (path: string) => files.some((file) => file === path || file.startsWith(join(path, '/')));
 
-  it('has the README and the pages that it names', () => {
+  it('contains the README and the pages for users', () => {
     expect(shipped).toEqual(expect.arrayContaining(['README.md', 'docs/first-steps.md', 'docs/library.md']));
-    // What only people who work on rungate need stays in the repository.
+    // Pages for contributors stay in the repository.
     expect(files).not.toContain('docs/architecture.md');
   });
 
-  it.each(shipped)('%s: every link leads to a file of the package', (page) => {
+  it.each(shipped)('%s: every link leads to a file in the package', (page) => {
     const targets = linksOf(textOf(page))
       .filter(isLocal)
       .map((link) => targetOf(page, link).path);
     expect(targets.filter((path) => !exists(path))).toEqual([]);
   });
 
-  it('has every page that the help or a message names', () => {
+  it('contains every page that the help or a message names', () => {
     const code = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.ts'),
     );
-    const said = (name: string) =>
+    const withoutComments = (name: string) =>
       readFileSync(join(root, 'src', name), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
     const names = code.flatMap((name) =>
-      [...said(name).matchAll(/\b[A-Za-z]*\/?[\w-]+\.md\b/g)].map(([path]) => path),
+      [...withoutComments(name).matchAll(/\b[A-Za-z]*\/?[\w-]+\.md\b/g)].map(([path]) => path),
     );
     expect(names).toContain('docs/mock.md');
     expect([...new Set(names)].filter((path) => !exists(path))).toEqual([]);
@@ -117,30 +117,30 @@ describe('the installed package', () => {
 describe('the README', () => {
   it('is short', () => expect(textOf('README.md').split('\n').length).toBeLessThanOrEqual(75));
 
-  it('has the commands that the project’s CI relies on', () => {
+  it('has the commands that CI runs', () => {
     for (const command of ['npm ci && npm run demo', 'npm ci && npm test']) {
       expect(textOf('README.md')).toMatch(new RegExp(`^${command} `, 'm'));
     }
   });
 });
 
-/** Files of the project that a page names as code: `gate/poll.ts` is below src. */
-const named = (text: string) =>
+/** Returns the files of the project that a page names as code; `gate/poll.ts` is below src. */
+const filesNamedIn = (text: string) =>
   [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]*)`/g)].map((match) => match[1] ?? '');
-/** What is not in the repository: it is built, or it is another's. */
+/** Files that are not in the repository: they are built, or belong to another project. */
 const elsewhere = /^(dist\/|OWNER\/|node_modules\/|ci\/gate\.sh$)/;
 
 it.each(['docs/architecture.md', 'SECURITY.md', 'CONTRIBUTING.md'])(
-  '%s names files that are there',
+  '%s names only existing files',
   (page) => {
-    const names = named(textOf(page)).filter((name) => !elsewhere.test(name));
+    const names = filesNamedIn(textOf(page)).filter((name) => !elsewhere.test(name));
     expect(names.length).toBeGreaterThan(10);
     const exists = (name: string) => existsSync(join(root, name)) || existsSync(join(root, 'src', name));
     expect(names.filter((name) => !exists(name))).toEqual([]);
   },
 );
 
-it('docs/architecture.md has every folder of src', () => {
+it('docs/architecture.md lists every folder of src', () => {
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) =>
     entry.isDirectory(),
   );
@@ -151,7 +151,7 @@ it('docs/architecture.md has every folder of src', () => {
   );
 });
 
-it('every script of npm that a page names is one', () => {
+it('every npm script that a page names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const names = pages.flatMap((page) =>
     [...textOf(page).matchAll(/\bnpm (?:run )?(test|(?<=run )[\w:-]+)/g)].map((match) => match[1] ?? ''),

@@ -8,7 +8,7 @@ const columns = 80;
 const rows = 11;
 const everyMs = 350;
 
-/** When each run ends, from the first read of one on, in milliseconds: however long the program takes to start. */
+/** The end of each run in milliseconds after the first status read, so that the program's start-up time does not matter. */
 const script = [
   { process: 'checkout', outcome: 'passed', endsAfterMs: 2200 },
   { process: 'search', outcome: 'failed', endsAfterMs: 3300 },
@@ -23,7 +23,7 @@ const colours: Readonly<Record<number, Span['tone']>> = {
   6: 'busy',
 };
 
-/** A row of the screen in parts of one look each. */
+/** Returns a row of the screen in parts of one style each. */
 function spansOf(screen: TestScreen, row: number): Span[] {
   const spans: Span[] = [];
   const line = screen.terminal.buffer.active.getLine(row);
@@ -40,17 +40,17 @@ function spansOf(screen: TestScreen, row: number): Span[] {
     if (last !== undefined && (last.tone === tone || text === ' ')) last.text += text;
     else spans.push({ column, tone, text });
   }
-  // More than one blank is a gap, which no renderer may take for one.
+  // A gap of several blanks separates spans, since a renderer may collapse it into one blank.
   return spans.flatMap(({ column, tone, text }) =>
     [...text.matchAll(/\S+(?: \S+)*/g)].map((part) => ({ column: column + part.index, tone, text: part[0] })),
   );
 }
 
-function look(screen: TestScreen): Span[][] {
+function snapshot(screen: TestScreen): Span[][] {
   return Array.from({ length: rows }, (_, row) => spansOf(screen, row));
 }
 
-/** Sets the ends of the runs, once they are read; whether that is so. */
+/** Sets the ends of the runs after the first status read. Returns whether it has done so. */
 function planEnds({ state, requests }: Mock, ids: readonly string[]): boolean {
   if (!requests.some(({ endpoint }) => endpoint === 'run.status')) return false;
   for (const [index, { endsAfterMs }] of script.entries()) {
@@ -60,8 +60,8 @@ function planEnds({ state, requests }: Mock, ids: readonly string[]): boolean {
   return true;
 }
 
-/** What a person sees who waits for three runs on a terminal, of which one fails. */
-export async function playScene(): Promise<Picture & { exitCode: number }> {
+/** Records a terminal on which `run wait` waits for three runs, one of which fails. */
+export async function recordScene(): Promise<Picture & { exitCode: number }> {
   const mock = await startMock({
     outcome: script.map(({ outcome }) => outcome),
     retryAfterSeconds: 0.9,
@@ -70,12 +70,12 @@ export async function playScene(): Promise<Picture & { exitCode: number }> {
   try {
     const ids: string[] = [];
     for (const { process } of script) {
-      const reply = await fetch(`${mock.url}/api/ci/runs`, {
+      const response = await fetch(`${mock.url}/api/ci/runs`, {
         method: 'POST',
         headers: { 'x-api-key': mock.apiKey, 'content-type': 'application/json' },
         body: JSON.stringify({ projectSlug: 'shop', processSlug: process }),
       });
-      ids.push(((await reply.json()) as { runId: string }).runId);
+      ids.push(((await response.json()) as { runId: string }).runId);
     }
     const screen = testScreen(columns, rows);
     await screen.write(`$ rungate run wait ${ids.join(' ')}\r\n`);
@@ -91,25 +91,25 @@ export async function playScene(): Promise<Picture & { exitCode: number }> {
     const show = (text: string) => {
       written = written.then(() => screen.write(text));
     };
-    // An update that has only half arrived is not shown yet: not by a terminal, not here.
+    // A synchronised update is shown when it is complete, as in a terminal.
     program.onData((data) => {
       pending += data;
-      const begun = pending.lastIndexOf('\u001b[?2026h');
-      const whole = begun > pending.lastIndexOf('\u001b[?2026l') ? begun : pending.length;
-      show(pending.slice(0, whole));
-      pending = pending.slice(whole);
+      const updateStart = pending.lastIndexOf('\u001b[?2026h');
+      const complete = updateStart > pending.lastIndexOf('\u001b[?2026l') ? updateStart : pending.length;
+      show(pending.slice(0, complete));
+      pending = pending.slice(complete);
     });
-    const frames = [look(screen)];
+    const frames = [snapshot(screen)];
     let planned = false;
     const timer = setInterval(() => {
       if (!planned) planned = planEnds(mock, ids);
-      frames.push(look(screen));
+      frames.push(snapshot(screen));
     }, everyMs);
     const exitCode = await new Promise<number>((resolve) => program.onExit((exit) => resolve(exit.exitCode)));
     clearInterval(timer);
     show(pending);
     await written;
-    frames.push(look(screen));
+    frames.push(snapshot(screen));
     return { columns, rows, everyMs, frames, exitCode };
   } finally {
     await mock.close();

@@ -1,22 +1,22 @@
-/** A part of a row that has one look. */
+/** A part of a row in one style. */
 export interface Span {
   column: number;
   tone: 'plain' | 'good' | 'bad' | 'warn' | 'busy' | 'dim';
   text: string;
 }
 
-/** What a terminal showed, time after time. */
+/** Snapshots of a terminal at regular intervals. */
 export interface Picture {
   columns: number;
   rows: number;
   everyMs: number;
-  /** Rows of each moment. */
+  /** The rows of each snapshot. */
   frames: Span[][][];
 }
 
 const cell = { width: 8.4, height: 19 };
 const margin = { x: 16, y: 14 };
-/** The end stays for a while, before all begins again. */
+/** The last frame stays this long before the animation starts again. */
 const restMs = 4000;
 
 const escaped = (text: string) =>
@@ -28,8 +28,8 @@ function rowText(spans: readonly Span[], row: number): string {
   const y = margin.y + (row + 1) * cell.height - 5;
   const parts = spans.map(({ column, tone, text }) => {
     const [x, length] = [margin.x + column * cell.width, text.length * cell.width];
-    const look = tone === 'plain' ? '' : ` class="${tone}"`;
-    return `<tspan x="${round(x)}" textLength="${round(length)}"${look}>${escaped(text)}</tspan>`;
+    const style = tone === 'plain' ? '' : ` class="${tone}"`;
+    return `<tspan x="${round(x)}" textLength="${round(length)}"${style}>${escaped(text)}</tspan>`;
   });
   return `<text y="${round(y)}">${parts.join('')}</text>\n`;
 }
@@ -46,7 +46,7 @@ text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mon
 .frame { visibility: hidden; } .frame:last-of-type { visibility: visible; }
 `;
 
-/** When each frame shows; who does not want motion sees the last one. */
+/** Returns the animation. With `prefers-reduced-motion` only the last frame is visible. */
 function motion({ frames, everyMs }: Picture): string {
   const wholeMs = (frames.length - 1) * everyMs + restMs;
   const at = (index: number) => round((index * everyMs * 100) / wholeMs);
@@ -58,7 +58,7 @@ function motion({ frames, everyMs }: Picture): string {
   return `@media (prefers-reduced-motion: no-preference) {\n${rules.join('')}}\n`;
 }
 
-/** A terminal as an SVG that moves, reads in light and in dark, and loads nothing. Pure. */
+/** Returns an animated SVG of a terminal, for light and dark themes, that loads nothing. */
 export function svgOf(picture: Picture, title: string, description: string): string {
   const width = Math.ceil(picture.columns * cell.width + 2 * margin.x);
   const height = Math.ceil(picture.rows * cell.height + 2 * margin.y);
@@ -74,7 +74,7 @@ ${frames.join('')}</svg>
 `;
 }
 
-/** The rows of a frame as text. */
+/** Returns the rows of a frame as text. */
 export const textOfFrame = (rows: readonly (readonly Span[])[]): string =>
   rows
     .map((spans) => spans.reduce((line, { column, text }) => line.padEnd(column) + text, ''))

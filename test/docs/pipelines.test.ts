@@ -10,7 +10,7 @@ import { commandIn } from './command-in.ts';
 
 const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
 const selected = '--project shop --process checkout';
-const stands = {
+const plan = {
   flags: selected,
   checkout: false,
   folder: '',
@@ -18,31 +18,31 @@ const stands = {
   fileTimeoutMs: null,
   installation: pinned(version),
 };
-/** The plan of a step whose project file says what to run. */
-const fromFile = { ...stands, flags: '', checkout: true };
+/** The plan of a step whose project file has the project and the process. */
+const fromFile = { ...plan, flags: '', checkout: true };
 const lockfile = { install: 'npm ci --ignore-scripts', start: 'npx --no-install rungate', caveat: null };
 const installations = { 'by its version': pinned(version), 'from the lockfile': lockfile };
 
-/** The CIs whose store hands a secret over only to a step that names it. */
+/** The CIs that pass a secret only to a step that names it. */
 const namesSecrets = ['github', 'jenkins', 'azure', 'buildkite'];
 
 describe.each(pipelines)('$title', (pipeline) => {
   const isYaml = pipeline.provider !== 'jenkins';
 
-  it('the page shows the text that rungate init writes', () => {
-    expect(page).toContain(`\`\`\`${isYaml ? 'yaml' : 'groovy'}\n${pipeline.text(stands)}\`\`\`\n`);
+  it('is on the page as rungate init writes it', () => {
+    expect(page).toContain(`\`\`\`${isYaml ? 'yaml' : 'groovy'}\n${pipeline.text(plan)}\`\`\`\n`);
   });
 
   describe.each(Object.entries(installations))('with rungate %s', (_name, installation) => {
     it.each([false, true])(
-      'leaves to the project file what it says (its address: %j), and nothing else',
+      'omits what the project file has (its address: %j), and nothing else',
       (addressInFile) => {
         const text = pipeline.text({ ...fromFile, addressInFile, installation });
         expect(text).not.toMatch(/--project|--process|shop/);
         expect(text).toMatch(/exec npx .* run trigger --wait --strict\s+--timeout 45m --junit /);
         if (namesSecrets.includes(pipeline.provider)) expect(text).toContain('RUNGATE_API_KEY');
         if (addressInFile) expect(text).not.toContain('RUNGATE_API_URL');
-        // Without a checkout there is no project file to read.
+        // The job can read the project file only after a checkout.
         expect(text).not.toMatch(/checkout: none|enabled: false/);
         if (isYaml) expect(parseYaml(text)).toBeTypeOf('object');
       },
@@ -60,14 +60,14 @@ describe.each(pipelines)('$title', (pipeline) => {
       },
     );
 
-    it.runIf(isYaml)('is the same gate when the folded lines become literal ones', () => {
-      const text = pipeline.text({ ...stands, installation });
+    it.runIf(isYaml)('is the same gate with literal instead of folded lines', () => {
+      const text = pipeline.text({ ...plan, installation });
       const [folded, literal] = [text, text.replace('>-', '|')].map((one) => commandIn(parseYaml(one)));
       expect(literal).not.toBe(folded);
       expect(literal?.split('\n')[0]).toBe(`exec ${installation.start} run trigger --wait --strict`);
     });
 
-    it('installs from the lockfile before the gate, in a command of its own', () => {
+    it('installs from the lockfile before the gate, in a separate command', () => {
       const text = pipeline.text({ ...fromFile, installation });
       const before = text.slice(0, text.indexOf('exec ')).split('\n');
       const installing = before.filter((line) => /\b(npm|npx) /.test(line));
@@ -77,7 +77,7 @@ describe.each(pipelines)('$title', (pipeline) => {
     });
   });
 
-  it('uses actions by their commit, and keeps no credential for git', () => {
+  it('pins actions by commit, and does not store the credential of git', () => {
     const text = pipeline.text(fromFile);
     const used = [...text.matchAll(/\buses: .*/g)].map(([line]) => line);
     expect(used).toHaveLength(pipeline.provider === 'github' ? 1 : 0);
@@ -89,10 +89,10 @@ describe.each(pipelines)('$title', (pipeline) => {
 
 it('the page shows the step that installs from the lockfile', () => {
   const gitlab = pipelines.find(({ provider }) => provider === 'gitlab');
-  expect(page).toContain(gitlab?.text({ ...stands, installation: lockfile }));
+  expect(page).toContain(gitlab?.text({ ...plan, installation: lockfile }));
 });
 
-it('every command of the page and of the template is a gate by its first line', () => {
+it('the first line of every command on the page and in the template is a strict gate that waits', () => {
   const template = readFileSync(join(root, 'templates/gitlab/rungate.yml'), 'utf8');
   const gates = `${page}${template}`.split('\n').filter((line) => line.includes('run trigger'));
   expect(gates.length).toBeGreaterThan(9);

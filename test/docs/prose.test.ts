@@ -32,7 +32,7 @@ const bad = [
   'The way of one `run wait`',
 ];
 
-it.each(bad)('a page, a comment and a message may not say: %s', async (sentence) => {
+it.each(bad)('refuses on a page, in a comment and in a message: %s', async (sentence) => {
   expect(await findings(`Plain text.\n\n${sentence}\n`, 'docs/page.md')).toBeGreaterThan(0);
   expect(await findings(`/** ${sentence} */\nconst x = 1;\n`, 'src/x.ts')).toBeGreaterThan(0);
   expect(await findings(`const x = '${sentence.replaceAll("'", '’')}';\n`, 'src/x.ts')).toBeGreaterThan(0);
@@ -47,7 +47,7 @@ it.each([
   'It is no longer supported.',
   'Every additional file costs about 1 ms.',
   'Set `--timeout` for longer runs; nothing is in the way.',
-])('both may say: %s', async (sentence) => {
+])('accepts on a page and in a comment: %s', async (sentence) => {
   expect(await findings(`Plain text.\n\n${sentence}\n`, 'docs/page.md')).toBe(0);
   expect(await findings(`/** ${sentence} */\nconst x = 1;\n`, 'src/x.ts')).toBe(0);
 });

@@ -12,16 +12,16 @@ const only = (text: string) => {
 const commands = (text: string) => only(text).commands.map((command) => command.text);
 
 describe('a block of shell', () => {
-  it('is found with its page, its line, and the line of each command', () => {
+  it('has its page, its line, and the line of each command', () => {
     const example = only(`# Title\n\n${fence}sh\nfirst\n\n# a remark\nsecond\n${fence}\n`);
-    expect(example).toMatchObject({ page: 'page.md', line: 3, notRun: null, stands: [] });
+    expect(example).toMatchObject({ page: 'page.md', line: 3, notRun: null, needs: [] });
     expect(example.commands.map(({ line, text }) => [line, text])).toEqual([
       [4, 'first'],
       [7, 'second'],
     ]);
   });
 
-  it('has commands of more than one line', () => {
+  it('may have commands of several lines', () => {
     expect(commands(`${fence}bash\none \\\n  two\nfor x in 1; do\n  three\ndone\n${fence}\n`)).toEqual([
       'one \\\n  two',
       'for x in 1; do\n  three\ndone',
@@ -32,7 +32,7 @@ describe('a block of shell', () => {
     ]);
   });
 
-  it('says which exit code is meant, and what goes on until it is stopped', () => {
+  it('gives exit codes and commands that run until they are stopped', () => {
     const text = `${fence}sh\na\nb  # exits 3: the time was up\nc   # until Ctrl-C\nd # exits as it likes\n${fence}\n`;
     expect(only(text).commands.map(({ exits, untilStopped }) => [exits, untilStopped])).toEqual([
       [0, false],
@@ -42,14 +42,14 @@ describe('a block of shell', () => {
     ]);
   });
 
-  it('says why it is not run, and what it stands on', () => {
+  it('gives the reason for not being run, and the files that it needs', () => {
     expect(only(`<!-- not run: needs a cow -->\n\n${fence}sh\nmilk\n${fence}\n`).notRun).toBe('needs a cow');
-    expect(only(`<!-- with: .rungate.json -->\n\n${fence}sh\na\n${fence}\n`).stands).toEqual([
+    expect(only(`<!-- with: .rungate.json -->\n\n${fence}sh\na\n${fence}\n`).needs).toEqual([
       '.rungate.json',
     ]);
   });
 
-  it('cannot hide from the test', () => {
+  it('cannot be indented or without a language', () => {
     expect(() => shellExamples('page.md', 'text\n\n    rungate run\n')).toThrow('page.md:3');
     expect(() => shellExamples('page.md', `${fence}\nrungate run\n${fence}\n`)).toThrow('page.md:1');
     expect(shellExamples('page.md', `${fence}json\n{}\n${fence}\n`)).toEqual([]);
@@ -57,7 +57,7 @@ describe('a block of shell', () => {
 });
 
 describe('a console', () => {
-  it('has commands, and what each prints', () => {
+  it('has commands, each with its output', () => {
     const text = `${fence}console\n$ one \\\n    more\nfirst\nsecond\n$ two # exits 1\n${fence}\n`;
     expect(only(text).commands.map(({ text, output, exits }) => [text, output, exits])).toEqual([
       ['one \\\n    more', 'first\nsecond', 0],
@@ -65,13 +65,13 @@ describe('a console', () => {
     ]);
   });
 
-  it('begins with a command', () => {
+  it('must begin with a command', () => {
     expect(() => only(`${fence}console\nwhat it prints\n${fence}\n`)).toThrow('begins with "$ "');
   });
 });
 
-describe('output that is compared', () => {
-  it('has no ids, times, ports and durations of its own', () => {
+describe('the comparison of output', () => {
+  it('ignores ids, times, ports and durations', () => {
     expect(stable('run_79e0tee2vbs7 after 2.5 s at http://127.0.0.1:4010 (attempt 4/60)\n')).toBe(
       'run_<id> after <duration> at http://127.0.0.1:<port> (attempt <n>/60)',
     );
@@ -84,12 +84,12 @@ describe('output that is compared', () => {
     ['…\nd', 'd', true],
     ['…\nd', 'a\nbd', false],
     ['a.c', 'abc', false],
-  ])('whether %j shows %j: %j', (shown, real, expected) => {
+  ])('matches the pattern %j with the output %j: %j', (shown, real, expected) => {
     expect(matches(shown, real)).toBe(expected);
   });
 });
 
-it('every example is run but these, each for a reason that the page gives', () => {
+it('every example is run except these, for the reason that the page gives', () => {
   const examples = pages.flatMap((page) => shellExamples(page, textOf(page)));
   expect(examples.length).toBeGreaterThan(60);
   const left = examples.flatMap(({ page, notRun }) => (notRun === null ? [] : [`${page}: ${notRun}`]));

@@ -1,15 +1,15 @@
 import MarkdownIt from 'markdown-it';
 
-/** One command of an example, as bash reads it: a line, and those that belong to it. */
+/** One command of an example: a line and its continuation lines. */
 export interface ShellCommand {
-  /** The line of the page that it begins in, from 1. */
+  /** The number of its first line on the page, from 1. */
   line: number;
   text: string;
-  /** The exit code that the page promises: `# exits 1` behind it, else 0. */
+  /** The expected exit code: from a comment `# exits 1` after the command, or 0. */
   exits: number;
-  /** `# until Ctrl-C` behind it: it goes on until it is stopped. */
+  /** Whether the comment `# until Ctrl-C` follows: the command runs until it is stopped. */
   untilStopped: boolean;
-  /** What the page says it prints; null where it does not say. */
+  /** The expected output; null if the page does not show it. */
   output: string | null;
 }
 
@@ -17,23 +17,23 @@ export interface ShellExample {
   page: string;
   line: number;
   commands: ShellCommand[];
-  /** Why it cannot be run as it stands: `<!-- not run: reason -->` above it. */
+  /** The reason for not running it, from `<!-- not run: reason -->` above it. */
   notRun: string | null;
-  /** What it stands on: `<!-- with: .rungate.json -->` above it. */
-  stands: string[];
+  /** Extra files that it needs, from `<!-- with: .rungate.json -->` above it. */
+  needs: string[];
 }
 
 const markdown = new MarkdownIt({ html: true });
 const shells = ['sh', 'bash', 'console'];
 
-/** Lines that go on with the command above: indented ones, ends of blocks, and what follows a backslash or a pipe. */
-const goesOn = (above: string, line: string) =>
+/** Whether a line continues the command above: it is indented, ends a block, or follows a backslash or an operator. */
+const continues = (above: string, line: string) =>
   /(\\|\||&&|\bdo|\bthen)$/.test(above) || /^(\s+\S|done\b|fi\b|else\b|esac\b|\})/.test(line);
 
-/** The text of a here-document goes on until its word. */
-function openHereDocument(text: string): boolean {
-  const word = /<<-?\s*['"]?(\w+)['"]?/.exec(text)?.[1];
-  return word !== undefined && !text.split('\n').slice(1).includes(word);
+/** Whether the here-document of a command still lacks its end marker. */
+function hasOpenHereDocument(text: string): boolean {
+  const marker = /<<-?\s*['"]?(\w+)['"]?/.exec(text)?.[1];
+  return marker !== undefined && !text.split('\n').slice(1).includes(marker);
 }
 
 function commandOf(line: number, text: string, output: string | null): ShellCommand {
@@ -42,32 +42,32 @@ function commandOf(line: number, text: string, output: string | null): ShellComm
   return { line, text, exits: Number(exits ?? 0), untilStopped: /^until Ctrl-C\b/.test(note), output };
 }
 
-/** Commands alone, one after another. */
+/** Reads a block that has only commands. */
 function scriptCommands(content: string, first: number): ShellCommand[] {
   const commands: { line: number; text: string }[] = [];
   for (const [index, line] of content.trimEnd().split('\n').entries()) {
     const last = commands.at(-1);
-    if (last !== undefined && (openHereDocument(last.text) || goesOn(last.text, line)))
+    if (last !== undefined && (hasOpenHereDocument(last.text) || continues(last.text, line)))
       last.text += `\n${line}`;
     else if (line.trim() !== '' && !line.startsWith('#')) commands.push({ line: first + index, text: line });
   }
   return commands.map(({ line, text }) => commandOf(line, text, null));
 }
 
-/** Commands after `$ `, and below each what it prints. */
+/** Reads a block with commands after `$ ` and the output below each. */
 function consoleCommands(content: string, first: number): ShellCommand[] {
   const commands: { line: number; text: string; output: string[] }[] = [];
   for (const [index, line] of content.trimEnd().split('\n').entries()) {
     const last = commands.at(-1);
     if (line.startsWith('$ ')) commands.push({ line: first + index, text: line.slice(2), output: [] });
     else if (last === undefined) throw new Error(`line ${first + index}: a console block begins with "$ "`);
-    else if (last.output.length === 0 && goesOn(last.text, line)) last.text += `\n${line}`;
+    else if (last.output.length === 0 && continues(last.text, line)) last.text += `\n${line}`;
     else last.output.push(line);
   }
   return commands.map(({ line, text, output }) => commandOf(line, text, output.join('\n')));
 }
 
-/** Every block of shell on a page. @throws for a block that says no language, which could hide one. */
+/** Returns every shell block of a page. @throws for a block without a language, which might be one. */
 export function shellExamples(page: string, text: string): ShellExample[] {
   const tokens = markdown.parse(text, {});
   return tokens.flatMap((token, index) => {
@@ -79,15 +79,15 @@ export function shellExamples(page: string, text: string): ShellExample[] {
     if (language === '') throw new Error(`${page}:${line}: a fence without a language`);
     if (!shells.includes(language)) return [];
     const above = tokens[index - 1];
-    const said = above?.type === 'html_block' ? above.content : '';
+    const comment = above?.type === 'html_block' ? above.content : '';
     const commands = language === 'console' ? consoleCommands : scriptCommands;
     return [
       {
         page,
         line,
         commands: commands(token.content, line + 1),
-        notRun: /<!-- not run: (.+?) -->/.exec(said)?.[1] ?? null,
-        stands: [...said.matchAll(/<!-- with: (.+?) -->/g)].map((match) => match[1] ?? ''),
+        notRun: /<!-- not run: (.+?) -->/.exec(comment)?.[1] ?? null,
+        needs: [...comment.matchAll(/<!-- with: (.+?) -->/g)].map((match) => match[1] ?? ''),
       },
     ];
   });

@@ -1,17 +1,17 @@
 import type { ShellCommand, ShellExample } from './shell-examples.ts';
 
-/** Stands between the outputs of two commands. */
+/** Separates the outputs of two commands. */
 export const mark = '\u001e';
 
 /**
- * After each command: its exit code is what the page says, or the script ends there with 97. `$?` stays what it was.
- * Stopped is what goes on until Ctrl-C: once it has said something, and as a terminal does it.
+ * `expect_code` ends the script with 97 if a command's exit code differs from the page; it does not change `$?`.
+ * `until_ctrl_c` sends a command SIGINT after its first output, as a terminal does.
  */
 const prelude = `
 expect_code() {
   local code=$?
   printf '\\n%s' "$3"
-  [ "$code" -eq "$2" ] || { printf 'line %s: exit code %s, and the page says %s' "$1" "$code" "$2" >&3; exit 97; }
+  [ "$code" -eq "$2" ] || { printf 'line %s: exit code %s, but the page says %s' "$1" "$code" "$2" >&3; exit 97; }
   return "$code"
 }
 until_ctrl_c() {
@@ -35,10 +35,10 @@ function checked({ line, text, exits, untilStopped }: ShellCommand): string {
 }
 
 /**
- * An example as one bash script, so that what one command sets the next one has.
- * @param stands what placeholders stand for here: an address, a key
+ * Returns an example as one bash script, so that later commands see the variables of earlier ones.
+ * @param values the values of the placeholders: an address, a key
  */
-export function scriptOf({ commands }: ShellExample, stands: Readonly<Record<string, string>>): string {
+export function scriptOf({ commands }: ShellExample, values: Readonly<Record<string, string>>): string {
   const text = commands.map(checked).join('');
-  return prelude + Object.entries(stands).reduce((all, [name, value]) => all.replaceAll(name, value), text);
+  return prelude + Object.entries(values).reduce((all, [name, value]) => all.replaceAll(name, value), text);
 }

@@ -12,42 +12,43 @@ const secret = 'whsec_of_the_examples';
 const body = '{"event":"run.completed","runId":"run_1"}\n';
 const signed = signSync({ body, secret });
 
-/** What the examples find where they are run. */
+/** The files in the folder of an example. */
 const files: Readonly<Record<string, string>> = {
   'event.json': body,
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate run trigger --project shop --process checkout --wait --strict\n',
   'deploy.sh': '#!/bin/sh\necho deployed\n',
-  // Polls as fast as a test should; everything else is as for anybody.
+  // A short interval keeps the tests fast; every other setting has its default.
   'home/.config/rungate/profiles.json':
     '{"version":1,"profiles":{"default":{"settings":{"interval":"200ms"},"secrets":{}}}}\n',
   'bin/rungate': `#!/bin/bash
 case "$1 $2" in
-  # A port of its own, so that examples and other tests can be run at a time.
+  # Use a free port, so that examples and other tests can run at the same time.
   'mock serve' | 'webhooks listen') [[ "$*" == *--port* ]] || set -- "$@" --port 0 ;;
 esac
 exec '${process.execPath}' '${bin}' "$@"
 `,
   'bin/npx': `#!/bin/bash
 [ "$1" != --yes ] || shift
-[[ "$1" =~ ^rungate(@.*)?$ ]] || { echo "no npx but of rungate: $*" >&2; exit 98; }
+[[ "$1" =~ ^rungate(@.*)?$ ]] || { echo "npx runs only rungate here: $*" >&2; exit 98; }
 exec rungate "\${@:2}"
 `,
 };
 
 const projectFile = '{ "project": "shop", "process": "checkout" }\n';
 
-/** How an example went: null where it was as the page says, else what was not. */
-export interface Went {
+/** The result of an example. */
+export interface ExampleResult {
+  /** The first difference from the page, or null. */
   problem: string | null;
-  /** What each command printed, on both streams in their order. */
+  /** The output of each command, both streams in order. */
   printed: string[];
 }
 
-/** The folder of an example: a repository to be in, a home, and what is on the path. */
-function furnish(folder: string, { stands }: ShellExample, { token, apiKey }: Mock): void {
-  const own = { ...files, 'token.txt': `${token}\n`, 'key.txt': `${apiKey}\n` };
-  const all = stands.includes('.rungate.json') ? { ...own, 'work/.rungate.json': projectFile } : own;
+/** Creates the folder of an example: a repository, a home directory, and the programs on the path. */
+function prepareFolder(folder: string, { needs }: ShellExample, { token, apiKey }: Mock): void {
+  const base = { ...files, 'token.txt': `${token}\n`, 'key.txt': `${apiKey}\n` };
+  const all = needs.includes('.rungate.json') ? { ...base, 'work/.rungate.json': projectFile } : base;
   for (const [name, content] of Object.entries(all)) {
     const path = join(folder, /^(home|bin|work)\//.test(name) ? name : `work/${name}`);
     mkdirSync(dirname(path), { recursive: true });
@@ -57,14 +58,14 @@ function furnish(folder: string, { stands }: ShellExample, { token, apiKey }: Mo
   execFileSync('git', ['init', '--quiet', '--initial-branch', 'main', join(folder, 'work')]);
 }
 
-/** Of what the mock has from the start, keys alone have no ids that a page could name: so there is one that has. */
+/** Adds a key with a fixed id: keys are the only data of the mock whose ids a page cannot know. */
 function addNamedKey({ state, token }: Mock): void {
   const { tenant } = state.credentials.get(token) ?? { tenant: '' };
   const facts = { name: 'old', scopes: [], apiKey: 'rg_of_key_123', createdAt: '2026-01-01T00:00:00Z' };
   state.keys.set('key_123', { id: 'key_123', tenant, ...facts });
 }
 
-/** All of the environment: nothing of the machine's own counts. */
+/** Returns the whole environment: nothing comes from the machine. */
 function environment(folder: string, mock: Mock): string[] {
   const env = {
     PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
@@ -78,30 +79,30 @@ function environment(folder: string, mock: Mock): string[] {
   return Object.entries(env).map(([name, value]) => `${name}=${value}`);
 }
 
-/** The script ends as its last command does, or as that says: `exit "$code"`. */
+/** Returns the exit code of the script: that of its last command. */
 const lastCode = ({ commands }: ShellExample) =>
   commands.at(-1)?.untilStopped ? 130 : commands.at(-1)?.exits;
 
-/** Both streams in one, in the order in which a terminal would show them; what the script finds wrong beside it. */
+/** Merges both streams in order, as a terminal does; problems go to file descriptor 3. */
 const launch = 'exec 3> "$1" > "$2" 2>&1; exec bash --noprofile --norc "$0" < "$3"';
 
 /** Runs an example in bash: in a new repository, with the built file as `rungate`, against a mock. */
-export async function runExample(example: ShellExample): Promise<Went> {
+export async function runExample(example: ShellExample): Promise<ExampleResult> {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-docs-'));
   const mock = await startMock({ duration: 300, retryAfterSeconds: 0.2 });
   const path = (name: string) => join(folder, name);
   try {
-    furnish(folder, example, mock);
+    prepareFolder(folder, example, mock);
     addNamedKey(mock);
-    const stands = { 'https://service.example.com': mock.url, 'your-api-key': mock.apiKey };
-    writeFileSync(path('example.sh'), scriptOf(example, stands));
-    // The last one is what a person types where a command asks for it.
-    const places = ['example.sh', 'wrong', 'printed', 'work/key.txt'].map(path);
-    const words = ['-i', ...environment(folder, mock), 'bash', '-c', launch, ...places];
-    const { code } = await start('env', words, {}, path('work')).ended;
-    const wrong = readFileSync(path('wrong'), 'utf8');
+    const values = { 'https://service.example.com': mock.url, 'your-api-key': mock.apiKey };
+    writeFileSync(path('example.sh'), scriptOf(example, values));
+    // The last path is standard input, for commands that read a key.
+    const paths = ['example.sh', 'wrong', 'printed', 'work/key.txt'].map(path);
+    const args = ['-i', ...environment(folder, mock), 'bash', '-c', launch, ...paths];
+    const { code } = await start('env', args, {}, path('work')).ended;
+    const problem = readFileSync(path('wrong'), 'utf8');
     return {
-      problem: wrong || (code === lastCode(example) ? null : `bash ended with ${code}`),
+      problem: problem || (code === lastCode(example) ? null : `bash exited with ${code}`),
       printed: readFileSync(path('printed'), 'utf8').split(`\n${mark}`),
     };
   } finally {

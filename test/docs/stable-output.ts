@@ -7,7 +7,7 @@ const volatile: readonly (readonly [RegExp, string])[] = [
   [/\b\d+(\.\d+)? ?(ms|s|min)\b/g, '<duration>'],
 ];
 
-/** Output as it is compared: ids, times, ports and durations differ from run to run. */
+/** Returns output for comparison, without ids, times, ports and durations, which differ from run to run. */
 export function stable(output: string): string {
   return volatile
     .reduce((text, [pattern, name]) => text.replace(pattern, name), output)
@@ -17,7 +17,7 @@ export function stable(output: string): string {
 
 const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Whether output is what a page shows; a line `…` of the page stands for any number of lines. */
+/** Whether output matches a page, on which a line `…` matches any number of lines. */
 export function matches(shown: string, real: string): boolean {
   const parts = `\n${shown}\n`.split(/(?<=\n)…\n/).map(literal);
   return new RegExp(`^${parts.join('(?:.*\\n)*')}$`).test(`\n${real}\n`);

@@ -7,7 +7,7 @@ const rule = 'the contract does not say whether one or all must match';
 const oneLine = (text: string) => text.replace(/\s+/g, ' ');
 const read = (path: string) => oneLine(readFileSync(path, 'utf8'));
 
-describe('which processes several tags select is said in the same words', () => {
+describe('the rule for several tags', () => {
   it.each([
     'action.yml',
     'docs/commands.md',
@@ -15,14 +15,14 @@ describe('which processes several tags select is said in the same words', () => 
     'docs/rungate.schema.json',
     'docs/settings.md',
     'src/contract/run.ts',
-  ])('in %s', (path) => expect(read(path)).toContain(rule));
+  ])('is in %s', (path) => expect(read(path)).toContain(rule));
 
-  it.each([['run', 'trigger'], ['init']])('in the help of %s %s', async (...argv) => {
+  it.each([['run', 'trigger'], ['init']])('is in the help of %s %s', async (...argv) => {
     const { out } = await cli([...argv, '--help']);
     expect(oneLine(out)).toContain(rule);
   });
 
-  it('and nowhere in others', () => {
+  it('is never given in other words', () => {
     for (const path of ['README.md', 'action.yml', ...pages]) {
       expect(read(path), path).not.toMatch(/every process with|(?:one|any|all) of (?:the|these) tags/i);
     }

@@ -6,7 +6,7 @@ import { cli } from '../cli/harness.ts';
 import { root } from '../e2e/built.ts';
 import { pages, textOf } from './pages.ts';
 
-/** The commands of a text that wait for a run, each in one line: the lines that belong to a command are joined. */
+/** Returns the commands of a text that wait for a run, with continuation lines joined. */
 function waitingCommands(text: string): string[] {
   const joined = text.replace(/\s*\\\n\s*/g, ' ').replace(/\n\s+(?=--[a-z])/g, ' ');
   return joined
@@ -27,7 +27,7 @@ const fences = (page: string) =>
 
 describe('every snippet that waits for a run has a --timeout', () => {
   it.each(pages.map((page) => [page]))('%s', (page) => {
-    // A console shows commands after a $, and what they print.
+    // A console block also shows the output of its commands.
     const printed = (line: string) => /^(run_|created run|✓|✗|→)/.test(line);
     expect(withoutTimeout(fences(page)).filter((line) => !printed(line))).toEqual([]);
   });
@@ -42,7 +42,7 @@ describe('every snippet that waits for a run has a --timeout', () => {
     expect(withoutTimeout(text)).toEqual([]);
   });
 
-  it('the first lines of the help, and what rungate alone prints', async () => {
+  it('the first lines of the help, and the output of rungate without a command', async () => {
     const env = { RUNGATE_API_URL: 'https://s.example', RUNGATE_PROJECT: 'shop' };
     const [help, alone, set] = [await cli(['--help']), await cli([]), await cli([], { env })];
     const text = [help.out, alone.err, set.err].join('\n');
@@ -50,7 +50,7 @@ describe('every snippet that waits for a run has a --timeout', () => {
     expect(withoutTimeout(text)).toEqual([]);
   });
 
-  it('what init prints', async () => {
+  it('the output of init', async () => {
     const files = { '/repo/.git': '' };
     const init = ['init', '--project', 'shop', '--process', 'checkout', '--ci', 'none'];
     const { err } = await cli(init, { cwd: '/repo', files });
@@ -68,7 +68,7 @@ it.each(['docs/library.md', 'docs/examples/gate.node-test.mjs', 'docs/examples/g
   },
 );
 
-it.each([['trigger'], ['wait']])('the help of run %s says how long 60 reads last', async (command) => {
+it.each([['trigger'], ['wait']])('the help of run %s says how long 60 status reads take', async (command) => {
   const help = (await cli(['run', command, '--help'])).out.replace(/\s+/g, ' ');
   expect(help).toMatch(/default 60, about 10 minutes at 10s/);
 });

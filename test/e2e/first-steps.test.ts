@@ -54,7 +54,7 @@ it('docs/first-steps.md works from its first command to its last, in one project
   const commands = examples.flatMap((example) => example.commands);
   const script = commands.map(inOneScript(await freePort()));
   const end = { line: 0, text: 'true', exits: 0, untilStopped: false, output: null };
-  const { problem, printed } = await runExample({ ...first, commands: [...script, end], stands: [] });
+  const { problem, printed } = await runExample({ ...first, commands: [...script, end], needs: [] });
   expect({ problem, printed }).toEqual({ problem: null, printed });
   for (const [index, { line, output }] of commands.entries()) {
     if (output === null) continue;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 import { expect, it } from 'vitest';
 import { svgOf, textOfFrame } from '../docs/picture.ts';
-import { playScene } from '../docs/picture-scene.ts';
+import { recordScene } from '../docs/picture-scene.ts';
 import { root } from './built.ts';
 
 const file = join(root, 'docs/gate.svg');
@@ -38,7 +38,7 @@ const words = (text: string) => text.split(/\s+/).filter((word) => word !== '' &
 
 // `npm run docs:picture` is this test with PICTURE=write: it draws the picture that it otherwise reads.
 it('docs/gate.svg shows what rungate run wait shows on a terminal', async () => {
-  const picture = await playScene();
+  const picture = await recordScene();
   expect(picture.exitCode).toBe(1);
   if (process.env.PICTURE === 'write') writeFileSync(file, svgOf(picture, title, description));
   const svg = readFileSync(file, 'utf8');
