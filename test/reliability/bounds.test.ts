@@ -6,7 +6,7 @@ afterEach(() => on?.close());
 
 const gate = [...trigger, '--wait', '--json', '--max-attempts', '4'] as const;
 const long = 'x'.repeat(2_000_000);
-/** As much of a refused response is shown with --json and --verbose. */
+/** The limit on a refused response in the output of --json and --verbose. */
 const shownBody = 64 * 1024;
 
 describe('--request-timeout', () => {
@@ -17,15 +17,15 @@ describe('--request-timeout', () => {
   });
 });
 
-describe('a create that is answered with nothing', () => {
-  it('is sent again with the same key: one run', async () => {
+describe('a create with an empty response', () => {
+  it('is retried with the same key, which starts one run', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'empty-200', endpoint: 'run.trigger' });
     expect((await on.rungate(...gate)).code).toBe(0);
     expect(on.mock.state.runs.size).toBe(1);
   });
 
-  it('is not, where a Location says which run it is', async () => {
+  it('is not retried if a Location has the run id', async () => {
     on = await stage();
     on.mock.faults.add({
       kind: 'status',
@@ -39,15 +39,18 @@ describe('a create that is answered with nothing', () => {
 });
 
 describe('a date in Retry-After', () => {
-  it.each([3_600_000, -3_600_000])('counts by the clock of the service, which is %d ms off', async (byMs) => {
-    on = await stage();
-    on.mock.faults.add({ kind: 'clock-off', byMs });
-    expect((await on.rungate('env', 'list', '--all')).code).toBe(0);
-    // Jitter adds half of it.
-    expect(on.clock.sleeps).toEqual([15_000]);
-  });
+  it.each([3_600_000, -3_600_000])(
+    'is read by the clock of the service, which is %d ms off',
+    async (byMs) => {
+      on = await stage();
+      on.mock.faults.add({ kind: 'clock-off', byMs });
+      expect((await on.rungate('env', 'list', '--all')).code).toBe(0);
+      // Jitter adds 50 %.
+      expect(on.clock.sleeps).toEqual([15_000]);
+    },
+  );
 
-  it('of a poll too', async () => {
+  it('is read by that clock in a poll too', async () => {
     on = await stage({ duration: 15_000 });
     on.mock.faults.add({ kind: 'clock-off', endpoint: 'run.status' });
     expect((await on.rungate(...gate)).code).toBe(0);
@@ -55,7 +58,7 @@ describe('a date in Retry-After', () => {
   });
 });
 
-describe('a hostile reply', () => {
+describe('a hostile response', () => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
   it.each([
@@ -68,7 +71,7 @@ describe('a hostile reply', () => {
     ['orders', 'summary', '--verify'],
     ['keys', 'create', '--name', 'ci'],
     trigger,
-  ])('nested 100,000 deep is the service breaking the contract: %s %s', async (...argv) => {
+  ])('nested 100,000 levels deep breaks the contract: %s %s', async (...argv) => {
     on = await stage();
     for (const text of [
       deep,
@@ -84,20 +87,20 @@ describe('a hostile reply', () => {
     }
   });
 
-  it('a refusal nested as deep is a refusal', async () => {
+  it('that is an error, nested as deep, is still an error', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'status', status: 400, body: deep, times: 2 });
     expect((await on.rungate('env', 'list')).code).toBe(5);
     expect((await on.rungate(...trigger)).code).toBe(5);
   });
 
-  it('text that only looks deep is none', async () => {
+  it('with brackets in a string is not deep', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'patch', merge: { note: `"\\"${'['.repeat(5000)}` }, endpoint: 'run.status' });
     expect((await on.rungate('run', 'status', await created())).code).toBe(0);
   });
 
-  it('with more values than any service sends is the service breaking the contract', async () => {
+  it('with too many values breaks the contract', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'reply', text: `[${'{},'.repeat(600_000)}{}]`, endpoint: 'env.list' });
     const { code, err } = await on.rungate('env', 'list');
@@ -109,7 +112,7 @@ describe('a hostile reply', () => {
     ['run.status', ['run', 'status', 'run_1']],
     ['run.trigger', trigger],
     ['run.cancel', ['run', 'cancel', 'run_1']],
-  ] as const)('of more than 1 MiB for %s is the service breaking the contract', async (endpoint, argv) => {
+  ] as const)('of more than 1 MiB for %s breaks the contract', async (endpoint, argv) => {
     on = await stage();
     const text = JSON.stringify({ state: 'in_progress', note: 'x'.repeat(1024 * 1024) });
     on.mock.faults.add({ kind: 'reply', text, endpoint, times: Number.POSITIVE_INFINITY });
@@ -118,7 +121,7 @@ describe('a hostile reply', () => {
     expect(err).toContain('at most 1048576 bytes');
   });
 
-  it('of 100 MB is the service breaking the contract', async () => {
+  it('of 100 MB breaks the contract', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'huge', endpoint: 'env.list' });
     const { code, err } = await on.rungate('env', 'list');
@@ -132,7 +135,7 @@ async function created(): Promise<string> {
   return (await on.rungate(...trigger)).out.trim();
 }
 
-describe('of what the service says no more is printed than fits a log', () => {
+describe('output is bounded for long texts in', () => {
   const bounded = async (...argv: readonly string[]) => {
     for (const format of [[], ['--json'], ['--verbose']]) {
       const { code, out, err } = await on.rungate(...argv, ...format);
@@ -147,7 +150,7 @@ describe('of what the service says no more is printed than fits a log', () => {
   it.each([
     ['an error', { error: long, details: long }],
     ['a page', `<html><title>${long}</title>${long}`],
-    ['words', long],
+    ['a plain text', long],
   ])('%s', async (_name, body) => {
     on = await stage();
     on.mock.faults.add({ kind: 'status', status: 400, body, ...always });
@@ -157,7 +160,7 @@ describe('of what the service says no more is printed than fits a log', () => {
   });
 
   it.each([{ state: long }, { appUrl: `https://a.example/${long}` }, { failed: long, state: 'completed' }])(
-    'a status with something long',
+    'a status',
     async (merge) => {
       on = await stage();
       const runId = await created();
@@ -166,16 +169,13 @@ describe('of what the service says no more is printed than fits a log', () => {
     },
   );
 
-  it.each([{ runId: long }, { appUrl: `https://a.example/${long}` }])(
-    'a created run with something long',
-    async (merge) => {
-      on = await stage({ duration: 0 });
-      on.mock.faults.add({ kind: 'patch', merge, endpoint: 'run.trigger', ...always });
-      await bounded(...gate);
-    },
-  );
+  it.each([{ runId: long }, { appUrl: `https://a.example/${long}` }])('a create response', async (merge) => {
+    on = await stage({ duration: 0 });
+    on.mock.faults.add({ kind: 'patch', merge, endpoint: 'run.trigger', ...always });
+    await bounded(...gate);
+  });
 
-  it('headers', async () => {
+  it('response headers', async () => {
     on = await stage();
     const name = 'x'.repeat(10_000);
     on.mock.faults.add({ kind: 'status', status: 200, headers: { 'content-encoding': name }, ...always });

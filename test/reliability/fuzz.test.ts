@@ -14,7 +14,7 @@ import { readStatus } from '../without-redaction.ts';
 
 const numRuns = 400;
 
-/** JSON that looks like a status, near to it and far from it. */
+/** JSON that resembles a status more or less. */
 const almostStatus = fc.record(
   {
     state: fc.oneof(
@@ -68,7 +68,7 @@ const status = fc.oneof(
   fc.integer({ min: 200, max: 599 }),
 );
 
-const replies: fc.Arbitrary<RawReply> = fc.record({ status, headers, text: bodies });
+const responses: fc.Arbitrary<RawReply> = fc.record({ status, headers, text: bodies });
 
 function callerOf(list: readonly RawReply[]) {
   let at = 0;
@@ -87,8 +87,8 @@ function callerOf(list: readonly RawReply[]) {
   return { caller, clock };
 }
 
-/** Whatever it throws, it is ours and no bug. */
-async function ours(promise: Promise<unknown>): Promise<RungateError | null> {
+/** Returns the error, which must be a RungateError other than a bug, or null. */
+async function expectedError(promise: Promise<unknown>): Promise<RungateError | null> {
   try {
     await promise;
     return null;
@@ -102,13 +102,15 @@ async function ours(promise: Promise<unknown>): Promise<RungateError | null> {
 
 const { io } = memoryIo();
 
-describe('whatever the service answers', () => {
-  it('a call ends with a value or one of our errors, within its time, without the key', async () => {
+describe('for any response of the service', () => {
+  it('a call returns a value or throws a RungateError, within its timeout and without the key', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(replies, { minLength: 1, maxLength: 5 }), async (list) => {
+      fc.asyncProperty(fc.array(responses, { minLength: 1, maxLength: 5 }), async (list) => {
         const { caller, clock } = callerOf(list);
         const body = { projectSlug: 'shop', processSlug: 'checkout' };
-        const error = await ours(caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }));
+        const error = await expectedError(
+          caller.exchange('run.trigger', run['run.trigger'], { params: {}, body }),
+        );
         expect(clock.monotonic()).toBeLessThanOrEqual(120_000);
         expect(`${error?.message} ${error?.hint}`).not.toContain('secret_0123456789');
       }),
@@ -116,19 +118,19 @@ describe('whatever the service answers', () => {
     );
   });
 
-  it('a read of a status is a reading or one of our errors', async () => {
+  it('a status read returns a reading or throws a RungateError', async () => {
     await fc.assert(
-      fc.asyncProperty(replies, async (reply) => {
-        const { caller } = callerOf([reply]);
+      fc.asyncProperty(responses, async (response) => {
+        const { caller } = callerOf([response]);
         const service = runService(caller, io.clock.now);
         const signal = new AbortController().signal;
-        await ours(service.read('run_1', { signal, timeoutMs: 1000 }));
+        await expectedError(service.read('run_1', { signal, timeoutMs: 1000 }));
       }),
       { numRuns },
     );
   });
 
-  it('passed is read only where it is written: completed, and both counts 0', () => {
+  it('the verdict is passed only for completed with both counts 0', () => {
     fc.assert(
       fc.property(fc.oneof(almostStatus, fc.jsonValue()), (value) => {
         const reading = readStatus(value);
@@ -141,7 +143,7 @@ describe('whatever the service answers', () => {
     );
   });
 
-  it('Retry-After is a wait from 0 up, or none', () => {
+  it('Retry-After is a finite wait of 0 or more, or undefined', () => {
     fc.assert(
       fc.property(retryAfter, retryAfter, fc.date({ noInvalidDate: true }), (text, date, now) => {
         const ms = parseRetryAfter(text, clockOf({ date }, now.getTime()));

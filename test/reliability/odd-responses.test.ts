@@ -20,40 +20,40 @@ import {
 } from './odd-scene.ts';
 
 /*
- * One table of (endpoint × odd response), through the command line and the library. A row says what comes, to which
- * endpoints, and what must become of it; a row for every endpoint has 37 cells.
+ * A table of (endpoint × odd response), through the command line and the library. A row has a response, the endpoints that
+ * get it, and a check of the outcome. A row for every endpoint has 37 cells.
  */
 interface Row {
   name: string;
   /** Default: all 37. */
   endpoints?: readonly EndpointName[];
   response(name: EndpointName): OddResponse;
-  /** More words on the command line. */
+  /** Additional arguments of the command. */
   argv?: readonly string[];
-  /** What must hold of the outcome; `sent` is the response's JSON. */
-  look(outcome: Outcome, name: EndpointName, sent: unknown): void;
+  /** Checks the outcome; `sent` is the response's JSON. */
+  check(outcome: Outcome, name: EndpointName, sent: unknown): void;
 }
 
 const json = (value: unknown): OddResponse => ({ text: JSON.stringify(value) });
 
-/** Those whose result on standard output is made of the response: a run id, a token. */
+/** The endpoints whose command prints a part of the response: a run id, a token. */
 const ownResult: readonly EndpointName[] = ['run.trigger', 'keys.create'];
 
-/** What is printed of a response: the response, and in the status of a run its id. */
+/** Returns the JSON that a command prints for a response: the response, with the run id in a status. */
 function printed(name: EndpointName, sent: unknown): unknown {
   const named = name === 'run.status' && typeof sent === 'object' && sent !== null && !Array.isArray(sent);
   return named ? { runId: 'id-1', ...sent } : sent;
 }
 
-/** A list's response as the library returns it. */
+/** Returns a list's response as the library does. */
 function asList(sent: unknown): unknown {
   if (Array.isArray(sent)) return { items: sent };
   const { items, ...others } = sent as { items: unknown };
   return { ...others, items };
 }
 
-/** The response was taken: printed as it came, and returned whole. */
-function taken(
+/** Checks that the response is accepted: printed unchanged and returned whole. */
+function accepted(
   { code, tableCode, out, err, value, error }: Outcome,
   name: EndpointName,
   sent: unknown,
@@ -66,28 +66,28 @@ function taken(
 
 const filled = (filling: Filling) => (name: EndpointName) => json(sampleResponse(name, filling));
 
-/** The body of a response that was refused: as it came, but for the texts of a new key. */
-const shownAs = (name: EndpointName, sent: unknown) =>
+/** Returns the body of a refused response as an error shows it: unchanged, except that the texts of a new key are redacted. */
+const redactedBody = (name: EndpointName, sent: unknown) =>
   JSON.stringify(sent, (_, value) => (name === 'keys.create' && typeof value === 'string' ? '***' : value));
 
-/** The endpoints that return something and whose response the contract shows, or that need an id or a token in it. */
+/** The endpoints whose response the contract shows, or whose command needs an id or a token from it. */
 const bodyShown: readonly EndpointName[] = [
   ...(['orders.list', 'orders.summary', 'orders.get', 'keys.create', 'run.trigger', 'run.status'] as const),
   ...lists,
 ];
 
-/** The endpoints whose response the contract does not show: a success is one, whatever its body. */
+/** The endpoints whose response the contract does not show. Any body is valid for them. */
 const notShown = endpoints.filter((name) => !bodyShown.includes(name));
 
-/** What JSON.parse would round or lose. */
+/** Fields that JSON.parse would round or lose. */
 const exactFields = '"n":9007199254740993,"price":10.50,"most":1e400,"__proto__":{"a":1.0}';
 
-/** The response was refused: the command exits with 5 and names the field, the library throws. */
+/** Checks that the response is refused: the command exits with 5 and names the field, and the library throws. */
 const refused =
   (field: string) =>
   ({ code, err, error }: Outcome, name: EndpointName, sent: unknown): void => {
     expect(code, err).toBe(5);
-    const body = shownAs(name, sent);
+    const body = redactedBody(name, sent);
     const shown = JSON.parse(err).error;
     expect(shown).toMatchObject({ code: 'contract', body });
     expect(shown.message).not.toContain(name);
@@ -95,11 +95,11 @@ const refused =
     expect(error).toMatchObject({ code: 'contract', field, body });
   };
 
-/** It was taken, and a warning names the field on standard error. */
-const takenWithWarning =
+/** Checks that the response is accepted, with a warning about the field on standard error. */
+const acceptedWithWarning =
   (field: string) =>
   (outcome: Outcome, name: EndpointName, sent: unknown): void => {
-    taken(outcome, name, sent);
+    accepted(outcome, name, sent);
     expect(outcome.err).toContain(`does not match the contract: ${field}`);
   };
 
@@ -107,61 +107,61 @@ const order = { id: 'o-1', customer: 'c', total: 1.5, currency: 'EUR', placedAt:
 const summary = { orderCount: 1, totalRevenue: 1.5, totalRevenueDisplay: '€1.50' };
 
 const rows: Row[] = [
-  { name: 'as the contract has it', response: filled('value'), look: taken },
-  { name: 'with null in each field that is not required', response: filled('null'), look: taken },
-  { name: 'without the fields that are not required', response: filled('missing'), look: taken },
+  { name: 'that matches the contract', response: filled('value'), check: accepted },
+  { name: 'with null in each optional field', response: filled('null'), check: accepted },
+  { name: 'without its optional fields', response: filled('missing'), check: accepted },
   {
-    name: 'with a field more',
-    // The interface allows no other field in the summary.
+    name: 'with an additional field',
+    // The interface does not allow other fields in the summary.
     endpoints: endpoints.filter((name) => name !== 'orders.summary' && !lists.includes(name)),
     response: (name) => json({ ...(sampleResponse(name, 'value') as object), later: { a: [1] } }),
-    look: taken,
+    check: accepted,
   },
   {
-    name: 'with one item that is not as the contract says',
+    name: 'with one item that breaks the contract',
     endpoints: lists.filter((name) => name !== 'webhooks.eventTypes'),
     response: (name) => json({ items: [sampleItem(name), 7, null] }),
-    look: takenWithWarning('items[1]'),
+    check: acceptedWithWarning('items[1]'),
   },
   ...(['placedAt', 'customer', 'total', 'currency'] as const).map(
     (field): Row => ({
       name: `with one order whose ${field} is null`,
       endpoints: ['orders.list'],
       response: () => json({ orders: [order, { ...order, [field]: null }] }),
-      look: takenWithWarning(`orders[1].${field}`),
+      check: acceptedWithWarning(`orders[1].${field}`),
     }),
   ),
-  { name: 'without orders', endpoints: ['orders.list'], response: () => json({}), look: refused('orders') },
+  { name: 'without orders', endpoints: ['orders.list'], response: () => json({}), check: refused('orders') },
   {
     name: 'without a total',
     endpoints: ['orders.get'],
     response: () => json({ ...order, total: undefined }),
-    look: refused('total'),
+    check: refused('total'),
   },
   {
     name: 'without a count',
     endpoints: ['orders.summary'],
     response: () => json({ ...summary, orderCount: null }),
-    look: refused('orderCount'),
+    check: refused('orderCount'),
   },
   {
     name: 'without a key',
     endpoints: ['keys.create'],
     response: () => json({ id: 'k' }),
-    look: refused('apiKey'),
+    check: refused('apiKey'),
   },
   {
     name: 'that is null',
     endpoints: [...lists.filter((name) => endpointOf(name).paged), 'env.overview'],
     response: () => json(null),
-    look: ({ code, tableCode, value }) =>
+    check: ({ code, tableCode, value }) =>
       expect({ code, tableCode, value }).toEqual({ code: 0, tableCode: 0, value: { items: [] } }),
   },
   {
     name: 'that is 204 without a body',
     endpoints: lists,
     response: () => ({ status: 204, text: '', headers: {} }),
-    look: ({ code, tableCode, err, value }) => {
+    check: ({ code, tableCode, err, value }) => {
       expect({ code, tableCode, value }).toEqual({ code: 0, tableCode: 0, value: { items: [] } });
       expect(err).toContain('nothing found');
     },
@@ -179,14 +179,14 @@ const rows: Row[] = [
       name: `whose ${field} is ${value}`,
       endpoints: lists,
       response: (name) => ({ text: `{"items":[${JSON.stringify(sampleItem(name))}],"${field}":${value}}` }),
-      look: takenWithWarning(field),
+      check: acceptedWithWarning(field),
     }),
   ),
   {
     name: 'that is one value, or an object without a list',
     endpoints: ['webhooks.eventTypes'],
     response: () => json('run.completed'),
-    look: ({ code, out, value }) =>
+    check: ({ code, out, value }) =>
       expect({ code, out: JSON.parse(out), value }).toEqual({
         code: 0,
         out: 'run.completed',
@@ -194,10 +194,10 @@ const rows: Row[] = [
       }),
   },
   {
-    name: 'with a list and something else named items',
+    name: 'with a list and another field called items',
     endpoints: lists,
     response: () => json({ items: { x: 1 }, data: [{ id: 'item-1' }], more: 2 }),
-    look: ({ code, out, value }, _, sent) =>
+    check: ({ code, out, value }, _, sent) =>
       expect({ code, out: JSON.parse(out), value }).toEqual({
         code: 0,
         out: sent,
@@ -208,7 +208,7 @@ const rows: Row[] = [
     name: 'that is 200 without a body, where the contract shows a page',
     endpoints: ['env.list', 'observations.list', 'webhooks.list'],
     response: () => ({ text: '' }),
-    look: ({ code, err, error }) => {
+    check: ({ code, err, error }) => {
       expect(code).toBe(5);
       expect(err).toContain('is not JSON: an empty body');
       expect(error).toMatchObject({ code: 'contract', status: 200 });
@@ -216,7 +216,7 @@ const rows: Row[] = [
   },
   {
     name: 'that is 200 without a body',
-    // Where the contract shows that a page comes, that is a broken response.
+    // An empty body breaks the contract only where it shows a page.
     endpoints: [
       'env.overview',
       'env.vars.list',
@@ -225,10 +225,10 @@ const rows: Row[] = [
       'webhooks.deliveries.list',
     ],
     response: () => ({ text: '' }),
-    look: ({ code, tableCode, err, value, seen }) => {
+    check: ({ code, tableCode, err, value, seen }) => {
       expect({ code, tableCode, value }).toEqual({ code: 0, tableCode: 0, value: { items: [] } });
       expect(err).toContain('nothing found');
-      // The list in which a key is looked up is another request.
+      // Not counting the request that looks up the environment's key.
       expect(seen.filter(({ url }) => !/environments($|[?])/.test(url))).toHaveLength(3);
     },
   },
@@ -236,9 +236,9 @@ const rows: Row[] = [
     name: 'without a list, or with two',
     endpoints: lists.filter((name) => name !== 'webhooks.eventTypes'),
     response: () => json({ a: [], b: [] }),
-    look: refused('items'),
+    check: refused('items'),
   },
-  // What `run wait` reads as a run that goes on, or as one that has ended.
+  // Statuses that `run wait` accepts.
   ...[
     { state: 'in_progress', failed: null, blocked: null, appUrl: null, retryAfterSeconds: null },
     { state: 'in_progress', failed: 'none yet', retryAfterSeconds: '10', appUrl: 7 },
@@ -249,10 +249,10 @@ const rows: Row[] = [
       name: JSON.stringify(status),
       endpoints: ['run.status'],
       response: () => json(status),
-      look: taken,
+      check: accepted,
     }),
   ),
-  // What it does not trust: the command shows it, and the library, whose type has the counts, refuses it.
+  // Statuses that it does not trust: the command shows them, but the library refuses them, since its type has the counts.
   ...(
     [
       [{ state: 'completed' }, 'failed'],
@@ -267,7 +267,7 @@ const rows: Row[] = [
       name: JSON.stringify(status),
       endpoints: ['run.status'],
       response: () => json(status),
-      look({ code, out, err, tableCode, error }) {
+      check({ code, out, err, tableCode, error }) {
         expect({ code, tableCode }).toEqual({ code: 0, tableCode: 0 });
         expect(JSON.parse(out)).toEqual(printed('run.status', status));
         expect(err).toContain('warning: the gate would not trust this status');
@@ -277,11 +277,11 @@ const rows: Row[] = [
   ),
 ];
 
-describe.each(rows)('a response $name', ({ endpoints: own = endpoints, response, argv, look }) => {
+describe.each(rows)('a response $name', ({ endpoints: own = endpoints, response, argv, check }) => {
   it.each(own)('to %s', async (name) => {
     const sent = response(name);
     const outcome = await play(name, sent, argv);
-    look(outcome, name, sent.text === '' ? undefined : JSON.parse(sent.text));
+    check(outcome, name, sent.text === '' ? undefined : JSON.parse(sent.text));
   });
 });
 
@@ -311,12 +311,12 @@ describe('a response that is text', () => {
     expect(JSON.parse(out)).toBe(sent.text);
     expect(tableOut).toContain(sent.text);
     const { method } = endpointOf(name);
-    // Once for each of the two commands and the library.
+    // One request from each of the two commands and the library.
     expect(seen.filter((one) => one.method === method)).toHaveLength(3);
   });
 
   it.each(endpoints.filter((name) => !notShown.includes(name)))(
-    'to %s is refused, and can be seen',
+    'to %s is refused, and the error shows it',
     async (name) => {
       const { code, err, error } = await play(name, { text: 'Done: 1' });
       expect(code).toBe(5);
@@ -329,7 +329,7 @@ describe('a response that is text', () => {
 
 describe('a response with digits and names that JSON.parse loses', () => {
   it.each(endpoints.filter((name) => !['keys.create', 'orders.summary', 'run.trigger'].includes(name)))(
-    'to %s is printed as it came',
+    'to %s is printed unchanged',
     async (name) => {
       const text = JSON.stringify(sampleResponse(name, 'missing'))
         .replace('{', `{${exactFields},`)
@@ -342,7 +342,7 @@ describe('a response with digits and names that JSON.parse loses', () => {
   );
 });
 
-/** The shapes of a list, with what the library returns of each. */
+/** The shapes of a list, and the value that the library returns for each. */
 const shapes: readonly [name: string, (item: unknown) => unknown, (item: unknown) => unknown][] = [
   ['a bare array', (item) => [item], (item) => ({ items: [item] })],
   ['only items', (item) => ({ items: [item] }), (item) => ({ items: [item] })],
@@ -356,7 +356,7 @@ const shapes: readonly [name: string, (item: unknown) => unknown, (item: unknown
 ];
 
 describe.each(shapes)('a list that is %s', (_, shape, returned) => {
-  it.each(lists)('of %s is printed as it came, and returned with its items', async (name) => {
+  it.each(lists)('of %s is printed unchanged, and returned with its items', async (name) => {
     const item = sampleItem(name);
     const { code, out, err, tableCode, tableOut, value } = await play(name, json(shape(item)));
     expect({ code, tableCode }, err).toEqual({ code: 0, tableCode: 0 });
@@ -378,7 +378,7 @@ const records = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => ({ id: `o${from + index}` }));
 const whole = records(1, 45);
 
-/** How services write the pages of a list of 45 items, 20 a page. */
+/** The ways in which services number the pages of a list of 45 items, 20 per page. */
 const pageStyles: readonly [name: string, (items: unknown[], page: number) => unknown][] = [
   ['in bare arrays', (items) => items],
   ['without numbers', (environments) => ({ environments })],
@@ -408,7 +408,7 @@ describe.each(pageStyles)('a list whose pages come %s', (_, pageOf) => {
   });
 });
 
-/** The body of every response, the items that must come of it, and the error after them. */
+/** The body of every response, the items that it leads to, and the error after them. */
 const unpaged: readonly [text: string, items: unknown[], message: string | undefined][] = [
   ...[
     '"totalCount":25',
@@ -436,10 +436,10 @@ const unpaged: readonly [text: string, items: unknown[], message: string | undef
   ['{"a":[],"b":[]}', [], 'does not match the contract'],
 ];
 
-describe.each(unpaged)('a list that is %s on every page', (text, came, message) => {
-  it.each(pagedLists)('of %s is never short in silence, and never read twice', async (name) => {
+describe.each(unpaged)('a list that is %s on every page', (text, received, message) => {
+  it.each(pagedLists)('of %s never returns an item twice, and reports missing items', async (name) => {
     const { code, printed: out, err, items, error } = await readWhole(name, () => ({ text }));
-    expect({ code, out, items }, err).toEqual({ code: message ? 5 : 0, out: came, items: came });
+    expect({ code, out, items }, err).toEqual({ code: message ? 5 : 0, out: received, items: received });
     if (message === undefined) return expect(error).toBeUndefined();
     const shown = JSON.parse(err.trim().split('\n').at(-1) ?? '').error;
     expect(shown).toMatchObject({ code: 'contract', status: 200, message: expect.stringContaining(message) });
@@ -448,7 +448,7 @@ describe.each(unpaged)('a list that is %s on every page', (text, came, message) 
 });
 
 it.each(pagedLists)(
-  'a list of %s may be 204, or end with 204, or with 404 where nothing says more',
+  'a list of %s may be 204, or end with 204, or with 404 if it has no count',
   async (name) => {
     for (const status of [204, 404]) {
       const {
@@ -469,7 +469,7 @@ it.each(pagedLists)(
   },
 );
 
-it('an environment is found by its key on any page, whatever says that there is one', async () => {
+it('finds an environment by its key on any page of the list', async () => {
   const { url, seen } = await serve(({ seen, response }) => {
     const page = Number(new URL(seen.url, 'http://x').searchParams.get('page'));
     const results = page === 1 ? records(1, 20) : [{ id: 'env-1', key: 'staging' }];
@@ -481,7 +481,7 @@ it('an environment is found by its key on any page, whatever says that there is 
 });
 
 describe('an order that cannot be added up', () => {
-  const given = async (orders: unknown) => {
+  const verify = async (orders: unknown) => {
     const { url } = await serve(({ seen, response }) => {
       answer(response, 200, seen.url.includes('summary') ? summary : { orders });
     });
@@ -500,15 +500,15 @@ describe('an order that cannot be added up', () => {
     ['without a currency', { ...order, currency: undefined }, 'orders[1].currency'],
     ['that is null', null, 'orders[1]'],
     ['that is a number', 0, 'orders[1]'],
-  ])('%s is never left out of the sum: it is an error that names it', async (_, odd, field) => {
-    const { verified, exact } = await given([order, odd]);
+  ])('%s is never left out of the sum: an error names it', async (_, odd, field) => {
+    const { verified, exact } = await verify([order, odd]);
     expect(verified).toMatchObject({ code: 5, out: '' });
     expect(JSON.parse(verified.err).error.message).toContain(`does not match the contract: ${field}`);
     expect(exact).toMatchObject({ code: 'contract', field });
   });
 
-  it('is not one whose date or customer is odd', async () => {
-    const { verified, exact } = await given([{ ...order, placedAt: 'yesterday', customer: null }]);
+  it('does not include one whose date or customer is odd', async () => {
+    const { verified, exact } = await verify([{ ...order, placedAt: 'yesterday', customer: null }]);
     expect({ code: verified.code, err: verified.err }).toMatchObject({ code: 0 });
     expect(JSON.parse(verified.out)).toMatchObject({ addsUp: true });
     expect(exact).toMatchObject({ orders: [{ total: '1.5', placedAt: 'yesterday' }] });
@@ -516,7 +516,7 @@ describe('an order that cannot be added up', () => {
 });
 
 describe('a request', () => {
-  /** Names the fields that a body shows and does not require. */
+  /** Returns the names of the optional fields that the contract shows in a body. */
   const optionalFields = (name: EndpointName): string[] => {
     const { body } = endpointOf(name);
     const all = body === undefined ? [] : fieldsOf(body);
@@ -526,7 +526,7 @@ describe('a request', () => {
   const nulls = (name: EndpointName) =>
     Object.fromEntries(optionalFields(name).map((field) => [field, null]));
 
-  it('has fields that are not required, at these endpoints', () => {
+  it('has optional fields at these endpoints', () => {
     expect(withFields).toEqual([
       'keys.create',
       'run.trigger',
@@ -537,28 +537,23 @@ describe('a request', () => {
     ]);
   });
 
-  it.each(withFields)(
-    'to %s may have null in each field that is not required, and sends it',
-    async (name) => {
-      const body = {
-        ...nulls(name),
-        ...(name === 'run.trigger' ? { projectSlug: 'shop', processSlug: 'checkout' } : {}),
-        ...(name === 'keys.create' ? { name: 'ci' } : {}),
-      };
-      const { url, seen } = await serve(({ response }) =>
-        answer(response, 200, sampleResponse(name, 'value')),
-      );
-      await throughLibrary(name, url, body);
-      expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual(body);
-      const { body: schema } = endpointOf(name);
-      if (schema === undefined || !isOpen(schema)) return;
-      const words = optionalFields(name).flatMap((field) => ['--json-field', `${field}=null`]);
-      const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
-      const { code, err } = await cli([...argvOf(name), ...words], { env });
-      expect({ code, err }).toMatchObject({ code: 0 });
-      expect(JSON.parse(seen.at(-1)?.body ?? '')).toMatchObject(nulls(name));
-    },
-  );
+  it.each(withFields)('to %s may have null in each optional field, and sends it', async (name) => {
+    const body = {
+      ...nulls(name),
+      ...(name === 'run.trigger' ? { projectSlug: 'shop', processSlug: 'checkout' } : {}),
+      ...(name === 'keys.create' ? { name: 'ci' } : {}),
+    };
+    const { url, seen } = await serve(({ response }) => answer(response, 200, sampleResponse(name, 'value')));
+    await throughLibrary(name, url, body);
+    expect(JSON.parse(seen.at(-1)?.body ?? '')).toEqual(body);
+    const { body: schema } = endpointOf(name);
+    if (schema === undefined || !isOpen(schema)) return;
+    const options = optionalFields(name).flatMap((field) => ['--json-field', `${field}=null`]);
+    const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
+    const { code, err } = await cli([...argvOf(name), ...options], { env });
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(JSON.parse(seen.at(-1)?.body ?? '')).toMatchObject(nulls(name));
+  });
 
   it.each([
     ['env', ['env', 'list'], (item: { id: string }) => ['env', 'update', item.id]],
@@ -572,7 +567,7 @@ describe('a request', () => {
       ['env', 'vars', 'list', 'env_r5pr334f8ymw'],
       (item: { id: string }) => ['env', 'vars', 'update', 'env_r5pr334f8ymw', item.id],
     ],
-  ])('may send back what a list of %s returned, whole, and changes nothing', async (_, list, update) => {
+  ])('may send back a whole item from a list of %s, which changes nothing', async (_, list, update) => {
     const on = await stage();
     onTestFinished(() => on.close());
     const read = async () => {
@@ -590,7 +585,7 @@ describe('a request', () => {
     expect(unchanged(await read())).toEqual(unchanged(before));
   });
 
-  it('may send back an item of a list whole, whatever the types of its fields', async () => {
+  it('may send back a whole item whose fields have other types', async () => {
     const item = { id: 'e1', version: 3, key: 7 };
     const { url, seen } = await serve(({ seen: { method }, response }) =>
       answer(response, 200, method === 'GET' ? [item] : {}),

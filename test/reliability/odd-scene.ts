@@ -11,34 +11,34 @@ import { type ReceivedRequest, serve } from '../transport/serve.ts';
 export const endpoints = Object.keys(api) as EndpointName[];
 export const endpointOf = (name: EndpointName): Endpoint => api[name];
 
-/** The endpoints whose list may come in any shape. */
+/** The endpoints whose list may have any shape. */
 export const lists = endpoints.filter((name) => endpointOf(name).list);
 
-/** What a server sends. JSON, unless the headers say otherwise. */
+/** A response of the service; JSON, unless the headers say otherwise. */
 export interface OddResponse {
   status?: number;
   text: string;
   headers?: Record<string, string>;
 }
 
-/** What became of one response through the command line and through the library. */
+/** The effect of one response in the command line and in the library. */
 export interface Outcome {
-  /** With `--json`. */
+  /** The exit code with `--json`. */
   code: number;
   out: string;
   err: string;
   /** The exit code with `--format table`. */
   tableCode: number;
   tableOut: string;
-  /** What the library returned; undefined if it threw. */
+  /** The value that the library returned; undefined if it threw. */
   value: unknown;
-  /** What the library threw. */
+  /** The error that the library threw. */
   error: unknown;
-  /** What came of the command, then of the table, then of the library. */
+  /** The requests of the command, of the table, and of the library, in this order. */
   seen: readonly ReceivedRequest[];
 }
 
-/** What a command line needs besides its path parameters. */
+/** The options that a command needs besides its path parameters. */
 const flags: Partial<Record<EndpointName, readonly string[]>> = {
   'run.trigger': ['--project', 'shop', '--process', 'checkout'],
   'keys.create': ['--name', 'ci'],
@@ -49,7 +49,7 @@ const bodies: Partial<Record<EndpointName, unknown>> = {
   'keys.create': { name: 'ci' },
 };
 
-/** The words of a call: `env vars update id-1 id-2 --field note=x --yes`. */
+/** Returns the arguments of a call: `env vars update id-1 id-2 --field note=x --yes`. */
 export function argvOf(name: EndpointName): string[] {
   const { path, body, bodyOptional, destructive } = endpointOf(name);
   const needed = body !== undefined && !bodyOptional && flags[name] === undefined;
@@ -62,7 +62,7 @@ export function argvOf(name: EndpointName): string[] {
   ];
 }
 
-/** The method of an endpoint, bound to a client for the service at this URL; with the client's end. */
+/** Returns the method of an endpoint on a client for the service at this URL, its parameters, and the client's `close`. */
 function methodOf(name: EndpointName, url: string) {
   const client = createClient({ apiUrl: url, apiKey: 'key-1', token: 'token-1', clock: fakeClock() });
   const method = name
@@ -75,7 +75,7 @@ function methodOf(name: EndpointName, url: string) {
   return { method, params, close: () => client.close() };
 }
 
-/** Calls an endpoint through the library, with another body or options where they are given. */
+/** Calls an endpoint through the library, with `body` if it is given. */
 export async function throughLibrary(name: EndpointName, url: string, body?: unknown): Promise<unknown> {
   const { method, params, close } = methodOf(name, url);
   const endpoint = endpointOf(name);
@@ -87,7 +87,7 @@ export async function throughLibrary(name: EndpointName, url: string, body?: unk
   }
 }
 
-/** A whole list as it was read through `--all --json` and through the library's `all`. */
+/** A whole list, read with `--all --json` and with the library's `all`. */
 export interface WholeList {
   code: number;
   /** The items that the command printed. */
@@ -114,7 +114,7 @@ export async function readWhole(
   const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'key-1', RUNGATE_TOKEN: 'token-1' };
   const { code, out, err } = await cli([...argvOf(name), '--all', '--json'], { env });
   const printed = out.split('\n').slice(0, -1);
-  // Before the list of an environment's variables comes that of the environments.
+  // The command reads the environments before the variables of one.
   const asked = seen
     .map((one) => new URL(one.url, 'http://x'))
     .filter(({ pathname }) => pathPattern(endpointOf(name).path).test(pathname))
@@ -164,7 +164,7 @@ interface Definition {
 }
 const definition = (schema: Schema): Definition => schema._zod.def as unknown as Definition;
 
-/** What stands in a field that the contract does not call required: a value, null or nothing. */
+/** The content of fields that the contract does not require: a value, null, or no field at all. */
 export type Filling = 'value' | 'null' | 'missing';
 
 const texts: Readonly<Record<string, string>> = { currency: 'EUR', state: 'completed', apiKey: 'rg_token' };
@@ -175,7 +175,7 @@ function fields(schema: Schema, filling: Filling): Record<string, unknown> {
   return Object.fromEntries(kept.map(([name, field]) => [name, sample(field, filling, name)]));
 }
 
-/** A value as the contract has it, with the fields that are not required filled in one way. */
+/** Returns a value that matches the schema, with its optional fields filled in one way. */
 export function sample(schema: Schema, filling: Filling, name = ''): unknown {
   const { type, innerType, element, options } = definition(schema);
   const { format } = (shown.get(schema) ?? {}) as { format?: string };
@@ -200,7 +200,7 @@ export function sample(schema: Schema, filling: Filling, name = ''): unknown {
   }
 }
 
-/** A response as the contract has it. That to `run.trigger` has what the gate needs. */
+/** Returns a response that matches the contract. That of `run.trigger` has a run id. */
 export function sampleResponse(name: EndpointName, filling: Filling): unknown {
   if (name === 'run.trigger') return { runId: 'run-1', ...(filling === 'missing' ? {} : { appUrl: null }) };
   if (name === 'webhooks.eventTypes') return [{ id: 'item-1' }];
@@ -209,7 +209,7 @@ export function sampleResponse(name: EndpointName, filling: Filling): unknown {
   return name === 'run.status' ? { ...(value as object), failed: 0, blocked: 0 } : value;
 }
 
-/** One item of a list. */
+/** Returns one item of a list. */
 export function sampleItem(name: EndpointName, filling: Filling = 'value'): unknown {
   const item = itemSchema(endpointOf(name).reply);
   return { id: 'item-1', ...(item === undefined ? {} : (sample(item, filling) as object)) };

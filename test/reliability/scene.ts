@@ -5,17 +5,17 @@ import { type MockOptions, startMock } from '../../src/mock/server.ts';
 import { cli, trigger } from '../cli/harness.ts';
 import { type FakeClock, fakeClock } from '../fake-clock.ts';
 
-/** A fault without its place and its time. */
+/** A fault without its endpoint and its timing. */
 export type BareFault = { kind: FaultKind } & Record<string, unknown>;
 
-/** What can go wrong, each under the name that a reader knows it by. */
+/** All faults, with their names on the page. */
 export const allFaults: readonly (readonly [string, BareFault])[] = [
   ['connection refused', { kind: 'refused', forMs: 1000 }],
-  ['reset before the reply', { kind: 'reset' }],
-  ['reset during the reply', { kind: 'reset-during' }],
-  ['reset after the reply', { kind: 'reset-after' }],
+  ['reset before the response', { kind: 'reset' }],
+  ['reset during the response', { kind: 'reset-during' }],
+  ['reset after the response', { kind: 'reset-after' }],
   ['reset on a reused socket', { kind: 'reset-reused' }],
-  ['lost reply after commit', { kind: 'reset-after-commit' }],
+  ['lost response after commit', { kind: 'reset-after-commit' }],
   ['black hole', { kind: 'black-hole' }],
   ['stalled headers', { kind: 'stall-headers' }],
   ['stalled body', { kind: 'stall-body' }],
@@ -52,11 +52,11 @@ export const allFaults: readonly (readonly [string, BareFault])[] = [
 ];
 
 export interface Subject {
-  /** As a reader knows it. */
+  /** The name on the page. */
   name: string;
   endpoint: EndpointName;
   argv(runId: string): readonly string[];
-  /** Calls of the endpoint that go well before the fault comes. */
+  /** The number of successful calls of the endpoint before the fault. */
   skip: number;
 }
 
@@ -79,7 +79,7 @@ export const subjects: readonly Subject[] = [
   { name: 'keys create', endpoint: 'keys.create', argv: () => ['keys', 'create', '--name', 'ci'], skip: 0 },
 ];
 
-/** A fake clock that gives a mock that is down the real moment it needs to come back. */
+/** Returns a fake clock that also waits 30 ms of real time, which a mock that is down needs to come back. */
 function patientClock(): FakeClock {
   const clock = fakeClock();
   const { sleep } = clock;
@@ -95,17 +95,18 @@ export interface Played {
   code: number;
   out: string;
   err: string;
-  /** Requests to the endpoint that came as far as the mock. */
+  /** The number of requests to the endpoint that reached the mock. */
   attempts: number;
-  /** What the fake clock says it took. */
+  /** The time on the fake clock. */
   elapsedMs: number;
-  /** Made by the command, on the mock. */
+  /** The number of runs that the command created. */
   runs: number;
+  /** The number of API keys that the command created. */
   keys: number;
   secrets: readonly string[];
 }
 
-/** Plays one command against a mock of its own that has these faults. */
+/** Plays one command against its own mock with these faults. */
 export async function play(
   argv: (runId: string) => readonly string[],
   faults: readonly Fault[],

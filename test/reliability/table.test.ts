@@ -4,7 +4,7 @@ import { allFaults, type BareFault, type Played, play, type Subject, subjects } 
 
 type Lasting = 'once' | 'for good';
 
-/** What does not end by itself; anything else may take as long as a busy machine needs. */
+/** The faults that end only by a timeout. Other faults get as much time as a busy machine needs. */
 const endless: readonly string[] = ['black-hole', 'stall-headers', 'stall-body', 'drip'];
 
 async function cell(subject: Subject, bare: BareFault, lasting: Lasting): Promise<Played> {
@@ -24,16 +24,16 @@ async function cell(subject: Subject, bare: BareFault, lasting: Lasting): Promis
 const seconds = (ms: number) =>
   ms >= 100_000 ? `${Math.round(ms / 6000) / 10} min` : `${Math.round(ms / 100) / 10} s`;
 
-function made({ runs, keys }: Played): string {
+function createdBy({ runs, keys }: Played): string {
   const parts = [runs > 0 ? `${runs} run` : '', keys > 0 ? `${keys} key` : ''].filter((part) => part !== '');
   return parts.length === 0 ? '' : `, ${parts.join(', ')}`;
 }
 
-/** Whether the client hears of this reset before it uses the connection again is a matter of luck. */
-const shown = (played: Played, { kind }: BareFault) =>
+/** After `reset-after`, the number of requests is random: the client may or may not notice the reset before the next request. */
+const cellText = (played: Played, { kind }: BareFault) =>
   kind === 'reset-after'
-    ? `**${played.code}**${made(played)}`
-    : `**${played.code}**, ${played.attempts}×, ${seconds(played.elapsedMs)}${made(played)}`;
+    ? `**${played.code}**${createdBy(played)}`
+    : `**${played.code}**, ${played.attempts}×, ${seconds(played.elapsedMs)}${createdBy(played)}`;
 
 function table(rows: readonly (readonly string[])[]): string {
   const head = ['fault', ...subjects.map(({ name }) => `\`${name}\``)];
@@ -42,37 +42,39 @@ function table(rows: readonly (readonly string[])[]): string {
 
 const text = (once: string, forGood: string) => `# Reliability
 
-What each command does about each fault. Made by \`test/reliability/table.test.ts\`, which plays every cell against the mock
-over a real socket and fails while this file says something else; \`npm run docs:reliability\` writes it again.
+This page shows how four commands handle each fault of the service or the network. Each cell has, in this order:
 
-A cell has the **exit code**, the requests to the endpoint that reached the service, the time, and what was made there: one
-run or one key at most, however often the request was sent. The time is that of a clock on which only waits pass; a try
-that stalls takes \`--request-timeout\` (30 s) more. The run ends as passed after 15 s. Exit codes: 0 passed or done, 5
-the service answered with an error or broke the contract, 6 credentials refused, 7 not reached.
+- the **exit code**: 0 passed or done, 5 the service responded with an error or broke the contract, 6 credentials refused, 7 not reached;
+- the number of requests that reached the endpoint;
+- the time on a clock that only advances during waits. An attempt that stalls takes \`--request-timeout\` (30 s) more;
+- the runs or keys that were created: at most one, however often the request was sent.
 
-The fault meets \`run trigger\` when it creates the run, \`run wait\` (\`--max-attempts 6\`) at its second read, \`env list
---all\` on its second page, \`keys create\` when it creates the key. \`run wait\` stands for the wait of \`run trigger
---wait\` too: it is the same one.
+The fault occurs when \`run trigger\` creates the run, when \`run wait\` (\`--max-attempts 6\`) reads the status for the second time, when \`env list
+--all\` reads its second page, and when \`keys create\` creates the key. The run passes after 15 s. \`run trigger --wait\` uses the same wait as \`run wait\`.
 
-## A fault that passes
+\`test/reliability/table.test.ts\` plays every cell against the mock over a real socket and fails if this page differs; \`npm run docs:reliability\` writes it again.
 
-One call fails (a burst: three; connections are refused for 1 s), and all is well after it. \`keys create\` has no
-idempotency key in the interface, so it is sent again only where the first one surely did nothing: a lost reply is said, not
-answered with a second key.
+## Temporary faults
+
+The fault affects one call (three calls for a burst; for 1 s, if connections are refused). Later calls succeed. \`keys create\` has no
+idempotency key in the interface, so rungate retries it only if the first request certainly did nothing. If the response is lost, it reports that and does not
+create a second key.
 
 ${once}
-## A fault that stays
+## Permanent faults
 
-Every call from then on. Nothing is green that was not seen to be: a \`0\` here is a fault that takes nothing away.
+The fault affects every call from then on. A \`0\` in this table is a fault that does not hide the verdict; the gate never passes without having read it.
 
 ${forGood}
-What else is shown, and where: a thousand waits on faults drawn by seed, and \`kill -9\` at any point of \`run trigger
---wait\`, in \`test/long/reliability.test.ts\`; hostile replies, headers and \`Retry-After\` by the thousand in
-\`test/reliability/fuzz.test.ts\`; the bounds in \`test/reliability/bounds.test.ts\`: a reply of at most 16 MiB, 500,000 values and 500
-levels, 5 redirects within the origin, 4 tries, 2 minutes a call, 2,000 characters of an explanation.
+## More tests
+
+- \`test/long/reliability.test.ts\` plays a thousand waits with random faults (from a seed), and \`kill -9\` at any point of \`run trigger --wait\`.
+- \`test/reliability/fuzz.test.ts\` plays thousands of hostile responses, headers and \`Retry-After\` values.
+- \`test/reliability/bounds.test.ts\` tests the limits: 16 MiB, 500,000 values and 500 levels in a response, 5 redirects within the origin, 4 attempts, 2 minutes
+  per call, 2,000 characters of an explanation.
 `;
 
-/** What holds for every cell, whatever the file says. */
+/** Checks the rules that hold for every cell. */
 function check(what: string, subject: Subject, played: Played): void {
   const { code, out, err, secrets, runs, keys } = played;
   expect([0, 3, 5, 6, 7], what).toContain(code);
@@ -82,7 +84,7 @@ function check(what: string, subject: Subject, played: Played): void {
 }
 
 // `npm run docs:reliability` is this test with --update: it writes the file that it otherwise compares.
-it('docs/reliability.md says what each command does about each fault', { timeout: 180_000 }, async () => {
+it('writes docs/reliability.md, unchanged', { timeout: 180_000 }, async () => {
   const rows: Record<Lasting, string[][]> = { once: [], 'for good': [] };
   for (const lasting of ['once', 'for good'] as const) {
     const row = async ([name, bare]: (typeof allFaults)[number]) => {
@@ -90,12 +92,12 @@ it('docs/reliability.md says what each command does about each fault', { timeout
         subjects.map(async (subject) => {
           const played = await cell(subject, bare, lasting);
           check(`${name}, ${lasting}: ${subject.name}`, subject, played);
-          return shown(played, bare);
+          return cellText(played, bare);
         }),
       );
       return [name, ...cells];
     };
-    // Four faults at a time: most of their time is waited.
+    // Four faults at a time, since they mostly wait.
     for (let index = 0; index < allFaults.length; index += 4)
       rows[lasting].push(...(await Promise.all(allFaults.slice(index, index + 4).map(row))));
   }
