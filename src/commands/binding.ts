@@ -14,7 +14,7 @@ export interface Action<Flags> {
   newProjectFile?(flags: Flags): boolean;
   /** It changes the profile, so that one that cannot be read is an error. */
   readonly changesProfile?: boolean;
-  /** The command says itself that the file of profiles cannot be read. */
+  /** The command itself reports an unreadable profiles file. */
   readonly showsUnreadable?: boolean;
   /** Does the work and returns the exit code. */
   run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;

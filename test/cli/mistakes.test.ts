@@ -56,7 +56,7 @@ const mistakes: readonly Mistake[] = [
     argv: wait,
     world: env({ RUNGATE_API_KEY: '', RUNGATE_TOKEN: undefined, CI: 'true' }),
     code: 6,
-    says: ['RUNGATE_API_KEY is there, and empty', 'a pull request from a fork'],
+    says: ['RUNGATE_API_KEY is set but empty', 'pull requests from forks'],
   },
   {
     name: 'a wrong key',
@@ -218,7 +218,7 @@ const mistakes: readonly Mistake[] = [
     name: 'a project file that does not exist',
     argv: [...wait, '--config', 'ci/gate.json'],
     code: 78,
-    says: ['the project file cannot be read: /nowhere/ci/gate.json (ENOENT)', '--config none'],
+    says: ['cannot read the project file: /nowhere/ci/gate.json (ENOENT)', '--config none'],
   },
   {
     name: "another user's project file in a parent folder",

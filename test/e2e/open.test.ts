@@ -90,9 +90,7 @@ it.skipIf(process.platform === 'win32')(
     const [file = '', ...args] = words;
     const ended = await start(file, args, { ...env, RUNGATE_CONFIG_DIR: place }).ended;
     chmodSync(closed, 0o700);
-    expect(ended.err).toMatch(
-      /^warning: the file of profiles cannot be read: .*EACCES.*\n .*RUNGATE_CONFIG_DIR/,
-    );
+    expect(ended.err).toMatch(/^warning: cannot read the profiles file: .*EACCES.*\n .*RUNGATE_CONFIG_DIR/);
     expect({ code: ended.code, out: ended.out !== '' }).toEqual({ code: 0, out: true });
   },
 );

@@ -101,7 +101,7 @@ describe.skipIf(process.platform === 'win32')('a device that never ends', () => 
     expect((await rungate(args, env as Record<string, string>)).code).toBe(code);
   });
 
-  it('as the file of profiles is an error', async () => {
+  it('as the profiles file is an error', async () => {
     const home = join(folder, 'profiles');
     mkdirSync(home);
     symlinkSync(never, join(home, 'profiles.json'));

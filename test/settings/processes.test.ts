@@ -162,7 +162,7 @@ onLinux('does not echo a secret typed at a terminal', async () => {
   });
   const code = await new Promise((resolve) => child.once('close', resolve));
   expect(shown).not.toContain('k3y');
-  expect(shown).toMatch(/the API key for http:\/\/127\.0\.0\.1:1 is kept in profile default/);
+  expect(shown).toMatch(/saved the API key for http:\/\/127\.0\.0\.1:1 in profile default/);
   expect(code).toBe(0);
   const profiles = readProfiles('p', readFileSync(join(home, '.config/rungate/profiles.json'), 'utf8'));
   expect(profiles.default?.secrets.apiKey?.value).toBe('k3y-typed');

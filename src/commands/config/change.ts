@@ -17,7 +17,7 @@ export function isSecret(name: SettingName): boolean {
   return (secretNames as readonly string[]).includes(name);
 }
 
-/** The setting of that name, secrets too. @throws UsageError that names the nearest one */
+/** Returns the setting or secret of that name. @throws UsageError with the nearest name */
 export function settingName(text: string): SettingName {
   const found = allNames.find((name) => name === text);
   if (found !== undefined) return found;
@@ -27,24 +27,24 @@ export function settingName(text: string): SettingName {
   });
 }
 
-/** A setting that may be written by hand, as secrets are not. */
+/** Returns the setting of that name, if `config set` may set it. @throws UsageError for a secret or an unknown name */
 export function plainName(text: string): (typeof plainNames)[number] {
   if (isPlainName(text)) return text;
   if (isSecretName(text)) {
-    throw new UsageError('a secret is no setting: on the command line every process can read it', {
-      hint: 'type or pipe it: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
+    throw new UsageError('config set does not accept secrets: every process can read the command line', {
+      hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
     });
   }
   settingName(text);
   throw new UsageError(`"${excerpt(text, 60)}" cannot be set`);
 }
 
-/** One setting from a word of the command line. @throws UsageError */
+/** Reads one setting from the command line. @throws UsageError */
 function parseSetting({ io }: Context, given: string, text: string): Profile['settings'] {
   const name = plainName(given);
   try {
     const value = readValue(name, valueFromArgument(name, text));
-    // A profile is used from everywhere, so a path in it must not depend on where we are.
+    // A profile is used in every working directory, so its paths are absolute.
     return { [name]: name === 'caFile' ? resolve(io.cwd, String(value)) : value };
   } catch (error) {
     if (error instanceof InvalidValue)
@@ -53,11 +53,11 @@ function parseSetting({ io }: Context, given: string, text: string): Profile['se
   }
 }
 
-/** What is kept in the profile has no effect while something stronger says otherwise. */
-async function speakOfStronger({ settings, output }: Context, given: string): Promise<void> {
+/** Notes that a stronger source overrides the setting in the profile. */
+async function noteStrongerSource({ settings, output }: Context, given: string): Promise<void> {
   const setting = settings[settingName(given)];
   if (setting === undefined || setting.origin === 'profile' || setting.origin === 'default') return;
-  await output.note(`the ${setting.origin} gives ${given} as well, and comes first`);
+  await output.note(`the ${setting.origin} also sets ${given}, and takes precedence`);
 }
 
 /** `rungate config set` */
@@ -67,8 +67,8 @@ export async function setCommand(context: Context, given: string, text: string):
   await changeStore(context, (profiles) =>
     changeProfile(profiles, name, (profile) => withSetting(profile, setting)),
   );
-  await context.output.note(`${given} is kept in profile ${name}`);
-  await speakOfStronger(context, given);
+  await context.output.note(`saved ${given} in profile ${name}`);
+  await noteStrongerSource(context, given);
   return exitCodes.ok;
 }
 
@@ -82,7 +82,7 @@ export async function unsetCommand(context: Context, given: string): Promise<num
     had = old !== undefined && (Object.hasOwn(old.settings, name) || Object.hasOwn(old.secrets, name));
     return had ? changeProfile(profiles, profile.name, (one) => without(one, name)) : profiles;
   });
-  const line = had ? 'is no longer kept in' : 'was not in';
-  await context.output.note(`${name} ${line} profile ${profile.name}`);
+  const text = had ? `removed ${name} from` : `${name} was not set in`;
+  await context.output.note(`${text} profile ${profile.name}`);
   return exitCodes.ok;
 }

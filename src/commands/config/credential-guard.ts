@@ -5,9 +5,8 @@ import { parseUrl } from '../../parse-url.ts';
 import type { Settings } from '../../settings/names.ts';
 
 /**
- * A project file comes from the repository, and so from whoever may propose a change to it. It may say where the
- * service is; it must not lead credentials to a place of its own choosing. What is held here is written down, with what
- * is not, in docs/settings.md.
+ * Stops a project file from redirecting credentials. The file comes from the repository, so anyone who can propose a
+ * change can edit it. docs/settings.md lists what this guard covers and what it does not.
  * @throws ConfigError before anything is sent
  */
 export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Settings): void {
@@ -15,16 +14,19 @@ export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Sett
   const steering = [apiUrl, caFile].find((setting) => setting?.origin === 'project file');
   if (credentials.length === 0 || steering === undefined) return;
   if (caFile?.origin === 'project file' && credentials.some(({ origin }) => origin === 'profile')) {
-    throw new ConfigError("the project file's caFile cannot vouch for where your profile's credentials go", {
-      hint: `if you trust ${caFile.value}: rungate config set caFile ${caFile.value}`,
-    });
+    throw new ConfigError(
+      "caFile in the project file must not decide where your profile's credentials are sent",
+      {
+        hint: `if you trust ${caFile.value}: rungate config set caFile ${caFile.value}`,
+      },
+    );
   }
   if (runsForFork(io.env, io.readFile)) {
     const name = steering === apiUrl ? 'apiUrl' : 'caFile';
     throw new ConfigError(
-      `this pipeline runs for a change from outside the repository, and its project file gives ${name}: the credentials are not sent there`,
+      `the credentials were not sent: this pipeline may run for a fork, and its project file sets ${name}`,
       {
-        hint: 'set RUNGATE_API_URL beside the credentials (and give --ca-file, if it takes one): both come before the file',
+        hint: 'set RUNGATE_API_URL where the credentials are set (and pass --ca-file if you need one): both take precedence over the file',
       },
     );
   }
@@ -33,25 +35,25 @@ export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Sett
 const originOf = (address = '') => parseUrl(address)?.origin ?? null;
 
 /**
- * Where nobody has given a command, as when TAB is pressed, a credential goes only to the service that its own source names:
- * that of the environment to RUNGATE_API_URL, that of a profile to the service it was given for, which `loadSettings` checks.
+ * Restricts shell completion, where the user has not run a command: a credential from the environment is sent only to
+ * RUNGATE_API_URL, one from a profile only to the service it was saved for (checked by `loadSettings`).
  * @throws ConfigError before anything is sent
  */
 export function guardOwnAddress(io: Io, { apiUrl, caFile, apiKey, token }: Settings): void {
   const own = originOf(io.env.RUNGATE_API_URL?.trim());
   const isOwn = own !== null && own === originOf(apiUrl?.value) && caFile?.origin !== 'project file';
   if (isOwn || [apiKey, token].every((one) => one === undefined || one.origin === 'profile')) return;
-  throw new ConfigError('the credentials and the address of the service are from different sources', {
-    hint: 'set RUNGATE_API_URL beside the credentials',
+  throw new ConfigError('the credentials and the URL of the service come from different sources', {
+    hint: 'set RUNGATE_API_URL where the credentials are set',
   });
 }
 
 /**
- * Says more of a missing credential where its variable is there, and empty: a CI fills in nothing where a pipeline may not
- * have the secret, as for a pull request from a fork.
+ * Improves the hint for a missing credential if its variable is set but empty: that is how a CI withholds a secret, for
+ * example from a pull request from a fork.
  */
 export function explainEmpty(error: CredentialError, env: Io['env']): void {
   const empty = ['RUNGATE_API_KEY', 'RUNGATE_TOKEN'].find((name) => env[name]?.trim() === '');
   if (empty === undefined) return;
-  error.hint = `${empty} is there, and empty: a CI gives no secrets to a pull request from a fork, nor to a job that the secret is not shared with; leave the job out there, or check the secret's name`;
+  error.hint = `${empty} is set but empty: a CI withholds secrets from pull requests from forks, and from jobs that the secret is not shared with; skip the job there, or check the name of the secret`;
 }

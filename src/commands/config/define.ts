@@ -9,8 +9,8 @@ export function defineConfig(group: Command, bind: Bind): void {
   const list = group
     .command('list')
     .summary('show every setting and where it comes from')
-    .description('Show every setting and where it comes from. Secrets are shown as set or not set.')
-    .option('--ref <ref>', 'as it is for this branch or tag');
+    .description('Show every setting and where it comes from. Secrets are shown only as set or not set.')
+    .option('--ref <ref>', 'the branch or tag to show the settings for');
   examples(list, 'rungate config list');
   bind(list, {
     run: async (context) => (await import('./show.ts')).listCommand(context),
@@ -19,9 +19,9 @@ export function defineConfig(group: Command, bind: Bind): void {
   const get = group
     .command('get')
     .summary('show one setting')
-    .description('Show the value of one setting, from wherever it comes; nothing when it is not set.')
+    .description('Show the value of one setting, whatever its source. Prints nothing if it is not set.')
     .argument('<name>', 'a setting, such as project or timeout')
-    .option('--ref <ref>', 'as it is for this branch or tag');
+    .option('--ref <ref>', 'the branch or tag to show the setting for');
   completes(get, 'name', { from: 'settings' });
   examples(get, 'rungate config get interval');
   bind(get, {
@@ -30,10 +30,10 @@ export function defineConfig(group: Command, bind: Bind): void {
 
   const set = group
     .command('set')
-    .summary('keep a setting in your profile')
-    .description('Keep a setting in your profile. Secrets are kept by rungate login.')
+    .summary('save a setting in your profile')
+    .description('Save a setting in your profile. For secrets, use rungate login.')
     .argument('<name>', 'a setting, such as project or timeout')
-    .argument('<value>', 'a list with commas: smoke,nightly; on: cancelled=fail,timeout=warn');
+    .argument('<value>', 'the value; for tags smoke,nightly; for on cancelled=fail,timeout=warn');
   completes(set, 'name', { from: 'plain-settings' });
   completes(set, 'value', { from: 'setting-values' });
   examples(set, 'rungate config set project shop', 'rungate config set on cancelled=fail,timeout=warn');
@@ -46,8 +46,8 @@ export function defineConfig(group: Command, bind: Bind): void {
 
   const unset = group
     .command('unset')
-    .summary('take a setting or a secret out of your profile')
-    .description('Take a setting or a secret out of your profile.')
+    .summary('remove a setting or a secret from your profile')
+    .description('Remove a setting or a secret from your profile.')
     .argument('<name>', 'a setting, or apiKey, token, webhookSecrets, tenantSecret');
   completes(unset, 'name', { from: 'settings' });
   examples(unset, 'rungate config unset apiKey');
@@ -58,8 +58,8 @@ export function defineConfig(group: Command, bind: Bind): void {
 
   const path = group
     .command('path')
-    .summary('show where profiles are kept')
-    .description('Show the path of the file of profiles, whether it is there or not.');
+    .summary('show where profiles are stored')
+    .description('Show the path of the profiles file, whether it exists or not.');
   examples(path, 'rungate config path');
   bind(path, {
     newProfile: true,
@@ -71,17 +71,17 @@ export function defineConfig(group: Command, bind: Bind): void {
 export function defineLogin(command: Command, bind: Bind): void {
   command
     .description(
-      'Keep a secret in your profile, for this machine. It is asked for without being shown, or read from standard input. An API key or a token is checked with the service: one that is refused is not kept (exit code 6); if the service cannot be reached, it is kept with a warning.',
+      'Save a secret in your profile on this machine. rungate prompts for it without showing it, or reads it from standard input. It checks an API key or a token with the service and does not save one that the service refuses (exit code 6). If the service cannot be reached, rungate saves it with a warning.',
     )
     .usage('[options]')
     .optionsGroup('Which secret:')
     .option('--api-key', 'an API key (the default)')
     .option('--token', 'the bearer token of a user session')
-    .option('--webhook-secret', 'what deliveries are signed with; several, one in a line, during rotation')
-    .option('--tenant-secret', 'what the tenant signs deliveries with');
+    .option('--webhook-secret', 'the secret that signs deliveries; during a rotation several, one per line')
+    .option('--tenant-secret', "the tenant's secret that signs deliveries");
   examples(
     command,
-    'rungate login --api-url https://service.example.com  # asks for the key',
+    'rungate login --api-url https://service.example.com  # prompts for the key',
     'printf %s "$RUNGATE_API_KEY" \\\n    | rungate login --api-url https://service.example.com',
   );
   bind(command, {
@@ -96,7 +96,7 @@ export function defineLogin(command: Command, bind: Bind): void {
 export function defineLogout(command: Command, bind: Bind): void {
   command
     .description(
-      'Remove secrets from your profile: all of them, or those that you name. Settings stay, and nothing is sent: a key stays valid until it is deleted with rungate keys delete.',
+      'Remove secrets from your profile: all of them, or those that you name. Settings remain, and nothing is sent: a key stays valid until you delete it with rungate keys delete.',
     )
     .usage('[options]')
     .optionsGroup('Which secrets (default: all):')

@@ -19,14 +19,14 @@ function chosenKind(flags: LoginFlags): SecretKind {
   const chosen = namedKinds(flags);
   if (chosen.length > 1) {
     const given = chosen.map((kind) => secretKinds[kind].flag).join(' and ');
-    throw new UsageError(`${given}: one secret at a time`, { hint: 'call rungate login once for each' });
+    throw new UsageError(`${given} cannot be combined`, { hint: 'run rungate login once for each secret' });
   }
   return chosen[0] ?? 'apiKey';
 }
 
 /**
- * The service that a credential is given for. Not what a project file says: a repository must not have a key that its
- * reader types in kept for an address of its own.
+ * Returns the service that the credential is for. It never comes from the project file: a repository must not be able to
+ * tie a typed key to a URL of its choice.
  */
 function service({ settings: { apiUrl } }: Context, flags: LoginFlags): URL {
   if (apiUrl !== undefined && apiUrl.origin !== 'project file') {
@@ -40,21 +40,21 @@ function service({ settings: { apiUrl } }: Context, flags: LoginFlags): URL {
   const found =
     apiUrl === undefined
       ? ''
-      : `; the project file says ${sanitize(apiUrl.value)}, which is yours to confirm`;
-  throw new UsageError(`nothing says which service this is for${found}`, { hint: 'give --api-url <url>' });
+      : `; the project file names ${sanitize(apiUrl.value)}, but login needs your confirmation`;
+  throw new UsageError(`no service given${found}`, { hint: 'give --api-url <url>' });
 }
 
-/** What was typed or piped, without the newline at its end. */
+/** Reads the typed or piped secret, without its trailing newline. */
 async function readSecretText({ io }: Context, question: string): Promise<string> {
   const typed = await io.askSecret(question);
   const text = typed ?? new TextDecoder().decode(await io.readStdin()).replace(/\r?\n$/, '');
   if (text.trim() !== '') return text;
-  throw new UsageError(typed === null ? 'nothing came on standard input' : 'nothing was typed', {
-    hint: 'pipe the secret: rungate login < file; or type it when asked',
+  throw new UsageError(typed === null ? 'standard input is empty' : 'no secret was typed', {
+    hint: 'pipe the secret (rungate login < file), or type it at the prompt',
   });
 }
 
-/** @throws UsageError that does not repeat it */
+/** Checks that a secret can be sent in a header. @throws UsageError that does not repeat it */
 function checkHeaderValue(what: CredentialKind, secret: string): string {
   const found = unsendable(what, secret, commandNames);
   if (found === null) return secret;
@@ -63,21 +63,25 @@ function checkHeaderValue(what: CredentialKind, secret: string): string {
 }
 
 /**
- * Asks the service about a credential. Returns what a person should know of its answer, in words that follow the name of
- * the credential, or null if the service accepts it.
+ * Checks a credential with the service. Returns a warning, as a predicate that follows the name of the credential, or null
+ * if the service accepts it.
  * @throws HttpError if the service refuses it
  */
-async function doubtOf(context: Context, kind: 'apiKey' | 'token', secret: string): Promise<string | null> {
+async function warningFor(
+  context: Context,
+  kind: 'apiKey' | 'token',
+  secret: string,
+): Promise<string | null> {
   const { checkCredential, refusedHint } = await import('./credential-check.ts');
   const state = await checkCredential(await context.connectAs(kind, secret), kind);
   if (state.kind === 'unchecked') return `could not be checked: ${sanitize(state.error.message)}`;
   if (state.kind === 'accepted')
-    return state.denied === null ? null : `has few rights: ${sanitize(state.denied.message)}`;
+    return state.denied === null ? null : `has limited access: ${sanitize(state.denied.message)}`;
   state.error.hint = refusedHint(kind, state.error);
   throw state.error;
 }
 
-/** `rungate login`: keeps one secret in the profile; one that is sent, for one service, unless that refuses it. */
+/** `rungate login`: saves one secret in the profile. A credential is tied to its service, and not saved if that refuses it. */
 export async function loginCommand(context: Context, flags: LoginFlags): Promise<number> {
   const { output } = context;
   const kind = chosenKind(flags);
@@ -87,58 +91,58 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   const isSent = kind === 'apiKey' || kind === 'token';
   const url = isSent ? service(context, flags) : null;
   const secret = await readSecretText(context, `${what}${url === null ? '' : ` for ${url.origin}`}: `);
-  const keep = keeping(kind, secret, url, context.settings.apiUrl?.value);
-  const doubt = isSent ? await doubtOf(context, kind, secret) : null;
-  let lost: string[] = [];
+  const update = profileUpdate(kind, secret, url, context.settings.apiUrl?.value);
+  const warning = isSent ? await warningFor(context, kind, secret) : null;
+  let replaced: string[] = [];
   await changeStore(context, (profiles) =>
     changeProfile(profiles, profile.name, (old) => {
-      const now = keep(old);
-      lost = lostOf(kind, old, now);
-      return now;
+      const updated = update(old);
+      replaced = replacedBy(kind, old, updated);
+      return updated;
     }),
   );
   const purpose = url === null ? '' : ` for ${url.origin}`;
-  const accepted = isSent && doubt === null ? '; the service accepts it' : '';
-  await output.note(`the ${what}${purpose} is kept in profile ${profile.name}: ${sanitize(path)}${accepted}`);
-  if (doubt !== null) {
-    await output.alert(`${output.paint('warn', 'warning:')} the ${what} ${doubt}`);
-    await output.alert('  → it is kept; rungate doctor checks it again');
+  const accepted = isSent && warning === null ? '; the service accepts it' : '';
+  await output.note(`saved the ${what}${purpose} in profile ${profile.name}: ${sanitize(path)}${accepted}`);
+  if (warning !== null) {
+    await output.alert(`${output.paint('warn', 'warning:')} the ${what} ${warning}`);
+    await output.alert('  → it was saved anyway; run rungate doctor to check it again');
   }
-  await speakOfLost(context, lost, doubt !== null);
+  await reportReplaced(context, replaced, warning !== null);
   const stronger = context.settings[name];
   if (stronger?.origin === 'environment') {
-    await output.note(`${stronger.detail} is set as well, and comes first`);
+    await output.note(`${stronger.detail} is also set, and takes precedence`);
   }
   return exitCodes.ok;
 }
 
-/** What the profile had and has no more. */
-function lostOf(kind: SecretKind, old: Profile, now: Profile): string[] {
+/** Returns what the old profile had that the new one has not. */
+function replacedBy(kind: SecretKind, old: Profile, updated: Profile): string[] {
   const { name, what } = secretKinds[kind];
   const secret = old.secrets[name];
   const { apiUrl } = old.settings;
-  const lost: string[] = [];
-  if (secret !== undefined && !isDeepStrictEqual(secret, now.secrets[name])) {
+  const replaced: string[] = [];
+  if (secret !== undefined && !isDeepStrictEqual(secret, updated.secrets[name])) {
     const bound = typeof secret === 'object' && 'origin' in secret;
-    lost.push(`the ${what} ${bound ? `for ${sanitize(secret.origin)}` : 'that it had'}`);
+    replaced.push(`the ${bound ? `${what} for ${sanitize(secret.origin)}` : `previous ${what}`}`);
   }
   const address = (url = '') => parseUrl(url)?.href;
-  if (apiUrl !== undefined && address(apiUrl) !== address(now.settings.apiUrl))
-    lost.push(`the apiUrl ${sanitize(apiUrl)}`);
-  return lost;
+  if (apiUrl !== undefined && address(apiUrl) !== address(updated.settings.apiUrl))
+    replaced.push(`the apiUrl ${sanitize(apiUrl)}`);
+  return replaced;
 }
 
-/** Says what was overwritten; it must not be missed where nobody knows whether the new credential is right. */
-async function speakOfLost({ output, sources }: Context, lost: readonly string[], isLoud: boolean) {
-  if (lost.length === 0) return;
-  const say = isLoud ? output.alert : output.note;
-  const mark = isLoud ? `${output.paint('warn', 'warning:')} ` : '';
-  await say(`${mark}profile ${sources.profile.name} no longer has ${lost.join(' and ')}`);
-  await say('  → to keep several, name a profile for each: rungate login --profile <name>');
+/** Reports what was overwritten: as a warning, even with --quiet, if the new credential could not be checked. */
+async function reportReplaced({ output, sources }: Context, replaced: readonly string[], isWarning: boolean) {
+  if (replaced.length === 0) return;
+  const say = isWarning ? output.alert : output.note;
+  const mark = isWarning ? `${output.paint('warn', 'warning:')} ` : '';
+  await say(`${mark}profile ${sources.profile.name} no longer has ${replaced.join(' and ')}`);
+  await say('  → to keep several, use a profile for each: rungate login --profile <name>');
 }
 
-/** What becomes of the profile; a secret that is sent is tied to the host of its service. */
-function keeping(kind: SecretKind, secret: string, url: URL | null, apiUrl = url?.href ?? '') {
+/** Returns the change to the profile. A credential is tied to the scheme, host and port of its service. */
+function profileUpdate(kind: SecretKind, secret: string, url: URL | null, apiUrl = url?.href ?? '') {
   if (kind === 'webhookSecret') {
     return (old: Profile) => withSecret(old, 'webhookSecrets', lines(secret));
   }

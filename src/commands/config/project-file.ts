@@ -6,7 +6,7 @@ import type { Source } from '../../settings/names.ts';
 import { filled } from '../global-options.ts';
 
 /**
- * Returns the bytes of a file that a setting names. A pipe or a device such as `/dev/zero` could be read for ever.
+ * Reads a file that a setting names. Only regular files: a pipe or a device such as `/dev/zero` might never end.
  * @throws the file system's error; Error if it is not a file
  */
 export function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: string): Uint8Array {
@@ -14,19 +14,20 @@ export function readRegularFile(io: Pick<Io, 'inspect' | 'readFile'>, path: stri
   return io.readFile(path);
 }
 
-/** Stands for no project file where one can be named. */
+/** The value that turns the project file off. */
 export const noFile = 'none';
 
 function unreadable(path: string, code: string, cause?: unknown): ConfigError {
-  const hint = 'check that it is a file that you may read, or use --config none to go without one';
-  return new ConfigError(`the project file cannot be read: ${path} (${code})`, { hint, cause });
+  const hint = 'check that it is a regular file that you may read, or use --config none to run without one';
+  return new ConfigError(`cannot read the project file: ${path} (${code})`, { hint, cause });
 }
 
 const codeOf = (cause: unknown) => (cause as NodeJS.ErrnoException).code ?? (cause as Error).message;
 
 /**
- * A folder above may be anybody's, as /tmp is, and a `.git` there makes the search go that far. So both must belong to
- * the user, to root, or to whoever owns the working directory. Git asks the same of a repository.
+ * Checks the owner of a project file above the working directory. Another user may have written it and the `.git` beside
+ * it, for example in /tmp. Both must belong to the user, to root or to the owner of the working directory, as Git
+ * requires of a repository.
  */
 function checkOwner({ inspect, uid, cwd, exists }: Io, path: string): void {
   if (uid === null || dirname(path) === cwd) return;
@@ -36,12 +37,12 @@ function checkOwner({ inspect, uid, cwd, exists }: Io, path: string): void {
     if (stranger === undefined) continue;
     const what = one === path ? 'the project file' : 'the repository of the project file';
     throw new ConfigError(`${what} belongs to another user: ${one} (user id ${stranger})`, {
-      hint: `if you trust it, name it: --config ${path} (or RUNGATE_CONFIG); --config none goes without one`,
+      hint: `if you trust it, name it: --config ${path} (or RUNGATE_CONFIG); to run without a project file: --config none`,
     });
   }
 }
 
-/** What the search finds. It is not passed over where something is wrong with it: that would drop its `strict`. */
+/** Finds the project file. An untrusted or unreadable file is an error: skipping it would drop its `strict`. */
 function findChecked(io: Io): string | null {
   const path = findProjectFile(io.cwd, io.exists);
   if (path === null) return null;
@@ -54,7 +55,7 @@ function findChecked(io: Io): string | null {
 }
 
 /**
- * The path that `--config` or RUNGATE_CONFIG names, null for `none`; undefined if neither names one.
+ * Returns the path that `--config` or RUNGATE_CONFIG names, null for `none`, or undefined if neither is set.
  * @throws UsageError for an empty `--config`
  */
 export function namedProjectFile(
@@ -68,16 +69,16 @@ export function namedProjectFile(
 }
 
 /**
- * The path of the project file that counts: the one that `--config` or RUNGATE_CONFIG names, else the nearest; null where
- * there is none, or `none` is named.
- * @throws UsageError for an empty `--config`, ConfigError for a file that is not to be trusted
+ * Returns the path of the project file to use: the one that `--config` or RUNGATE_CONFIG names, or else the nearest; null
+ * if there is none, or for `none`.
+ * @throws UsageError for an empty `--config`, ConfigError for an untrusted file
  */
 export function chooseProjectFile(io: Io, flag: string | undefined): string | null {
   const named = namedProjectFile(io, flag);
   return named === undefined ? findChecked(io) : named;
 }
 
-/** What the project file gives for the branch or tag that `refOf` tells. @throws ConfigError */
+/** Reads the project file's settings for the branch or tag that `refOf` returns. @throws ConfigError */
 export async function projectFileSource(
   io: Io,
   path: string,

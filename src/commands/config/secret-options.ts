@@ -1,4 +1,4 @@
-/** The options of `login` and `logout` that name a kind of secret. */
+/** The options of `login` and `logout` that choose a kind of secret. */
 export interface KindFlags {
   apiKey?: boolean;
   token?: boolean;
@@ -6,7 +6,7 @@ export interface KindFlags {
   tenantSecret?: boolean;
 }
 
-/** The kinds of secrets that a profile keeps; `sent`: it goes to the service, and so is kept for one service. */
+/** The kinds of secrets in a profile. `sent`: rungate sends it, so a profile ties it to one service. */
 export const secretKinds = {
   apiKey: { flag: '--api-key', name: 'apiKey', what: 'API key', sent: true },
   token: { flag: '--token', name: 'token', what: 'bearer token', sent: true },
@@ -15,7 +15,7 @@ export const secretKinds = {
 } as const;
 export type SecretKind = keyof typeof secretKinds;
 
-/** The kinds that the options name. */
+/** Returns the kinds that the options choose. */
 export function namedKinds(flags: KindFlags): SecretKind[] {
   return (Object.keys(secretKinds) as SecretKind[]).filter((kind) => flags[kind] === true);
 }

@@ -7,22 +7,22 @@ import type { Context } from '../context.ts';
 import { allNames, isSecret, settingName } from './change.ts';
 import { profilesFile } from './store.ts';
 
-/** A value as a file has it; null when it is not set. Never called for a secret. */
-function shownValue(settings: Settings, name: SettingName): unknown {
+/** Returns a value as the JSON of a file; null if it is not set. Never called for a secret. */
+function jsonValue(settings: Settings, name: SettingName): unknown {
   const setting: Setting<SettingValues[SettingName]> | undefined = settings[name];
   return setting === undefined || !isPlainName(name) ? null : writeValue(name, setting.value as never);
 }
 
-/** One setting as data: a secret says only whether it is set. */
+/** Returns one setting for `--json`. For a secret, only whether it is set. */
 function described(settings: Settings, name: SettingName) {
   const setting = settings[name];
   const from = { origin: setting?.origin ?? null, detail: setting?.detail ?? null };
   return isSecret(name)
     ? { set: setting !== undefined, ...from }
-    : { value: shownValue(settings, name), ...from };
+    : { value: jsonValue(settings, name), ...from };
 }
 
-/** A value as a person writes it on the command line. */
+/** Formats a value as on the command line. */
 function plainText(value: unknown): string {
   if (value === null) return '';
   if (Array.isArray(value)) return value.join(',');
@@ -33,14 +33,14 @@ function plainText(value: unknown): string {
 }
 
 function cell(settings: Settings, name: SettingName): string {
-  if (!isSecret(name)) return excerpt(plainText(shownValue(settings, name)));
+  if (!isSecret(name)) return excerpt(plainText(jsonValue(settings, name)));
   return settings[name] === undefined ? 'not set' : 'set';
 }
 
 /** `rungate config list` */
 export async function listCommand({ settings, sources, output }: Context): Promise<number> {
   for (const { name, origin } of sources.withheld) {
-    await output.alert(`${name} is kept for ${sanitize(origin)}, and is not sent to another service`);
+    await output.alert(`${name} in the profile is not used: it was saved for ${sanitize(origin)}`);
   }
   const { profile, projectFile } = sources;
   const policy = Object.entries(policyOf(settings));
@@ -86,7 +86,7 @@ export async function getCommand({ settings, output }: Context, given: string): 
   } else if (settings[name] === undefined) {
     await output.note(`${name} is not set`);
   } else {
-    await output.result(`${sanitize(plainText(shownValue(settings, name)))}\n`);
+    await output.result(`${sanitize(plainText(jsonValue(settings, name)))}\n`);
   }
   return exitCodes.ok;
 }

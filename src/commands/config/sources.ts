@@ -17,46 +17,46 @@ import type { Profile } from '../../settings/profiles.ts';
 import { type GlobalOptions, globalSettings } from '../global-options.ts';
 import { chooseProjectFile, projectFileSource } from './project-file.ts';
 
-/** A credential of the profile that is not used, since it was given for another service. */
+/** A credential of the profile that is not used because it was saved for another service. */
 export interface Withheld {
   readonly name: (typeof sentNames)[number];
   readonly secret: string;
-  /** The service that it was given for. */
+  /** The service that it was saved for. */
   readonly origin: string;
 }
 
-/** Where settings come from, beside the settings. */
+/** The files and the profile that settings come from. */
 export interface Sources {
   readonly profile: ProfileChoice;
-  /** The file of profiles, whether it is there or not; null where there is no place for one. */
+  /** The path of the profiles file, whether it exists or not; null if there is no folder for it. */
   readonly profilesFile: string | null;
   readonly projectFile: string | null;
   readonly withheld: readonly Withheld[];
-  /** The secrets that the profile keeps, used or not. */
+  /** The secrets in the profile, used or not. */
   readonly kept: readonly SecretName[];
-  /** Why this user cannot read the file of profiles: there is no profile then; null where it can be read. */
+  /** The error if this user cannot read the profiles file, so that there is no profile; otherwise null. */
   readonly unreadable: ConfigError | null;
-  /** Others than its owner may read the file of profiles. */
+  /** Users other than its owner may read the profiles file. */
   readonly exposed: boolean;
 }
 
 export interface SourceOptions {
-  /** The profile that is named may be one that is not there yet. */
+  /** The named profile does not have to exist yet. */
   readonly newProfile?: boolean;
-  /** The project file that is named may be one that is not there yet. */
+  /** The named project file does not have to exist yet. */
   readonly newProjectFile?: boolean;
-  /** The profile is changed: that it cannot be read is an error. */
+  /** The command changes the profile, so an unreadable profiles file is an error. */
   readonly changesProfile?: boolean;
-  /** The command says itself that the file of profiles cannot be read. */
+  /** The command itself reports an unreadable profiles file. */
   readonly showsUnreadable?: boolean;
-  /** The branch or tag that `branches` in the project file is about; asked for only where there are some. */
+  /** Returns the branch or tag for `branches` in the project file; called only if the file has any. */
   refOf?(): Promise<string | null> | string | null;
 }
 
 function unknownProfile({ name, by }: ProfileChoice, names: readonly string[]): UsageError | ConfigError {
-  const message = `there is no profile "${name}", which ${by} names`;
-  const known = names.length === 0 ? 'there are none yet' : `the profiles are ${names.join(', ')}`;
-  const hint = `${known}; rungate login --profile ${name} makes it`;
+  const message = `no profile "${name}" exists (from ${by})`;
+  const known = names.length === 0 ? 'no profiles exist yet' : `existing profiles: ${names.join(', ')}`;
+  const hint = `${known}; to create it: rungate login --profile ${name}`;
   return by === '--profile' ? new UsageError(message, { hint }) : new ConfigError(message, { hint });
 }
 
@@ -64,11 +64,11 @@ export interface Stored extends StateText {
   readonly path: string;
 }
 
-/** This user has no access to the file of profiles or to its folder. */
+/** This user has no access to the profiles file or to its folder. */
 class NoAccess extends ConfigError {}
 const noAccess = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR'];
 
-/** The file of profiles; null where there is none, which is found out without loading anything. @throws ConfigError */
+/** Reads the profiles file; null if there is none, which costs no loading of modules. @throws ConfigError */
 export function readStored(io: Io): Stored | null {
   const path = profilesPath(io);
   if (path === null) return null;
@@ -77,13 +77,14 @@ export function readStored(io: Io): Stored | null {
     return stored === null ? null : { ...stored, path };
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    const hint = 'check that it is a file that you may read, or set RUNGATE_CONFIG_DIR to another folder';
-    const Kind = noAccess.includes(code) ? NoAccess : ConfigError;
-    throw new Kind(`the file of profiles cannot be read: ${path} (${code})`, { hint, cause });
+    const hint =
+      'check that it is a regular file that you may read, or set RUNGATE_CONFIG_DIR to another folder';
+    const ErrorClass = noAccess.includes(code) ? NoAccess : ConfigError;
+    throw new ErrorClass(`cannot read the profiles file: ${path} (${code})`, { hint, cause });
   }
 }
 
-/** The file of profiles, or why this user has no access to it. @throws ConfigError if it is damaged */
+/** Reads the profiles file, or returns the error if this user has no access to it. @throws ConfigError otherwise */
 function readIfAllowed(io: Io): { stored: Stored | null; unreadable: ConfigError | null } {
   try {
     return { stored: readStored(io), unreadable: null };
@@ -98,7 +99,7 @@ async function profileSource(own: Profile, path: string, { name, by }: ProfileCh
   return profiles.profileSource(own, by === null ? path : `${path}, profile ${name}`);
 }
 
-/** Takes out what the profile keeps for another service than the one that is meant now. */
+/** Drops the profile's credentials that were saved for another service than the current one. */
 function withhold(
   settings: Settings,
   kept: Profile['secrets'] = {},
@@ -116,7 +117,7 @@ function withhold(
   return { settings: Object.fromEntries(Object.entries(settings).filter(isUsed)), withheld };
 }
 
-/** Settings from the flags, the environment, the project file, the profile and the defaults, and where those are. */
+/** Loads the settings from the flags, the environment, the project file, the profile and the defaults. */
 export async function loadSettings(
   io: Io,
   globals: GlobalOptions,
@@ -128,7 +129,7 @@ export async function loadSettings(
   const isNewFile = options.newProjectFile === true && projectFile !== null && !io.exists(projectFile);
   const { stored, unreadable } = readIfAllowed(io);
   if (unreadable !== null && (profile.by !== null || options.changesProfile === true)) throw unreadable;
-  const profiles = stored === null ? {} : await (await import('./store.ts')).understand(io, stored);
+  const profiles = stored === null ? {} : await (await import('./store.ts')).parseStored(io, stored);
   const own = Object.hasOwn(profiles, profile.name) ? profiles[profile.name] : undefined;
   if (own === undefined && profile.by !== null && options.newProfile !== true) {
     throw unknownProfile(profile, Object.keys(profiles));
@@ -141,7 +142,7 @@ export async function loadSettings(
     defaultSettings,
   ]);
   const { settings, withheld } = withhold(merged, own?.secrets);
-  // Windows has no such modes.
+  // Windows has no file modes.
   const exposed = stored?.exposed === true && io.platform !== 'win32';
   const kept = secretNames.filter((name) => own?.secrets[name] !== undefined);
   const profilesFile = profilesPath(io);
@@ -149,7 +150,7 @@ export async function loadSettings(
   return { settings, sources };
 }
 
-/** Every secret that profiles keep, as far as they can be read: for taking them out of messages. */
+/** Returns every secret in the readable profiles, so that messages can be redacted. */
 export async function keptSecrets(io: Io): Promise<string[]> {
   try {
     const stored = readStored(io);

@@ -4,45 +4,46 @@ import type { Output } from '../../output/output.ts';
 import { excerpt } from '../../sanitize.ts';
 import { DamagedProfiles, type Profiles, readProfiles, writeProfiles } from '../../settings/profiles.ts';
 
-/** What changing the profiles takes of a command's context. */
+/** The part of a command's context that changing profiles needs. */
 interface Surroundings {
   readonly io: Io;
   readonly output: Output;
   readonly sources: { readonly profilesFile: string | null };
 }
 
-/** Where profiles are kept. @throws ConfigError where there is no place for them */
+/** Returns the path of the profiles file. @throws ConfigError if there is no folder for it */
 export function profilesFile({ sources }: Pick<Surroundings, 'sources'>): string {
   if (sources.profilesFile !== null) return sources.profilesFile;
-  throw new ConfigError('there is no place for profiles: neither a home folder nor RUNGATE_CONFIG_DIR', {
-    hint: 'set RUNGATE_CONFIG_DIR to a folder of yours',
+  throw new ConfigError('no folder for profiles: neither a home folder nor RUNGATE_CONFIG_DIR is set', {
+    hint: 'set RUNGATE_CONFIG_DIR to a folder that you own',
   });
 }
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
-/** `20261120T235528123Z` */
+/** Formats a time as `20261120T235528123Z`. */
 const timeSuffix = (now: number) => new Date(now).toISOString().replace(/[-:.]/g, '');
 
-/** Renames a file that cannot be understood, so that nothing in it is lost and nothing is made of it either. */
+/** Moves a damaged file out of the way, so that its content is kept but not used. */
 async function setAside(io: Io, path: string, text: string, damage: DamagedProfiles): Promise<ConfigError> {
-  const hint = 'mend it and rename it back, or make a new one with rungate login and rungate config set';
+  const hint = 'fix it and rename it back, or create a new one with rungate login and rungate config set';
   let aside: string | null;
   try {
     aside = await io.stateFile(path).setAside(text, `damaged-${timeSuffix(io.clock.now())}`);
   } catch (cause) {
-    const message = `${damage.message}; the file of profiles is damaged, and cannot be set aside (${codeOf(cause)})`;
-    return new ConfigError(message, { hint: 'mend it, or move it away', cause });
+    const message = `${damage.message}; the profiles file is damaged and could not be renamed (${codeOf(cause)})`;
+    return new ConfigError(message, { hint: 'fix it, or move it away', cause });
   }
-  const done = aside === null ? 'somebody has changed it since: try again' : `it is now ${aside}`;
-  return new ConfigError(`${damage.message}; the file of profiles was damaged: ${done}`, {
+  const done =
+    aside === null ? 'another process has changed it since: try again' : `it was moved to ${aside}`;
+  return new ConfigError(`${damage.message}; the profiles file is damaged: ${done}`, {
     hint,
     cause: damage,
   });
 }
 
-/** The profiles of a text. @throws ConfigError; a text that cannot be understood is set aside first */
-export async function understand(io: Io, { path, text }: { path: string; text: string }): Promise<Profiles> {
+/** Parses the profiles file. @throws ConfigError, after moving a damaged file aside */
+export async function parseStored(io: Io, { path, text }: { path: string; text: string }): Promise<Profiles> {
   try {
     return readProfiles(path, text);
   } catch (error) {
@@ -50,7 +51,7 @@ export async function understand(io: Io, { path, text }: { path: string; text: s
   }
 }
 
-/** Changes the profiles as they are when nobody else changes them. */
+/** Changes the profiles under a lock, so that concurrent changes are not lost. */
 export async function changeStore(
   context: Surroundings,
   change: (profiles: Profiles) => Profiles,
@@ -74,8 +75,8 @@ export async function changeStore(
     if (error instanceof RungateError || code === undefined) throw error;
     const hint =
       code === 'ELOCKED'
-        ? `another rungate holds ${path}.lock; when there is none, remove that file`
-        : 'check the folder and who may write to it, or give another one with RUNGATE_CONFIG_DIR';
-    throw new ConfigError(`the profile cannot be written: ${path} (${code})`, { hint, cause: error });
+        ? `another rungate process holds ${path}.lock; if none is running, remove that file`
+        : 'check the permissions of the folder, or set RUNGATE_CONFIG_DIR to another one';
+    throw new ConfigError(`cannot write the profile: ${path} (${code})`, { hint, cause: error });
   }
 }

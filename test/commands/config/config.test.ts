@@ -35,7 +35,7 @@ async function list(settings: Settings = {}, argv: string[] = []): Promise<Recor
   return JSON.parse(out).settings;
 }
 
-/** How the command line and the environment give a setting, where they do. */
+/** The options and variables that set a setting. */
 const flags: Record<string, (value: string) => string[]> = {
   apiUrl: (value) => ['--api-url', value],
   auth: (value) => ['--auth', value],
@@ -49,37 +49,43 @@ const variables: Record<string, string> = {
   strict: 'RUNGATE_STRICT',
 };
 
-describe('precedence', () => {
-  it.each(sampleNames)('of %s is flag, environment, project file, profile, default', async (name) => {
-    const value = samples[name].right[0]?.[0];
-    write({ default: { settings: { [name]: value } } });
-    const file = {
-      cwd: '/repo/a',
-      files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ [name]: value }) },
-    };
-    if (name !== 'format') {
-      expect((await list())[name]).toMatchObject({ origin: 'profile', detail: path });
-      expect((await list(file))[name]).toMatchObject({
-        origin: 'project file',
-        detail: '/repo/.rungate.json',
-      });
-    }
-    const variable = variables[name];
-    if (variable !== undefined) {
-      const env = { [variable]: String(value) };
-      expect((await list({ ...file, env }))[name]).toMatchObject({ origin: 'environment', detail: variable });
-    }
-    const flag = flags[name]?.(String(value));
-    if (flag !== undefined) {
-      const env = variable === undefined ? {} : { [variable]: String(value) };
-      expect((await list({ ...file, env }, flag))[name]).toMatchObject({ origin: 'flag', detail: null });
-    }
-    rmSync(path);
-    const fallback = ['interval', 'timeout', 'maxAttempts'].includes(name) ? 'default' : null;
-    if (name !== 'format') expect((await list())[name]).toMatchObject({ origin: fallback, detail: null });
-  });
+describe('settings', () => {
+  it.each(sampleNames)(
+    'take %s from flag, environment, project file, profile or default, in this order',
+    async (name) => {
+      const value = samples[name].right[0]?.[0];
+      write({ default: { settings: { [name]: value } } });
+      const file = {
+        cwd: '/repo/a',
+        files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ [name]: value }) },
+      };
+      if (name !== 'format') {
+        expect((await list())[name]).toMatchObject({ origin: 'profile', detail: path });
+        expect((await list(file))[name]).toMatchObject({
+          origin: 'project file',
+          detail: '/repo/.rungate.json',
+        });
+      }
+      const variable = variables[name];
+      if (variable !== undefined) {
+        const env = { [variable]: String(value) };
+        expect((await list({ ...file, env }))[name]).toMatchObject({
+          origin: 'environment',
+          detail: variable,
+        });
+      }
+      const flag = flags[name]?.(String(value));
+      if (flag !== undefined) {
+        const env = variable === undefined ? {} : { [variable]: String(value) };
+        expect((await list({ ...file, env }, flag))[name]).toMatchObject({ origin: 'flag', detail: null });
+      }
+      rmSync(path);
+      const fallback = ['interval', 'timeout', 'maxAttempts'].includes(name) ? 'default' : null;
+      if (name !== 'format') expect((await list())[name]).toMatchObject({ origin: fallback, detail: null });
+    },
+  );
 
-  it('each value is shown as a file has it', async () => {
+  it('are listed in the form that a file has', async () => {
     write({
       default: { settings: { interval: 90, timeout: '0.5h', tags: ['a', 'b'], on: { failed: 'warn' } } },
     });
@@ -92,7 +98,7 @@ describe('precedence', () => {
     });
   });
 
-  it('a process or tags replace both of a weaker source', async () => {
+  it('take both process and tags from the strongest source that has either', async () => {
     write({ default: { settings: { tags: ['nightly'] } } });
     const files = { '/repo/.git': '', '/repo/.rungate.json': '{"process": "checkout"}' };
     const listed = await list({ cwd: '/repo', files });
@@ -100,14 +106,14 @@ describe('precedence', () => {
     expect(listed.tags).toMatchObject({ value: null, origin: null });
   });
 
-  it('on is merged verdict by verdict', async () => {
+  it('merge on verdict by verdict', async () => {
     write({ default: { settings: { on: { cancelled: 'pass', timeout: 'warn' } } } });
     const files = { '/repo/.git': '', '/repo/.rungate.json': '{"on": {"cancelled": "fail"}}' };
     const { on } = await list({ cwd: '/repo', files });
     expect(on).toMatchObject({ value: { cancelled: 'fail', timeout: 'warn' }, origin: 'project file' });
   });
 
-  it('of the policy is said verdict by verdict', async () => {
+  it('come with the policy and its source for each verdict', async () => {
     write({ default: { settings: { on: { timeout: 'warn', cancelled: 'pass' } } } });
     const files = {
       '/repo/.git': '',
@@ -129,7 +135,7 @@ describe('precedence', () => {
     expect(table.out).toContain('gate on cancelled\tfail\tenvironment\tRUNGATE_STRICT\n');
   });
 
-  it('of a branch is that of its file, and its name is told', async () => {
+  it('for a branch come with the path of the file and the name of the branch', async () => {
     const file = '{"timeout": "1h", "branches": {"main": {"timeout": "2h"}}}';
     const settings = { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': file } };
     expect((await list(settings, ['--ref', 'main'])).timeout).toEqual({
@@ -144,7 +150,7 @@ describe('precedence', () => {
 describe('config list', () => {
   const secrets = { RUNGATE_API_KEY: 'k3y-one', RUNGATE_WEBHOOK_SECRET: 'wh-one\nwh-two' };
 
-  it('shows every setting by name, and of secrets only whether they are set', async () => {
+  it('shows every setting, and for secrets only whether they are set', async () => {
     const listed = await list({ env: secrets });
     expect(Object.keys(listed).toSorted()).toEqual([...plainNames, ...secretNames].toSorted());
     expect(listed.apiKey).toEqual({ set: true, origin: 'environment', detail: 'RUNGATE_API_KEY' });
@@ -155,7 +161,7 @@ describe('config list', () => {
     }
   });
 
-  it('as JSON has a version, the profile and the files', async () => {
+  it('prints JSON with a version, the profile and the files', async () => {
     const { out } = await run(['config', 'list', '--json']);
     expect(JSON.parse(out)).toMatchObject({
       schemaVersion: 1,
@@ -165,7 +171,7 @@ describe('config list', () => {
     });
   });
 
-  it('as text has a line for each', async () => {
+  it('prints text with one line per setting', async () => {
     const { out } = await run(['config', 'list'], { env: { RUNGATE_PROJECT: 'shop', ...secrets } });
     expect(out).toContain('project\tshop\tenvironment\tRUNGATE_PROJECT\n');
     expect(out).toContain('apiKey\tset\tenvironment\tRUNGATE_API_KEY\n');
@@ -175,7 +181,7 @@ describe('config list', () => {
 });
 
 describe('config get', () => {
-  it('prints the value alone', async () => {
+  it('prints only the value', async () => {
     write({ default: { settings: { tags: ['a', 'b'], interval: '5s', strict: false } } });
     expect((await config('get', 'tags')).out).toBe('a,b\n');
     expect((await config('get', 'interval')).out).toBe('5s\n');
@@ -183,7 +189,7 @@ describe('config get', () => {
     expect(await config('get', 'project')).toEqual({ code: 0, out: '', err: 'project is not set\n' });
   });
 
-  it('as JSON says where it came from', async () => {
+  it('prints JSON with the source of the value', async () => {
     expect(JSON.parse((await config('get', 'timeout', '--json')).out)).toEqual({
       schemaVersion: 1,
       name: 'timeout',
@@ -193,13 +199,13 @@ describe('config get', () => {
     });
   });
 
-  it('of a secret says only that it is set', async () => {
+  it('prints only whether a secret is set', async () => {
     const { out } = await run(['config', 'get', 'token'], { env: { RUNGATE_TOKEN: 'jwt-one' } });
     expect(out).toBe('set\n');
     expect((await config('get', 'apiKey')).out).toBe('not set\n');
   });
 
-  it.each(['get', 'set', 'unset'])('%s names the nearest setting', async (command) => {
+  it.each(['get', 'set', 'unset'])('%s suggests the nearest setting for an unknown name', async (command) => {
     const value = command === 'set' ? ['1'] : [];
     const { code, err } = await config(command, 'intervall', ...value);
     expect(code).toBe(64);
@@ -227,7 +233,7 @@ describe('config set', () => {
     ['env.providerModelField', 'acmeModel', 'acmeModel'],
     ['webhook.timestampHeader', 'X-Acme-Timestamp', 'X-Acme-Timestamp'],
     ['webhook.signatureHeader', 'X-Acme-Signature', 'X-Acme-Signature'],
-  ])('%s %s keeps %j, and it is what rungate uses then', async (name, text, json) => {
+  ])('%s %s saves %j, which rungate then uses', async (name, text, json) => {
     expect(await config('set', name, text)).toMatchObject({ code: 0, out: '' });
     expect(kept().default.settings).toEqual({ [name]: json });
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -237,7 +243,7 @@ describe('config set', () => {
     else expect(out).toBe(`${plain}\n`);
   });
 
-  it('knows every setting', () => expect(plainNames).toHaveLength(18));
+  it('is tested with every setting', () => expect(plainNames).toHaveLength(18));
 
   it.each([
     ['strict', 'yes'],
@@ -249,12 +255,12 @@ describe('config set', () => {
     ['tags', ' , '],
     ['format', 'xml'],
     ['project', ''],
-  ])('%s %j is a usage error, and nothing is kept', async (name, text) => {
+  ])('%s %j is a usage error and saves nothing', async (name, text) => {
     expect(await config('set', name, text)).toMatchObject({ code: 64, out: '' });
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('process takes the place of tags, and tags that of process', async () => {
+  it('replaces tags with a process and a process with tags', async () => {
     await config('set', 'tags', 'a');
     await config('set', 'process', 'checkout');
     expect(kept().default.settings).toEqual({ process: 'checkout' });
@@ -262,12 +268,12 @@ describe('config set', () => {
     expect(kept().default.settings).toEqual({ tags: ['b'] });
   });
 
-  it('says when something stronger makes it moot', async () => {
+  it('notes that a stronger source overrides the setting', async () => {
     const { err } = await run(['config', 'set', 'project', 'a'], { env: { RUNGATE_PROJECT: 'b' } });
-    expect(err).toMatch(/the environment gives project as well, and comes first/);
+    expect(err).toMatch(/the environment also sets project, and takes precedence/);
   });
 
-  it('where nothing can be written is a configuration error', async () => {
+  it('is a configuration error if the folder is not writable', async () => {
     writeFileSync(join(folder, 'file'), '');
     const env = { RUNGATE_CONFIG_DIR: join(folder, 'file') };
     const { code, err } = await run(['config', 'set', 'project', 'a'], { env });
@@ -275,14 +281,14 @@ describe('config set', () => {
     expect(err).toMatch(/profiles?.*ENOTDIR/);
   });
 
-  it('without a place for profiles is a configuration error', async () => {
+  it('is a configuration error without a folder for profiles', async () => {
     const { code } = await cli(['config', 'set', 'project', 'a'], {});
     expect(code).toBe(78);
   });
 });
 
 describe('config unset', () => {
-  it('takes out a setting, or a secret', async () => {
+  it('removes a setting or a secret', async () => {
     await run(['login', '--api-url', 'http://127.0.0.1:1'], { stdin: 'k3y-one' });
     await config('set', 'project', 'shop');
     expect((await config('unset', 'project')).code).toBe(0);
@@ -290,21 +296,21 @@ describe('config unset', () => {
     expect(kept()).toEqual({ default: { settings: { apiUrl: 'http://127.0.0.1:1' }, secrets: {} } });
   });
 
-  it('of what is not there is no error', async () => {
+  it('succeeds for a setting that is not set', async () => {
     const { code, err } = await config('unset', 'project');
-    expect({ code, err }).toEqual({ code: 0, err: 'project was not in profile default\n' });
+    expect({ code, err }).toEqual({ code: 0, err: 'project was not set in profile default\n' });
   });
 });
 
 describe('config path', () => {
-  it('prints the path, whether there is a file or not', async () => {
+  it('prints the path even if the file does not exist', async () => {
     expect(await config('path')).toEqual({ code: 0, out: `${path}\n`, err: '' });
     expect(readdirSync(folder)).toEqual([]);
   });
 });
 
 describe('profiles', () => {
-  it('are chosen by flag, else by variable', async () => {
+  it('are chosen by --profile, or else by RUNGATE_PROFILE', async () => {
     write({ a: { settings: { project: 'one' } }, b: { settings: { project: 'two' } } });
     const env = { RUNGATE_PROFILE: 'a' };
     expect((await run(['config', 'get', 'project'], { env })).out).toBe('one\n');
@@ -313,7 +319,7 @@ describe('profiles', () => {
     expect((await list({ env })).project?.detail).toBe(`${path}, profile a`);
   });
 
-  it.each([true, false])('that are not there are not passed over (with a file: %j)', async (withFile) => {
+  it.each([true, false])('that do not exist are an error (with a profiles file: %j)', async (withFile) => {
     if (withFile) write({ work: {} });
     for (const argv of [
       ['run', 'wait', 'x'],
@@ -322,18 +328,18 @@ describe('profiles', () => {
     ]) {
       const byFlag = await run([...argv, '--profile', 'wrok']);
       expect(byFlag.code).toBe(64);
-      expect(byFlag.err).toMatch(/there is no profile "wrok", which --profile names/);
+      expect(byFlag.err).toMatch(/no profile "wrok" exists \(from --profile\)/);
       const byVariable = await run(argv, { env: { RUNGATE_PROFILE: 'wrok' } });
       expect(byVariable.code).toBe(78);
     }
   });
 
-  it('are made by the first setting', async () => {
+  it('are created by config set', async () => {
     expect((await config('set', 'project', 'a', '--profile', 'new')).code).toBe(0);
     expect(kept()).toEqual({ new: { settings: { project: 'a' }, secrets: {} } });
   });
 
-  it('with a wrong setting are a configuration error with line and column, and stay where they are', async () => {
+  it('with an invalid setting are a configuration error with line and column, and stay in place', async () => {
     writeFileSync(path, '{"version":1,"profiles":{"default":{\n"settings":{"strict":"x"}}}}', {
       mode: 0o600,
     });
@@ -343,17 +349,17 @@ describe('profiles', () => {
     expect(readdirSync(folder)).toEqual(['profiles.json']);
   });
 
-  it('with a folder in the place of their file cannot be changed, and are a warning for other commands', async () => {
+  it('cannot be changed if their file is a folder; other commands only warn', async () => {
     mkdirSync(path);
     expect(await config('list')).toMatchObject({
       code: 0,
-      err: expect.stringContaining('warning: the file'),
+      err: expect.stringContaining('warning: cannot read the profiles file'),
     });
     expect((await config('set', 'project', 'shop')).code).toBe(78);
   });
 });
 
-describe('a damaged file of profiles', () => {
+describe('a damaged profiles file', () => {
   const torn = '{"version":1,"profiles":{"default":{"secrets":{"tenantSecret":"t0p-secret"}';
 
   it.each([
@@ -361,7 +367,7 @@ describe('a damaged file of profiles', () => {
     [['config', 'list']],
     [['config', 'set', 'project', 'shop']],
     [['login', '--api-url', 'http://127.0.0.1:1']],
-  ])('is set aside whole by %j, with a message and an error', async (argv) => {
+  ])('is moved aside unchanged by %j, which fails with its new path', async (argv) => {
     writeFileSync(path, torn, { mode: 0o600 });
     const { code, out, err } = await run(argv, { stdin: 'k' });
     expect({ code, out }).toEqual({ code: 78, out: '' });
@@ -374,7 +380,7 @@ describe('a damaged file of profiles', () => {
     expect(err).not.toContain('t0p-secret');
   });
 
-  it('is not in the way of the next command', async () => {
+  it('does not affect the next command', async () => {
     writeFileSync(path, torn);
     await config('list');
     expect((await config('set', 'project', 'shop')).code).toBe(0);

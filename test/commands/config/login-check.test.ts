@@ -19,24 +19,24 @@ const kept = () => JSON.parse(readFileSync(path, 'utf8')).profiles.default.secre
 const login = (url: string, stdin = secret, ...flags: string[]) =>
   cli(['login', '--api-url', url, ...flags], { env: env(), stdin });
 
-describe('login asks the service about a credential', () => {
+describe('login', () => {
   let on: Stage;
   beforeEach(async () => {
     on = await stage();
   });
   afterEach(() => on.close());
 
-  it('with one read of a run that does not exist, for an API key', async () => {
+  it('checks an API key with one read of a run that does not exist', async () => {
     const { code, err } = await login(on.mock.url, on.mock.apiKey);
     expect(code).toBe(0);
-    expect(err).toMatch(/the API key for .* is kept in profile default: .*; the service accepts it\n$/);
+    expect(err).toMatch(/saved the API key for .* in profile default: .*; the service accepts it\n$/);
     expect(on.mock.requests.map(({ method, endpoint, status }) => [method, endpoint, status])).toEqual([
       ['GET', 'run.status', 404],
     ]);
     expect(kept().apiKey.value).toBe(on.mock.apiKey);
   });
 
-  it('with one read of the environments, for a token', async () => {
+  it('checks a token with one read of the environments', async () => {
     const { code, err } = await login(on.mock.url, on.mock.token, '--token');
     expect(code).toBe(0);
     expect(err).toMatch(/the bearer token for .* the service accepts it\n$/);
@@ -45,12 +45,12 @@ describe('login asks the service about a credential', () => {
     ]);
   });
 
-  it('and does not keep one that is refused: exit 6, and the one before it stays', async () => {
+  it('does not save a refused credential: it exits with 6 and keeps the previous one', async () => {
     await login(on.mock.url, on.mock.apiKey);
     const { code, out, err } = await login(on.mock.url, secret);
     expect({ code, out }).toEqual({ code: 6, out: '' });
     expect(err).toMatch(
-      /the service refused the API key \(401\)[\s\S]*nothing was kept; check what you gave: it may be mistyped/,
+      /the service refused the API key \(401\)[\s\S]*nothing was saved; check what you gave: it may be mistyped/,
     );
     expect(err).not.toContain(secret);
     expect(kept().apiKey.value).toBe(on.mock.apiKey);
@@ -59,25 +59,25 @@ describe('login asks the service about a credential', () => {
   it.each([
     ['a token in place of a key', [], () => on.mock.token, '--token'],
     ['a key in place of a token', ['--token'], () => on.mock.apiKey, '--api-key'],
-  ])('and says how to keep %s', async (_what, flags, given, flag) => {
+  ])('suggests the right option for %s', async (_what, flags, given, flag) => {
     const { code, err } = await login(on.mock.url, given(), ...flags);
     expect(code).toBe(6);
     expect(err.replace(/\s+/g, ' ')).toContain(`rungate login ${flag}`);
     expect(existsSync(path)).toBe(false);
   });
 
-  it('and keeps a key of few scopes, with a warning', async () => {
+  it('saves a key with few scopes, with a warning', async () => {
     const made = await on.rungate('keys', 'create', '--name', 'few', '--scope', 'ci:trigger');
     const key = made.out.trim();
     const { code, err } = await login(on.mock.url, key);
     expect(code).toBe(0);
-    expect(err).toMatch(/warning: the API key has few rights: .*\(403\)[\s\S]*needs the scope ci:status/);
+    expect(err).toMatch(/warning: the API key has limited access: .*\(403\)[\s\S]*needs the scope ci:status/);
     expect(err).not.toContain(key);
     expect(kept().apiKey.value).toBe(key);
     expect(asked(on.mock)).toEqual(['keys.create', 'run.status', 'orders.summary']);
   });
 
-  it('and sends no other credential along', async () => {
+  it('sends no other credential with the check', async () => {
     const others = env({ RUNGATE_TOKEN: on.mock.token, RUNGATE_API_KEY: 'rg_of_the_environment' });
     await cli(['login', '--api-url', on.mock.url], { env: others, stdin: on.mock.apiKey });
     const [request] = on.mock.requests;
@@ -85,23 +85,23 @@ describe('login asks the service about a credential', () => {
     expect(request?.headers.authorization).toBeUndefined();
   });
 
-  it('but not about webhook secrets', async () => {
+  it('does not check webhook secrets', async () => {
     await cli(['login', '--webhook-secret'], { env: env({ RUNGATE_API_URL: on.mock.url }), stdin: 'one' });
     expect(asked(on.mock)).toEqual([]);
   });
 
-  it('but not where a project file vouches for the certificate, and keeps nothing then', async () => {
+  it('neither sends nor saves a credential if the project file sets caFile', async () => {
     const files = { '/repo/.git': '', '/repo/.rungate.json': '{"caFile": "ca.pem"}', '/repo/ca.pem': 'x' };
     const given = { env: env(), files, cwd: '/repo', stdin: on.mock.apiKey };
     const { code, err } = await cli(['login', '--api-url', on.mock.url], given);
     expect(code).toBe(78);
-    expect(err).toMatch(/caFile cannot vouch/);
+    expect(err).toMatch(/caFile in the project file must not decide/);
     expect(asked(on.mock)).toEqual([]);
     expect(existsSync(path)).toBe(false);
   });
 });
 
-describe('a credential that cannot be checked is kept with a warning:', () => {
+describe('login saves an unchecked credential with a warning if', () => {
   const page = '<!doctype html><title>Sign in</title>';
   const html =
     (status: number) =>
@@ -109,11 +109,11 @@ describe('a credential that cannot be checked is kept with a warning:', () => {
       response.writeHead(status, { 'content-type': 'text/html' }).end(page);
     };
 
-  it('nobody listens', async () => {
+  it('nothing is listening', async () => {
     const { code, err } = await login(await unreachableUrl());
     expect(code).toBe(0);
     expect(err).toMatch(
-      /warning: the API key could not be checked: .*nothing is listening[\s\S]*it is kept; rungate doctor/,
+      /warning: the API key could not be checked: .*nothing is listening[\s\S]*it was saved anyway; run rungate doctor/,
     );
     expect(kept().apiKey.value).toBe(secret);
   });
@@ -146,13 +146,13 @@ describe('a credential that cannot be checked is kept with a warning:', () => {
   it.each([
     ['null', 'null'],
     ['{}', 'state is missing'],
-  ])('and says what came: %s', async (text, said) => {
+  ])('the response is %s, which the warning describes', async (text, description) => {
     const { url } = await serve(({ response }) => json(response, 200, JSON.parse(text)));
-    expect((await login(url)).err).toContain(said);
+    expect((await login(url)).err).toContain(description);
   });
 });
 
-describe('what login overwrites', () => {
+describe('login reports what it overwrites', () => {
   const old = 'https://old.example/api-base';
   const profileWith = (secrets: object) => {
     const profile = { settings: { apiUrl: old }, secrets };
@@ -160,7 +160,7 @@ describe('what login overwrites', () => {
   };
   const oldKey = { apiKey: { value: 'rg_old_key', origin: 'https://old.example' } };
 
-  it('is named where the new credential could not be checked, with --quiet too', async () => {
+  it('even with --quiet if the new credential could not be checked', async () => {
     profileWith(oldKey);
     const { code, err } = await login(await unreachableUrl(), secret, '--quiet');
     expect(code).toBe(0);
@@ -170,7 +170,7 @@ describe('what login overwrites', () => {
     expect(err).not.toContain('rg_old_key');
   });
 
-  it('is named where the service accepts the new one', async () => {
+  it('if the service accepts the new credential', async () => {
     const on = await stage();
     profileWith(oldKey);
     const { err } = await login(on.mock.url, on.mock.apiKey);
@@ -181,33 +181,33 @@ describe('what login overwrites', () => {
     await on.close();
   });
 
-  it('is only the address where there was no such credential', async () => {
+  it('with only the URL if there was no such credential', async () => {
     profileWith({});
     const { err } = await login(await unreachableUrl());
     expect(err).toMatch(/profile default no longer has the apiUrl https:\/\/old\.example\/api-base\n/);
   });
 
-  it('is not the same address in another spelling', async () => {
+  it('but not the same URL in another spelling', async () => {
     const url = await unreachableUrl();
     await login(url);
     expect((await login(`${url}/`)).err).not.toContain('no longer has');
   });
 
-  it('is nothing in a new profile', async () => {
+  it('but nothing for a new profile', async () => {
     expect((await login(await unreachableUrl())).err).not.toContain('no longer has');
   });
 
-  it('is named for secrets of webhooks, too', async () => {
+  it('for webhook secrets, too', async () => {
     const keep = (stdin: string) => cli(['login', '--webhook-secret'], { env: env(), stdin });
     await keep('whsec_one');
     const { err } = await keep('whsec_two');
-    expect(err).toMatch(/profile default no longer has the webhook secret that it had\n/);
+    expect(err).toMatch(/profile default no longer has the previous webhook secret\n/);
     expect(err).not.toContain('whsec_one');
   });
 });
 
-describe('a credential is refused', () => {
-  it('by a service that answers every read with 403', async () => {
+describe('login refuses a credential', () => {
+  it('if the service denies every read with 403', async () => {
     const { url, seen } = await serve(({ response }) => json(response, 403, { error: `no: ${secret}` }));
     const { code, err } = await login(url);
     expect(code).toBe(6);
@@ -217,7 +217,7 @@ describe('a credential is refused', () => {
     expect(seen.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  it('also if the second read fails in another way', async () => {
+  it('if the service denies the first read and the second one fails', async () => {
     const { url } = await serve(({ response, index }) =>
       json(response, index === 0 ? 403 : 503, { error: 'no' }),
     );

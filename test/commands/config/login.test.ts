@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Nobody listens there. */
+/** A URL at which nothing is listening. */
 const at = 'http://127.0.0.1:1';
 const login = (args: string[], settings: Settings = {}) =>
   cli(['login', ...args], { ...settings, env: { RUNGATE_CONFIG_DIR: folder, ...settings.env } });
@@ -24,7 +24,7 @@ describe('login', () => {
     [[], 'apiKey'],
     [['--api-key'], 'apiKey'],
     [['--token'], 'token'],
-  ])('%j keeps what is piped, for the service alone and for you alone', async (flags, name) => {
+  ])('%j saves a piped secret for this service and this user only', async (flags, name) => {
     const result = await login([...flags, '--api-url', `${at}/base`], { stdin: `${secret}\n` });
     expect(result).toMatchObject({ code: 0, out: '' });
     expect(kept()).toEqual({
@@ -39,12 +39,12 @@ describe('login', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps what is typed', async () => {
+  it('saves a typed secret', async () => {
     await login(['--api-url', at], { secretAnswer: secret, isTTY: true });
     expect(kept().profiles.default.secrets.apiKey.value).toBe(secret);
   });
 
-  it('keeps webhook secrets, one in a line, and the secret of a tenant, for no service', async () => {
+  it('saves webhook secrets, one per line, and a tenant secret, without tying them to a service', async () => {
     await login(['--webhook-secret'], { stdin: 'new-one\nold-one\n' });
     await login(['--tenant-secret'], { stdin: 'tenant-one\n' });
     expect(kept().profiles.default).toEqual({
@@ -53,49 +53,49 @@ describe('login', () => {
     });
   });
 
-  it('keeps several profiles apart', async () => {
+  it('keeps profiles separate', async () => {
     await login(['--profile', 'work', '--api-url', at], { stdin: 'one-key' });
     await login(['--api-url', at], { stdin: 'other-key', env: { RUNGATE_PROFILE: 'home' } });
     expect(Object.keys(kept().profiles)).toEqual(['work', 'home']);
   });
 
-  it('says when the environment comes first', async () => {
+  it('notes that the environment takes precedence', async () => {
     const { err } = await login(['--api-url', at], { stdin: 'k', env: { RUNGATE_API_KEY: 'other-key' } });
-    expect(err).toMatch(/RUNGATE_API_KEY is set as well, and comes first/);
+    expect(err).toMatch(/RUNGATE_API_KEY is also set, and takes precedence/);
   });
 
   it.each<[string, string[], Settings]>([
-    ['nothing on standard input', ['--api-url', at], { stdin: '' }],
-    ['nothing but a newline', ['--api-url', at], { stdin: '\n' }],
-    ['nothing typed', ['--api-url', at], { secretAnswer: '' }],
+    ['an empty standard input', ['--api-url', at], { stdin: '' }],
+    ['only a newline', ['--api-url', at], { stdin: '\n' }],
+    ['an empty line typed', ['--api-url', at], { secretAnswer: '' }],
     ['two lines', ['--api-url', at], { stdin: `${secret}\n${secret}\n` }],
     ['Bearer in front', ['--token', '--api-url', at], { stdin: `Bearer ${secret}` }],
-    ['two kinds', ['--token', '--api-key', '--api-url', at], { stdin: secret }],
+    ['two kinds of secrets', ['--token', '--api-key', '--api-url', at], { stdin: secret }],
     ['no service', [], { stdin: secret }],
-    ['a service that is none', ['--api-url', 'ci.example'], { stdin: secret }],
-    ['a service that is not encrypted', ['--api-url', 'http://ci.example'], { stdin: secret }],
-    ['a profile that cannot be', ['--profile', '../x', '--api-url', at], { stdin: secret }],
-  ])('%s is a usage error, and nothing is kept', async (_what, args, settings) => {
+    ['a URL without a scheme', ['--api-url', 'ci.example'], { stdin: secret }],
+    ['a URL with http', ['--api-url', 'http://ci.example'], { stdin: secret }],
+    ['an invalid profile name', ['--profile', '../x', '--api-url', at], { stdin: secret }],
+  ])('refuses %s with a usage error and saves nothing', async (_what, args, settings) => {
     const { code, out, err } = await login(args, settings);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).not.toContain(secret);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('does not take the address of a project file for the one that a person means', async () => {
+  it('does not use the URL in the project file', async () => {
     const files = { '/repo/.git': '', '/repo/.rungate.json': '{"apiUrl": "https://evil.example"}' };
     const { code, err } = await login([], { stdin: secret, cwd: '/repo', files });
     expect(code).toBe(64);
-    expect(err).toMatch(/the project file says https:\/\/evil\.example[\s\S]*--api-url/);
+    expect(err).toMatch(/the project file names https:\/\/evil\.example[\s\S]*--api-url/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('without a place for profiles is a configuration error', async () => {
+  it('is a configuration error without a folder for profiles', async () => {
     expect((await cli(['login', '--api-url', at], { stdin: secret })).code).toBe(78);
   });
 });
 
-describe('a secret on the command line is refused and never repeated:', () => {
+describe('a secret on the command line is refused and not repeated:', () => {
   it.each([
     [['login', '--api-key', secret]],
     [['login', `--api-key=${secret}`]],
@@ -135,7 +135,7 @@ describe('a secret on the command line is refused and never repeated:', () => {
   });
 });
 
-describe('login names the character that cannot be sent in a header, and the remedy', () => {
+describe('login names the character that a header cannot contain, and the remedy, for', () => {
   it.each([
     [`${secret}\n\n`, 'a line break as its last character', 'echo ends its output with a line break'],
     [`${secret} `, 'a space as its last character', 'without white space'],
@@ -156,8 +156,8 @@ describe('login names the character that cannot be sent in a header, and the rem
   });
 });
 
-describe('what login has kept', () => {
-  it('is sent to its service, and is shown nowhere', async () => {
+describe('a saved credential', () => {
+  it('is sent to its service and never shown', async () => {
     const on = await stage();
     try {
       const env = { RUNGATE_CONFIG_DIR: folder };
@@ -189,7 +189,7 @@ describe('what login has kept', () => {
         files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ apiUrl: url }) },
       }),
     ],
-  ])('is not sent to another service that %s names', async (_what, naming) => {
+  ])('is not sent to another service that comes from %s', async (_what, naming) => {
     const on = await stage();
     try {
       const env = { RUNGATE_CONFIG_DIR: folder };
@@ -208,7 +208,7 @@ describe('what login has kept', () => {
     }
   });
 
-  it('is not sent elsewhere after the address in the profile has been changed', async () => {
+  it('is not sent to another service after apiUrl in the profile changes', async () => {
     const on = await stage();
     try {
       const env = { RUNGATE_CONFIG_DIR: folder };
@@ -221,16 +221,16 @@ describe('what login has kept', () => {
     }
   });
 
-  it('is not sent where a project file vouches for the certificate', async () => {
+  it('is not sent if the project file sets caFile', async () => {
     const env = { RUNGATE_CONFIG_DIR: folder };
     await cli(['login', '--api-url', at], { env, stdin: secret });
     const files = { '/repo/.git': '', '/repo/.rungate.json': '{"caFile": "ca.pem"}', '/repo/ca.pem': 'x' };
     const { code, err } = await cli(['run', 'status', 'x'], { env, files, cwd: '/repo' });
     expect(code).toBe(78);
-    expect(err).toMatch(/caFile cannot vouch[\s\S]*config set caFile \/repo\/ca\.pem/);
+    expect(err).toMatch(/caFile in the project file must not decide[\s\S]*config set caFile \/repo\/ca\.pem/);
   });
 
-  it('comes with a warning when others may read it', async () => {
+  it('causes a warning if other users can read it', async () => {
     const env = { RUNGATE_CONFIG_DIR: folder };
     await cli(['login', '--api-url', at], { env, stdin: secret });
     writeFileSync(`${path}.copy`, readFileSync(path));

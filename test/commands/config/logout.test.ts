@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { cli } from '../../cli/harness.ts';
 
-/** Nobody listens there. */
+/** A URL at which nothing is listening. */
 const at = 'http://127.0.0.1:1';
 let folder: string;
 beforeEach(() => {
@@ -24,14 +24,14 @@ async function logInWithAll(...flags: string[]): Promise<void> {
 }
 
 describe('logout', () => {
-  it('removes every secret of the profile, and leaves its settings', async () => {
+  it('removes every secret from the profile and leaves its settings', async () => {
     await logInWithAll();
     const { code, out, err } = await run(['logout']);
     expect({ code, out }).toEqual({ code: 0, out: '' });
     expect(err).toContain(
       'removed the API key, the bearer token, the webhook secret, and the tenant secret from profile default',
     );
-    expect(err).toContain('the key itself stays valid: rungate keys delete <id>');
+    expect(err).toContain('the API key stays valid until you delete it: rungate keys delete <id>');
     expect(kept()).toEqual({ default: { settings: { apiUrl: at }, secrets: {} } });
   });
 
@@ -42,13 +42,13 @@ describe('logout', () => {
       ['--webhook-secret', '--tenant-secret'],
       ['apiKey', 'token'],
     ],
-  ])('%j removes only these', async (flags, left) => {
+  ])('with %j removes only these secrets', async (flags, left) => {
     await logInWithAll();
     expect((await run(['logout', ...flags])).code).toBe(0);
     expect(Object.keys(kept().default.secrets).sort()).toEqual([...left].sort());
   });
 
-  it('of one profile leaves the others alone', async () => {
+  it('leaves other profiles alone', async () => {
     await logInWithAll();
     await logInWithAll('--profile', 'work');
     await run(['logout', '--profile', 'work']);
@@ -56,19 +56,19 @@ describe('logout', () => {
     expect(kept().work.secrets).toEqual({});
   });
 
-  it('without anything to remove writes nothing, and is no error', async () => {
+  it('succeeds without writing if the profile has no secrets', async () => {
     const { code, err } = await run(['logout']);
-    expect({ code, err }).toEqual({ code: 0, err: 'profile default does not keep any secret\n' });
+    expect({ code, err }).toEqual({ code: 0, err: 'profile default has no secrets\n' });
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('of a profile that is not there is a usage error', async () => {
+  it('is a usage error for a profile that does not exist', async () => {
     expect((await run(['logout', '--profile', 'wrok'])).code).toBe(64);
   });
 
-  it('says what is still used', async () => {
+  it('notes that rungate still uses a credential from the environment', async () => {
     await logInWithAll();
     const { err } = await run(['logout'], '', { RUNGATE_API_KEY: 'of-the-environment' });
-    expect(err).toContain('RUNGATE_API_KEY is set, and is still used');
+    expect(err).toContain('RUNGATE_API_KEY is still set, and rungate still uses it');
   });
 });

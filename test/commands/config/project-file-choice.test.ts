@@ -33,17 +33,29 @@ const projectOf = async (argv: string[], settings: Settings) => {
   return { code, projectFile, project: listed.project.value };
 };
 
-describe('the project file that counts', () => {
+describe('the chosen project file', () => {
   it.each<[string, string[], Record<string, string>, string | null, string | null]>([
     ['is the nearest', [], {}, project, 'found'],
     ['is the one that --config names', ['--config', other], {}, other, 'named'],
-    ['is named from the working directory', ['--config=../../ci/gate.json'], {}, other, 'named'],
+    ['is resolved against the working directory', ['--config=../../ci/gate.json'], {}, other, 'named'],
     ['is the one that RUNGATE_CONFIG names', [], { RUNGATE_CONFIG: other }, other, 'named'],
     ['is the nearest with a blank RUNGATE_CONFIG', [], { RUNGATE_CONFIG: ' ' }, project, 'found'],
     ['is none with --config none', ['--config', 'none'], {}, null, null],
     ['is none with RUNGATE_CONFIG=none', [], { RUNGATE_CONFIG: 'none' }, null, null],
-    ['is that of the flag before the variable', ['--config', 'none'], { RUNGATE_CONFIG: other }, null, null],
-    ['is that of the flag, none or not', ['--config', other], { RUNGATE_CONFIG: 'none' }, other, 'named'],
+    [
+      'is none with --config none, whatever the variable',
+      ['--config', 'none'],
+      { RUNGATE_CONFIG: other },
+      null,
+      null,
+    ],
+    [
+      'is the one that --config names, even with RUNGATE_CONFIG=none',
+      ['--config', other],
+      { RUNGATE_CONFIG: 'none' },
+      other,
+      'named',
+    ],
   ])('%s', async (_what, argv, env, path, name) => {
     expect(await projectOf(argv, { env })).toEqual({ code: 0, projectFile: path, project: name });
   });
@@ -51,32 +63,32 @@ describe('the project file that counts', () => {
   it.each<[string, string[], Record<string, string>]>([
     ['--config', ['--config', 'gone.json'], {}],
     ['RUNGATE_CONFIG', [], { RUNGATE_CONFIG: 'gone.json' }],
-    ['a word that is almost none', ['--config', 'None'], {}],
-  ])('is not passed over when it is missing: %s', async (_what, argv, env) => {
+    ['None, which is a file name', ['--config', 'None'], {}],
+  ])('is an error if it is missing: %s', async (_what, argv, env) => {
     const { code, err } = await projectOf(argv, { env });
     expect(code).toBe(78);
-    expect(err).toMatch(/the project file cannot be read: \/repo\/web\/\S+ \(ENOENT\)[\s\S]*--config none/);
+    expect(err).toMatch(/cannot read the project file: \/repo\/web\/\S+ \(ENOENT\)[\s\S]*--config none/);
   });
 
-  it('is a file that is called none where a path says so', async () => {
-    const there = { ...files(), '/repo/web/none': '{"project": "none"}' };
-    expect(await projectOf(['--config', './none'], { files: there })).toMatchObject({ project: 'none' });
+  it('can be a file called none, written as ./none', async () => {
+    const present = { ...files(), '/repo/web/none': '{"project": "none"}' };
+    expect(await projectOf(['--config', './none'], { files: present })).toMatchObject({ project: 'none' });
   });
 
-  it('is named by something: an empty --config is a usage error', async () => {
+  it('cannot have an empty name: that is a usage error', async () => {
     expect(await projectOf(['--config', ''], {})).toMatchObject({ code: 64 });
   });
 
-  it('is not written by init in the place of one that --config none hides', async () => {
-    const there = files();
+  it('is not overwritten by init if --config none hides it', async () => {
+    const present = files();
     const init = ['init', '--config', 'none', '--ci', 'none', '--project', 'p', '--tag', 't', '--yes'];
-    const { code, err } = await cli(init, { cwd: '/repo', files: there });
-    expect({ code, file: there[project] }).toEqual({ code: 64, file: '{"project": "found"}' });
+    const { code, err } = await cli(init, { cwd: '/repo', files: present });
+    expect({ code, file: present[project] }).toEqual({ code: 64, file: '{"project": "found"}' });
     expect(err).toMatch(/\.rungate\.json is there already/);
   });
 });
 
-describe('with --config none a hostile project file', () => {
+describe('a hostile project file', () => {
   let on: Stage;
   beforeAll(async () => {
     on = await stage({ outcome: 'stuck' });
@@ -91,13 +103,13 @@ describe('with --config none a hostile project file', () => {
   it.each<[string, string[], Record<string, string>]>([
     ['the flag', ['--config', 'none'], {}],
     ['the variable', [], { RUNGATE_CONFIG: 'none' }],
-  ])('does not let a timeout pass: by %s', async (_what, argv, env) => {
+  ])('cannot let a timeout pass if it is turned off by %s', async (_what, argv, env) => {
     const wait = [...trigger, '--wait', '--max-attempts', '2'];
     expect((await on.with(world)(...wait)).code).toBe(0);
     expect((await on.with({ ...world, env })(...wait, ...argv)).code).toBe(3);
   });
 
-  it('does not let any verdict pass that the flags in docs/settings.md name', async () => {
+  it('cannot let a verdict pass that the flags in docs/settings.md set', async () => {
     const flags = ['failed', 'blocked', 'cancelled', 'timeout', 'unobserved'].flatMap((one) => [
       '--on',
       `${one}=fail`,
@@ -106,28 +118,33 @@ describe('with --config none a hostile project file', () => {
   });
 });
 
-describe('a project file in a folder above', () => {
+describe('a project file in a parent folder', () => {
   const me = 1000;
   const mallory = 1001;
   const cwd = '/repo/web';
   it.each<[string, Record<string, number[]>, Partial<Settings>, number]>([
-    ['of the user counts', {}, {}, 0],
-    ['of root counts', { [project]: [0, 0], '/repo/.git': [0, 0] }, {}, 0],
+    ['is used if the user owns it', {}, {}, 0],
+    ['is used if root owns it', { [project]: [0, 0], '/repo/.git': [0, 0] }, {}, 0],
     [
-      'of the owner of the working directory counts',
+      'is used if the owner of the working directory owns it',
       { [cwd]: [7, 7], [project]: [7, 7], '/repo/.git': [7, 7] },
       {},
       0,
     ],
-    ['of somebody else does not', { [project]: [mallory, mallory] }, {}, 78],
-    ['of somebody else does not for root', { [project]: [mallory, mallory] }, { uid: 0 }, 78],
-    ['that is a link of somebody else does not', { [project]: [mallory, me] }, {}, 78],
-    ["that leads to somebody else's file does not", { [project]: [me, mallory] }, {}, 78],
-    ["in somebody else's repository does not", { '/repo/.git': [mallory, mallory] }, {}, 78],
-    ['counts where there are no user ids', { [project]: [mallory, mallory] }, { uid: null }, 0],
-    ['of somebody else is not asked for in its own folder', { [project]: [mallory] }, { cwd: '/repo' }, 0],
+    ['is refused if another user owns it', { [project]: [mallory, mallory] }, {}, 78],
+    ['is refused for root if another user owns it', { [project]: [mallory, mallory] }, { uid: 0 }, 78],
+    ["is refused if it is another user's link", { [project]: [mallory, me] }, {}, 78],
+    ["is refused if it links to another user's file", { [project]: [me, mallory] }, {}, 78],
+    ["is refused in another user's repository", { '/repo/.git': [mallory, mallory] }, {}, 78],
+    ['is used on systems without user ids', { [project]: [mallory, mallory] }, { uid: null }, 0],
     [
-      'of somebody else counts when it is named',
+      'is used in its own folder, even if another user owns it',
+      { [project]: [mallory] },
+      { cwd: '/repo' },
+      0,
+    ],
+    [
+      'is used if it is named, even if another user owns it',
       { [project]: [mallory, mallory] },
       { env: { RUNGATE_CONFIG: project } },
       0,
@@ -140,7 +157,7 @@ describe('a project file in a folder above', () => {
     expect(result.err).toContain(`--config ${project}`);
   });
 
-  it('of somebody else gets no credential', async () => {
+  it('receives no credential if another user owns it', async () => {
     const on = await stage();
     try {
       const planted = { cwd, files: files({ [project]: JSON.stringify({ apiUrl: on.mock.url }) }) };
@@ -163,7 +180,7 @@ describe('on a file system', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.runIf(process.getuid?.() === 0)('a link has two owners: its own, and that of its target', () => {
+  it.runIf(process.getuid?.() === 0)('a link has two owners: its own and that of its target', () => {
     writeFileSync(join(folder, 'target'), '{}');
     chownSync(join(folder, 'target'), 4242, 4242);
     symlinkSync('target', join(folder, 'link'));
@@ -179,21 +196,18 @@ describe('on a file system', () => {
   it.each([
     ['to nothing', 'gone'],
     ['to itself', '.rungate.json'],
-  ])('a project file that is a link %s is not passed over', async (_what, target) => {
+  ])('a project file that is a link %s is an error', async (_what, target) => {
     symlinkSync(target, join(folder, '.rungate.json'));
     const { code, err } = await run({});
     expect(code).toBe(78);
-    expect(err).toMatch(/the project file cannot be read: .*\((ENOENT|ELOOP)\)/);
+    expect(err).toMatch(/cannot read the project file: .*\((ENOENT|ELOOP)\)/);
   });
 
-  it.each(['/dev/zero', '/dev/null'])(
-    'a project file that is named and no file is not read: %s',
-    async (path) => {
-      const { code, err } = await run({ readFile: never }, '--config', path);
-      expect(code).toBe(78);
-      expect(err).toContain(`the project file cannot be read: ${path} (not a file)`);
-    },
-  );
+  it.each(['/dev/zero', '/dev/null'])('a project file that is a device is not read: %s', async (path) => {
+    const { code, err } = await run({ readFile: never }, '--config', path);
+    expect(code).toBe(78);
+    expect(err).toContain(`cannot read the project file: ${path} (not a file)`);
+  });
 
   it('a CA file that is a device is not read', async () => {
     writeFileSync(join(folder, '.rungate.json'), '{"apiUrl": "http://127.0.0.1:1", "caFile": "/dev/zero"}');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asked, type Stage, stage } from '../../cli/harness.ts';
 
 const path = '/repo/.rungate.json';
-/** A repository with a project file, entered somewhere below. */
+/** A repository with a project file; the command runs in a folder below it. */
 const repository = (file: unknown) => ({
   cwd: '/repo/packages/web',
   files: { '/repo/.git': '', [path]: typeof file === 'string' ? file : JSON.stringify(file) },
@@ -17,7 +17,7 @@ afterAll(() => on.close());
 const bodies = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
 
 describe('with a project file', () => {
-  it('run trigger --wait is all that a pipeline step needs', async () => {
+  it('a pipeline step needs only run trigger --wait', async () => {
     const file = {
       apiUrl: on.mock.url,
       project: 'shop',
@@ -38,7 +38,7 @@ describe('with a project file', () => {
     ]);
   });
 
-  it('a mistake ends everything before anything is sent, with file, line and column', async () => {
+  it('a mistake is reported with file, line and column before anything is sent', async () => {
     const before = asked(on.mock).length;
     const { code, out, err } = await on.with(repository('{\n  "on": { "unobserved": "pass" }\n}'))(
       'run',
@@ -65,7 +65,7 @@ describe('with a project file', () => {
       [],
       4,
     ],
-  ])('gates by %s', async (_what, file, given, code) => {
+  ])('the gate follows the policy: %s', async (_what, file, given, code) => {
     const cancelled = await stage({ outcome: 'cancelled' });
     const [flags, env] = Array.isArray(given) ? [given, {}] : [[], given];
     try {
@@ -78,10 +78,10 @@ describe('with a project file', () => {
   });
 });
 
-describe('a project file from a stranger', () => {
+describe('a project file from an untrusted source', () => {
   const env = { RUNGATE_API_URL: undefined as never };
 
-  it('says where the service is, and the credentials of the environment go there', async () => {
+  it('decides where the credentials of the environment are sent', async () => {
     const { code } = await on.with({ ...repository({ apiUrl: on.mock.url }), env })('env', 'list', '--json');
     expect(code).toBe(0);
   });
@@ -100,7 +100,7 @@ describe('a project file from a stranger', () => {
         BUILDKITE_REPO: 'git@gitlab.com:acme/web/shop.git',
       },
     ],
-  ])('does not get credentials in a pipeline that runs for a fork: %s', async (_ci, variables) => {
+  ])('receives no credentials in a pipeline for a fork: %s', async (_ci, variables) => {
     const before = asked(on.mock).length;
     const event = {
       repository: { full_name: 'a/b' },
@@ -112,10 +112,10 @@ describe('a project file from a stranger', () => {
       'list',
     );
     expect({ code, sent: asked(on.mock).length - before }).toEqual({ code: 78, sent: 0 });
-    expect(err).toMatch(/from outside the repository[\s\S]*RUNGATE_API_URL/);
+    expect(err).toMatch(/may run for a fork[\s\S]*RUNGATE_API_URL/);
   });
 
-  it('does not get credentials for a fork that was deleted, unless the address stands beside them', async () => {
+  it('receives no credentials for a deleted fork, unless RUNGATE_API_URL is set', async () => {
     const before = asked(on.mock).length;
     const files = {
       ...repository({ apiUrl: on.mock.url }).files,
@@ -128,9 +128,9 @@ describe('a project file from a stranger', () => {
     const settings = { cwd: '/repo', files };
     const refused = await on.with({ ...settings, env: { ...env, ...forked } })('env', 'list');
     expect(refused.code).toBe(78);
-    expect(refused.err).toMatch(/from outside the repository[\s\S]*RUNGATE_API_URL/);
+    expect(refused.err).toMatch(/may run for a fork[\s\S]*RUNGATE_API_URL/);
     expect(asked(on.mock)).toHaveLength(before);
-    // What stands beside the credential was put there by who owns it.
+    // The owner of the credential has set RUNGATE_API_URL, so it is trusted.
     expect((await on.with({ ...settings, env: forked })('env', 'list')).code).toBe(0);
   });
 });
@@ -147,7 +147,7 @@ describe('settings by branch', () => {
     ['refs/heads/main', 'production'],
     ['refs/heads/release/2.1', 'preprod'],
     ['refs/heads/feature/x', 'staging'],
-  ])('go by the ref that the CI says: %s', async (ref, environment) => {
+  ])('follow the ref that the CI sets: %s', async (ref, environment) => {
     const github = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: ref };
     const env = { ...github, GITHUB_REF: ref, GITHUB_REF_TYPE: 'branch', GITHUB_SHA: 'a'.repeat(40) };
     const { code } = await on.with({ ...repository(file), env })('run', 'trigger', '--wait');

@@ -14,13 +14,13 @@ it.each([
     { env: credential, cwd: '/repo', files: { '/repo/.rungate.json': `{"apiUrl": "${refused}"}` } },
     'in apiUrl in /repo/.rungate.json,',
   ],
-])('a hint names the source of the address: %s', async (_source, argv, settings, named) => {
+])('a hint names the source of the URL: %s', async (_source, argv, settings, named) => {
   const { code, err } = await cli(argv, settings);
   expect(code).toBe(7);
   expect(err).toContain(`check the host and port ${named}`);
 });
 
-it('a wrong address names its source too', async () => {
+it('an error about an invalid URL names its source', async () => {
   const { code, err } = await cli([...status, '--api-url', 'service.example.com'], { env: credential });
   expect(code).toBe(64);
   expect(err).toContain('set --api-url to a URL like https://service.example.com');
@@ -37,7 +37,7 @@ it.each([
   ['api', ['api', 'GET', '/api/environments']],
   ['orders summary --verify', ['orders', 'summary', '--verify']],
 ])(
-  'a CA file that is none is a configuration error of %s, beside a flag and other authorities',
+  'a CA file without a certificate is a configuration error of %s, even with other authorities',
   async (_name, argv) => {
     const { readFileSync } = await import('node:fs');
     const extra = readFileSync(new URL('../../transport/tls/ca.pem', import.meta.url), 'utf8');
@@ -49,14 +49,14 @@ it.each([
   },
 );
 
-it('doctor fails with 78 for a CA file that is none', async () => {
+it('doctor fails with 78 for an empty CA file', async () => {
   const settings = { env: { ...credential, RUNGATE_API_URL: refused }, files: { 'ca.pem': '' } };
   const { code, out } = await cli(['doctor', '--ca-file', 'ca.pem'], settings);
   expect(out).toContain('the CA file ca.pem is empty');
   expect(code).toBe(78);
 });
 
-it('a key file that is not a path never shows its name', async () => {
+it('a secret in RUNGATE_API_KEY_FILE is never shown', async () => {
   const secret = 'rg_1234567890abcdef1234567890abcdef12345678';
   const { code, err } = await cli(status, { env: { ...keyFile, RUNGATE_API_KEY_FILE: secret } });
   expect(code).toBe(78);

@@ -10,7 +10,7 @@ let env: Record<string, string | undefined>;
 beforeEach(async () => {
   on = await stage({ outcome: 'passed' });
   folder = mkdtempSync(join(tmpdir(), 'rungate-unreadable-'));
-  // Below a file nothing can be read, also not by root.
+  // A path below a file is unreadable even for root.
   writeFileSync(join(folder, 'file'), '');
   env = { RUNGATE_CONFIG_DIR: join(folder, 'file') };
 });
@@ -19,10 +19,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const warning = /warning: the file of profiles cannot be read: .*ENOTDIR.*\n\s+→ .*RUNGATE_CONFIG_DIR/;
+const warning = /warning: cannot read the profiles file: .*ENOTDIR.*\n\s+→ .*RUNGATE_CONFIG_DIR/;
 
-describe('a folder of profiles that cannot be read', () => {
-  it('does not stop a gate whose settings come from elsewhere, and is a warning', async () => {
+describe('an unreadable profiles file', () => {
+  it('is only a warning for a gate whose settings come from elsewhere', async () => {
     const { code, err } = await on.with({ env })(...trigger, '--wait');
     expect(code).toBe(0);
     expect(err).toMatch(warning);
@@ -34,30 +34,30 @@ describe('a folder of profiles that cannot be read', () => {
     ['the key', ['run', 'status', 'x'], { RUNGATE_API_KEY: undefined }, 6],
     ['a webhook secret', ['webhooks', 'sign'], {}, 78],
     ['what to run', ['run', 'trigger', '--wait'], {}, 64],
-  ])('leaves the error if %s is missing', async (_what, argv, more, code) => {
+  ])('does not hide the error that %s is missing', async (_what, argv, more, code) => {
     const result = await on.with({ env: { ...env, ...more }, stdin: '{}' })(...argv);
     expect(result.code).toBe(code);
     expect(result.err).toMatch(warning);
     expect(asked(on.mock)).toEqual([]);
   });
 
-  it('is an error if a profile is named', async () => {
+  it('is an error if the user names a profile', async () => {
     for (const result of [
       await on.with({ env })('run', 'status', 'x', '--profile', 'work'),
       await on.with({ env: { ...env, RUNGATE_PROFILE: 'work' } })('run', 'status', 'x'),
     ]) {
       expect(result.code).toBe(78);
-      expect(result.err).toMatch(/error: the file of profiles cannot be read[\s\S]*RUNGATE_CONFIG_DIR/);
+      expect(result.err).toMatch(/error: cannot read the profiles file[\s\S]*RUNGATE_CONFIG_DIR/);
     }
     expect(asked(on.mock)).toEqual([]);
   });
 
-  it('may have a folder in the place of the file', async () => {
+  it('may also be a folder', async () => {
     mkdirSync(join(folder, 'dir', 'profiles.json'), { recursive: true });
     const inFolder = { RUNGATE_CONFIG_DIR: join(folder, 'dir') };
     const gate = await on.with({ env: inFolder })(...trigger, '--wait');
     expect(gate.code).toBe(0);
-    expect(gate.err).toMatch(/warning: the file of profiles cannot be read: .*EISDIR/);
+    expect(gate.err).toMatch(/warning: cannot read the profiles file: .*EISDIR/);
     expect((await on.with({ env: inFolder })('doctor')).out).toMatch(/! settings: .*EISDIR/);
   });
 
@@ -66,14 +66,14 @@ describe('a folder of profiles that cannot be read', () => {
     [['logout']],
     [['config', 'set', 'project', 'shop']],
     [['config', 'unset', 'project']],
-  ])('is one error of %j and no warning, before anything is asked or sent', async (argv) => {
+  ])('is one error of %j, without a warning, before any prompt or request', async (argv) => {
     const { code, err } = await on.with({ env, stdin: on.mock.apiKey })(...argv);
     expect(code).toBe(78);
-    expect(err).toMatch(/^error: the file of profiles cannot be read: .*\n {2}→ .*RUNGATE_CONFIG_DIR.*\n$/);
+    expect(err).toMatch(/^error: cannot read the profiles file: .*\n {2}→ .*RUNGATE_CONFIG_DIR.*\n$/);
     expect(asked(on.mock)).toEqual([]);
   });
 
-  it('leaves config list and doctor working', async () => {
+  it('does not stop config list and doctor', async () => {
     const list = await on.with({ env })('config', 'list', '--json');
     expect(list.code).toBe(0);
     expect(JSON.parse(list.out).settings.apiKey).toMatchObject({ set: true });
