@@ -5,11 +5,11 @@ import { ContractError, HttpError, NetworkError, RungateError, redactError } fro
 import type { HintNames } from '../hint-names.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
+import { shownBody } from './error-body.ts';
 import { mayHaveActed, mayHaveNewSecret } from './http-error.ts';
 import type { Exchange, ExchangeEvent } from './options.ts';
 import { type ReadReply, readReply } from './response.ts';
 import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
-import { shownBody } from './shown-body.ts';
 
 export interface CallContext {
   /** Those of `CallOptions`, each with a value. What a rate limit makes the call wait is on `limitTimeoutMs` alone. */

@@ -1,7 +1,7 @@
 import type { Auth } from '../contract/endpoint.ts';
 import { ConfigError, CredentialError } from '../errors.ts';
 import { commandNames } from '../hint-names.ts';
-import { type CredentialKind, unsendable } from './odd-credential.ts';
+import { type CredentialKind, unsendable } from './credential-problems.ts';
 
 /** Who we are to the service (interface, section 5); each where an endpoint takes it. */
 export interface Credentials {

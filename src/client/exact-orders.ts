@@ -1,8 +1,8 @@
 import { orders } from '../contract/orders.ts';
 import { ContractError } from '../errors.ts';
+import { shownBody } from './error-body.ts';
 import type { Caller, CallOptions, Exchange } from './options.ts';
 import { mismatchError } from './schema-mismatch.ts';
-import { shownBody } from './shown-body.ts';
 
 /** An order of the list, its total as the decimal text that came over the wire; the rest as `orders.list` has it. */
 export interface ExactOrder {

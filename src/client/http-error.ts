@@ -4,9 +4,9 @@ import { commandNames, type HintNames } from '../hint-names.ts';
 import type { Redact } from '../redact.ts';
 import { redactJson } from '../redact-json.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
+import { oddLook } from './credential-problems.ts';
 import { credentialIn } from './credentials.ts';
 import { jsonLimits, jsonSize, membersOf } from './json-text.ts';
-import { oddLook } from './odd-credential.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 
 /** Headers in which services and the proxies before them name an exchange, the service's own first. */

@@ -1,6 +1,6 @@
+import { shownBody } from '../client/error-body.ts';
 import { oneLine } from '../client/http-error.ts';
 import { idText, membersOf, textAt } from '../client/json-text.ts';
-import { shownBody } from '../client/shown-body.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
 import { ContractError, UsageError } from '../errors.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';

@@ -1,6 +1,6 @@
 import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
+import { shownBody } from '../client/error-body.ts';
 import { clockOf, parseRetryAfter } from '../client/retry.ts';
-import { shownBody } from '../client/shown-body.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
 import { type Redact, redactNothing } from '../redact.ts';

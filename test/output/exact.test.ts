@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fieldTable } from '../../src/commands/endpoints/reply-table.ts';
+import { fieldTable } from '../../src/commands/endpoints/response-table.ts';
 import { renderReply } from '../../src/output/json.ts';
 
 describe('numbers of the service', () => {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CredentialKind, unsendable } from '../../client/odd-credential.ts';
+import { type CredentialKind, unsendable } from '../../client/credential-problems.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { commandNames } from '../../hint-names.ts';

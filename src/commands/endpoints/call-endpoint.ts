@@ -18,7 +18,7 @@ import {
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
 import { chooseColumns, givenColumns, itemTable, tellColumns } from './list-columns.ts';
-import { emptyText, fieldTable, speakOfPage, tellLoose, tellOdd } from './reply-table.ts';
+import { emptyText, fieldTable, speakOfPage, tellLoose, tellOdd } from './response-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;

@@ -14,7 +14,7 @@ import type { SecretFile } from '../../host/write-file.ts';
 import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
-import { handOver } from './keys-token.ts';
+import { handOver } from './token-file.ts';
 
 export interface CreateKeyFlags {
   name?: string;

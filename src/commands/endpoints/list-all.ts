@@ -8,7 +8,7 @@ import type { Output } from '../../output/output.ts';
 import { type Cell, renderTsv, type Table, tableStream } from '../../output/table.ts';
 import type { Context } from '../context.ts';
 import { type Columns, chooseColumns, itemTable, tellColumns } from './list-columns.ts';
-import { emptyText, tellOdd } from './reply-table.ts';
+import { emptyText, tellOdd } from './response-table.ts';
 
 /** How pages are shown. */
 interface Style {

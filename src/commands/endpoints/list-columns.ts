@@ -4,7 +4,7 @@ import { isScalar } from '../../output/exact.ts';
 import type { Output } from '../../output/output.ts';
 import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
 import { echoed, isEchoed, nearest } from '../../suggest.ts';
-import { cell } from './reply-table.ts';
+import { cell } from './response-table.ts';
 
 /** The fields of a list's items. */
 export interface Columns {

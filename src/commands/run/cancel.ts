@@ -9,7 +9,7 @@ import { readResponse } from '../../gate/run-status.ts';
 import { type RunService, runService } from '../../gate/service.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
-import { fieldTable, speakOfPage } from '../endpoints/reply-table.ts';
+import { fieldTable, speakOfPage } from '../endpoints/response-table.ts';
 import { filled } from '../global-options.ts';
 
 /** Describes the result of a cancel as far as the response shows it; the interface does not show that response. */

@@ -4,7 +4,7 @@ import { exitCodes } from '../../exit.ts';
 import { parseRunId } from '../../gate/run-id.ts';
 import { readResponse } from '../../gate/run-status.ts';
 import type { Context } from '../context.ts';
-import { fieldTable } from '../endpoints/reply-table.ts';
+import { fieldTable } from '../endpoints/response-table.ts';
 
 /** Returns the status with its run id first and everything else unchanged; the contract does not promise the id. */
 function withRunId(text: string, runId: string): string {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { unsendable } from '../../src/client/odd-credential.ts';
+import { unsendable } from '../../src/client/credential-problems.ts';
 import { commandNames } from '../../src/hint-names.ts';
 
 it.each([
