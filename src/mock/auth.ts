@@ -37,7 +37,7 @@ export function newCredentials(tenant: string): Credentials {
 
 type Headers = Readonly<Record<string, string>>;
 
-const needs: Record<Auth, string> = {
+const requirements: Record<Auth, string> = {
   bearer: 'this endpoint needs a bearer token in Authorization: Bearer <token>',
   jwt: 'this endpoint needs a session token in Authorization: Bearer <token>; an API key is not accepted',
   key: 'this endpoint needs an API key in X-API-Key',
@@ -46,7 +46,7 @@ const needs: Record<Auth, string> = {
 
 function unauthorized(auth: Auth, problem: string): MockError {
   const scheme = auth === 'key' ? 'ApiKey' : 'Bearer';
-  return new MockError(401, 'Unauthorized', `${problem}: ${needs[auth]}`, {
+  return new MockError(401, 'Unauthorized', `${problem}: ${requirements[auth]}`, {
     'www-authenticate': `${scheme} realm="rungate mock"`,
   });
 }
@@ -87,7 +87,7 @@ export function authenticate(
   if (accepted !== undefined) return accepted;
   if (byToken && authorization !== undefined) throw unauthorized(auth, 'the bearer token is unknown');
   if (!byToken && apiKey !== undefined) throw unauthorized(auth, 'the API key is unknown');
-  if (auth === 'jwt' && key !== undefined) throw new MockError(403, 'Forbidden', needs.jwt);
+  if (auth === 'jwt' && key !== undefined) throw new MockError(403, 'Forbidden', requirements.jwt);
   if (apiKey !== undefined) throw unauthorized(auth, 'the request has an API key instead');
   if (authorization !== undefined) throw unauthorized(auth, 'the request has a bearer token instead');
   throw unauthorized(auth, 'the request has no credential');
@@ -106,7 +106,7 @@ export const automationScopes: readonly string[] = [
 ];
 
 /** The endpoints for which a key needs a scope. Orders have no scope: any key may read them. */
-const needed: Partial<Record<EndpointName, string>> = {
+const requiredScopes: Partial<Record<EndpointName, string>> = {
   'run.trigger': 'ci:trigger',
   'run.status': 'ci:status',
   'run.cancel': 'ci:cancel',
@@ -114,7 +114,7 @@ const needed: Partial<Record<EndpointName, string>> = {
 
 /** Throws a MockError 403 for a key without the endpoint's scope. */
 export function requireScope(name: EndpointName, { scopes }: Credential): void {
-  const scope = needed[name];
+  const scope = requiredScopes[name];
   if (scope === undefined || scopes === undefined || scopes.includes(scope)) return;
   const has = scopes.length === 0 ? 'none' : scopes.join(', ');
   throw new MockError(403, 'Forbidden', `${name} needs the scope ${scope}; this API key has ${has}`);

@@ -41,8 +41,8 @@ export function announce(
   event: { type: EventType; projectId: string | null; data: Record<string, unknown> },
 ): void {
   for (const webhook of state.account(tenant).webhooks.values()) {
-    const concerned = webhook.projectId === null || webhook.projectId === event.projectId;
-    if (concerned && webhook.events.includes(event.type)) deliverTo(state, webhook, event.type, event.data);
+    const matches = webhook.projectId === null || webhook.projectId === event.projectId;
+    if (matches && webhook.events.includes(event.type)) deliverTo(state, webhook, event.type, event.data);
   }
 }
 

@@ -15,7 +15,7 @@ export interface Progress extends Counts {
   state: RunState;
 }
 
-const usualCounts: Record<Outcome, Counts> = {
+const defaultCounts: Record<Outcome, Counts> = {
   passed: { failed: 0, blocked: 0 },
   failed: { failed: 2, blocked: 0 },
   blocked: { failed: 0, blocked: 1 },
@@ -28,8 +28,8 @@ const usualCounts: Record<Outcome, Counts> = {
  * they would contradict it: a passed or stuck run counts nothing.
  */
 export function finalCounts(outcome: Outcome, requested: Partial<Counts> = {}): Counts {
-  const usual = usualCounts[outcome];
-  return outcome === 'passed' || outcome === 'stuck' ? usual : { ...usual, ...requested };
+  const defaults = defaultCounts[outcome];
+  return outcome === 'passed' || outcome === 'stuck' ? defaults : { ...defaults, ...requested };
 }
 
 /**

@@ -24,7 +24,7 @@ export interface PageQuery {
 }
 
 /** The contract does not show a maximum (interface, section 8). */
-const largestPageSize = 100;
+const maxPageSize = 100;
 
 export function listed<T>(items: readonly T[]): Sliceable<T> {
   return { size: items.length, slice: (skip, take) => items.slice(skip, skip + take) };
@@ -44,8 +44,8 @@ export function pageIfRequested<T, Sent, Whole>(
 /** Returns one page of a list (interface, section 2.9). A page beyond the end is empty, not an error. */
 export function pageOf<T, Sent>(list: Sliceable<T>, query: PageQuery, sent: (item: T) => Sent): Page<Sent> {
   const { page = 1, pageSize = defaultPageSize } = query;
-  if (pageSize > largestPageSize) {
-    throw new MockError(422, 'Invalid query', `query.pageSize: expected at most ${largestPageSize}`);
+  if (pageSize > maxPageSize) {
+    throw new MockError(422, 'Invalid query', `query.pageSize: expected at most ${maxPageSize}`);
   }
   const totalPages = Math.ceil(list.size / pageSize);
   return {

@@ -14,7 +14,7 @@ export const documentedLimits: Limits = { all: 100, read: 60, create: 20 };
 export const windowMs = 60_000;
 
 /** A request within the limits. */
-export interface Spent {
+export interface CountedRequest {
   readonly at: number;
   readonly kind: RequestKind;
 }
@@ -28,7 +28,7 @@ export interface Decision {
   /** Milliseconds until this limit allows another request. */
   readonly resetMs: number;
   /** The log for the next decision: the requests of the last minute, including this one if it is allowed. */
-  readonly log: readonly Spent[];
+  readonly log: readonly CountedRequest[];
 }
 
 interface Budget {
@@ -43,7 +43,7 @@ interface Budget {
  * counted, so a client that waits as long as the response says gets through.
  */
 export function decide(
-  log: readonly Spent[],
+  log: readonly CountedRequest[],
   kind: RequestKind,
   now: number,
   limits: Limits = documentedLimits,
@@ -101,7 +101,7 @@ const counted: Record<keyof Limits, string> = {
 
 /** Enforces the documented limits for each tenant, and for each address without a valid credential. */
 export function documentedLimiter(state: State): RateLimiter {
-  const logs = new Map<string, readonly Spent[]>();
+  const logs = new Map<string, readonly CountedRequest[]>();
   return (exchange) => {
     const tenant = knownCaller(exchange.headers, state.credentials)?.tenant;
     const caller = tenant === undefined ? `address ${exchange.address}` : `tenant ${tenant}`;

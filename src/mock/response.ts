@@ -46,7 +46,7 @@ export function errorResponse(error: unknown): RawResponse {
 }
 
 /** Returns an item that was found; throws 404 otherwise, in the same way for another tenant's item. */
-export function known<T>(item: T | undefined, what: string, id: string): T {
+export function requireFound<T>(item: T | undefined, what: string, id: string): T {
   if (item !== undefined) return item;
   throw new MockError(404, `${what} not found`, `no ${what.toLowerCase()} has the id ${JSON.stringify(id)}`);
 }

@@ -45,7 +45,7 @@ export interface Mock {
   close(): Promise<void>;
 }
 
-const keptRequests = 10_000;
+const maxRequests = 10_000;
 
 function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop(): void } {
   const { outcome = 'passed', clock = systemClock, deliveries = 'off' } = options;
@@ -131,7 +131,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     if (page?.owns(exchange.path)) return page.handle(exchange);
     const record = recordOf(exchange, clock.now());
     requests.push(record);
-    if (requests.length > keptRequests) requests.shift();
+    if (requests.length > maxRequests) requests.shift();
     const sent = (status: number) => {
       record.status = status;
     };

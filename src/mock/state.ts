@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { type Account, createAccount, type DataSizes, usualSizes } from './data/account.ts';
+import { type Account, createAccount, type DataSizes, defaultSizes } from './data/account.ts';
 import type { Delivery, Webhook } from './data/webhooks.ts';
 import type { Counts, Outcome } from './outcomes.ts';
 import { type Draw, seededDraw } from './random.ts';
@@ -101,7 +101,7 @@ export function createState({ seed, data, ...parts }: StateParts): State {
     return found;
   };
   const accounts = new Map<string, Account>();
-  const sizes = { ...usualSizes, ...data };
+  const sizes = { ...defaultSizes, ...data };
   // The data set ends at the start of the day (UTC), so that the same seed gives the same dates all day.
   const until = Math.floor(parts.clock.now() / dayMs) * dayMs;
   return {

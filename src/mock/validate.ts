@@ -73,7 +73,7 @@ export function checkBody<Out>(schema: Schema<Out, unknown>, value: unknown): Ou
 }
 
 /** Returns a body without some of its fields. */
-export function without(
+export function omit(
   body: Readonly<Record<string, unknown>>,
   names: readonly string[],
 ): Record<string, unknown> {

@@ -5,7 +5,7 @@ import { type ClientOptions, createCaller } from '../../src/client/caller.ts';
 import { readPages } from '../../src/client/pages.ts';
 import { ceilings, Pace, rateLimitLeft } from '../../src/client/rate-limit.ts';
 import { api } from '../../src/contract/index.ts';
-import { decide, documentedLimits, type Spent } from '../../src/mock/rate-limit.ts';
+import { type CountedRequest, decide, documentedLimits } from '../../src/mock/rate-limit.ts';
 import type { RawReply, Transport } from '../../src/transport/transport.ts';
 import { cli } from '../cli/harness.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -141,7 +141,7 @@ describe('with headers', () => {
 
 /** A service with pages of one item each, on the documented limits, and what it has refused. */
 function service(clock: ReturnType<typeof fakeClock>, pages: number, headers: boolean) {
-  let log: readonly Spent[] = [];
+  let log: readonly CountedRequest[] = [];
   const seen = { replies: 0, refused: 0 };
   const transport: Transport = {
     async send(request): Promise<RawReply> {

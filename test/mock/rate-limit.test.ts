@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  type CountedRequest,
   decide,
   documentedLimits,
   type Limits,
   type RequestKind,
-  type Spent,
   windowMs,
 } from '../../src/mock/rate-limit.ts';
 
-const spent = (kind: RequestKind, count: number, at = 0): Spent[] =>
+const requests = (kind: RequestKind, count: number, at = 0): CountedRequest[] =>
   Array.from({ length: count }, () => ({ kind, at }));
 
 describe('one request', () => {
@@ -23,35 +23,35 @@ describe('one request', () => {
     ],
     ['the first create', [], 'create', 0, { allowed: true, name: 'create', remaining: 19 }],
     ['the first other', [], 'other', 0, { allowed: true, name: 'all', limit: 100, remaining: 99 }],
-    ['the 60th read', spent('read', 59), 'read', 10, { allowed: true, remaining: 0, resetMs: 59_990 }],
-    ['the 61st read', spent('read', 60), 'read', 10, { allowed: false, name: 'read', resetMs: 59_990 }],
-    ['the 21st create', spent('create', 20), 'create', 0, { allowed: false, name: 'create', limit: 20 }],
+    ['the 60th read', requests('read', 59), 'read', 10, { allowed: true, remaining: 0, resetMs: 59_990 }],
+    ['the 61st read', requests('read', 60), 'read', 10, { allowed: false, name: 'read', resetMs: 59_990 }],
+    ['the 21st create', requests('create', 20), 'create', 0, { allowed: false, name: 'create', limit: 20 }],
     [
       'a create after 60 reads',
-      spent('read', 60),
+      requests('read', 60),
       'create',
       0,
       { allowed: true, name: 'create', remaining: 19 },
     ],
     [
       'the 101st',
-      [...spent('read', 60), ...spent('other', 40)],
+      [...requests('read', 60), ...requests('other', 40)],
       'create',
       0,
       { allowed: false, name: 'all' },
     ],
-    ['a minute later', spent('read', 60), 'read', 60_000, { allowed: true, remaining: 59 }],
-    ['just before', spent('read', 60), 'read', 59_999, { allowed: false, resetMs: 1 }],
+    ['a minute later', requests('read', 60), 'read', 60_000, { allowed: true, remaining: 59 }],
+    ['just before', requests('read', 60), 'read', 59_999, { allowed: false, resetMs: 1 }],
     [
       'a request beyond two limits, of which it reports the longer wait',
-      [...spent('other', 80, 0), ...spent('create', 20, 30_000)],
+      [...requests('other', 80, 0), ...requests('create', 20, 30_000)],
       'create',
       40_000,
       { allowed: false, name: 'create', resetMs: 50_000 },
     ],
     [
       'a request closer to the limit for all',
-      spent('other', 95),
+      requests('other', 95),
       'read',
       0,
       { allowed: true, name: 'all', limit: 100, remaining: 4 },
@@ -61,7 +61,7 @@ describe('one request', () => {
   });
 
   it('is not counted when it is refused', () => {
-    const log = spent('read', 60);
+    const log = requests('read', 60);
     expect(decide(log, 'read', 10).log).toEqual(log);
   });
 });
@@ -77,8 +77,8 @@ describe('any sequence of requests', () => {
     fc.assert(
       fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
         let now = 0;
-        let log: readonly Spent[] = [];
-        const through: Spent[] = [];
+        let log: readonly CountedRequest[] = [];
+        const through: CountedRequest[] = [];
         for (const { kind, after } of requests) {
           now += after;
           const minute = through.filter(({ at }) => at > now - windowMs);
@@ -97,7 +97,7 @@ describe('any sequence of requests', () => {
     fc.assert(
       fc.property(fc.array(request, { maxLength: 60 }), (requests) => {
         let now = 0;
-        let log: readonly Spent[] = [];
+        let log: readonly CountedRequest[] = [];
         for (const { kind, after } of requests) {
           now += after;
           const decision = decide(log, kind, now, small);
@@ -111,7 +111,7 @@ describe('any sequence of requests', () => {
   });
 
   it('is not stored longer than needed', () => {
-    let log: readonly Spent[] = [];
+    let log: readonly CountedRequest[] = [];
     for (let now = 0; now < 1_000_000; now += 100) log = decide(log, 'other', now).log;
     expect(log.length).toBeLessThanOrEqual(documentedLimits.all);
   });

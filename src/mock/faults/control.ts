@@ -36,7 +36,10 @@ const faultBody = z.strictObject({
 });
 
 /** The required parameters of kinds. */
-const needed: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>> = { status: 'status', reply: 'text' };
+const requiredParameters: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>> = {
+  status: 'status',
+  reply: 'text',
+};
 
 function faultOf(value: unknown): Fault {
   if (typeof value === 'object' && value !== null && 'fault' in value) return parseFault(String(value.fault));
@@ -46,7 +49,7 @@ function faultOf(value: unknown): Fault {
     'body',
     (problems) => new UsageError(problems),
   );
-  const missing = needed[rest.kind];
+  const missing = requiredParameters[rest.kind];
   if (missing !== undefined && rest[missing] === undefined) throw new UsageError(`body.${missing}: required`);
   return {
     ...rest,

@@ -99,10 +99,10 @@ function ofAnotherType(value: unknown): unknown {
 
 /** How often each fault was played, for kinds that change from request to request. */
 const played = new WeakMap<object, number>();
-function turn(fault: object): number {
-  const before = played.get(fault) ?? 0;
-  played.set(fault, before + 1);
-  return before;
+function timesPlayed(fault: object): number {
+  const count = played.get(fault) ?? 0;
+  played.set(fault, count + 1);
+  return count;
 }
 
 /** 100 MB compressed to 100 kB; created only once, because that is slow. */
@@ -140,7 +140,7 @@ export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultK
     await wire.handle();
     wire.reset();
   },
-  'black-hole': (wire) => wire.deafen(),
+  'black-hole': (wire) => wire.ignore(),
   'stall-headers': () => undefined,
   'stall-body': async (wire) => {
     const response = await wire.handle();
@@ -184,7 +184,7 @@ export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultK
       isRecord(value) && 'state' in value ? { ...value, state: 'defrosting' } : value,
     ),
   backwards: (wire, fault) => {
-    const count = Math.max(0, 7 - turn(fault));
+    const count = Math.max(0, 7 - timesPlayed(fault));
     return sendChanged(wire, (value) =>
       isRecord(value) && value.state === 'in_progress' ? { ...value, failed: count, blocked: count } : value,
     );
@@ -204,7 +204,7 @@ export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultK
   'limited-past': (wire) => wire.send(limited({ 'retry-after': dateAt(wire.now() - hourMs) })),
   'limited-absurd': (wire) => wire.send(limited({ 'retry-after': '99999999999' })),
   burst: (wire, fault) => {
-    const status = [500, 502, 503, 504][turn(fault) % 4] as number;
+    const status = [500, 502, 503, 504][timesPlayed(fault) % 4] as number;
     wire.send(statusResponse({ status }));
   },
 
@@ -230,7 +230,7 @@ export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultK
 };
 
 /** Kinds that affect more than one request by default. */
-export const usualTimes: Readonly<Partial<Record<FaultKind, number>>> = { burst: 3 };
+export const defaultTimes: Readonly<Partial<Record<FaultKind, number>>> = { burst: 3 };
 
 /** Kinds that need parameters, so that their name alone is not a fault. */
-export const kindsWithParts: readonly FaultKind[] = ['status', 'reply', 'patch'];
+export const kindsWithParameters: readonly FaultKind[] = ['status', 'reply', 'patch'];

@@ -1,5 +1,5 @@
 import type { EndpointName } from '../../contract/index.ts';
-import { type FaultKind, type FaultKinds, faultKinds, usualTimes } from './fault-kinds.ts';
+import { defaultTimes, type FaultKind, type FaultKinds, faultKinds } from './fault-kinds.ts';
 import type { Wire } from './wire.ts';
 
 /** The requests that a fault affects. */
@@ -42,7 +42,7 @@ export class Faults {
   }
 
   add(fault: Fault): void {
-    const { skip = 0, times = usualTimes[fault.kind] ?? 1 } = fault;
+    const { skip = 0, times = defaultTimes[fault.kind] ?? 1 } = fault;
     this.#added += 1;
     this.#list.push({ id: this.#added, fault, skip, left: times, addedAt: this.#now() });
   }

@@ -2,12 +2,12 @@ import { api, type EndpointName } from '../../contract/index.ts';
 import { readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { echoed, instead, nearest } from '../../suggest.ts';
-import { faultKinds, kindsWithParts } from './fault-kinds.ts';
+import { faultKinds, kindsWithParameters } from './fault-kinds.ts';
 import type { Fault, FaultWhen } from './faults.ts';
 
 /** The kinds that need no parameters. */
 export const faultNames: readonly string[] = Object.keys(faultKinds).filter(
-  (kind) => !(kindsWithParts as readonly string[]).includes(kind),
+  (kind) => !(kindsWithParameters as readonly string[]).includes(kind),
 );
 
 function kindOf(name: string): Fault {

@@ -65,6 +65,6 @@ export function createWire(outgoing: ServerResponse, parts: WireParts) {
     /** Resets the connection: the client sees ECONNRESET. */
     reset: () => outgoing.socket?.resetAndDestroy(),
     /** Stops reading and writing on this connection. */
-    deafen: () => outgoing.socket?.pause(),
+    ignore: () => outgoing.socket?.pause(),
   };
 }

@@ -6,17 +6,17 @@ import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
 import { listed, pageIfRequested, pageOf } from '../paging.ts';
-import { known } from '../response.ts';
+import { requireFound } from '../response.ts';
 import type { State } from '../state.ts';
-import { checkBody, invalidBody, without } from '../validate.ts';
+import { checkBody, invalidBody, omit } from '../validate.ts';
 
-const filled = z.nullish(z.string().check(z.minLength(1)));
+const nonEmpty = z.nullish(z.string().check(z.minLength(1)));
 /** Narrower than the contract: neither may be empty. */
-const namedEnvironment = z.looseObject({ name: filled, key: filled });
+const namedEnvironment = z.looseObject({ name: nonEmpty, key: nonEmpty });
 
 /** Fields that a body cannot set. */
-const own = ['id', 'createdAt', 'updatedAt', 'variables'];
-const shown = ['name', 'key', 'baseUrl', 'providerModel', 'version', 'mobileRuntimeOverrides'];
+const readOnlyFields = ['id', 'createdAt', 'updatedAt', 'variables'];
+const contractFields = ['name', 'key', 'baseUrl', 'providerModel', 'version', 'mobileRuntimeOverrides'];
 
 /** Returns an environment as sent. Variables have their own endpoints. */
 function sent({ variables: _variables, others, ...environment }: Environment) {
@@ -67,7 +67,7 @@ function sentVariable(variable: Variable): Variable {
 }
 
 function variablesOf({ environments }: Account, id: string): Map<string, Variable> {
-  return known(environments.get(id), 'Environment', id).variables;
+  return requireFound(environments.get(id), 'Environment', id).variables;
 }
 
 export const envHandlers: HandlersOf<typeof env> = {
@@ -98,7 +98,7 @@ export const envHandlers: HandlersOf<typeof env> = {
       createdAt: now,
       updatedAt: now,
       variables: new Map(),
-      others: without(body, [...own, ...shown]),
+      others: omit(body, [...readOnlyFields, ...contractFields]),
     };
     environments.set(environment.id, environment);
     announceEnvironment(state, tenant, 'environment.created', environment);
@@ -106,15 +106,15 @@ export const envHandlers: HandlersOf<typeof env> = {
   },
 
   'env.update': ({ params, body, account: { environments }, tenant, state, now }) => {
-    const before = known(environments.get(params.id), 'Environment', params.id);
+    const before = requireFound(environments.get(params.id), 'Environment', params.id);
     const { key } = checkBody(namedEnvironment, body);
     if (typeof key === 'string') refuseTaken(environments, 'environment', 'key', key, before.id);
-    const given = without(body, own);
+    const given = omit(body, readOnlyFields);
     const environment: Environment = {
       ...before,
-      ...Object.fromEntries(Object.entries(given).filter(([name]) => shown.includes(name))),
+      ...Object.fromEntries(Object.entries(given).filter(([name]) => contractFields.includes(name))),
       updatedAt: now,
-      others: { ...before.others, ...without(given, shown) },
+      others: { ...before.others, ...omit(given, contractFields) },
     };
     environments.set(environment.id, environment);
     announceEnvironment(state, tenant, 'environment.updated', environment);
@@ -122,7 +122,7 @@ export const envHandlers: HandlersOf<typeof env> = {
   },
 
   'env.delete': ({ params, account: { environments }, tenant, state }) => {
-    const gone = known(environments.get(params.id), 'Environment', params.id);
+    const gone = requireFound(environments.get(params.id), 'Environment', params.id);
     environments.delete(gone.id);
     announceEnvironment(state, tenant, 'environment.deleted', gone);
     return {};
@@ -155,7 +155,7 @@ export const envHandlers: HandlersOf<typeof env> = {
 
   'env.vars.update': ({ params, body, account, now }) => {
     const variables = variablesOf(account, params.envId);
-    const variable = known(variables.get(params.varId), 'Variable', params.varId);
+    const variable = requireFound(variables.get(params.varId), 'Variable', params.varId);
     const { name = variable.name, value, secret = variable.secret } = checkBody(changes, body);
     refuseTaken(variables, 'variable of the environment', 'name', name, variable.id);
     // A client that sends the mask back has not seen the secret value: keep it.
@@ -167,7 +167,7 @@ export const envHandlers: HandlersOf<typeof env> = {
 
   'env.vars.delete': ({ params, account }) => {
     const variables = variablesOf(account, params.envId);
-    variables.delete(known(variables.get(params.varId), 'Variable', params.varId).id);
+    variables.delete(requireFound(variables.get(params.varId), 'Variable', params.varId).id);
     return {};
   },
 };

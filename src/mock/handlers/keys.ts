@@ -1,7 +1,7 @@
 import type { keys } from '../../contract/keys.ts';
 import { automationScopes } from '../auth.ts';
 import type { HandlersOf } from '../handler.ts';
-import { known } from '../response.ts';
+import { requireFound } from '../response.ts';
 import type { ApiKey, State } from '../state.ts';
 
 /** Creates an API key, which is valid from then on. */
@@ -23,7 +23,7 @@ export const keysHandlers: HandlersOf<typeof keys> = {
 
   'keys.delete': ({ params, tenant, state }) => {
     const found = state.keys.get(params.id);
-    const { id, apiKey } = known(found?.tenant === tenant ? found : undefined, 'API key', params.id);
+    const { id, apiKey } = requireFound(found?.tenant === tenant ? found : undefined, 'API key', params.id);
     state.keys.delete(id);
     state.credentials.delete(apiKey);
     return {};

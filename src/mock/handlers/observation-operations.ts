@@ -6,7 +6,7 @@ import type { Observation, ObservationStatus } from '../data/observations.ts';
 import type { EventType } from '../data/webhooks.ts';
 import { announce } from '../deliveries.ts';
 import type { HandlersOf, MockRequest, MockResponse } from '../handler.ts';
-import { known, MockError } from '../response.ts';
+import { MockError, requireFound } from '../response.ts';
 import type { State } from '../state.ts';
 import { checkBody, invalidBody } from '../validate.ts';
 
@@ -33,12 +33,15 @@ type OperationApi = Pick<typeof observations, `observations.${Operation}`>;
 type OperationRequest = MockRequest<OperationApi[keyof OperationApi]>;
 
 export function projectOf({ projects }: Account, id: string): ObservationStore {
-  return known(projects.get(id), 'Project', id);
+  return requireFound(projects.get(id), 'Project', id);
 }
 
 export function observationIn(account: Account, params: OperationRequest['params']) {
   const store = projectOf(account, params.projectId);
-  return { store, found: known(store.find(params.observationId), 'Observation', params.observationId) };
+  return {
+    store,
+    found: requireFound(store.find(params.observationId), 'Observation', params.observationId),
+  };
 }
 
 export function announceObservation(

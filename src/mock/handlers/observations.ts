@@ -6,7 +6,7 @@ import type { observations } from '../../contract/observations.ts';
 import type { Attachment, Observation, ObservationStatus } from '../data/observations.ts';
 import type { HandlersOf } from '../handler.ts';
 import { pageIfRequested, pageOf } from '../paging.ts';
-import { checkBody, invalidBody, type Upload, without } from '../validate.ts';
+import { checkBody, invalidBody, omit, type Upload } from '../validate.ts';
 import {
   announceObservation,
   observationIn,
@@ -31,7 +31,7 @@ const title = z.string().check(z.minLength(1));
 const text = z.optional(z.nullable(z.string()));
 const severities = ['low', 'medium', 'high', 'critical'];
 
-const shown = {
+const contractFields = {
   description: text,
   severity: z.nullish(
     z.string().check(
@@ -46,11 +46,11 @@ const shown = {
   createdByAgentTemplateId: text,
 };
 
-const newObservation = z.looseObject({ title, ...shown });
-const observationChanges = z.looseObject({ title: z.optional(title), ...shown });
+const newObservation = z.looseObject({ title, ...contractFields });
+const observationChanges = z.looseObject({ title: z.optional(title), ...contractFields });
 
 /** Fields that only the service sets. A client may send them back unchanged. */
-const ownFields =
+const readOnlyFields =
   'id projectId status supersededBy ticketId wikiPageId attachments createdAt updatedAt'.split(' ');
 
 /**
@@ -61,7 +61,7 @@ function writable(
   body: Readonly<Record<string, unknown>>,
   status: ObservationStatus,
 ): Record<string, unknown> {
-  if ((body.status ?? status) === status) return without(body, ownFields);
+  if ((body.status ?? status) === status) return omit(body, readOnlyFields);
   throw invalidBody(`body.status: it is ${status}; only confirm, archive, supersede and promotion change it`);
 }
 
@@ -98,7 +98,7 @@ function searchOf(text: string): (observation: Observation) => boolean {
 }
 
 /** A search returns the best matches: here, the newest. */
-const mostFound = 50;
+const maxResults = 50;
 
 const blank = {
   description: '',
@@ -150,7 +150,7 @@ export const observationsHandlers: HandlersOf<typeof observations> = {
 
   'observations.search': ({ params, query, account }) => {
     const store = projectOf(account, params.projectId);
-    const found = firstOf(store, searchOf(query.q ?? ''), mostFound);
+    const found = firstOf(store, searchOf(query.q ?? ''), maxResults);
     return { body: pageIfRequested(found, query, asSent, (items) => ({ items })) };
   },
 

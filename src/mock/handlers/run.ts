@@ -1,7 +1,7 @@
 import type { run } from '../../contract/run.ts';
 import type { HandlersOf, MockResponse } from '../handler.ts';
 import { finalCounts } from '../outcomes.ts';
-import { known } from '../response.ts';
+import { requireFound } from '../response.ts';
 import { announceRun, cancelRun, progressNow } from '../runs.ts';
 import type { Run, State } from '../state.ts';
 
@@ -10,7 +10,7 @@ type Status = MockResponse<(typeof run)['run.status']>['body'];
 /** Returns the tenant's run with this id; throws 404 if there is none. */
 function findRun(state: State, tenant: string, id: string): Run {
   const found = state.runs.get(id);
-  return known(found?.tenant === tenant ? found : undefined, 'Run', id);
+  return requireFound(found?.tenant === tenant ? found : undefined, 'Run', id);
 }
 
 /** Interface, section 2.6. A polling interval is suggested only while the run is in progress. */

@@ -5,16 +5,16 @@ import { type Delivery, eventTypes, type Webhook } from '../data/webhooks.ts';
 import { deliverTo } from '../deliveries.ts';
 import type { HandlersOf } from '../handler.ts';
 import { listed, pageIfRequested, pageOf } from '../paging.ts';
-import { known } from '../response.ts';
+import { requireFound } from '../response.ts';
 import type { State } from '../state.ts';
-import { checkBody, invalidBody, without } from '../validate.ts';
+import { checkBody, invalidBody, omit } from '../validate.ts';
 
 function webhookOf({ webhooks }: Account, id: string): Webhook {
-  return known(webhooks.get(id), 'Webhook', id);
+  return requireFound(webhooks.get(id), 'Webhook', id);
 }
 
 function deliveryOf(webhook: Webhook, id: string): Delivery {
-  return known(webhook.deliveries.get(id), 'Delivery', id);
+  return requireFound(webhook.deliveries.get(id), 'Delivery', id);
 }
 
 /** Returns a delivery as sent in a list, without its payload. */
@@ -51,7 +51,7 @@ const newWebhook = z.looseObject({
 });
 
 /** Fields that a body cannot set. */
-const ownFields = 'id url projectId events createdAt secretRotatedAt secret deliveries'.split(' ');
+const readOnlyFields = 'id url projectId events createdAt secretRotatedAt secret deliveries'.split(' ');
 
 /** Returns a webhook as sent: without the secret, which only the create and rotate responses have. */
 function sent({ secret: _secret, deliveries: _deliveries, others, ...webhook }: Webhook) {
@@ -84,7 +84,7 @@ export const webhooksHandlers: HandlersOf<typeof webhooks> = {
       secretRotatedAt: null,
       secret: state.nextSecret('whsec', 32),
       deliveries: new Map(),
-      others: without(body, ownFields),
+      others: omit(body, readOnlyFields),
     };
     account.webhooks.set(webhook.id, webhook);
     return { status: 201, body: { ...sent(webhook), secret: webhook.secret } };

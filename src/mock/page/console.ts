@@ -8,9 +8,9 @@ import { isLoopbackAddress } from '../listen.ts';
 import {
   errorResponse,
   jsonResponse,
-  known,
   MockError,
   type RawResponse,
+  requireFound,
   textResponse,
 } from '../response.ts';
 import { endings, endRun } from '../runs.ts';
@@ -39,20 +39,20 @@ export function act({ state, faults, tenantSecret }: Scene, bytes: Uint8Array): 
   const webhooks = webhooksOf(state);
   switch (action.do) {
     case 'end': {
-      const run = known(findRun(state, action.run), 'Run', action.run);
+      const run = requireFound(findRun(state, action.run), 'Run', action.run);
       const ended = endRun(state, run, action.as, "ended on the mock's page");
       return ended ? `${run.id} ended as ${action.as}` : `${run.id} has already ended`;
     }
     case 'test': {
       const found = webhooks.find((one) => one.id === action.webhook);
-      const webhook = known(found, 'Webhook', action.webhook);
+      const webhook = requireFound(found, 'Webhook', action.webhook);
       const { status } = sendTest(state, webhook);
       const url = redactedUrl(webhook.url, secretsOf(state, tenantSecret));
       return `Test event to ${url}: ${status.replace('_', ' ')}`;
     }
     case 'retry': {
       const found = webhooks.find(({ deliveries }) => deliveries.has(action.delivery));
-      const webhook = known(found, 'Delivery', action.delivery);
+      const webhook = requireFound(found, 'Delivery', action.delivery);
       const { eventType, status } = sendAgain(state, webhook, action.delivery);
       return `${eventType} sent again: ${status.replace('_', ' ')}`;
     }
@@ -109,7 +109,7 @@ function handleAction(scene: Scene, { method, path, query, bytes }: Exchange): u
       return new Snapshot(scene).of(query.run);
     case 'GET request': {
       const found = scene.requests.find((one) => scene.note(one).number === Number(query.number));
-      const request = known(found, 'Request', String(query.number));
+      const request = requireFound(found, 'Request', String(query.number));
       return { text: redactedRequest(request, secretsOf(scene.state, scene.tenantSecret)) };
     }
     case 'POST do':

@@ -66,7 +66,7 @@ function redactValues(value: unknown): unknown {
   );
 }
 
-const longestBody = 4000;
+const maxBodyLength = 4000;
 
 /** Returns a redacted JSON body. Other bodies are not shown, because the limits of a secret in them are unknown. */
 function redactedBody(body: string, secrets: readonly string[]): string {
@@ -74,7 +74,7 @@ function redactedBody(body: string, secrets: readonly string[]): string {
   try {
     const text = JSON.stringify(redactValues(JSON.parse(body)), null, 2);
     // Cut last: half of a secret would not be recognized.
-    return redacted(text, secrets).slice(0, longestBody);
+    return redacted(text, secrets).slice(0, maxBodyLength);
   } catch {
     return `(${Buffer.byteLength(body)} bytes that are not JSON)`;
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createAccount, homeTenant, otherTenant, usualSizes } from '../../../src/mock/data/account.ts';
+import { createAccount, defaultSizes, homeTenant, otherTenant } from '../../../src/mock/data/account.ts';
 
 const until = Date.UTC(2026, 0, 1);
-const account = (seed: number, tenant = homeTenant) => createAccount(tenant, seed, usualSizes, until);
+const account = (seed: number, tenant = homeTenant) => createAccount(tenant, seed, defaultSizes, until);
 const dataOf = (seed: number) => {
   const { orders, environments, projects, webhooks } = account(seed);
   const observations = [...projects].map(([slug, store]) => [slug, [...store]]);
@@ -19,7 +19,7 @@ describe('the data set', () => {
   });
 
   it('has the same first ten orders, except for their dates, whatever its size', () => {
-    const few = createAccount(homeTenant, 1, { ...usualSizes, orders: 10 }, until).orders;
+    const few = createAccount(homeTenant, 1, { ...defaultSizes, orders: 10 }, until).orders;
     const undated = ({ placedAt: _placedAt, ...order }: (typeof few)[number]) => order;
     expect(account(1).orders.slice(0, 10).map(undated)).toEqual(few.map(undated));
   });
@@ -94,13 +94,13 @@ describe('the data set', () => {
       { total: '12.340', currency: 'KWD' },
       { id: 'mine', total: '7' },
     ];
-    const { orders } = createAccount(homeTenant, 1, { ...usualSizes, orders: given }, until);
+    const { orders } = createAccount(homeTenant, 1, { ...defaultSizes, orders: given }, until);
     expect(orders).toMatchObject([
       { total: '12.340', currency: 'KWD' },
       { id: 'mine', total: '7' },
     ]);
     expect(orders[0]).toMatchObject({ id: expect.stringMatching(/^ord_/), customer: expect.any(String) });
-    const wrong = () => createAccount(homeTenant, 1, { ...usualSizes, orders: [{ total: '1e3' }] }, until);
+    const wrong = () => createAccount(homeTenant, 1, { ...defaultSizes, orders: [{ total: '1e3' }] }, until);
     expect(wrong).toThrow('the total "1e3" is not decimal text');
   });
 });
