@@ -43,12 +43,12 @@ type OptionInput = keyof typeof optionInputs;
 const renamed: Partial<Record<OptionInput, string>> = { tags: 'tag' };
 
 /** Switches with a `--no-` form, which `false` becomes. The other switches are left out if they are `false`. */
-const negatable: readonly OptionInput[] = ['strict', 'cancel-on-interrupt'];
+const withNoForm: readonly OptionInput[] = ['strict', 'cancel-on-interrupt'];
 
 function switchArguments(name: OptionInput, text: string): string[] {
   const value = text.toLowerCase();
   if (value === 'true') return [`--${name}`];
-  if (value === 'false') return negatable.includes(name) ? [`--no-${name}`] : [];
+  if (value === 'false') return withNoForm.includes(name) ? [`--no-${name}`] : [];
   throw new UsageError(`the input ${name} is "${text}"`, { hint: 'write true or false' });
 }
 

@@ -32,7 +32,7 @@ const sides: readonly Sides[] = [
 const forkVariables = ['CIRCLE_PR_NUMBER', 'CIRCLE_PR_REPONAME', 'CIRCLE_PR_USERNAME', 'CHANGE_FORK'];
 
 /** GitHub events that a change from a fork may cause. */
-const forkableEvents = /^(pull_request|workflow_run|issue_comment|check_run|check_suite)/;
+const possibleForkEvents = /^(pull_request|workflow_run|issue_comment|check_run|check_suite)/;
 
 type Json = { readonly [key: string]: Json | undefined } & { readonly full_name?: string };
 
@@ -55,7 +55,7 @@ function githubFork(env: Env, readFile: (path: string) => Uint8Array): boolean {
     // The suite of a fork has no branch.
     if (suite != null) return suite.head_branch == null;
   } catch {}
-  return forkableEvents.test(name);
+  return possibleForkEvents.test(name);
 }
 
 /**

@@ -269,7 +269,7 @@ const readers: Record<string, (doc: Yaml, store: Store) => Step> = {
   'Azure Pipelines': azure,
   'Bitbucket Pipelines': bitbucket,
   Buildkite: buildkite,
-  'From the lockfile': (doc, store) => withoutInstalling(gitlabJob(doc.e2e, store)),
+  Lockfiles: (doc, store) => withoutInstalling(gitlabJob(doc.e2e, store)),
   'Matrix jobs': (doc, store) => ({ ...githubRun(doc, store, '{"environment":"staging"}'), artifacts: [] }),
 };
 
