@@ -30,7 +30,7 @@ export interface MockOptions {
   retryAfterSeconds?: number | undefined;
   /** By default derived from the seed, like the token. */
   apiKey?: string | undefined;
-  /** A user session's bearer token. */
+  /** A session token. */
   token?: string | undefined;
   /** The final counts of runs; ignored for the outcomes `passed` and `stuck`. */
   counts?: Partial<Counts> | undefined;

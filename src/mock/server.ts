@@ -101,7 +101,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
   for (const fault of options.faults ?? []) faults.add(fault);
   const requests: RecordedRequest[] = [];
-  // Only `mock serve` has users who open the page.
+  // Load the page only if it is enabled, as by `mock serve`.
   const page = options.page
     ? (await import('./page/console.ts')).createConsole({ state, faults, requests, tenantSecret })
     : undefined;

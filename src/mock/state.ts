@@ -85,7 +85,7 @@ export interface State {
   nextSecret(prefix: string, length: number): string;
 }
 
-/** The parts of a state. */
+/** The arguments of `createState`. */
 export interface StateParts extends Pick<State, 'clock' | 'plan' | 'deliver' | 'watchRun'> {
   seed: number;
   data?: Partial<DataSizes> | undefined;

@@ -25,7 +25,7 @@ export interface Environment {
   readonly others: Readonly<Record<string, unknown>>;
 }
 
-/** Names and keys of the first environments; any more are previews of pull requests. */
+/** Names and keys of the first environments; further ones are previews of pull requests. */
 const fixed: readonly (readonly [name: string, key: string])[] = [
   ['Staging', 'staging'],
   ['Production EU', 'production-eu'],

@@ -30,7 +30,7 @@ function customerName(draw: Draw): string {
   return draw.chance(0.2) ? draw.pick(others) : `${draw.pick(given)} ${draw.pick(family)}`;
 }
 
-/** An order from the caller of the mock; the mock generates the fields that are omitted. */
+/** An order for the mock's data set; the mock generates omitted fields. */
 export interface OwnOrder {
   id?: string;
   customer?: string;

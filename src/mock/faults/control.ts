@@ -8,7 +8,7 @@ import type { FaultKind } from './fault-kinds.ts';
 import type { Fault, Faults } from './faults.ts';
 import { endpointOf, faultNames, parseFault } from './parse.ts';
 
-/** The endpoint that sets faults from outside. It belongs to the mock, not to the contract. */
+/** The endpoint for the faults of a running mock. It belongs to the mock, not to the contract. */
 export const controlPath = '/_mock/faults';
 
 const whole = z.int().check(z.nonnegative());

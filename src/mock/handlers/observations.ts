@@ -85,7 +85,7 @@ function filterOf(query: ListQuery): ((observation: Observation) => boolean) | u
     (after === null || Date.parse(observation.createdAt) > after);
 }
 
-/** Normalizes text for a search: ignores case and the composition of accented letters. */
+/** Normalises text for a search: ignores case and the composition of accented letters. */
 const plain = (text: string) => text.normalize('NFKC').toLowerCase();
 
 /** Returns a filter for observations with every word in their title or description. */

@@ -33,7 +33,7 @@ function redacted(text: string, secrets: readonly string[]): string {
   return withoutCredentials(redactSecrets(text, secrets));
 }
 
-/** Returns text from outside as one harmless line with the secrets redacted. */
+/** Returns untrusted text as one harmless line with the secrets redacted. */
 export function redactedLine(text: string, secrets: readonly string[], limit = 200): string {
   return excerpt(redacted(text, secrets), limit);
 }
@@ -55,7 +55,7 @@ export function redactedTarget({ path, query }: RecordedRequest, secrets: readon
 function redactValues(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactValues);
   if (typeof value !== 'object' || value === null) return value;
-  // An environment variable states whether its value is a secret.
+  // A variable of an environment states whether its value is a secret.
   const isSecret = 'secret' in value && value.secret === true;
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) =>
@@ -68,12 +68,12 @@ function redactValues(value: unknown): unknown {
 
 const maxBodyLength = 4000;
 
-/** Returns a redacted JSON body. Other bodies are not shown, because the limits of a secret in them are unknown. */
+/** Returns a redacted JSON body; in any other body, it is unknown where a secret begins and ends. */
 function redactedBody(body: string, secrets: readonly string[]): string {
   if (body === '') return '';
   try {
     const text = JSON.stringify(redactValues(JSON.parse(body)), null, 2);
-    // Cut last: half of a secret would not be recognized.
+    // Cut last: half of a secret would not be recognised.
     return redacted(text, secrets).slice(0, maxBodyLength);
   } catch {
     return `(${Buffer.byteLength(body)} bytes that are not JSON)`;

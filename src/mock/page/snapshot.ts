@@ -67,7 +67,7 @@ const isUnsent = ([, { status }]: Sent) => status === 'not_sent';
 const endOf = ({ cancelled, startedAt, durationMs }: Run) => cancelled?.at ?? startedAt + durationMs;
 const seconds = (ms: number) => `${Math.round(ms / 100) / 10} s`;
 
-/** The content of the page as JSON. Text from outside is one harmless line with the secrets redacted. */
+/** The content of the page as JSON. Untrusted text is one harmless line with the secrets redacted. */
 export class Snapshot {
   readonly #scene: Scene;
   readonly #secrets: readonly string[];
