@@ -44,7 +44,7 @@ export function renderJson(value: unknown, indent: 0 | 2, redact: Redact = redac
  * Formats the JSON of a response, redacted. Numbers keep their digits: `10.50` stays `10.50`, and a long id loses
  * none.
  */
-export async function renderReply(
+export async function renderResponse(
   text: string,
   indent: 0 | 2,
   redact: Redact = redactNothing,

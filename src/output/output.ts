@@ -3,7 +3,7 @@ import type { Io } from '../host/io.ts';
 import { redactor } from '../redact.ts';
 import { redactJson } from '../redact-json.ts';
 import { escapeJson, excerpt, sanitize, sanitizeLines } from '../sanitize.ts';
-import { renderJson, renderReply } from './json.ts';
+import { renderJson, renderResponse } from './json.ts';
 import { createMotion, type Motion } from './motion.ts';
 import { painter, type Tone, wantsColor } from './paint.ts';
 import { renderTable, renderTsv, type Table } from './table.ts';
@@ -30,7 +30,7 @@ export interface Output {
   /** Writes the result as JSON if the format is JSON, else as a table. */
   data(value: unknown, table: Table): Promise<void>;
   /** Like `data`, for the JSON text of a response: numbers keep their digits. */
-  reply(text: string, table: Table): Promise<void>;
+  response(text: string, table: Table): Promise<void>;
   /** Writes the JSON text of a response as JSON in every format; numbers keep their digits. */
   json(text: string): Promise<void>;
   /** Writes JSON texts, one per line, unchanged except for secrets. */
@@ -84,7 +84,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
       .join('\n');
   const json = format === 'json' || format === 'ndjson';
 
-  const printJson = async (text: string) => toOut(await renderReply(text, indent, redact));
+  const printJson = async (text: string) => toOut(await renderResponse(text, indent, redact));
 
   const refused = async (body: string | null | undefined) => {
     if (!verbose || json || !body) return;
@@ -103,7 +103,7 @@ export async function createOutput(io: Io, options: OutputOptions): Promise<Outp
     excerpt: (text, limit) => excerpt(redact(text), limit),
     oneScreen: format === 'table' && io.out.isTTY && io.err.isTTY,
     data: async (value, rows) => (json ? toOut(renderJson(value, indent, redact)) : table(rows)),
-    reply: (text, rows) => (json ? printJson(text) : table(rows)),
+    response: (text, rows) => (json ? printJson(text) : table(rows)),
     json: printJson,
     lines: (texts) => toOut(escapeJson(redactJson(texts, redact))),
     note: async (line) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { fieldTable } from '../../src/commands/endpoints/response-table.ts';
-import { renderReply } from '../../src/output/json.ts';
+import { renderResponse } from '../../src/output/json.ts';
 
 describe('numbers of the service', () => {
   it.each(['10.50', '12345678901234567890', '1e400', '-0', '0.1000'])(
     'keep their digits in JSON and in a table: %s',
     async (digits) => {
-      expect(await renderReply(`{"total":${digits}}`, 0)).toBe(`{"total":${digits}}\n`);
+      expect(await renderResponse(`{"total":${digits}}`, 0)).toBe(`{"total":${digits}}\n`);
       expect(fieldTable(`{"total":${digits},"inner":{"n":${digits}}}`).rows).toEqual([
         ['total', digits],
         ['inner', `{"n":${digits}}`],
@@ -15,6 +15,6 @@ describe('numbers of the service', () => {
   );
 
   it('the last value of a duplicate key counts', async () => {
-    expect(await renderReply('{"a":1,"a":2.0}', 0)).toBe('{"a":2.0}\n');
+    expect(await renderResponse('{"a":1,"a":2.0}', 0)).toBe('{"a":2.0}\n');
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { renderJson, renderReply } from '../../src/output/json.ts';
+import { renderJson, renderResponse } from '../../src/output/json.ts';
 
 describe('renderJson', () => {
   test('writes one line for machines and indents for people', () => {
@@ -21,7 +21,7 @@ describe('renderJson', () => {
   });
 });
 
-describe('renderReply', () => {
+describe('renderResponse', () => {
   test.each([
     '10.50',
     '0.10',
@@ -32,27 +32,27 @@ describe('renderReply', () => {
     '12345678901234567890.123456789',
     '[1.0,2.00]',
     '{"id":9007199254740993,"total":10.50}',
-  ])('keeps the digits of %s', async (text) => expect(await renderReply(text, 0)).toBe(`${text}\n`));
+  ])('keeps the digits of %s', async (text) => expect(await renderResponse(text, 0)).toBe(`${text}\n`));
 
   test('reformats the JSON', async () => {
-    expect(await renderReply(' {"a" :\n1.50 } ', 0)).toBe('{"a":1.50}\n');
-    expect(await renderReply('{"a":1.50}', 2)).toBe('{\n  "a": 1.50\n}\n');
+    expect(await renderResponse(' {"a" :\n1.50 } ', 0)).toBe('{"a":1.50}\n');
+    expect(await renderResponse('{"a":1.50}', 2)).toBe('{\n  "a": 1.50\n}\n');
   });
 
   test('escapes CI commands and control characters without changing the value', async () => {
-    const text = await renderReply(JSON.stringify({ name: '##vso[x]\u202e' }), 0);
+    const text = await renderResponse(JSON.stringify({ name: '##vso[x]\u202e' }), 0);
     expect(text).toBe('{"name":"\\u0023\\u0023vso[x]\\u202e"}\n');
   });
 
   test.each(['null', 'true', '"text"', '[]', '{}'])('accepts %s', async (text) => {
-    expect(await renderReply(text, 0)).toBe(`${text}\n`);
+    expect(await renderResponse(text, 0)).toBe(`${text}\n`);
   });
 
   test('writes any value as JSON that parses to the same value', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), fc.constantFrom(0 as const, 2 as const), async (value, indent) => {
         const text = JSON.stringify(value);
-        expect(JSON.stringify(JSON.parse(await renderReply(text, indent)))).toBe(text);
+        expect(JSON.stringify(JSON.parse(await renderResponse(text, indent)))).toBe(text);
       }),
     );
   });
@@ -61,5 +61,5 @@ describe('renderReply', () => {
     '{"__proto__":{"a":1},"b":2}',
     '{"toString":1,"constructor":2}',
     '{"isLosslessNumber":true,"value":"1"}',
-  ])('keeps every key of %s', async (text) => expect(await renderReply(text, 0)).toBe(`${text}\n`));
+  ])('keeps every key of %s', async (text) => expect(await renderResponse(text, 0)).toBe(`${text}\n`));
 });

@@ -178,7 +178,7 @@ async function printReply(
   const page =
     isList(endpoint) || Array.isArray(reply.value) ? readPage(reply.value, reply.redact) : undefined;
   if (page === undefined) {
-    await output.reply(reply.text, fieldTable(reply.text));
+    await output.response(reply.text, fieldTable(reply.text));
     await tellOdd(output, reply);
     return speakOfSecret(context, name, reply.value);
   }
@@ -187,7 +187,7 @@ async function printReply(
   const items = Array.isArray(list) ? list : [];
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
-  await output.reply(reply.text, itemTable(items, chosen.shown, output.redact));
+  await output.response(reply.text, itemTable(items, chosen.shown, output.redact));
   await tellOdd(output, reply);
   if (items.length === 0) await output.note(emptyText(asked.page, page));
   // The contract has no pages for orders, and a total beside them may be an amount.

@@ -114,7 +114,7 @@ async function verify(context: Context, caller: Caller): Promise<number> {
   const { output } = context;
   const seen = await observe(caller);
   const { verification, settled } = seen;
-  await output.reply(verificationJson(seen), verificationTable(seen));
+  await output.response(verificationJson(seen), verificationTable(seen));
   if (verification.byCurrency.length > 1) {
     const codes = verification.byCurrency.map(({ currency }) => currency).join(', ');
     await output.note(
@@ -148,6 +148,6 @@ export async function summaryCommand(context: Context, flags: { verify?: boolean
   const caller = await context.connect();
   if (flags.verify === true) return verify(context, caller);
   const { summary, reply } = await readExactSummary(caller);
-  await context.output.reply(reply.text, summaryTable(summary));
+  await context.output.response(reply.text, summaryTable(summary));
   return exitCodes.ok;
 }

@@ -2,7 +2,7 @@ import type { Exchange } from '../../client/caller.ts';
 import { idText, textAt } from '../../client/json-text.ts';
 import { ConfigError, ContractError } from '../../errors.ts';
 import type { SecretFile } from '../../host/write-file.ts';
-import { renderReply } from '../../output/json.ts';
+import { renderResponse } from '../../output/json.ts';
 import { maskSecret } from '../../output/mask.ts';
 import { redactor, redactSecrets } from '../../redact.ts';
 import { redactJson } from '../../redact-json.ts';
@@ -35,7 +35,9 @@ function described({ name, reply, token }: CreatedKey): string {
 /** The reply as JSON, without any secret but the token; one that cannot be laid out anew is still not lost. */
 async function replyJson({ output }: Context, { reply: { text }, token }: CreatedKey): Promise<string> {
   const redact = (value: string) => (value === token ? value : output.redact(value));
-  return renderReply(text, output.format === 'ndjson' ? 0 : 2, redact).catch(() => `${escapeJson(text)}\n`);
+  return renderResponse(text, output.format === 'ndjson' ? 0 : 2, redact).catch(
+    () => `${escapeJson(text)}\n`,
+  );
 }
 
 /** Past the output, which takes secrets out: this one is the result, and must come out whole. */

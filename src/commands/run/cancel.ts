@@ -34,7 +34,7 @@ export async function cancelCommand(
   const body = reason === undefined ? undefined : { reason };
   const response = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
   const page = await speakOfPage(context.output, response);
-  if (response.text !== '' && !page) await context.output.reply(response.text, fieldTable(response.text));
+  if (response.text !== '' && !page) await context.output.response(response.text, fieldTable(response.text));
   if (!page) await context.output.note(outcomeOf(response, runId, context.output));
   return exitCodes.ok;
 }

@@ -63,7 +63,7 @@ async function printStarted(
     // As text, so that numbers keep their digits.
     const texts = Object.entries(report).map(([name, value]) => [name, JSON.stringify(value)] as const);
     const members = new Map(texts).set('response', responseText.trim() || 'null');
-    await output.reply(objectText(members), { head: [], rows: [] });
+    await output.response(objectText(members), { head: [], rows: [] });
   } else {
     await output.result(`${output.excerpt(runId, 1000)}\n`);
   }

@@ -24,7 +24,7 @@ export async function statusCommand({ connect, output }: Context, runId: string)
   const options = { check: false };
   const response = await caller.exchange('run.status', run['run.status'], { params: { runId } }, options);
   const text = withRunId(response.text, runId);
-  await output.reply(text, fieldTable(text));
+  await output.response(text, fieldTable(text));
   const reading = readResponse(response, runId);
   if (reading.kind === 'broken') {
     const { field, expected, received } = reading.violation;
