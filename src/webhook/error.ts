@@ -1,11 +1,11 @@
 /**
  * Why a delivery was not accepted. Stable.
  *
- * `missing_header` `duplicate_header` the timestamp or the signature is not there, or there more than once;
+ * `missing_header` `duplicate_header` the timestamp or the signature is missing, or is present more than once;
  * `malformed_timestamp` not an RFC 3339 date-time with a zone; `malformed_signature` not `sha256=` and 64 hex digits;
- * `too_old` `too_new` authentic, but outside the allowed age; `mismatch` not signed with any of the secrets over these
- * bytes; `body_not_raw` the body was parsed before it got here; `no_secret` nothing to verify with; `invalid_json`
- * authentic, but not JSON; `bad_option` the call itself is wrong; `store_timeout` the replay store did not answer in time.
+ * `too_old` `too_new` authentic, but outside the allowed age; `mismatch` none of the secrets signed these bytes;
+ * `body_not_raw` the body was parsed before verification; `no_secret` no secret was given; `invalid_json` authentic, but
+ * not JSON; `bad_option` an argument is invalid; `store_timeout` the replay store did not respond in time.
  */
 export type WebhookErrorCode =
   | 'missing_header'
@@ -21,20 +21,20 @@ export type WebhookErrorCode =
   | 'bad_option'
   | 'store_timeout';
 
-/** The one class of everything that `sign` and `verify` throw. */
+/** The only error that `sign` and `verify` throw. */
 export class WebhookVerificationError extends Error {
-  // The class's own too, which Node prints: the one it is written with is a letter in the built file.
+  // Node prints the static name; without this line it would be the minified class name of the build.
   static override readonly name = 'WebhookVerificationError';
   override readonly name = 'WebhookVerificationError';
   readonly code: WebhookErrorCode;
-  /** What to do about it, as a sentence to a person. */
+  /** The remedy, as a sentence. */
   readonly hint: string | undefined;
   /**
-   * Seconds since the timestamp of the delivery, below 0 if that is ahead; undefined if none was read. With `mismatch` and
-   * `malformed_signature` nobody has signed it.
+   * Seconds since the delivery's timestamp, negative if the timestamp is ahead; undefined if it was not read. With
+   * `mismatch` and `malformed_signature` the timestamp is not authenticated.
    */
   readonly ageSeconds: number | undefined;
-  readonly #ours = true;
+  readonly #brand = true;
 
   constructor(
     code: WebhookErrorCode,
@@ -48,27 +48,27 @@ export class WebhookVerificationError extends Error {
     this.ageSeconds = options?.ageSeconds;
   }
 
-  /** Whether a value is of this class, by a question that runs no code of the value's. */
+  /** Returns whether a value is an instance, without running any code of that value (a proxy, a getter). */
   static is(value: unknown): value is WebhookVerificationError {
-    return typeof value === 'object' && value !== null && #ours in value;
+    return typeof value === 'object' && value !== null && #brand in value;
   }
 }
 
-/** @throws what is said of a call that is wrong itself */
+/** @throws WebhookVerificationError with the code `bad_option` */
 export function badOption(message: string, hint?: string): never {
   throw new WebhookVerificationError('bad_option', message, hint);
 }
 
 /**
- * What a catch has in hand, as the one class. Anything else was thrown by the caller's own objects (a getter, a proxy)
- * or by the runtime's crypto.
+ * Returns a caught value as a WebhookVerificationError. Any other error came from the caller's own objects (a getter, a
+ * proxy) or from the runtime's crypto, and becomes the cause of a `bad_option`.
  */
 export function asWebhookError(error: unknown): WebhookVerificationError {
   if (WebhookVerificationError.is(error)) return error;
   return new WebhookVerificationError(
     'bad_option',
-    'an option cannot be read, or the runtime refused it',
-    'the cause says what was thrown',
+    'an option cannot be read, or the runtime rejected it',
+    'see the cause of this error',
     { cause: error },
   );
 }

@@ -1,21 +1,21 @@
 import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
 
-/** Header names of a delivery; the interface writes them with a neutral word for the vendor's (section 6). */
+/** The names of the two headers, in which the interface writes `Service` for the vendor's name (section 6). */
 export interface HeaderNames {
   timestamp: string;
   signature: string;
 }
 
-/** The names that headers have unless others are given. */
+/** The default header names. */
 export const defaultHeaderNames: HeaderNames = {
   timestamp: 'X-Service-Timestamp',
   signature: 'X-Service-Signature',
 };
 
 /**
- * Headers as the runtimes have them: `Headers`, Node's record (values text, arrays or undefined), pairs, or Node's flat
- * `rawHeaders`.
+ * Headers in any form of the runtimes: `Headers`, Node's record (values are text, arrays or undefined), pairs, or Node's
+ * flat `rawHeaders`.
  */
 export type HeadersInput =
   | { get(name: string): string | null; forEach: unknown }
@@ -23,13 +23,13 @@ export type HeadersInput =
   | readonly (readonly [string, string])[]
   | readonly string[];
 
-/** Adds what a header holds: one value, a list of them (Node's record), or none. */
-function collect(values: unknown[], held: unknown): void {
-  if (Array.isArray(held)) values.push(...held.slice(0, 2));
-  else if (held !== undefined && held !== null) values.push(held);
+/** Adds the values of a header: one, a list of them (Node's record), or none. Two are enough to see a duplicate. */
+function collect(values: unknown[], value: unknown): void {
+  if (Array.isArray(value)) values.push(...value.slice(0, 2));
+  else if (value !== undefined && value !== null) values.push(value);
 }
 
-/** Whether a name that was given is the wanted one, which is in lower case. */
+/** Compares names without regard to case; `wanted` is in lower case. */
 function isSame(given: string, wanted: string): boolean {
   return given === wanted || (given.length === wanted.length && given.toLowerCase() === wanted);
 }
@@ -41,7 +41,7 @@ function fromList(list: readonly unknown[], wanted: string): unknown[] {
   for (let index = 0; index < list.length; index += flat ? 2 : 1) {
     const entry = flat ? [list[index], list[index + 1]] : list[index];
     if (!Array.isArray(entry) || typeof entry[0] !== 'string' || entry[1] === undefined) {
-      badOption('headers as a list must be names and values in turn, or pairs of them');
+      badOption('a list of headers must alternate names and values, or hold [name, value] pairs');
     }
     if (isSame(entry[0], wanted)) collect(values, entry[1]);
   }
@@ -56,7 +56,7 @@ function fromRecord(record: object, wanted: string): unknown[] {
   return values;
 }
 
-/** Every value that a name has, in any of the forms that headers come in. */
+/** Returns every value of a header, whatever form the headers have. */
 function valuesOf(headers: unknown, name: string): unknown[] {
   if (typeof headers !== 'object' || headers === null) {
     badOption('headers must be Headers, a record or a list', 'pass request.headers');
@@ -66,7 +66,7 @@ function valuesOf(headers: unknown, name: string): unknown[] {
   const { get, then } = headers as { get?: unknown; then?: unknown };
   if (typeof then === 'function' && then !== Reflect.get(Object.prototype, 'then'))
     badOption('headers is a promise', 'await it');
-  // A plain record may have a header of the name "get"; only Headers and Map have it as a function.
+  // A plain record may have a header called "get", but only in Headers and Map is it a function.
   if (typeof get !== 'function' || get === Reflect.get(Object.prototype, 'get'))
     return fromRecord(headers, wanted);
   if (headers instanceof Map) return fromList([...headers], wanted);
@@ -77,7 +77,7 @@ function valuesOf(headers: unknown, name: string): unknown[] {
 
 const isBlank = (code: number) => code === 32 || code === 9;
 
-/** Without the white space around it that HTTP allows. By hand: `/[ \t]+$/` takes quadratic time on hostile input. */
+/** Removes the white space that HTTP allows around a value. No regex: `/[ \t]+$/` is quadratic on hostile input. */
 export function trim(value: string): string {
   let start = 0;
   let end = value.length;
@@ -86,20 +86,20 @@ export function trim(value: string): string {
   return value.slice(start, end);
 }
 
-/** The one value of a header. */
+/** Returns the only value of a header. */
 function single(headers: unknown, name: string): string {
   const values = valuesOf(headers, name);
   if (values.length === 0) {
     throw new WebhookVerificationError(
       'missing_header',
       `the header ${name} is missing`,
-      'if the service names it otherwise, set headerNames',
+      'if the service uses another name for it, set headerNames',
     );
   }
   const [value] = values;
-  // Two headers of one name arrive joined by a comma, which neither value can hold.
+  // Two headers of one name arrive joined by a comma, which neither value can contain.
   if (values.length > 1 || (typeof value === 'string' && value.includes(','))) {
-    throw new WebhookVerificationError('duplicate_header', `the header ${name} came more than once`);
+    throw new WebhookVerificationError('duplicate_header', `the header ${name} is present more than once`);
   }
   if (typeof value !== 'string') badOption(`the header ${name} is not text`);
   return trim(value);
@@ -109,14 +109,14 @@ function headerName(names: Partial<HeaderNames>, which: keyof HeaderNames): stri
   const name: unknown = names[which];
   if (name === undefined) return defaultHeaderNames[which];
   if (typeof name === 'string' && /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return name;
-  badOption(`headerNames.${which} is not a header's name`);
+  badOption(`headerNames.${which} is not a valid header name`);
 }
 
 function headerNamesOf(names: Partial<HeaderNames>): HeaderNames {
   return { timestamp: headerName(names, 'timestamp'), signature: headerName(names, 'signature') };
 }
 
-/** The timestamp and the signature of a delivery, as text. */
+/** Returns the timestamp and the signature of a delivery as text. */
 export function readHeaders(headers: HeadersInput, names?: Partial<HeaderNames>): HeaderNames {
   if (names !== undefined && (typeof names !== 'object' || names === null)) {
     badOption('headerNames must be an object: { timestamp, signature }');

@@ -1,45 +1,50 @@
 import { createHmac, type Hmac, timingSafeEqual } from 'node:crypto';
-import { matching } from './verify.ts';
+import { indexOfMatch } from './verify.ts';
 
-/** HMAC-SHA256 with this key, to be fed the message (interface, section 6). */
+/** Returns an HMAC-SHA256 with this key, ready for the message (interface, section 6). */
 export function openHmac(key: string | Uint8Array): Hmac {
   return createHmac('sha256', key);
 }
 
-/** Which of the MACs is the one that was sent, as hex, or -1. All are compared, each in constant time. */
+/** Returns the index of the MAC that was sent (in hex), or -1. Compares all of them, each in constant time. */
 export function indexOfMac(macs: readonly Uint8Array[], sentHex: string): number {
   const sent = Buffer.from(sentHex, 'hex');
-  return matching(macs, (mac) => mac.length === sent.length && timingSafeEqual(mac, sent));
+  return indexOfMatch(macs, (mac) => mac.length === sent.length && timingSafeEqual(mac, sent));
 }
 
-/** Hashes a body as it comes, once for each key, and keeps its first bytes where they are wanted. */
-export interface Hashed {
+/** The result of hashing a streamed body. */
+export interface HashedBody {
+  /** One MAC for each key. */
   macs: readonly Uint8Array[];
+  /** The length of the body. */
   bytes: number;
-  /** The body, unless it is longer than what was to be kept. */
-  kept: Uint8Array | null;
+  /** The body, or null if it is longer than `maxKept`. */
+  body: Uint8Array | null;
 }
 
-/** HMAC-SHA256 over `<timestamp>.<body>` with each key, in constant memory but for what is kept. */
+/**
+ * Streams a body through HMAC-SHA256 over `<timestamp>.<body>` with each key, in constant memory.
+ * @param maxKept bodies of up to this many bytes are also returned
+ */
 export async function hashBody(
   timestamp: string,
   body: AsyncIterable<Uint8Array>,
   keys: readonly string[],
-  keep = 0,
-): Promise<Hashed> {
+  maxKept = 0,
+): Promise<HashedBody> {
   const hmacs = keys.map((key) => openHmac(key).update(`${timestamp}.`));
   const kept: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
     for (const hmac of hmacs) hmac.update(chunk);
-    // A copy: a part holds only until the next is asked for.
-    if (bytes <= keep) kept.push(new Uint8Array(chunk));
+    // A copy, because the source may reuse the chunk's buffer for the next chunk.
+    if (bytes <= maxKept) kept.push(new Uint8Array(chunk));
     else kept.length = 0;
   }
   return {
     macs: hmacs.map((hmac) => hmac.digest()),
     bytes,
-    kept: bytes <= keep ? Buffer.concat(kept) : null,
+    body: bytes <= maxKept ? Buffer.concat(kept) : null,
   };
 }

@@ -15,12 +15,12 @@ export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
 export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
 export type { Body, Secret, Signed, SignOptions, Verified, VerifyOptions } from './options.ts';
 
-/** HMAC-SHA256 over `<timestamp>.<body>`. */
+/** Returns the HMAC-SHA256 of `<timestamp>.<body>`. */
 function hmac(key: Key, timestamp: string, body: string | Uint8Array): Buffer {
   return openHmac(key).update(`${timestamp}.`).update(body).digest();
 }
 
-/** The synchronous twin of `sign`: the same input, the same output, the same errors. */
+/** Signs like `sign`, but synchronously. */
 export function signSync(options: SignOptions): Signed {
   try {
     const { timestamp, key, body } = readSignOptions(options);
@@ -30,7 +30,7 @@ export function signSync(options: SignOptions): Signed {
   }
 }
 
-/** The synchronous twin of `verify`: the same input, the same output, the same errors. */
+/** Verifies like `verify`, but synchronously. */
 export function verifySync(options: VerifyOptions): Verified {
   try {
     const candidate = readCandidate(options);
@@ -44,15 +44,15 @@ export function verifySync(options: VerifyOptions): Verified {
 
 /**
  * Signs a body as the service signs its deliveries (interface, section 6).
- * @throws WebhookVerificationError and nothing else
+ * @throws WebhookVerificationError, and no other error
  */
 export async function sign(options: SignOptions): Promise<Signed> {
   return signSync(options);
 }
 
 /**
- * Verifies a delivery: raw bytes in, and nothing decoded before the MAC is right.
- * @throws WebhookVerificationError and nothing else
+ * Verifies a delivery (interface, section 6). Decodes nothing before the signature is verified.
+ * @throws WebhookVerificationError, and no other error
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   return verifySync(options);

@@ -1,41 +1,41 @@
 import { badOption, WebhookVerificationError } from './error.ts';
 import type { HeaderNames, HeadersInput } from './headers.ts';
 
-/** A secret as text, or as the bytes of the key. */
+/** A secret: text, or the bytes of the key. */
 export type Secret = string | Uint8Array;
 
-/** A body as bytes, or as text that is sent in UTF-8. */
+/** A body: bytes, or text, which is encoded in UTF-8. */
 export type Body = Uint8Array | ArrayBuffer | string;
 
-/** A delivery as it came, and what it is checked against (interface, section 6). */
+/** A delivery and the secrets and limits to check it against (interface, section 6). */
 export interface VerifyOptions {
-  /** The body exactly as it came: bytes, or text that was never parsed. */
+  /** The body exactly as received: bytes, or text that was never parsed. */
   body: Body;
   headers: HeadersInput;
-  /** The webhook's secrets: several during rotation, each is tried. */
+  /** The webhook's secrets; during rotation several, and any of them may have signed. */
   secrets?: Secret | readonly Secret[] | undefined;
-  /** The tenant's signing secret; where one is configured it signs instead of the webhook's. */
+  /** The tenant's signing secret; if set, the webhook's secrets are ignored. */
   tenantSecret?: Secret | undefined;
   headerNames?: Partial<HeaderNames> | undefined;
-  /** Seconds that a delivery may be old; default 300, null for any. */
+  /** The maximum age of a delivery in seconds; default 300, null for any. */
   maxAge?: number | null | undefined;
-  /** Seconds that a timestamp may be ahead of us; default 60, null for any. */
+  /** How many seconds the timestamp may be ahead of the clock; default 60, null for any. */
   maxFuture?: number | null | undefined;
-  /** The time to compare with; default now. */
+  /** The time to compare the timestamp with; default now. */
   now?: Date | undefined;
 }
 
 /** An authentic delivery. */
 export interface Verified {
-  /** As it was received. */
+  /** The timestamp header as received. */
   timestamp: string;
-  /** Which of the given secrets signed, counted from 0; 0 for the tenant's. */
+  /** The index of the secret that signed, from 0; 0 for the tenant's. */
   secretIndex: number;
-  /** Seconds since the timestamp, below 0 when it is ahead. */
+  /** Seconds since the timestamp, negative if it is ahead. */
   ageSeconds: number;
 }
 
-/** What is signed, with what, and when. */
+/** The input of `sign`. */
 export interface SignOptions {
   body: Body;
   secret: Secret;
@@ -52,23 +52,23 @@ export interface Signed {
 
 const { prototype: typedArray } = Object.getPrototypeOf(Uint8Array) as { prototype: object };
 
-/** A getter that looks at the bytes themselves: `instanceof` and `.length` believe proxies and redefined properties. */
+/** Returns an intrinsic getter of typed arrays: proxies and redefined properties can fool `instanceof` and `.length`. */
 function intrinsic(name: 'length' | typeof Symbol.toStringTag): (value: unknown) => unknown {
   const get = Object.getOwnPropertyDescriptor(typedArray, name)?.get as () => unknown;
   return (value) => get.call(value);
 }
 
 const tagOf = intrinsic(Symbol.toStringTag);
-/** How many bytes there really are. */
+/** Returns the real number of bytes. */
 export const lengthOf = intrinsic('length') as (bytes: Uint8Array) => number;
 
-/** Of this realm or another (Jest, vm); not a proxy, not a prototype without bytes. */
+/** Accepts arrays of other realms too (Jest, vm), but neither proxies nor bare prototypes. */
 function isBytes(value: unknown): value is Uint8Array {
   return tagOf(value) === 'Uint8Array';
 }
 
-/** `Object`, `Promise`, `Undefined`: what the caller has in hand, for the message. */
-function kindOf(value: unknown): string {
+/** Returns the type of a value for a message, such as `Object`, `Promise` or `Undefined`. */
+function typeNameOf(value: unknown): string {
   try {
     return /^\w{1,32}$/.exec(Object.prototype.toString.call(value).slice(8, -1))?.[0] ?? typeof value;
   } catch {
@@ -76,10 +76,10 @@ function kindOf(value: unknown): string {
   }
 }
 
-/** A view of an ArrayBuffer, or null: whether it is one is known only by trying. */
+/** Returns a view of an ArrayBuffer, or null for any other value. */
 function viewOf(value: unknown): Uint8Array | null {
   try {
-    // The getter throws for all but an ArrayBuffer, and the view for one that was transferred away.
+    // The getter throws for anything but an ArrayBuffer; the constructor throws for a detached one.
     Reflect.get(ArrayBuffer.prototype, 'byteLength', value);
     return new Uint8Array(value as ArrayBuffer);
   } catch {
@@ -87,8 +87,8 @@ function viewOf(value: unknown): Uint8Array | null {
   }
 }
 
-/** Whether the bytes were transferred away, which leaves an empty view that cannot be copied. */
-function isGone(bytes: Uint8Array): boolean {
+/** Returns whether the buffer was transferred, which leaves an empty view that cannot be copied. */
+function isDetached(bytes: Uint8Array): boolean {
   try {
     return lengthOf(bytes) === 0 && new Uint8Array(bytes).length > 0;
   } catch {
@@ -96,61 +96,64 @@ function isGone(bytes: Uint8Array): boolean {
   }
 }
 
-/** The body as text or bytes. An object is a body that somebody parsed: its bytes are gone. */
+/**
+ * Returns the body as text or bytes.
+ * @throws `body_not_raw` for an object, whose original bytes are lost
+ */
 export function bodyOf(body: unknown): string | Uint8Array {
   if (typeof body === 'string') return body;
   const bytes = isBytes(body) ? body : viewOf(body);
-  if (bytes !== null && !isGone(bytes)) return bytes;
-  const kind = kindOf(body);
+  if (bytes !== null && !isDetached(bytes)) return bytes;
+  const type = typeNameOf(body);
   throw new WebhookVerificationError(
     'body_not_raw',
     bytes === null
-      ? `the body is not raw: it is of the kind ${kind} instead of bytes or text`
-      : 'the bytes of the body were transferred away',
-    kind === 'Promise'
-      ? 'await it before it is verified'
-      : 'verify before anything parses the body: a parsed and re-written body has other bytes than the signed one',
+      ? `the body must be raw bytes or text, but its type is ${type}`
+      : 'the body is a buffer that was transferred elsewhere',
+    type === 'Promise'
+      ? 'await the body first'
+      : 'verify the delivery before anything parses its body: serialising it again does not restore the signed bytes',
   );
 }
 
-/** An empty secret is a variable that was not set: with it, anybody could sign. */
-function noSecret(message: string): never {
+/** Rejects an empty secret, which usually is an unset variable: anyone could sign with it. */
+function rejectMissingSecret(message: string): never {
   throw new WebhookVerificationError(
     'no_secret',
     message,
-    'pass the secret of the webhook: is its environment variable set?',
+    'pass the secret of the webhook, and check that its environment variable is set',
   );
 }
 
-/** A key: text that is not empty, or a copy of bytes that the caller may change while they are in use. */
+/** Non-empty text, or a copy of the bytes, since the caller may change them meanwhile. */
 export type Key = string | Uint8Array<ArrayBuffer>;
 
 export function keyOf(secret: unknown): Key {
-  if (secret === undefined || secret === '') noSecret('a secret is empty');
+  if (secret === undefined || secret === '') rejectMissingSecret('a secret is empty');
   if (typeof secret === 'string') return secret;
   if (!isBytes(secret)) badOption('a secret must be text or bytes');
   const key = new Uint8Array(secret);
-  if (key.length === 0) noSecret('a secret is empty');
+  if (key.length === 0) rejectMissingSecret('a secret is empty');
   return key;
 }
 
-/** The keys to try, each at the index of its secret; the tenant's alone where there is one. */
+/** Returns the keys in the order of their secrets, or only the tenant's key if a tenant secret is given. */
 export function keysOf(secrets: unknown, tenantSecret?: unknown): Key[] {
   if (tenantSecret !== undefined) return [keyOf(tenantSecret)];
-  if (secrets === undefined) noSecret('there is no secret to verify with');
+  if (secrets === undefined) rejectMissingSecret('no secret to verify with was given');
   if (!Array.isArray(secrets)) return [keyOf(secrets)];
   const keys: Key[] = [];
-  // By index, for a gap in the list to be seen as the secret that was not set.
+  // By index, because iteration methods skip holes; a hole is a secret that was not set.
   for (let index = 0; index < secrets.length; index += 1) {
     keys.push(keyOf(Object.hasOwn(secrets, index) ? secrets[index] : undefined));
   }
-  if (keys.length === 0) noSecret('there is no secret to verify with');
+  if (keys.length === 0) rejectMissingSecret('no secret to verify with was given');
   return keys;
 }
 
-/** A limit in seconds; null turns the check off, 0 would refuse everything. */
-function limit(name: 'maxAge' | 'maxFuture', value: unknown, usual: number): number {
-  if (value === undefined) return usual;
+/** Returns a limit in seconds; null turns the check off, and 0 is rejected since no delivery could pass. */
+function limit(name: 'maxAge' | 'maxFuture', value: unknown, fallback: number): number {
+  if (value === undefined) return fallback;
   if (value === null) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number' && value > 0) return value;
   badOption(`${name} must be a number of seconds above 0`, 'null turns the check off');
@@ -164,7 +167,7 @@ function timeOf(now: unknown): number {
   try {
     time = getTime.call(now as Date);
   } catch {
-    // Not a Date, of whatever realm.
+    // Not a Date of any realm.
   }
   if (Number.isNaN(time)) badOption('now must be a valid Date');
   return time;

@@ -1,24 +1,24 @@
 import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
 
-/** Where it is kept which deliveries were seen. */
+/** Remembers the deliveries that were seen. */
 export interface ReplayStore {
-  /** Whether the key was not there, and is now, for `ttlMs`. Of many calls at once, one gets true. */
+  /** Sets a key for `ttlMs` unless it exists, and returns whether it did. Of concurrent calls exactly one gets true. */
   setIfAbsent(key: string, ttlMs: number): Promise<boolean>;
   delete(key: string): Promise<unknown>;
 }
 
-/** How much a memory store may keep. */
+/** The options of a memory store. */
 export interface MemoryStoreOptions {
-  /** How many deliveries are remembered at once; default 100,000, about 20 MB. */
+  /** The maximum number of deliveries to remember; default 100,000, about 20 MB. */
   maxEntries?: number | undefined;
-  /** Milliseconds on a clock that never jumps; default the system's. */
+  /** Returns milliseconds of a monotonic clock; default `performance.now`. */
   now?: (() => number) | undefined;
 }
 
 /**
- * A store for one process. When it is full of what has not expired it refuses, for to forget a delivery early would be to
- * let its replay pass.
+ * Creates a store for one process. When it is full of deliveries that have not expired, it throws: forgetting one early
+ * would let a replay pass.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
   const { maxEntries = 100_000, now = () => performance.now() } = ownOptions(options, ['maxEntries', 'now']);
@@ -27,7 +27,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
   }
   const expiries = new Map<string, number>();
 
-  /** Entries are in the order they came in, which is the order they expire in while `ttlMs` is one. */
+  /** With a constant `ttlMs`, entries expire in the order of insertion, so the first live one ends the search. */
   const dropExpired = (time: number, all: boolean) => {
     for (const [key, expiry] of expiries) {
       if (expiry <= time) expiries.delete(key);
@@ -45,7 +45,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
       if (expiries.size >= maxEntries) {
         badOption(
           `the replay store is full: ${maxEntries} deliveries have not expired yet`,
-          'raise maxEntries, or keep them in Redis',
+          'raise maxEntries, or use redisStore',
         );
       }
       expiries.delete(key);
@@ -58,14 +58,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): ReplayStore {
   };
 }
 
-/** A connected client of the user's: node-redis 4 or later, or ioredis; a cluster of either too. */
+/** A connected client: node-redis 4 or later, or ioredis, or a cluster of either. */
 export interface RedisClient {
   set(...args: never): Promise<unknown>;
   get(...args: never): Promise<unknown>;
   del(...args: never): Promise<unknown>;
 }
 
-/** The same in the words that all of them have. */
+/** The methods that every supported client has. */
 interface Client {
   call?: unknown;
   sendCommand?: unknown;
@@ -77,8 +77,8 @@ interface Client {
 type SetIfAbsent = (key: string, value: string, ttlMs: number) => Promise<unknown>;
 
 /**
- * `SET key value NX PX ttl` in the words of the client. A client that is not known is refused: one that passed over an
- * option it has no word for would say OK to every replay.
+ * Returns a function that runs `SET key value NX PX ttl` with the client.
+ * @throws `bad_option` for an unknown client, which might ignore an option and so let every replay pass
  */
 function setter(client: Client): SetIfAbsent {
   const given: Client | null | undefined = client;
@@ -87,7 +87,7 @@ function setter(client: Client): SetIfAbsent {
       return (key, value, ttlMs) => given.set(key, value, 'PX', ttlMs, 'NX');
     }
     if (typeof given.sendCommand === 'function') {
-      // Both of its forms: version 4 knows the first, and from 5 on the second goes first.
+      // Version 4 reads NX and PX; from version 5 on, condition and expiration take precedence.
       return (key, value, ttlMs) =>
         given.set(key, value, {
           NX: true,
@@ -99,74 +99,74 @@ function setter(client: Client): SetIfAbsent {
   }
   badOption(
     'the Redis client is neither node-redis nor ioredis',
-    'write a store of your own: { setIfAbsent, delete }',
+    'write your own store: { setIfAbsent, delete }',
   );
 }
 
-/** A store for receivers on many machines. */
+/** Creates a store that receivers on several machines share. */
 export function redisStore(redis: RedisClient): ReplayStore {
   const client = redis as Client;
   const set = setter(client);
   return {
     async setIfAbsent(key, ttlMs) {
       const token = crypto.randomUUID();
-      const reply = await set(key, token, Math.ceil(ttlMs));
-      if (String(reply) === 'OK') return true;
-      // A client that lost its connection sends the command again, and may meet the key that it set itself.
+      const result = await set(key, token, Math.ceil(ttlMs));
+      if (String(result) === 'OK') return true;
+      // A client that reconnects repeats the command, and may find the key that it set itself.
       return String(await client.get(key)) === token;
     },
     delete: (key) => client.del(key),
   };
 }
 
-function timeout(limitMs: number): WebhookVerificationError {
+function timeoutError(timeoutMs: number): WebhookVerificationError {
   return new WebhookVerificationError(
     'store_timeout',
-    `the replay store did not answer within ${limitMs} ms`,
-    'check the connection to the store; the delivery was not handled: answer with 500, and the sender tries again',
+    `the replay store did not respond within ${timeoutMs} ms`,
+    'check the connection to the store; the delivery was not handled, so respond with 500 to make the sender retry',
   );
 }
 
-/** @throws `store_timeout` when the answer takes longer */
-function within<Value>(answer: Promise<Value>, limitMs: number): Promise<Value> {
+/** @throws `store_timeout` when the promise does not settle in time */
+function orTimeout<Value>(promise: Promise<Value>, timeoutMs: number): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(timeout(limitMs)), limitMs);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+    const timer = setTimeout(() => reject(timeoutError(timeoutMs)), timeoutMs);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
 /**
- * A store that answers within a time limit or fails: Redis clients keep commands while Redis is away, and wait without an end.
- * A claim that is made too late is taken back, or taken over by the sender's next attempt at the same delivery.
- * @param limitMs milliseconds for each call
+ * Adds a timeout to a store, because Redis clients queue commands for as long as Redis is unreachable. A claim that
+ * arrives after the timeout is released, or passes to the sender's next attempt at the same delivery.
+ * @param timeoutMs the timeout of each call
  */
-export function limited(store: ReplayStore, limitMs: number): ReplayStore {
+export function withTimeout(store: ReplayStore, timeoutMs: number): ReplayStore {
   const late = new Map<string, Promise<boolean>>();
 
-  const leave = (key: string, answer: Promise<boolean>) => {
-    late.set(key, answer);
+  const releaseLater = (key: string, claim: Promise<boolean>) => {
+    late.set(key, claim);
     const settled = async (claimed: boolean) => {
-      if (late.get(key) !== answer) return;
+      if (late.get(key) !== claim) return;
       late.delete(key);
       if (claimed) await store.delete(key);
     };
-    // The caller has had an error already; a claim that cannot be taken back expires.
-    answer.then(settled, () => settled(false)).catch(() => {});
+    // The caller already has its error; a claim that cannot be released expires.
+    claim.then(settled, () => settled(false)).catch(() => {});
   };
 
   return {
     async setIfAbsent(key, ttlMs) {
-      const answer = late.get(key) ?? Promise.resolve(store.setIfAbsent(key, ttlMs));
+      const claim = late.get(key) ?? Promise.resolve(store.setIfAbsent(key, ttlMs));
       late.delete(key);
       try {
-        return await within(answer, limitMs);
+        return await orTimeout(claim, timeoutMs);
       } catch (error) {
-        if (WebhookVerificationError.is(error) && error.code === 'store_timeout') leave(key, answer);
+        if (WebhookVerificationError.is(error) && error.code === 'store_timeout') releaseLater(key, claim);
         throw error;
       }
     },
     async delete(key) {
-      return within(Promise.resolve(store.delete(key)), limitMs);
+      return orTimeout(Promise.resolve(store.delete(key)), timeoutMs);
     },
   };
 }

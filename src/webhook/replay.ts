@@ -1,7 +1,7 @@
 import { ownOptions } from '../own-options.ts';
 import { badOption, WebhookVerificationError } from './error.ts';
 import type { Verified } from './options.ts';
-import { limited, memoryStore, type ReplayStore } from './replay-store.ts';
+import { memoryStore, type ReplayStore, withTimeout } from './replay-store.ts';
 import { parseSignature, toHex } from './verify.ts';
 
 export {
@@ -12,38 +12,38 @@ export {
   redisStore,
 } from './replay-store.ts';
 
-/** What a replay guard remembers, and where. */
+/** The options of a replay guard. */
 export interface ReplayGuardOptions {
-  /** Default: this process's memory. */
+  /** Default: the memory of this process. */
   store?: ReplayStore | undefined;
-  /** What `verify` is called with; default 300 and 60, as there. Null needs `ttlSeconds`. */
+  /** The same values that you pass to `verify`; default 300 and 60. Null requires `ttlSeconds`. */
   maxAge?: number | null | undefined;
   maxFuture?: number | null | undefined;
-  /** How long a delivery is remembered; default, and at the least, as long as `verify` would accept it, and a minute. */
+  /** How long a delivery is remembered, at least `maxAge + maxFuture`; default `maxAge + maxFuture + 60`. */
   ttlSeconds?: number | undefined;
-  /** What the keys begin with; one for each receiver that shares a store. Default `rungate:replay:`. */
+  /** The prefix of the keys, different for each receiver that shares the store. Default `rungate:replay:`. */
   prefix?: string | undefined;
-  /** Milliseconds that the store has for each call; default 2000. */
+  /** The timeout of each call of the store in milliseconds; default 2000. */
   timeoutMs?: number | undefined;
 }
 
-/** What tells one delivery from another: its signature (`sha256=<hex>`), or its body. Use one of them throughout. */
+/** Identifies a delivery: its signature (`sha256=<hex>`) or its body. Always use the same one of the two. */
 export type Proof = string | Uint8Array;
 
-/** What came of a delivery: the result of what it set off, or nothing since it came before. */
+/** The outcome of `once`: the result of the handler, or that the delivery is a replay. */
 export type Once<Result> = { replay: false; result: Result } | { replay: true };
 
-/** Has each delivery set something off once. */
+/** Lets each delivery be handled only once. */
 export interface ReplayGuard {
   /**
-   * Whether a delivery that was verified is seen for the first time. Of many at once, one is.
-   * @throws `store_timeout`, what the store throws, and `too_old` when the delivery became that in the meantime
+   * Returns whether a verified delivery is seen for the first time. Of several concurrent calls, exactly one gets `first`.
+   * @throws `store_timeout`, errors of the store, and `too_old` if the delivery has become too old in the meantime
    */
   check(verified: Verified, proof: Proof): Promise<'first' | 'replay'>;
-  /** Forgets a delivery, so that the sender's next attempt at it is the first again. */
+  /** Forgets a delivery, so that the sender's next attempt counts as the first. */
   release(verified: Verified, proof: Proof): Promise<void>;
   /**
-   * Handles a delivery unless it is a replay. When `handle` throws, the delivery is released and the error thrown on.
+   * Handles a delivery unless it is a replay. If `handle` throws, releases the delivery and rethrows the error.
    */
   once<Delivered extends { readonly verified: Verified; readonly signature: string }, Result>(
     delivery: Delivered,
@@ -52,14 +52,14 @@ export interface ReplayGuard {
 }
 
 const encoder = new TextEncoder();
-/** Bytes of this realm or another. */
+/** Accepts bytes of other realms too. */
 const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value);
 
-/** Between `verify` and `check` time passes, and the clocks of two receivers differ. */
+/** Covers the time between `verify` and `check`, and the difference between the clocks of two receivers. */
 const marginSeconds = 60;
 
-function seconds(name: string, value: unknown, usual: number): number {
-  if (value === undefined) return usual;
+function seconds(name: string, value: unknown, fallback: number): number {
+  if (value === undefined) return fallback;
   if (value === null) return Number.POSITIVE_INFINITY;
   if (typeof value === 'number' && value > 0) return value;
   badOption(`${name} must be a number of seconds above 0`);
@@ -68,30 +68,33 @@ function seconds(name: string, value: unknown, usual: number): number {
 function ttlOf(given: unknown, window: number): number {
   if (given === undefined) {
     if (window < Number.POSITIVE_INFINITY) return window + marginSeconds;
-    badOption('without a maxAge and a maxFuture there is no end to remembering', 'set ttlSeconds');
+    badOption(
+      'without maxAge and maxFuture a delivery would have to be remembered for ever',
+      'set ttlSeconds',
+    );
   }
   const ttl = seconds('ttlSeconds', given ?? 0, 0);
   if (ttl < Number.POSITIVE_INFINITY && (ttl >= window || window === Number.POSITIVE_INFINITY)) return ttl;
   badOption(
-    `ttlSeconds must be ${window} at the least: so long could verify accept a delivery again`,
-    'leave it out, or lower maxAge',
+    `ttlSeconds must be at least ${window}, because verify accepts a delivery for that long`,
+    'omit ttlSeconds, or lower maxAge',
   );
 }
 
-/** A timer's largest delay: beyond it, it fires at once. */
-const longestTimer = 2 ** 31 - 1;
+/** The largest delay of a timer; with a larger one it fires at once. */
+const maxTimeoutMs = 2 ** 31 - 1;
 
-function timeLimit(value: unknown = 2000): number {
-  if (typeof value === 'number' && value > 0 && value <= longestTimer) return value;
+function timeoutOf(value: unknown = 2000): number {
+  if (typeof value === 'number' && value > 0 && value <= maxTimeoutMs) return value;
   badOption('timeoutMs must be a number of milliseconds above 0');
 }
 
-/** What is hashed: the MAC, whatever case its digits came in, or the message that was signed. */
+/** Returns the bytes that identify a delivery: timestamp and MAC in lower case, or timestamp and body. */
 function identity({ timestamp }: Verified, proof: Proof): Uint8Array<ArrayBuffer> {
   const start = encoder.encode(`${timestamp}.`);
   const mac = typeof proof === 'string' ? parseSignature(proof) : null;
   const rest: unknown = mac === null ? proof : encoder.encode(mac);
-  if (!isBytes(rest)) badOption('a delivery is told by its signature, sha256=<hex>, or by its bytes');
+  if (!isBytes(rest)) badOption('pass the signature of the delivery, sha256=<hex>, or its bytes');
   const bytes = new Uint8Array(start.length + rest.length);
   bytes.set(start);
   bytes.set(rest, start.length);
@@ -102,22 +105,22 @@ async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 
-/** Tells a delivery that was handled already from one that was not. */
+/** Creates a guard that lets each delivery be handled only once. */
 export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
   const options = ownOptions(given, ['store', 'maxAge', 'maxFuture', 'ttlSeconds', 'prefix', 'timeoutMs']);
   const { prefix = 'rungate:replay:' } = options;
-  const store = limited(options.store ?? memoryStore(), timeLimit(options.timeoutMs));
+  const store = withTimeout(options.store ?? memoryStore(), timeoutOf(options.timeoutMs));
   const maxAge = seconds('maxAge', options.maxAge, 300);
   const maxFuture = seconds('maxFuture', options.maxFuture, 60);
   const ttlMs = ttlOf(options.ttlSeconds, maxAge + maxFuture) * 1000;
 
-  /** A delivery that `verify` let pass outside of the guard's window could have been forgotten already. */
+  /** Rejects a delivery outside the guard's window, since the store may have forgotten it already. */
   const keyOf = async (verified: Verified, proof: Proof): Promise<string> => {
     const { ageSeconds } = verified;
     if (!(ageSeconds <= maxAge && -ageSeconds <= maxFuture)) {
       badOption(
-        'verify accepts what the replay guard may have forgotten: their maxAge or maxFuture differ',
-        'give createReplayGuard the maxAge and maxFuture of verify',
+        'verify accepted a delivery that the replay guard may have forgotten: their maxAge or maxFuture differ',
+        'pass the same maxAge and maxFuture to createReplayGuard and verify',
       );
     }
     return prefix + (await sha256(identity(verified, proof)));
@@ -132,7 +135,7 @@ export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
       if (ageSeconds <= maxAge) return 'first';
       throw new WebhookVerificationError(
         'too_old',
-        `the delivery became older than ${maxAge} s while the replay store was asked`,
+        `the delivery became older than ${maxAge} s while waiting for the replay store`,
       );
     },
     async release(verified, proof) {
@@ -147,7 +150,7 @@ export function createReplayGuard(given: ReplayGuardOptions = {}): ReplayGuard {
         await guard.release(verified, signature).catch((failed: unknown) => {
           throw new AggregateError(
             [error, failed],
-            'the handling failed, and the delivery could not be released: its retry will be taken for a replay',
+            'the handler failed and the delivery could not be released: a retry will be taken for a replay',
           );
         });
         throw error;

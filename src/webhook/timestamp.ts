@@ -1,6 +1,6 @@
 const pattern = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
-/** The Gregorian calendar repeats after 400 years; `Date.UTC` reads the years 0 to 99 as 1900 to 1999. */
+/** The Gregorian calendar repeats after 400 years; shifting by them avoids the years 0 to 99, which `Date.UTC` misreads. */
 const cycle = { years: 400, milliseconds: 146_097 * 86_400_000 };
 
 function digit(text: string, at: number): number {
@@ -16,14 +16,14 @@ function daysIn(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** Milliseconds of the fraction, which ends where `end` is; finer digits are cut off. */
+/** Returns the milliseconds of the fraction, which ends before `end`; finer digits are cut off. */
 function fraction(text: string, end: number): number {
   let milliseconds = 0;
   for (let at = 20; at < 23; at += 1) milliseconds = milliseconds * 10 + (at < end ? digit(text, at) : 0);
   return milliseconds;
 }
 
-/** Minutes ahead of UTC by a zone `+hh:mm` that begins where `at` is, or null. */
+/** Returns the offset in minutes of the zone `+hh:mm` at the index `at`, or null. */
 function offsetMinutes(text: string, at: number): number | null {
   const hours = twoDigits(text, at + 1);
   const minutes = twoDigits(text, at + 4);
@@ -32,12 +32,12 @@ function offsetMinutes(text: string, at: number): number | null {
 }
 
 /**
- * Milliseconds since the epoch of an RFC 3339 date-time with a zone, or null. It must be the whole text: the
- * signature covers `<timestamp>.<body>`, and a timestamp that could end elsewhere would let its end and the
- * beginning of the body change places under one MAC.
+ * Returns the milliseconds since the epoch of an RFC 3339 date-time with a zone, or null. The whole text must match: the
+ * signature covers `<timestamp>.<body>`, so with a laxer format an attacker could move the boundary between the two
+ * without changing the MAC.
  */
 export function parseTimestamp(text: string): number | null {
-  // The pattern fixes where everything stands: what follows reads digits by their place.
+  // The pattern fixes the position of every digit.
   if (!pattern.test(text)) return null;
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2);
   const month = twoDigits(text, 5);
@@ -45,8 +45,8 @@ export function parseTimestamp(text: string): number | null {
   const hour = twoDigits(text, 11);
   const minute = twoDigits(text, 14);
   const second = twoDigits(text, 17);
-  // RFC 3339 knows the leap second 60; Date.UTC carries it over into the next minute.
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
+  // RFC 3339 allows the leap second 60; Date.UTC carries it over into the next minute.
   if (hour > 23 || minute > 59 || second > 60) return null;
   const utc = (text.charCodeAt(text.length - 1) | 32) === 122;
   const zoneAt = text.length - (utc ? 1 : 6);

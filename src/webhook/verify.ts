@@ -17,7 +17,7 @@ import { parseTimestamp } from './timestamp.ts';
 
 const signaturePattern = /^sha256=[0-9A-Fa-f]{64}$/;
 
-/** The MAC of `sha256=<hex>` as lower-case hex, or null. Anything but ASCII hex digits is refused. */
+/** Returns the MAC of `sha256=<hex>` in lower case, or null. Only ASCII hex digits are accepted. */
 export function parseSignature(text: string): string | null {
   return signaturePattern.test(text) ? text.slice(7).toLowerCase() : null;
 }
@@ -28,8 +28,8 @@ export function toHex(bytes: Uint8Array): string {
   return hex;
 }
 
-/** What `verify` reads of its options before the body. */
-const verifyNames = [
+/** The options of `verify` that are read before the body. */
+const candidateOptions = [
   'headers',
   'secrets',
   'tenantSecret',
@@ -39,7 +39,7 @@ const verifyNames = [
   'now',
 ] as const satisfies readonly (keyof VerifyOptions)[];
 
-/** A delivery that is well formed, and not yet known to be authentic. */
+/** A well-formed delivery whose signature is not checked yet. */
 export interface Candidate {
   timestamp: string;
   /** Milliseconds since the epoch. */
@@ -55,43 +55,43 @@ function malformedTimestamp(hint?: string): WebhookVerificationError {
   return new WebhookVerificationError('malformed_timestamp', message, hint);
 }
 
-/** Everything that is known without the body. Nothing of the body is looked at, let alone decoded. */
+/** Reads and checks everything except the body. */
 export function readCandidate(given: Omit<VerifyOptions, 'body'>): Candidate {
   if (typeof given !== 'object' || given === null) {
     badOption('verify takes one object: { body, headers, secrets }');
   }
-  const options = ownOptions(given, verifyNames);
+  const options = ownOptions(given, candidateOptions);
   const limits = limitsOf(options);
   const keys = keysOf(options.secrets, options.tenantSecret);
   const { timestamp, signature } = readHeaders(options.headers, options.headerNames);
   const at = parseTimestamp(timestamp);
   if (at === null) {
-    throw malformedTimestamp("give the header's value as it came, such as 2026-11-20T12:00:00Z");
+    throw malformedTimestamp('pass the value of the header unchanged, such as 2026-11-20T12:00:00Z');
   }
   const mac = parseSignature(signature);
   if (mac === null) {
     throw new WebhookVerificationError(
       'malformed_signature',
       'the signature is not sha256= and 64 hex digits',
-      'give the whole value of the header, as it came',
+      'pass the whole value of the header unchanged',
       { ageSeconds: (limits.now - at) / 1000 },
     );
   }
   return { timestamp, at, mac, keys, limits };
 }
 
-function shown(seconds: number): string {
+function formatSeconds(seconds: number): string {
   return `${Math.round(Math.abs(seconds))} s`;
 }
 
-/** The verdict, once it is known which key made the MAC. Age counts only for what is authentic. */
+/** Returns the result for the secret that signed, -1 for none. The age is checked last, so that it is authentic. */
 export function judge(candidate: Candidate, secretIndex: number): Verified {
   const { timestamp, at, limits } = candidate;
   const ageSeconds = (limits.now - at) / 1000;
   if (secretIndex < 0) {
     throw new WebhookVerificationError(
       'mismatch',
-      'the signature does not match: these bytes were not signed with any of the secrets',
+      'the signature does not match: none of the secrets signed these bytes',
       'verify the raw bytes with the current secret; rungate webhooks verify --diagnose finds the usual causes',
       { ageSeconds },
     );
@@ -99,28 +99,28 @@ export function judge(candidate: Candidate, secretIndex: number): Verified {
   if (ageSeconds > limits.maxAge) {
     throw new WebhookVerificationError(
       'too_old',
-      `the delivery is ${shown(ageSeconds)} old, and ${shown(limits.maxAge)} are allowed`,
-      'a replay, or a clock that is wrong; what was kept on purpose is verified without a limit',
+      `the delivery is ${formatSeconds(ageSeconds)} old, which is more than the allowed ${formatSeconds(limits.maxAge)}`,
+      'it is a replay, or a clock is wrong; to verify an archived delivery, set maxAge to null',
       { ageSeconds },
     );
   }
   if (-ageSeconds > limits.maxFuture) {
     throw new WebhookVerificationError(
       'too_new',
-      `the timestamp is ${shown(ageSeconds)} ahead, and ${shown(limits.maxFuture)} are allowed`,
-      'check the clocks',
+      `the timestamp is ${formatSeconds(ageSeconds)} ahead, which is more than the allowed ${formatSeconds(limits.maxFuture)}`,
+      'check the clocks of the sender and of this machine',
       { ageSeconds },
     );
   }
   return { timestamp, secretIndex, ageSeconds };
 }
 
-/** The index of the MAC that was sent, or -1. All are compared, so that the time taken does not tell which one it is. */
-export function matching<Mac>(macs: readonly Mac[], isSent: (mac: Mac) => boolean): number {
+/** Returns the index of the MAC that was sent, or -1. Compares all of them, so that the duration does not reveal which. */
+export function indexOfMatch<Mac>(macs: readonly Mac[], isSent: (mac: Mac) => boolean): number {
   return macs.map(isSent).indexOf(true);
 }
 
-/** What is signed and when, checked. */
+/** Reads and checks the options of `sign`. */
 export function readSignOptions(given: SignOptions): {
   timestamp: string;
   key: Key;

@@ -9,7 +9,7 @@ import {
   type Verified,
   type VerifyOptions,
 } from './options.ts';
-import { judge, matching, readCandidate, readSignOptions, signed, toHex } from './verify.ts';
+import { indexOfMatch, judge, readCandidate, readSignOptions, signed, toHex } from './verify.ts';
 
 export { type WebhookErrorCode, WebhookVerificationError } from './error.ts';
 export { defaultHeaderNames, type HeaderNames, type HeadersInput } from './headers.ts';
@@ -19,10 +19,10 @@ const encoder = new TextEncoder();
 
 type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** Keys that were imported already, the latest used last: importing costs more than signing. */
+/** Imported keys, the most recently used last: importing costs more than signing. */
 const keys = new Map<string, Promise<CryptoKey>>();
-/** Enough for the rotations of many webhooks; without an end it would be a leak of memory and of secrets. */
-const mostKeys = 64;
+/** Enough for the rotations of many webhooks; unbounded, the cache would leak memory and secrets. */
+const maxKeys = 64;
 
 function importKey(secret: Key): Promise<CryptoKey> {
   const raw = typeof secret === 'string' ? encoder.encode(secret) : secret;
@@ -30,16 +30,16 @@ function importKey(secret: Key): Promise<CryptoKey> {
   const known = keys.get(name);
   const key =
     known ?? crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
-  // What failed once is tried again.
+  // Do not cache a failed import.
   if (known === undefined) key.catch(() => keys.delete(name));
   keys.delete(name);
   keys.set(name, key);
   const [oldest] = keys.keys();
-  if (keys.size > mostKeys && oldest !== undefined) keys.delete(oldest);
+  if (keys.size > maxKeys && oldest !== undefined) keys.delete(oldest);
   return key;
 }
 
-/** A copy of what is signed: the caller's bytes may change while the runtime works on them. */
+/** Returns the signed message as a copy, since the caller may change its bytes during the asynchronous signing. */
 function messageOf(timestamp: string, body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   if (typeof body === 'string') return encoder.encode(`${timestamp}.${body}`);
   const prefix = encoder.encode(`${timestamp}.`);
@@ -53,7 +53,7 @@ async function hmac(key: Key, message: Uint8Array<ArrayBuffer>): Promise<string>
   return toHex(new Uint8Array(await crypto.subtle.sign('HMAC', await importKey(key), message)));
 }
 
-/** Compares without telling by its duration where the first difference is. */
+/** Compares in constant time. */
 function equalHex(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -63,7 +63,7 @@ function equalHex(a: string, b: string): boolean {
 
 /**
  * Signs a body as the service signs its deliveries (interface, section 6).
- * @throws WebhookVerificationError and nothing else
+ * @throws WebhookVerificationError, and no other error
  */
 export async function sign(options: SignOptions): Promise<Signed> {
   try {
@@ -75,8 +75,8 @@ export async function sign(options: SignOptions): Promise<Signed> {
 }
 
 /**
- * Verifies a delivery: raw bytes in, and nothing decoded before the MAC is right.
- * @throws WebhookVerificationError and nothing else
+ * Verifies a delivery (interface, section 6). Decodes nothing before the signature is verified.
+ * @throws WebhookVerificationError, and no other error
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   try {
@@ -85,7 +85,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
     const macs = await Promise.all(candidate.keys.map((key) => hmac(key, message)));
     return judge(
       candidate,
-      matching(macs, (mac) => equalHex(mac, candidate.mac)),
+      indexOfMatch(macs, (mac) => equalHex(mac, candidate.mac)),
     );
   } catch (error) {
     throw asWebhookError(error);

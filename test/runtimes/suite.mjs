@@ -1,16 +1,16 @@
-// The table and the vectors on the packed package, in whatever runtime this is loaded. Nothing here may need Node.
+// Runs the table and the vectors with the packed package on the current runtime. Do not use Node's modules here.
 import * as webhook from 'rungate/webhook';
-import { answerOf, isAnswer, table } from '../webhook/table.ts';
+import { isExpected, outcomeOf, table } from '../webhook/table.ts';
 import { bodyOf, refused, secretOf, vectors } from '../webhook/vectors.ts';
 
 async function runTable(verify) {
   const results = [];
   for (const { title, rows } of table) {
     for (const row of rows) {
-      const given = await answerOf(verify, row.options());
-      const failure = isAnswer(given, row)
+      const outcome = await outcomeOf(verify, row.options());
+      const failure = isExpected(outcome, row)
         ? null
-        : `${JSON.stringify(given)} instead of ${JSON.stringify(row.answer)}`;
+        : `${JSON.stringify(outcome)} instead of ${JSON.stringify(row.expected)}`;
       results.push({ name: `${title}: ${row.name}`, failure });
     }
   }

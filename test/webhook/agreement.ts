@@ -5,25 +5,25 @@ import * as node from '../../src/webhook/node.ts';
 import * as web from '../../src/webhook/web.ts';
 import { type Make, signOptions, verifyOptions } from './hostile.ts';
 
-/** How a call ended: what it gave, or the code of our class. Anything else escapes. */
-type Outcome = { gave: unknown } | { code: string };
+/** The result of a call, or the code of its WebhookVerificationError. */
+type Outcome = { value: unknown } | { code: string };
 
 function outcomeOf(error: unknown): Outcome {
   if (node.WebhookVerificationError.is(error)) return { code: error.code };
-  throw new Error('another class escaped', { cause: error });
+  throw new Error('the call threw an error of another class', { cause: error });
 }
 
 function ofSync(call: () => unknown): Outcome {
   try {
-    return { gave: call() };
+    return { value: call() };
   } catch (error) {
     return outcomeOf(error);
   }
 }
 
-/** A throw that is not a rejection is not caught here. */
+/** Does not catch a synchronous throw, which would be a bug. */
 function ofAsync(call: () => Promise<unknown>): Promise<Outcome> {
-  return call().then((gave) => ({ gave }), outcomeOf);
+  return call().then((value) => ({ value }), outcomeOf);
 }
 
 async function agree(make: Make, calls: readonly ((options: never) => unknown)[]): Promise<Outcome> {
@@ -32,24 +32,24 @@ async function agree(make: Make, calls: readonly ((options: never) => unknown)[]
   for (const call of async) {
     const other = await ofAsync(() => call(make() as never) as Promise<unknown>);
     if (!isDeepStrictEqual(other, first)) {
-      throw new Error(`${JSON.stringify(first)} is not ${JSON.stringify(other)}`);
+      throw new Error(`${JSON.stringify(first)} differs from ${JSON.stringify(other)}`);
     }
   }
   return first;
 }
 
 /**
- * Runs that many generated inputs through both builds, each with `verify` and every fifth with `sign`, and gives how
- * many ended how.
+ * Runs generated inputs through both builds, four fifths with `verify` and the rest with `sign`, and returns the number
+ * of each outcome.
  */
 export async function agreement(inputs: number): Promise<Record<string, number>> {
-  const ends: Record<string, number> = {};
+  const outcomes: Record<string, number> = {};
   const count = (outcome: Outcome) => {
     const end = 'code' in outcome ? outcome.code : 'accepted';
-    ends[end] = (ends[end] ?? 0) + 1;
+    outcomes[end] = (outcomes[end] ?? 0) + 1;
   };
   const signs = Math.floor(inputs / 5);
-  // One moment for both, where an input leaves it to the clock. Only Date stands still.
+  // Freeze Date, so that both builds use the same time for inputs without `now`.
   vi.setSystemTime('2026-07-01T12:00:00Z');
   try {
     await fc.assert(
@@ -67,12 +67,12 @@ export async function agreement(inputs: number): Promise<Record<string, number>>
   } finally {
     vi.useRealTimers();
   }
-  return ends;
+  return outcomes;
 }
 
-/** All codes that `verify` gives have come up. */
-export function expectAllEnds(ends: Record<string, number>): void {
-  expect(Object.keys(ends).toSorted()).toEqual([
+/** Expects that every code of `verify` occurred. */
+export function expectAllOutcomes(outcomes: Record<string, number>): void {
+  expect(Object.keys(outcomes).toSorted()).toEqual([
     ...['accepted', 'bad_option', 'body_not_raw', 'duplicate_header', 'malformed_signature'],
     ...['malformed_timestamp', 'mismatch', 'missing_header', 'no_secret', 'too_new', 'too_old'],
   ]);

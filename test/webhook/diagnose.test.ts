@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { causes as texts } from '../../src/webhook/diagnose/causes.ts';
-import { type DiagnoseInput, diagnose, mostDiagnosed } from '../../src/webhook/diagnose/diagnose.ts';
+import { type DiagnoseInput, diagnose, maxDiagnosedBytes } from '../../src/webhook/diagnose/diagnose.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const hmac = (key: Uint8Array, parts: readonly Uint8Array[]) =>
@@ -13,7 +13,7 @@ const hmac = (key: Uint8Array, parts: readonly Uint8Array[]) =>
 const secret = 'whook-Secret-0123456789';
 const timestamp = '2026-01-15T12:00:00.250Z';
 
-/** The event as the sender had it, before it made bytes of it. */
+/** The event before the sender serialises it. */
 const event = {
   type: 'run.completed',
   id: 7,
@@ -24,7 +24,7 @@ interface Sent {
   body: string | Uint8Array;
   timestamp: string;
   key: string | Uint8Array;
-  /** What is put under the MAC, where it is not `<timestamp>.<body>`. */
+  /** The signed message, if it is not `<timestamp>.<body>`. */
   message: (timestamp: Uint8Array, body: Uint8Array) => Uint8Array[];
   encode: (mac: Uint8Array) => string;
 }
@@ -32,10 +32,10 @@ interface Sent {
 const asBytes = (value: string | Uint8Array) => (typeof value === 'string' ? bytes(value) : value);
 const hex = (mac: Uint8Array) => `sha256=${Buffer.from(mac).toString('hex')}`;
 
-/** What the receiver has in hand, after one or two mistakes. */
+/** The receiver's values, after one or two mistakes. */
 type Had = Partial<Omit<DiagnoseInput, 'body'>> & { body?: string | Uint8Array };
 
-/** Signs as the sender did, and diagnoses what the receiver has. */
+/** Signs with the sender's values, diagnoses with the receiver's, and returns the ids of the causes. */
 function causes(sent: Partial<Sent>, had: Had = {}): string[] {
   const body = asBytes(sent.body ?? JSON.stringify(event));
   const stamp = sent.timestamp ?? timestamp;
@@ -50,7 +50,7 @@ function causes(sent: Partial<Sent>, had: Had = {}): string[] {
   }).map(({ id }) => id);
 }
 
-/** What Python's json.dumps writes of the same value, by Python itself where it is there. */
+/** Returns the event as Python's json.dumps writes it. */
 const python = (options: string) =>
   execFileSync(
     'python3',
@@ -71,7 +71,7 @@ const parsedAgain = (text: string) => JSON.stringify(JSON.parse(text));
 const windows = (text: string) => text.replaceAll('\n', '\r\n');
 const lines = '{\n  "type": "run.completed",\n  "id": 7\n}';
 
-/** Each row was made by making the mistake, not by undoing it. */
+/** Each row makes a mistake, independently of the code that undoes it. */
 const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ['newline_added', 'echo instead of printf', { body: compact }, { body: `${compact}\n` }],
   ['newline_added', 'an editor on Windows', { body: compact }, { body: `${compact}\r\n` }],
@@ -171,10 +171,15 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
     { body: compact },
     { body: `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n${compact}` },
   ],
-  ['tenant_secret', 'a tenant secret too early', {}, { tenantSecret: 'tenant-secret-1' }],
+  [
+    'tenant_secret',
+    'a tenant secret that the service does not use yet',
+    {},
+    { tenantSecret: 'tenant-secret-1' },
+  ],
   [
     'old_secret',
-    'one from before the rotation',
+    'signed before the rotation',
     { key: 'older-secret' },
     { tenantSecret: 'tenant-secret-1', secrets: [secret, 'older-secret'] },
   ],
@@ -183,14 +188,14 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ['secret_newline', 'the sender read a file', { key: `${secret}\n` }, {}],
   ['secret_quoted', 'docker --env-file', {}, { secrets: [`"${secret}"`] }],
   ['secret_list', 'commas', {}, { secrets: [`other-secret,${secret}`] }],
-  ['secret_list', 'a \\n that is none', {}, { secrets: [`${secret}\\nother-secret`] }],
+  ['secret_list', 'a literal \\n', {}, { secrets: [`${secret}\\nother-secret`] }],
   [
     'secret_prefix',
     'Standard Webhooks',
     { key: randomBytes(24).fill(7) },
     { secrets: [`whsec_${Buffer.alloc(24, 7).toString('base64')}`] },
   ],
-  ['secret_prefix', 'a label', { key: 'abcdef0123456789' }, { secrets: ['whsec_abcdef0123456789'] }],
+  ['secret_prefix', 'only a label', { key: 'abcdef0123456789' }, { secrets: ['whsec_abcdef0123456789'] }],
   [
     'secret_hex',
     'the sender decodes',
@@ -203,8 +208,8 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
     { key: Buffer.alloc(32, 200) },
     { secrets: [Buffer.alloc(32, 200).toString('base64')] },
   ],
-  ['secret_decoded', 'we decoded hex', { key: Buffer.from(secret).toString('hex') }, {}],
-  ['secret_decoded', 'we decoded base64', { key: Buffer.from(secret).toString('base64') }, {}],
+  ['secret_decoded', 'the receiver decoded hex', { key: Buffer.from(secret).toString('hex') }, {}],
+  ['secret_decoded', 'the receiver decoded base64', { key: Buffer.from(secret).toString('base64') }, {}],
   ['secret_case', 'copied by hand', { key: secret.toLowerCase() }, {}],
   ['secret_unset', 'an empty variable', { key: '' }, {}],
   ['secret_unset', 'String(undefined)', { key: 'undefined' }, {}],
@@ -234,12 +239,12 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ['boundary_missing', 'timestamp + body', { message: (time, body) => [time, body] }, {}],
   ['boundary_newline', 'lines', { message: (time, body) => [time, bytes('\n'), body] }, {}],
   ['body_only', 'as GitHub signs', { message: (_time, body) => [body] }, {}],
-  ['body_first', 'the other way round', { message: (time, body) => [body, bytes('.'), time] }, {}],
-  ['body_missing', 'the body not yet written', { message: (time) => [time, bytes('.')] }, {}],
+  ['body_first', 'swapped', { message: (time, body) => [body, bytes('.'), time] }, {}],
+  ['body_missing', 'signed before the body was written', { message: (time) => [time, bytes('.')] }, {}],
   ['signature_base64', "digest('base64')", { encode: (mac) => Buffer.from(mac).toString('base64') }, {}],
   [
     'signature_base64',
-    'behind sha256=',
+    'after sha256=',
     { encode: (mac) => `sha256=${Buffer.from(mac).toString('base64')}` },
     {},
   ],
@@ -248,15 +253,15 @@ const mistakes: [id: string, how: string, sent: Partial<Sent>, had: Had][] = [
   ['timestamp_refused', 'Unix seconds', { timestamp: '1768478400' }, {}],
 ];
 
-describe('a mistake is named by its cause', () => {
-  test.each(mistakes)('%s: %s', (id, _how, sent, had) => expect(causes(sent, had)).toEqual([id]));
+describe('diagnose with one mistake', () => {
+  test.each(mistakes)('finds %s: %s', (id, _how, sent, had) => expect(causes(sent, had)).toEqual([id]));
 
-  test('every cause has a mistake here that was really made', () => {
+  test('is tested for every cause', () => {
     const made = new Set(mistakes.map(([id]) => id));
     expect(Object.keys(texts).filter((id) => !made.has(id))).toEqual([]);
   });
 
-  test('each has a sentence and a remedy', () => {
+  test('has a sentence and a remedy for every cause', () => {
     for (const text of Object.values(texts)) {
       expect(text).toHaveLength(2);
       for (const part of text) expect(part.length).toBeGreaterThan(10);
@@ -264,7 +269,7 @@ describe('a mistake is named by its cause', () => {
   });
 });
 
-describe('two mistakes at once', () => {
+describe('diagnose with several mistakes', () => {
   test.each<[string[], Partial<Sent>, Had]>([
     [
       ['json_spaced', 'newline_added'],
@@ -304,17 +309,17 @@ describe('two mistakes at once', () => {
       { body: '{\n    "a": "x\\/y",\n    "b": 2\n}' },
       { body: '{"b":2,"a":"x/y"}' },
     ],
-  ])('%j', (ids, sent, had) => expect(causes(sent, had).toSorted()).toEqual(ids.toSorted()));
+  ])('finds %j', (ids, sent, had) => expect(causes(sent, had).toSorted()).toEqual(ids.toSorted()));
 });
 
-describe.skipIf(!hasPython)('against the JSON of Python', () => {
+describe.skipIf(!hasPython)('diagnose of JSON from Python', () => {
   test.each<[string, string[]]>([
     ['', ['json_spaced', 'json_unescaped']],
     [', ensure_ascii=False', ['json_spaced']],
     [', indent=4', ['json_indented_4', 'json_unescaped']],
     [', sort_keys=True, separators=(",", ":"), ensure_ascii=False', ['json_sorted']],
     [', sort_keys=True', ['json_spaced', 'json_sorted', 'json_unescaped']],
-  ])('json.dumps(event%s), parsed and written again by JavaScript', (options, ids) => {
+  ])('recognises json.dumps(event%s) that JavaScript serialised again', (options, ids) => {
     const body = python(options);
     expect(
       causes({ body }, { body: parsedAgain(body).replace(/^.*$/s, () => JSON.stringify(event)) }),
@@ -322,24 +327,24 @@ describe.skipIf(!hasPython)('against the JSON of Python', () => {
   });
 });
 
-describe('nothing is found', () => {
-  test('for a signature of somebody else', () => expect(causes({ key: 'stranger' })).toEqual([]));
+describe('diagnose finds nothing', () => {
+  test('for a signature with an unrelated key', () => expect(causes({ key: 'unrelated' })).toEqual([]));
   test('for another body', () => expect(causes({}, { body: compact.replace('7', '8') })).toEqual([]));
-  test('for a signature that is none', () => {
+  test('for an invalid signature', () => {
     for (const signature of ['', 'sha256=', 'sha256=xyz', 'é'.repeat(64)])
       expect(causes({}, { signature })).toEqual([]);
   });
-  test('for a body that is too large to try', () => {
-    const body = new Uint8Array(mostDiagnosed + 1);
+  test('for a body that is too large', () => {
+    const body = new Uint8Array(maxDiagnosedBytes + 1);
     expect(causes({ body: body.subarray(1) }, { body })).toEqual([]);
   });
-  test('nothing that was not asked for is called a cause: what matches as it is has none', () => {
+  test('for an authentic delivery', () => {
     expect(causes({})).toEqual([]);
   });
 });
 
-describe('whatever comes in', () => {
-  test('it ends, without an error', () => {
+describe('diagnose of hostile input', () => {
+  test('never throws', () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.json(), fc.string());
     fc.assert(
       fc.property(
@@ -358,8 +363,8 @@ describe('whatever comes in', () => {
     );
   });
 
-  // A step for each pair of bytes would be 400 thousand million.
-  const large = mostDiagnosed / 16;
+  // Quadratic code would take 400 billion steps.
+  const large = maxDiagnosedBytes / 16;
 
   test.each<[string, Uint8Array]>([
     ['line breaks', Buffer.alloc(large, '\n')],
@@ -370,7 +375,7 @@ describe('whatever comes in', () => {
     ['numbers', bytes(`[${'1,'.repeat(large / 2 - 2)}1]`)],
     ['zeros, gzipped', gzipSync(Buffer.alloc(1024 ** 3 / 4))],
     ['base64 to the end', Buffer.alloc(large, 'A')],
-  ])('to an end: %s', { timeout: 60_000 }, (_what, body) => {
-    expect(causes({ key: 'stranger' }, { body })).toEqual([]);
+  ])('ends in time: %s', { timeout: 60_000 }, (_what, body) => {
+    expect(causes({ key: 'unrelated' }, { body })).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
-// Options of every kind that a caller, or who sends to him, could hand over.
+// Generates hostile options, as a careless caller or a malicious sender could produce them.
 import fc from 'fast-check';
 import { bodyOf, secretOf, text, vectors } from './vectors.ts';
 
-/** Makes the same hostile value anew for each build, since a value may change when it is read. */
+/** Makes the same hostile value for each build, since reading a value may change it. */
 export type Make<Value = unknown> = () => Value;
 
 const constant = <Value>(make: Make<Value>): fc.Arbitrary<Make<Value>> => fc.constant(make);
@@ -15,7 +15,7 @@ function trap(): never {
   throw new Trap('a trap');
 }
 
-/** Throws at whatever is done with it. */
+/** Throws on every operation. */
 function trapped(target: object): unknown {
   return new Proxy(target, new Proxy({}, { get: () => trap }));
 }
@@ -32,7 +32,7 @@ function detached(): Uint8Array {
   return bytes;
 }
 
-/** Other each time that it is read. */
+/** Has another value at each read. */
 function flickering(): object {
   let reads = 0;
   const next = () => {
@@ -166,7 +166,7 @@ const anything: fc.Arbitrary<Make> = fc.oneof(
   ),
 );
 
-/** Text with a few characters taken out, put in or changed. */
+/** Text with a few characters removed, inserted or replaced. */
 function mangled(arbitrary: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const edit = fc.tuple(fc.nat(90), fc.nat(3), fc.string({ unit: 'binary', maxLength: 3 }));
   return fc
@@ -270,13 +270,13 @@ const names = fc.oneof(
   },
 );
 
-/** Mostly what belongs there. */
+/** Yields mostly plausible values. */
 const mostly = (arbitrary: fc.Arbitrary<Make>) =>
   fc.oneof({ weight: 12, arbitrary }, { weight: 1, arbitrary: anything });
 
 type Makers = Readonly<Record<string, Make>>;
 
-/** An object of what the makers make, some of it behind getters that throw. */
+/** Makes options of the given values, some with a getter that throws, without a prototype or behind a proxy. */
 const optionsOf = (makers: fc.Arbitrary<Makers>): fc.Arbitrary<Make> =>
   fc.oneof(
     {
@@ -299,7 +299,7 @@ const optionsOf = (makers: fc.Arbitrary<Makers>): fc.Arbitrary<Make> =>
     { weight: 1, arbitrary: anything },
   );
 
-/** A vector as it is, for most of the rest of an input to be what decides. */
+/** A genuine delivery, of which the test changes only a part. */
 const genuine = real.map(
   ({ timestamp, signature, body, secret: hex, name }): Makers => ({
     body: () => bodyOf(body),
@@ -331,7 +331,7 @@ const changes = fc.record(
 export const verifyOptions: fc.Arbitrary<Make> = optionsOf(
   fc.oneof(
     changes,
-    // One or two things changed in a delivery that is right.
+    // A genuine delivery with one or two changes.
     fc.tuple(genuine, changes, fc.array(fc.nat(7), { maxLength: 2 })).map(([right, all, which]) => {
       const entries = Object.entries(all).filter((_entry, index) => which.includes(index));
       return { ...right, ...Object.fromEntries(entries) };

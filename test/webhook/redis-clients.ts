@@ -8,7 +8,7 @@ interface Connected {
   close(): Promise<unknown>;
 }
 
-/** The clients that users have; `@redis/client` is what the package `redis` is made of. */
+/** The supported clients; `@redis/client` is the core of the package `redis`. */
 const kinds = {
   async 'node-redis 4'(port: number): Promise<Connected> {
     const client = createClient4({ socket: { host: '127.0.0.1', port } });

@@ -1,6 +1,6 @@
 /**
- * One of two receivers that get one delivery at the same moment: each number on standard input is a round.
- * Arguments: the kind of client, the port of Redis.
+ * One of two receivers that get the same delivery at the same time. Each number on standard input starts a round.
+ * Arguments: the kind of client, and the port of Redis.
  */
 import { createInterface } from 'node:readline';
 import type { Verified } from '../../src/webhook/options.ts';

@@ -28,7 +28,7 @@ async function ended(child: ChildProcess): Promise<void> {
   }
 }
 
-/** A Redis of our own, which keeps nothing. */
+/** Starts a Redis server without persistence. */
 async function startRedis() {
   const directory = mkdtempSync(join(tmpdir(), 'rungate-redis-'));
   const port = await freePort();
@@ -46,7 +46,7 @@ async function startRedis() {
   return {
     port,
     directory,
-    /** Takes no time and answers nothing until it is continued. */
+    /** Stops the process, so that it does not respond until `thaw`. */
     freeze: () => child.kill('SIGSTOP'),
     thaw: () => child.kill('SIGCONT'),
     async stop() {
@@ -58,7 +58,7 @@ async function startRedis() {
   };
 }
 
-/** The racer as one file that plain Node runs. */
+/** Bundles the racer into one file for plain Node. */
 async function buildRacer(outDir: string): Promise<string> {
   await build({
     config: false,
@@ -77,7 +77,7 @@ async function buildRacer(outDir: string): Promise<string> {
   return join(outDir, 'racer.mjs');
 }
 
-/** A receiver in a process of its own. */
+/** Starts a receiver in a separate process. */
 async function startRacer(file: string, kind: string, port: number) {
   const child = spawn(process.execPath, [file, kind, String(port)], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -97,7 +97,7 @@ async function startRacer(file: string, kind: string, port: number) {
 const signature = (round: number) => `sha256=${round.toString(16).padStart(64, '0')}`;
 const verified = { timestamp: '2026-01-15T12:00:00.000Z', secretIndex: 0, ageSeconds: 0 };
 
-describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is not installed)', () => {
+describe.skipIf(!isInstalled)('redisStore on a real Redis (skipped without redis-server)', () => {
   let redis: Awaited<ReturnType<typeof startRedis>>;
   let racer: string;
   beforeAll(async () => {
@@ -107,14 +107,14 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
   afterAll(() => redis?.stop());
 
   describe.each(clientKinds)('with %s', (kind) => {
-    test('the key is set once, with its time to live, and released', async () => {
+    test('sets a key once, with its time to live, and releases it', async () => {
       const { client, close } = await connectRedis(kind, redis.port);
       const prefix = `${kind}:`;
       const guard = createReplayGuard({ store: redisStore(client), prefix });
       expect(await guard.check(verified, signature(1))).toBe('first');
       expect(await guard.check(verified, signature(1))).toBe('replay');
-      const look = await connectRedis('ioredis', redis.port);
-      const plain = look.client as unknown as Redis;
+      const inspector = await connectRedis('ioredis', redis.port);
+      const plain = inspector.client as unknown as Redis;
       const [key = ''] = await plain.keys(`${prefix}*`);
       const left = await plain.pttl(key);
       expect(left).toBeGreaterThan(410_000);
@@ -122,11 +122,11 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
       await guard.release(verified, signature(1));
       expect(await plain.keys(`${prefix}*`)).toEqual([]);
       expect(await guard.check(verified, signature(1))).toBe('first');
-      await look.close();
+      await inspector.close();
       await close();
     });
 
-    test('a key is gone when its time is over, and a fraction of a millisecond is no error', async () => {
+    test('accepts fractions of a millisecond, and forgets the key when it expires', async () => {
       const { client, close } = await connectRedis(kind, redis.port);
       const store = redisStore(client);
       const set = () => store.setIfAbsent(`${kind}-short`, 499.5);
@@ -136,7 +136,7 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
       await close();
     });
 
-    test('a Redis that is frozen is an error in time, and the next attempt is the first', async () => {
+    test('times out if Redis does not respond, and accepts the next attempt as the first', async () => {
       const { client, close } = await connectRedis(kind, redis.port);
       const guard = createReplayGuard({
         store: redisStore(client),
@@ -146,8 +146,8 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
       expect(await guard.check(verified, signature(2))).toBe('first');
       redis.freeze();
       try {
-        for (const again of [3, 3, 2]) {
-          await expect(guard.check(verified, signature(again))).rejects.toMatchObject({
+        for (const attempt of [3, 3, 2]) {
+          await expect(guard.check(verified, signature(attempt))).rejects.toMatchObject({
             code: 'store_timeout',
           });
         }
@@ -161,7 +161,7 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
       await close();
     });
 
-    test('a Redis that is down is an error in time', async () => {
+    test('throws in time if Redis is down', async () => {
       const doomed = await startRedis();
       const { client } = await connectRedis(kind, doomed.port);
       const guard = createReplayGuard({ store: redisStore(client), timeoutMs: 100 });
@@ -173,7 +173,7 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
       (client as unknown as { disconnect(): unknown }).disconnect();
     });
 
-    test('a command that was sent twice, its first reply lost, is still the first', async () => {
+    test('recognises its own key when the client repeats the command', async () => {
       const { client, close } = await connectRedis(kind, redis.port);
       const plain = client as unknown as Record<
         'set' | 'get' | 'del',
@@ -198,7 +198,7 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
   test.each([
     ['node-redis 6', 'ioredis'],
     ['node-redis 4', 'node-redis 6'],
-  ])('of two processes (%s, %s) that race on one delivery exactly one wins, 50 times', async (one, two) => {
+  ])('lets exactly one of two racing processes (%s, %s) win, in 50 rounds', async (one, two) => {
     const flush = await connectRedis('ioredis', redis.port);
     await (flush.client as unknown as Redis).flushall();
     const racers = await Promise.all([
@@ -207,7 +207,7 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
     ]);
     const rounds: string[][] = [];
     for (let round = 0; round < 50; round += 1) {
-      // Who is asked first takes turns.
+      // The racers take turns in going first.
       const order = round % 2 === 0 ? racers : racers.toReversed();
       for (const racer of order) racer.ask(round);
       rounds.push((await Promise.all(racers.map((racer) => racer.next()))).toSorted());
@@ -219,16 +219,16 @@ describe.skipIf(!isInstalled)('on a real Redis (skipped where redis-server is no
   });
 });
 
-describe('a Redis client that is not known', () => {
+describe('redisStore', () => {
   test.each([
     ['nothing', undefined],
     ['null', null],
     ['an object', {}],
     [
-      'one whose options have other names',
+      'a client without the methods of node-redis or ioredis',
       { set: async () => 'OK', get: async () => null, del: async () => 1 },
     ],
-  ])('is refused: %s', (_what, client) => {
+  ])('rejects an unknown client: %s', (_what, client) => {
     expect(() => redisStore(client as never)).toThrow(expect.objectContaining({ code: 'bad_option' }));
   });
 });

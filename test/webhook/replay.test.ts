@@ -6,7 +6,7 @@ const verified: Verified = { timestamp: '2026-01-15T12:00:00.000Z', secretIndex:
 const signature = `sha256=${'ab'.repeat(32)}`;
 const other = `sha256=${'cd'.repeat(32)}`;
 
-/** A store whose calls can be looked at. */
+/** A store that records its calls. */
 function recorded(store = memoryStore()) {
   const keys: [string, number][] = [];
   const deleted: string[] = [];
@@ -24,7 +24,7 @@ function recorded(store = memoryStore()) {
 }
 
 describe('a replay guard', () => {
-  test('lets each delivery pass once', async () => {
+  test('accepts each delivery once', async () => {
     const guard = createReplayGuard();
     expect(await guard.check(verified, signature)).toBe('first');
     expect(await guard.check(verified, signature)).toBe('replay');
@@ -34,14 +34,14 @@ describe('a replay guard', () => {
     );
   });
 
-  test('is not deceived by the case of the digits, by the secret that matched, or by the age', async () => {
+  test('recognises a replay despite other hex case, another matching secret or another age', async () => {
     const guard = createReplayGuard();
     await guard.check(verified, signature);
-    const shouted = signature.toUpperCase().replace('SHA256', 'sha256');
-    expect(await guard.check({ ...verified, secretIndex: 1, ageSeconds: 200 }, shouted)).toBe('replay');
+    const upperCase = signature.toUpperCase().replace('SHA256', 'sha256');
+    expect(await guard.check({ ...verified, secretIndex: 1, ageSeconds: 200 }, upperCase)).toBe('replay');
   });
 
-  test('tells deliveries by their bytes too', async () => {
+  test('also identifies deliveries by their bytes', async () => {
     const guard = createReplayGuard();
     const bytes = new TextEncoder().encode('{}');
     expect(await guard.check(verified, bytes)).toBe('first');
@@ -56,13 +56,13 @@ describe('a replay guard', () => {
     });
   });
 
-  test('of a hundred at once, one is the first', async () => {
+  test('calls exactly one of a hundred concurrent deliveries the first', async () => {
     const guard = createReplayGuard();
     const verdicts = await Promise.all(Array.from({ length: 100 }, () => guard.check(verified, signature)));
     expect(verdicts.filter((verdict) => verdict === 'first')).toHaveLength(1);
   });
 
-  test('keeps a hash, and remembers for longer than verify would accept', async () => {
+  test('stores a hash, for longer than verify would accept the delivery', async () => {
     const { store, keys } = recorded();
     await createReplayGuard({ store }).check(verified, signature);
     await createReplayGuard({ store, maxAge: 3600, maxFuture: 10, prefix: 'b:' }).check(verified, signature);
@@ -84,12 +84,12 @@ describe('a replay guard', () => {
     { ttlSeconds: Number.NaN },
     { ttlSeconds: Number.POSITIVE_INFINITY, maxAge: null },
     { maxAge: '300' as never },
-  ])('does not begin with %j', (options) => {
+  ])('cannot be created with %j', (options) => {
     expect(() => createReplayGuard(options)).toThrow(expect.objectContaining({ code: 'bad_option' }));
   });
 
   test.each([301, -61, Number.NaN])(
-    'an age of %d s, which its window does not hold, is a mistake and no first',
+    'rejects a delivery of an age of %d s, which is outside its window',
     async (ageSeconds) => {
       await expect(createReplayGuard().check({ ...verified, ageSeconds }, signature)).rejects.toMatchObject({
         code: 'bad_option',
@@ -97,7 +97,7 @@ describe('a replay guard', () => {
     },
   );
 
-  test('remembers to the end of the window, from the earliest moment to the latest', async () => {
+  test('remembers a delivery from the earliest to the latest moment of its window', async () => {
     let time = 0;
     const guard = createReplayGuard({ store: memoryStore({ now: () => time }) });
     expect(await guard.check({ ...verified, ageSeconds: -60 }, signature)).toBe('first');
@@ -105,7 +105,7 @@ describe('a replay guard', () => {
     expect(await guard.check({ ...verified, ageSeconds: 300 }, signature)).toBe('replay');
   });
 
-  test('a store that fails is no first', async () => {
+  test('does not handle a delivery if the store fails', async () => {
     const store: ReplayStore = {
       setIfAbsent: () => Promise.reject(new Error('connection lost')),
       delete: async () => undefined,
@@ -119,7 +119,7 @@ describe('a replay guard', () => {
   });
 });
 
-test('a store may answer without a promise', async () => {
+test('a store may return values instead of promises', async () => {
   const keys = new Set<string>();
   const store = {
     setIfAbsent: (key: string) => !keys.has(key) && keys.add(key).size > 0,
@@ -132,19 +132,19 @@ test('a store may answer without a promise', async () => {
   expect(await guard.check(verified, signature)).toBe('replay');
 });
 
-describe('a store that does not answer', () => {
+describe('with a store that does not respond, a replay guard', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  /** Answers when it is told to, with the keys that are set. */
+  /** A store that responds only after `thaw`. */
   function frozen() {
     const held: (() => void)[] = [];
     const keys = new Set<string>();
-    const whenThawed = <Value>(work: () => Value) =>
+    const onceThawed = <Value>(work: () => Value) =>
       new Promise<Value>((resolve) => held.push(() => resolve(work())));
     const store: ReplayStore = {
-      setIfAbsent: (key) => whenThawed(() => !keys.has(key) && keys.add(key).size > 0),
-      delete: (key) => whenThawed(() => keys.delete(key)),
+      setIfAbsent: (key) => onceThawed(() => !keys.has(key) && keys.add(key).size > 0),
+      delete: (key) => onceThawed(() => keys.delete(key)),
     };
     const thaw = async () => {
       while (held.length > 0) {
@@ -152,7 +152,7 @@ describe('a store that does not answer', () => {
         await vi.advanceTimersByTimeAsync(0);
       }
     };
-    return { store, keys, thaw, asked: () => held.length };
+    return { store, keys, thaw, pending: () => held.length };
   }
 
   const handling = async (
@@ -161,14 +161,14 @@ describe('a store that does not answer', () => {
     ms: number,
   ) => {
     const handle = vi.fn(() => 'done');
-    const before = store.asked();
+    const before = store.pending();
     const outcome = guard.once({ verified, signature }, handle).catch((error: unknown) => error);
-    await vi.waitUntil(() => store.asked() > before);
+    await vi.waitUntil(() => store.pending() > before);
     await vi.advanceTimersByTimeAsync(ms);
     return { handle, outcome };
   };
 
-  test('is an error after 2 s, and nothing is handled then or later', async () => {
+  test('throws after 2 s, and never handles the delivery', async () => {
     const redis = frozen();
     const guard = createReplayGuard({ store: redis.store });
     const { handle, outcome } = await handling(guard, redis, 2000);
@@ -178,27 +178,27 @@ describe('a store that does not answer', () => {
     expect(redis.keys.size).toBe(0);
   });
 
-  test('may have a time limit of its own', async () => {
+  test('uses timeoutMs as its timeout', async () => {
     const redis = frozen();
     const guard = createReplayGuard({ store: redis.store, timeoutMs: 50 });
     const { outcome } = await handling(guard, redis, 50);
     expect(await outcome).toMatchObject({ code: 'store_timeout' });
   });
 
-  test('loses nothing: the next attempt at the delivery has the claim of the first, once', async () => {
+  test('passes the claim of a timed-out attempt to the next attempt, once', async () => {
     const redis = frozen();
     const guard = createReplayGuard({ store: redis.store });
     await (await handling(guard, redis, 2000)).outcome;
     const second = guard.once({ verified, signature }, () => 'second');
     const third = guard.once({ verified, signature }, () => 'third');
-    await vi.waitUntil(() => redis.asked() === 2);
+    await vi.waitUntil(() => redis.pending() === 2);
     await redis.thaw();
     expect(await second).toEqual({ replay: false, result: 'second' });
     expect(await third).toEqual({ replay: true });
     expect(redis.keys.size).toBe(1);
   });
 
-  test('and then fails leaves the delivery to the next attempt', async () => {
+  test('accepts the next attempt if the store failed after the timeout', async () => {
     let fail: (error: Error) => void = () => {};
     const inMemory = memoryStore();
     let calls = 0;
@@ -222,20 +222,20 @@ describe('a store that does not answer', () => {
     expect(await guard.check(verified, signature)).toBe('first');
   });
 
-  test('does not make a delivery handled that has become too old meanwhile', async () => {
+  test('does not handle a delivery that became too old in the meantime', async () => {
     const redis = frozen();
     const guard = createReplayGuard({ store: redis.store });
     const handle = vi.fn();
     const old = { ...verified, ageSeconds: 299 };
     const outcome = guard.once({ verified: old, signature }, handle).catch((error: unknown) => error);
-    await vi.waitUntil(() => redis.asked() > 0);
+    await vi.waitUntil(() => redis.pending() > 0);
     await vi.advanceTimersByTimeAsync(1500);
     await redis.thaw();
     expect(await outcome).toMatchObject({ code: 'too_old' });
     expect(handle).not.toHaveBeenCalled();
   });
 
-  test('cannot hold up the error of a handler either', async () => {
+  test('reports the error of the handler despite a release that times out', async () => {
     const inMemory = memoryStore();
     const guard = createReplayGuard({
       store: { setIfAbsent: inMemory.setIfAbsent, delete: () => new Promise(() => {}) },
@@ -245,11 +245,11 @@ describe('a store that does not answer', () => {
       .catch((error: unknown) => error);
     await vi.waitUntil(() => vi.getTimerCount() > 0);
     await vi.advanceTimersByTimeAsync(2000);
-    expect(String(((await outcome) as AggregateError).errors)).toMatch(/database down.*did not answer/);
+    expect(String(((await outcome) as AggregateError).errors)).toMatch(/database down.*did not respond/);
   });
 
   test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '2000', null])(
-    'cannot have a time limit of %j',
+    'rejects the timeoutMs %j',
     (timeoutMs) => {
       expect(() => createReplayGuard({ timeoutMs: timeoutMs as never })).toThrow(
         expect.objectContaining({ code: 'bad_option' }),
@@ -261,7 +261,7 @@ describe('a store that does not answer', () => {
 describe('once', () => {
   const delivery = { verified, signature, bytes: new Uint8Array() };
 
-  test('handles the first, and passes the replay over', async () => {
+  test('handles the first delivery, and skips the replay', async () => {
     const guard = createReplayGuard();
     expect(await guard.once(delivery, ({ bytes }) => bytes.length)).toEqual({ replay: false, result: 0 });
     expect(await guard.once(delivery, () => 1)).toEqual({ replay: true });
@@ -275,14 +275,14 @@ describe('once', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('database down'))],
-  ])('a handler that %s leaves the delivery to the sender’s next attempt', async (_how, fails) => {
+  ])('releases the delivery for the next attempt if the handler %s', async (_how, fails) => {
     const guard = createReplayGuard();
     await expect(guard.once(delivery, fails)).rejects.toThrow('database down');
     expect(await guard.once(delivery, () => 'done')).toEqual({ replay: false, result: 'done' });
     expect(await guard.once(delivery, () => 'done')).toEqual({ replay: true });
   });
 
-  test('what comes while the first is in hand is a replay', async () => {
+  test('treats a delivery as a replay while the first is still being handled', async () => {
     const guard = createReplayGuard();
     const inner: unknown[] = [];
     await guard.once(delivery, async () => {
@@ -291,7 +291,7 @@ describe('once', () => {
     expect(inner).toEqual([{ replay: true }]);
   });
 
-  test('when the release fails too, both errors are told', async () => {
+  test('throws both errors if the release fails too', async () => {
     const { setIfAbsent } = memoryStore();
     const guard = createReplayGuard({
       store: { setIfAbsent, delete: () => Promise.reject(new Error('gone')) },
@@ -303,7 +303,7 @@ describe('once', () => {
     expect(error.errors.map(String)).toEqual(['Error: database down', 'Error: gone']);
   });
 
-  test('release is for those who call check themselves', async () => {
+  test('release makes the next check the first again', async () => {
     const { store, keys, deleted } = recorded();
     const guard = createReplayGuard({ store });
     await guard.check(verified, signature);
@@ -314,7 +314,7 @@ describe('once', () => {
 });
 
 describe('the memory store', () => {
-  test('forgets when the time is over, not before', async () => {
+  test('forgets a key exactly when it expires', async () => {
     let time = 5;
     const store = memoryStore({ now: () => time });
     expect(await store.setIfAbsent('a', 100)).toBe(true);
@@ -326,7 +326,7 @@ describe('the memory store', () => {
     expect(await store.setIfAbsent('a', 100)).toBe(false);
   });
 
-  test('is bounded: it refuses rather than forget, and has room again when entries expire', async () => {
+  test('throws when it is full, and has room again when entries expire', async () => {
     let time = 0;
     const store = memoryStore({ now: () => time, maxEntries: 2 });
     await store.setIfAbsent('long', 1000);
@@ -338,7 +338,7 @@ describe('the memory store', () => {
     expect(await store.setIfAbsent('long', 10)).toBe(false);
   });
 
-  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('maxEntries cannot be %d', (maxEntries) => {
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects the maxEntries %d', (maxEntries) => {
     expect(() => memoryStore({ maxEntries })).toThrow(expect.objectContaining({ code: 'bad_option' }));
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import * as node from '../../src/webhook/node.ts';
 import * as web from '../../src/webhook/web.ts';
-import { type Answer, answerOf, table } from './table.ts';
+import { type Expected, outcomeOf, table } from './table.ts';
 
 const verifiers = {
   'node:crypto, verifySync': node.verifySync,
@@ -13,41 +13,41 @@ const verifiers = {
 const rows = table.flatMap(({ title, rows }) => rows.map((row) => ({ ...row, title })));
 
 describe.each(Object.entries(verifiers))('%s', (_name, verify) => {
-  test.each(rows)('$title: $name', async ({ options, answer }) => {
-    const given = await answerOf(verify as never, options());
-    if (typeof answer === 'string') expect(given).toBe(answer);
-    else expect(given).toMatchObject(answer);
+  test.each(rows)('gives the expected result for $title: $name', async ({ options, expected }) => {
+    const outcome = await outcomeOf(verify as never, options());
+    if (typeof expected === 'string') expect(outcome).toBe(expected);
+    else expect(outcome).toMatchObject(expected);
   });
 });
 
-test('every code that verify can give is in the table', () => {
-  const codes = new Set(rows.map(({ answer }) => answer).filter((answer) => typeof answer === 'string'));
+test('the table contains every code that verify can give', () => {
+  const codes = new Set(rows.map(({ expected }) => expected).filter((code) => typeof code === 'string'));
   expect([...codes].toSorted()).toEqual([
     ...['bad_option', 'body_not_raw', 'duplicate_header', 'malformed_signature', 'malformed_timestamp'],
     ...['mismatch', 'missing_header', 'no_secret', 'too_new', 'too_old'],
   ]);
 });
 
-function shown(answer: Answer): string {
-  if (typeof answer === 'string') return `\`${answer}\``;
-  return answer.secretIndex === 0 ? 'accepted' : `accepted, \`secretIndex\` ${answer.secretIndex}`;
+function format(expected: Expected): string {
+  if (typeof expected === 'string') return `\`${expected}\``;
+  return expected.secretIndex === 0 ? 'accepted' : `accepted, \`secretIndex\` ${expected.secretIndex}`;
 }
 
 function rendered(): string {
   const sections = table.map(({ title, rows }) => {
-    const cells = rows.map(({ name, answer }) => [name, shown(answer)] as const);
-    const widths = [title.length, 'Answer'.length].map((least, column) =>
-      Math.max(least, ...cells.map((row) => row[column]?.length ?? 0)),
+    const cells = rows.map(({ name, expected }) => [name, format(expected)] as const);
+    const widths = [title.length, 'Result'.length].map((headingWidth, column) =>
+      Math.max(headingWidth, ...cells.map((row) => row[column]?.length ?? 0)),
     );
     const line = (a: string, b: string, fill = ' ') =>
       `| ${a.padEnd(widths[0] ?? 0, fill)} | ${b.padEnd(widths[1] ?? 0, fill)} |`;
-    return [line(title, 'Answer'), line('', '', '-'), ...cells.map(([a, b]) => line(a, b))].join('\n');
+    return [line(title, 'Result'), line('', '', '-'), ...cells.map(([a, b]) => line(a, b))].join('\n');
   });
   return `\n\n${sections.join('\n\n')}\n\n`;
 }
 
-// `npm run docs:webhooks` is this test with --update: it writes what it otherwise compares.
-it('docs/webhooks.md shows the table as it is now; `npm run docs:webhooks` writes it', async () => {
+// `npm run docs:webhooks` runs this test with --update, which writes the table.
+it('docs/webhooks.md has the current table (`npm run docs:webhooks` writes it)', async () => {
   const file = new URL('../../docs/webhooks.md', import.meta.url);
   const page = readFileSync(file, 'utf8');
   const part = /(?<=<!-- table -->).*(?=<!-- end of table -->)/s;

@@ -11,21 +11,21 @@ import { bodyOf, refused, secretOf, vectors } from './vectors.ts';
 const folder = fileURLToPath(new URL('../../fixtures/webhooks', import.meta.url));
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-test.skipIf(!hasOpenssl)('make.sh makes the vectors again, the same to the byte', () => {
-  const again = mkdtempSync(join(tmpdir(), 'vectors-'));
+test.skipIf(!hasOpenssl)('make.sh reproduces the vectors byte for byte', () => {
+  const rebuilt = mkdtempSync(join(tmpdir(), 'vectors-'));
   try {
-    execFileSync('bash', [join(folder, 'make.sh'), again]);
+    execFileSync('bash', [join(folder, 'make.sh'), rebuilt]);
     const files = ['vectors.json', ...readdirSync(join(folder, 'bodies')).map((name) => `bodies/${name}`)];
     expect(files).toHaveLength(14);
     for (const file of files) {
-      expect(readFileSync(join(again, file)).equals(readFileSync(join(folder, file))), file).toBe(true);
+      expect(readFileSync(join(rebuilt, file)).equals(readFileSync(join(folder, file))), file).toBe(true);
     }
   } finally {
-    rmSync(again, { recursive: true });
+    rmSync(rebuilt, { recursive: true });
   }
 });
 
-describe.each(vectors)('openssl’s $name', (vector) => {
+describe.each(vectors)('the openssl vector $name', (vector) => {
   const options = { body: bodyOf(vector.body), secret: secretOf(vector), timestamp: vector.timestamp };
   const { timestamp, signature } = vector;
   const delivery = {
@@ -37,7 +37,7 @@ describe.each(vectors)('openssl’s $name', (vector) => {
   };
 
   if (refused.includes(vector.name)) {
-    test('has a timestamp that is neither signed nor accepted', async () => {
+    test('has a timestamp that sign and verify reject', async () => {
       const code = { code: 'malformed_timestamp' };
       expect(() => node.signSync(options)).toThrow(expect.objectContaining(code));
       await expect(node.sign(options)).rejects.toMatchObject(code);
@@ -48,7 +48,7 @@ describe.each(vectors)('openssl’s $name', (vector) => {
     return;
   }
 
-  test('is what we sign, and we accept it', async () => {
+  test('has the signature that sign gives and verify accepts', async () => {
     expect(node.signSync(options)).toEqual({ timestamp, signature });
     expect(await node.sign(options)).toEqual({ timestamp, signature });
     expect(await web.sign(options)).toEqual({ timestamp, signature });

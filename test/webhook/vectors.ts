@@ -1,4 +1,4 @@
-// The vectors that openssl made (fixtures/webhooks). Nothing here may need Node.
+// The vectors that openssl signed (fixtures/webhooks). This file runs on every runtime: do not use Node's modules.
 import file from '../../fixtures/webhooks/vectors.json' with { type: 'json' };
 
 export interface Vector {
@@ -6,14 +6,14 @@ export interface Vector {
   /** In hex. */
   secret: string;
   timestamp: string;
-  /** The body's name. */
+  /** The name of the body. */
   body: string;
   signature: string;
 }
 
 export const vectors: readonly Vector[] = file.vectors;
 
-/** Vectors with a timestamp that is refused. */
+/** The names of the vectors whose timestamp is refused. */
 export const refused: readonly string[] = [
   ...['no-zone', 'unix-seconds', 'unix-milliseconds', 'ten-digits', 'no-such-day', 'no-such-hour'],
   ...['short-offset', 'space', 'date-only', 'http-date', 'shifted'],
@@ -39,7 +39,7 @@ export function secretOf(one: Vector): Uint8Array<ArrayBuffer> {
   return fromHex(one.secret);
 }
 
-/** As a decoder gives it that keeps a byte order mark. */
+/** Decodes UTF-8 and keeps a byte order mark. */
 export function text(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }

@@ -1,26 +1,26 @@
 import { formatDuration } from '../../duration.ts';
 import type { Table } from '../../output/table.ts';
-import { type Cause, mostDiagnosed } from '../../webhook/diagnose/diagnose.ts';
+import { type Cause, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import type { WebhookVerificationError } from '../../webhook/error.ts';
 import type { Context } from '../context.ts';
 import type { Secrets } from './secrets.ts';
 
-/** What was found out. */
+/** The result of `webhooks verify`. */
 export interface Finding {
-  /** Why it is not authentic. */
+  /** The reason why the delivery is not authentic. */
   error: WebhookVerificationError | null;
   timestamp: string | null;
   ageSeconds: number | null;
-  /** The secret that signed, also where the age is what was refused. */
+  /** The secret that signed; also set when only the age was refused. */
   secretIndex: number | null;
   bytes: number | null;
-  /** Null where it was not asked for or there is nothing to explain. */
+  /** Null without `--diagnose`, or if there is nothing to explain. */
   diagnosis: Diagnosis | null;
 }
 
 export interface Diagnosis {
   causes: readonly Cause[];
-  /** False when the body is too large to try. */
+  /** False if the body is too large to diagnose. */
   tried: boolean;
 }
 
@@ -48,22 +48,22 @@ export function tableOf(finding: Finding, secrets: Secrets): Table {
   return { head: ['FIELD', 'VALUE'], rows: [...rows, ...causes] };
 }
 
-function aged(seconds: number | null): string {
+function ageText(seconds: number | null): string {
   if (seconds === null) return '';
   const days = Math.floor(Math.abs(seconds) / 86_400);
   const size = days > 2 ? `${days} days` : formatDuration(Math.abs(seconds) * 1000);
-  return seconds < 0 ? `, its timestamp ${size} ahead` : `, ${size} old`;
+  return seconds < 0 ? `, timestamp ${size} ahead` : `, ${size} old`;
 }
 
-async function tellDiagnosis({ output }: Context, { causes, tried }: Diagnosis): Promise<void> {
+async function reportDiagnosis({ output }: Context, { causes, tried }: Diagnosis): Promise<void> {
   if (!tried) {
     return output.alert(
-      `no diagnosis: the body is larger than ${mostDiagnosed / 1024 ** 2} MiB, and would have to be held in memory`,
+      `no diagnosis: the body is larger than ${maxDiagnosedBytes / 1024 ** 2} MiB, the most that is held in memory`,
     );
   }
   if (causes.length === 0) {
     return output.alert(
-      'no cause found: none of the usual mistakes explains it; the secret is another one, the body is another one, or it was changed in a way that cannot be undone. Compare the secret with the one of the service, and capture the body where it comes in',
+      'no cause found: none of the usual mistakes explains the mismatch; the secret is wrong, or the body was replaced or changed in a way that cannot be undone. Compare the secret with the one in the service, and capture the body before anything processes it',
     );
   }
   const arrow = output.paint('dim', '→');
@@ -71,34 +71,36 @@ async function tellDiagnosis({ output }: Context, { causes, tried }: Diagnosis):
     await output.alert(`${output.paint('warn', 'cause:')} ${sentence} (${id})`);
     await output.alert(`  ${arrow} ${remedy}`);
   }
-  if (causes.length > 1) await output.note('all of these together make the signature match');
+  if (causes.length > 1) await output.note('the signature matches when all of these are undone together');
 }
 
-/** What to do on the command line, where it is not what a program would do. */
-function remedies({ error, bytes }: Finding): string | undefined {
+/** Returns the remedy if it is different on the command line than in a program. */
+function commandLineHint({ error, bytes }: Finding): string | undefined {
   if (error?.code === 'missing_header')
-    return 'if the service calls it otherwise, give --timestamp-header and --signature-header';
+    return 'if the service uses other names, set --timestamp-header and --signature-header';
+  if (error?.code === 'too_old')
+    return 'it is a replay, or a clock is wrong; to verify an archived delivery, omit --tolerance';
   return error?.code === 'mismatch' && bytes === 0
-    ? 'the body is empty: name its file with --body-file, or pipe it'
+    ? 'the body is empty: pass its file with --body-file, or pipe it into the command'
     : undefined;
 }
 
-/** What a person is told. */
-export async function tell(context: Context, finding: Finding, secrets: Secrets): Promise<void> {
+/** Prints the result for a person. */
+export async function report(context: Context, finding: Finding, secrets: Secrets): Promise<void> {
   const { output } = context;
   const { error, ageSeconds, secretIndex } = finding;
   if (error !== null) {
     await output.alert(
       `${output.paint('bad', 'not authentic:')} ${output.excerpt(error.message)} (${error.code})`,
     );
-    if (finding.diagnosis !== null) return tellDiagnosis(context, finding.diagnosis);
-    const hint = remedies(finding) ?? error.hint;
+    if (finding.diagnosis !== null) return reportDiagnosis(context, finding.diagnosis);
+    const hint = commandLineHint(finding) ?? error.hint;
     if (hint === undefined) return;
     return output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(hint)}`);
   }
   const count = secrets.keys.length;
   const which = count > 1 ? ` (${(secretIndex ?? 0) + 1} of ${count})` : '';
   await output.note(
-    `${output.paint('good', 'authentic:')} signed with the ${secrets.kind} secret${which}${aged(ageSeconds)}`,
+    `${output.paint('good', 'authentic:')} signed with the ${secrets.kind} secret${which}${ageText(ageSeconds)}`,
   );
 }

@@ -1,14 +1,14 @@
 import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
-import { diagnose, mostDiagnosed } from '../../webhook/diagnose/diagnose.ts';
+import { diagnose, maxDiagnosedBytes } from '../../webhook/diagnose/diagnose.ts';
 import { type HeaderNames, readHeaders } from '../../webhook/headers.ts';
-import { type Hashed, hashBody, indexOfMac } from '../../webhook/hmac.ts';
+import { type HashedBody, hashBody, indexOfMac } from '../../webhook/hmac.ts';
 import { parseTimestamp } from '../../webhook/timestamp.ts';
 import { judge, readCandidate } from '../../webhook/verify.ts';
 import type { Context } from '../context.ts';
 import { type Delivery, type DeliveryFlags, deliveryOf } from './delivery.ts';
-import { dataOf, type Finding, tableOf, tell } from './finding.ts';
+import { dataOf, type Finding, report, tableOf } from './finding.ts';
 import { type HeaderNameFlags, missingSecret, refusalOf, type Secrets, secretsOf } from './secrets.ts';
 
 export interface VerifyFlags extends DeliveryFlags, HeaderNameFlags {
@@ -19,17 +19,17 @@ export interface VerifyFlags extends DeliveryFlags, HeaderNameFlags {
 
 const command = 'webhooks verify';
 
-/** A timestamp may be ahead of us by this many seconds, where its age counts at all. */
-const mostAhead = 60;
+/** The maximum number of seconds that a timestamp may be ahead, if there is a tolerance. */
+const maxFutureSeconds = 60;
 
-/** Limits for the age: none without a tolerance, since archived deliveries are old. */
+/** Returns the limits for the age; none without a tolerance, since archived deliveries are old. */
 export function limitsFor(tolerance: string | undefined): {
   maxAge: number | null;
   maxFuture: number | null;
 } {
   if (tolerance === undefined) return { maxAge: null, maxFuture: null };
   const maxAge = parseDuration('--tolerance', tolerance) / 1000;
-  return { maxAge, maxFuture: Math.min(maxAge, mostAhead) };
+  return { maxAge, maxFuture: Math.min(maxAge, maxFutureSeconds) };
 }
 
 function timeAt(text: string): number {
@@ -40,7 +40,7 @@ function timeAt(text: string): number {
   });
 }
 
-interface Question {
+interface VerifyInput {
   delivery: Delivery;
   secrets: Secrets;
   now: number;
@@ -48,7 +48,7 @@ interface Question {
   isDiagnosed: boolean;
 }
 
-/** The headers as they came, where each is there once. */
+/** Returns the received headers if each is present exactly once. */
 function sentHeaders({ headers, names }: Delivery): HeaderNames | null {
   try {
     return readHeaders(headers, names);
@@ -57,11 +57,11 @@ function sentHeaders({ headers, names }: Delivery): HeaderNames | null {
   }
 }
 
-/** What a diagnosis may explain. */
+/** The errors that a diagnosis can explain. */
 const explainable: readonly string[] = ['mismatch', 'malformed_timestamp', 'malformed_signature'];
 
-/** Checks the headers, then streams the body past every secret that may have signed it. */
-async function find({ delivery, secrets, now, limits, isDiagnosed }: Question): Promise<Finding> {
+/** Checks the headers, then hashes the streamed body with every secret that may have signed it. */
+async function check({ delivery, secrets, now, limits, isDiagnosed }: VerifyInput): Promise<Finding> {
   const { headers, names, body } = delivery;
   const { keys } = secrets;
   const sent = sentHeaders(delivery);
@@ -74,8 +74,8 @@ async function find({ delivery, secrets, now, limits, isDiagnosed }: Question): 
     bytes: null,
     diagnosis: null,
   };
-  const keep = isDiagnosed ? mostDiagnosed : 0;
-  let hashed: Hashed | null = null;
+  const maxKept = isDiagnosed ? maxDiagnosedBytes : 0;
+  let hashed: HashedBody | null = null;
   try {
     const candidate = readCandidate({
       headers,
@@ -84,38 +84,37 @@ async function find({ delivery, secrets, now, limits, isDiagnosed }: Question): 
       ...limits,
       now: new Date(now),
     });
-    hashed = await hashBody(candidate.timestamp, body, keys, keep);
+    hashed = await hashBody(candidate.timestamp, body, keys, maxKept);
     const index = indexOfMac(hashed.macs, candidate.mac);
     if (index >= 0) finding.secretIndex = index;
     judge(candidate, index);
   } catch (caught) {
     finding.error = refusalOf(caught, command);
-    // Without a diagnosis the body of a malformed delivery is not even read.
-    if (isDiagnosed) hashed ??= await hashBody('', body, [], keep);
+    // The body of a malformed delivery is read only for a diagnosis.
+    if (isDiagnosed) hashed ??= await hashBody('', body, [], maxKept);
   }
   finding.bytes = hashed?.bytes ?? null;
   if (isDiagnosed && hashed !== null && sent !== null && explainable.includes(finding.error?.code ?? '')) {
-    const { kept } = hashed;
     finding.diagnosis = {
-      tried: kept !== null,
-      causes: kept === null ? [] : diagnose({ body: kept, ...sent, ...secrets }),
+      tried: hashed.body !== null,
+      causes: hashed.body === null ? [] : diagnose({ body: hashed.body, ...sent, ...secrets }),
     };
   }
   return finding;
 }
 
-/** `rungate webhooks verify`: 0 for an authentic delivery, 1 for one that is not. */
+/** `rungate webhooks verify`: returns exit code 0 for an authentic delivery, 1 for any other. */
 export async function verifyCommand(context: Context, flags: VerifyFlags): Promise<number> {
   const { io, output, settings } = context;
   const limits = limitsFor(flags.tolerance);
   const now = flags.at === undefined ? io.clock.now() : timeAt(flags.at);
-  const remarks: string[] = [];
-  const delivery = await deliveryOf(context, flags, (line) => remarks.push(line));
+  const notes: string[] = [];
+  const delivery = await deliveryOf(context, flags, (line) => notes.push(line));
   const secrets = secretsOf(settings);
   if (secrets.keys.length === 0) throw missingSecret(command);
-  const finding = await find({ delivery, secrets, now, limits, isDiagnosed: flags.diagnose === true });
-  for (const remark of remarks) await output.note(`--request-file: ${remark}`);
+  const finding = await check({ delivery, secrets, now, limits, isDiagnosed: flags.diagnose === true });
+  for (const note of notes) await output.note(`--request-file: ${note}`);
   await output.data(dataOf(finding, secrets), tableOf(finding, secrets));
-  await tell(context, finding, secrets);
+  await report(context, finding, secrets);
   return finding.error === null ? exitCodes.ok : exitCodes.failed;
 }

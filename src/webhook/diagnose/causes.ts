@@ -1,147 +1,155 @@
-const rawBody =
+const verifyRawBytes =
   'verify the bytes exactly as they were received, before anything reads, parses or prints them';
-const decoded =
-  'the contract signs with the secret as it is shown: give the library the decoded bytes, or set the secret anew';
-const asShown = 'store the secret exactly as the service shows it';
-const wholeMessage = 'the sender must sign <timestamp>.<body>';
+const useTextOrBytes =
+  'the interface signs with the secret as text: pass the decoded bytes to the library, or set a new secret in the service';
+const storeAsShown = 'store the secret exactly as the service shows it';
+const signWholeMessage = 'the sender must sign <timestamp>.<body>';
 
 type Text = readonly [sentence: string, remedy: string];
 
-const rewritten = (what: string): Text => [
-  `the JSON was written anew: ${what}`,
-  'take the raw body instead of a parsed one that was written again (express.raw, request.text(), …)',
+const jsonRewritten = (what: string): Text => [
+  `the JSON was serialised again: ${what}`,
+  'verify the raw body (express.raw, request.text(), …) instead of serialising a parsed body again',
 ];
-const respelled = (what: string): Text => [
+const timestampRewritten = (what: string): Text => [
   what,
-  'pass the timestamp on exactly as it came, as text: never through a date',
+  'pass the timestamp on unchanged, as text: never convert it to a date',
 ];
 
-/** What went wrong, and what to do about it, for every cause that `--diagnose` names. The ids are stable. */
+/** The explanation and the remedy for every cause that `--diagnose` finds. The ids are stable. */
 export const causes = {
   newline_added: [
     'a line break was added at the end of the body',
-    `${rawBody}; editors and echo add one (printf '%s' does not)`,
+    `${verifyRawBytes}; editors and echo add one (printf '%s' does not)`,
   ],
   newline_stripped: [
-    'the line break at the end of the body was taken away',
-    `${rawBody}; $(…) of a shell and trim() take it away`,
+    'the line break at the end of the body was removed',
+    `${verifyRawBytes}; $(…) of a shell and trim() remove it`,
   ],
   lf_became_crlf: [
-    'the line breaks of the body became CRLF',
-    `${rawBody}; git (core.autocrlf) and text mode on Windows do this`,
+    'the LF line breaks of the body became CRLF',
+    `${verifyRawBytes}; git (core.autocrlf) and text mode on Windows do this`,
   ],
   crlf_became_lf: [
     'the CRLF line breaks of the body became LF',
-    `${rawBody}; git, dos2unix and text mode do this`,
+    `${verifyRawBytes}; git, dos2unix and text mode do this`,
   ],
   bom_added: [
-    'a byte order mark was put in front of the body',
-    `${rawBody}; editors on Windows and PowerShell put one there`,
+    'a byte order mark was added at the start of the body',
+    `${verifyRawBytes}; editors on Windows and PowerShell add one`,
   ],
   bom_stripped: [
-    'the byte order mark in front of the body was taken away',
-    `${rawBody}; decoding to text takes it away`,
+    'the byte order mark at the start of the body was removed',
+    `${verifyRawBytes}; decoding to text removes it`,
   ],
-  white_space_added: ['white space was added around the body', rawBody],
+  white_space_added: ['white space was added around the body', verifyRawBytes],
 
-  json_compact: rewritten('signed was the compact form, without spaces between its parts'),
-  json_spaced: rewritten('signed was the form of Python, with a space after each comma and colon'),
-  json_indented_2: rewritten('signed was a form indented by 2 spaces'),
-  json_indented_4: rewritten('signed was a form indented by 4 spaces'),
-  json_indented_tab: rewritten('signed was a form indented by tabs'),
-  json_sorted: rewritten('signed were its keys in alphabetical order, and here they are in another'),
-  json_unescaped: rewritten(
-    'signed were characters beyond ASCII as \\u escapes, and here they are as themselves',
+  json_compact: jsonRewritten('the sender signed the compact form, without white space'),
+  json_spaced: jsonRewritten(
+    "the sender signed Python's default form, with a space after each comma and colon",
   ),
-  json_escaped: rewritten('signed were characters beyond ASCII as themselves, and here they are \\u escapes'),
-  json_slashes: rewritten(
-    'a slash is escaped (\\/) in one of the forms, as PHP does it, and not in the other',
+  json_indented_2: jsonRewritten('the sender signed a form indented by 2 spaces'),
+  json_indented_4: jsonRewritten('the sender signed a form indented by 4 spaces'),
+  json_indented_tab: jsonRewritten('the sender signed a form indented by tabs'),
+  json_sorted: jsonRewritten(
+    'the sender signed its keys in alphabetical order, and here their order is different',
   ),
-  json_html: rewritten(
-    'the characters < > & are escaped in one of the forms, as Go and .NET do it, and not in the other',
+  json_unescaped: jsonRewritten(
+    'the sender signed non-ASCII characters as \\u escapes, and here they are not escaped',
+  ),
+  json_escaped: jsonRewritten(
+    'the sender signed non-ASCII characters unescaped, and here they are \\u escapes',
+  ),
+  json_slashes: jsonRewritten('slashes are escaped (\\/) in only one of the two forms; PHP escapes them'),
+  json_html: jsonRewritten(
+    'the characters < > & are escaped in only one of the two forms; Go and .NET escape them',
   ),
 
   compressed: [
-    'the body is compressed here, and the signature is over what it holds',
-    'verify after Content-Encoding is undone, and capture what your framework calls the raw body',
+    'the body is compressed here, but the sender signed it uncompressed',
+    'decompress the body before you verify it, or capture the raw body in your framework',
   ],
-  decoded_as_latin1: ['the body is UTF-8 that was read as latin1 and written as UTF-8 once more', rawBody],
-  encoded_as_latin1: ['the body came in latin1, and UTF-8 was signed', rawBody],
+  decoded_as_latin1: [
+    'the body is UTF-8 that was decoded as latin1 and encoded as UTF-8 again',
+    verifyRawBytes,
+  ],
+  encoded_as_latin1: ['the body is in latin1, but the sender signed it in UTF-8', verifyRawBytes],
   encoded_as_utf16: [
-    'the body is in UTF-16, and UTF-8 was signed',
-    `${rawBody}; PowerShell's > writes UTF-16`,
+    'the body is in UTF-16, but the sender signed it in UTF-8',
+    `${verifyRawBytes}; PowerShell's > writes UTF-16`,
   ],
-  base64_body: ['the body is still in base64', 'decode it first; Lambda says so with isBase64Encoded'],
-  json_string: ['the body is a JSON string that holds the body', rawBody],
+  base64_body: ['the body is still in base64', 'decode it first; in Lambda, check isBase64Encoded'],
+  json_string: ['the body is a JSON string that contains the signed body', verifyRawBytes],
   headers_in_body: [
-    'headers stand in front of the body',
-    'give a whole request with --request-file, or the body alone with --body-file',
+    'the body begins with headers',
+    'pass a whole request with --request-file, or only the body with --body-file',
   ],
 
   tenant_secret: [
-    'it is signed with the webhook secret, and a tenant secret is configured, which alone is tried',
+    'the webhook secret signed the delivery, but the configured tenant secret takes precedence',
     'unset RUNGATE_TENANT_SECRET, or find out why the service does not use the tenant secret',
   ],
   old_secret: [
-    'it is signed with an older webhook secret, and a tenant secret is configured, which alone is tried',
-    'unset RUNGATE_TENANT_SECRET for deliveries from before it was set',
+    'an older webhook secret signed the delivery, but the configured tenant secret takes precedence',
+    'unset RUNGATE_TENANT_SECRET for deliveries that are older than it',
   ],
   secret_white_space: [
-    'there is white space or a line break around the configured secret that the service does not have',
-    asShown,
+    'the configured secret has white space or a line break around it that the secret of the service does not have',
+    storeAsShown,
   ],
   secret_newline: [
-    "the service's own secret has a line break or a space at its end that the configured one does not have",
-    'set the secret of the service anew, without it (echo adds one)',
+    'the secret of the service ends in a line break or a space that the configured secret does not have',
+    'set the secret of the service again without it (echo adds a line break)',
   ],
   secret_quoted: [
-    'there are quotes around the configured secret',
-    'take them away: env files of Docker and CIs keep them',
+    'the configured secret has quotes around it',
+    'remove the quotes: env files of Docker and of CIs keep them as part of the value',
   ],
-  secret_list: ['the configured secret is several in one line', 'write one in a line'],
+  secret_list: ['the configured secret contains several secrets in one line', 'write one secret per line'],
   secret_prefix: [
-    'the prefix of the configured secret is no part of the key',
-    'configure it without the prefix, or the decoded bytes',
+    'the prefix of the configured secret is not part of the key',
+    'remove the prefix, or pass the decoded bytes to the library',
   ],
-  secret_hex: ['the key is the bytes that the configured secret writes in hex', decoded],
-  secret_base64: ['the key is the bytes that the configured secret writes in base64', decoded],
+  secret_hex: ['the sender decoded the secret from hex, and signed with the bytes', useTextOrBytes],
+  secret_base64: ['the sender decoded the secret from base64, and signed with the bytes', useTextOrBytes],
   secret_decoded: [
-    'the key is the text in hex or base64 that the configured secret is decoded from',
-    asShown,
+    'the sender signed with the secret in hex or base64, but the configured secret is decoded',
+    storeAsShown,
   ],
-  secret_case: ['the configured secret has other upper and lower case than the key', asShown],
+  secret_case: ['the configured secret differs from the key in upper and lower case', storeAsShown],
   secret_unset: [
-    'the sender signed with no secret: with an empty one, or with the word its language has for nothing',
-    "set the sender's secret; until then anybody can sign",
+    'the sender has no secret: it signed with an empty key, or with a word such as undefined or None',
+    "set the sender's secret; until then anyone can sign",
   ],
 
-  timestamp_fraction: respelled(
-    'the fraction of the timestamp has other digits than the one that was signed',
+  timestamp_fraction: timestampRewritten('the fraction of the timestamp differs from the signed one'),
+  timestamp_zone: timestampRewritten('the zone of the timestamp is written differently from the signed one'),
+  timestamp_separator: timestampRewritten(
+    'the sender signed the timestamp with another separator between date and time, such as a space',
   ),
-  timestamp_zone: respelled('the zone of the timestamp is spelled otherwise than the one that was signed'),
-  timestamp_separator: respelled(
-    'signed was the timestamp with another letter between date and time, or with a space there',
+  timestamp_unix: timestampRewritten('the sender signed the time as a Unix timestamp'),
+  timestamp_http_date: timestampRewritten('the sender signed the time as an HTTP date'),
+  timestamp_white_space: timestampRewritten(
+    'white space or quotes around the timestamp were either signed or added later',
   ),
-  timestamp_unix: respelled('signed was the time as a Unix number'),
-  timestamp_http_date: respelled('signed was the time as an HTTP date'),
-  timestamp_white_space: respelled(
-    'white space or quotes around the timestamp were signed with it, or were added to it',
-  ),
-  timestamp_milliseconds: respelled('the milliseconds of the timestamp were lost'),
+  timestamp_milliseconds: timestampRewritten('the timestamp has lost its milliseconds'),
   timestamp_refused: [
-    'the signature is right, but the timestamp is no RFC 3339 date-time with a zone',
-    'do not accept it: its end and the beginning of the body can change places under one signature; the sender must send a whole timestamp',
+    'the signature matches, but the timestamp is not an RFC 3339 date-time with a zone',
+    'do not accept it: an attacker could move the boundary between timestamp and body without changing the signature; the sender must send a complete timestamp',
   ],
 
-  boundary_missing: ['signed was timestamp and body without the dot between them', wholeMessage],
-  boundary_newline: ['between timestamp and body something else than one dot was signed', wholeMessage],
-  body_only: [
-    'signed was the body alone, without the timestamp',
-    `${wholeMessage}: without the timestamp everything can be sent again for ever`,
+  boundary_missing: ['the sender signed timestamp and body without the dot between them', signWholeMessage],
+  boundary_newline: [
+    'the sender signed a line break instead of the dot between timestamp and body',
+    signWholeMessage,
   ],
-  body_first: ['signed was the body before the timestamp', wholeMessage],
+  body_only: [
+    'the sender signed only the body, without the timestamp',
+    `${signWholeMessage}: without the timestamp, a delivery can be replayed for ever`,
+  ],
+  body_first: ['the sender signed the body before the timestamp', signWholeMessage],
   body_missing: [
-    'signed was the timestamp with an empty body',
+    'the sender signed the timestamp with an empty body',
     'the sender must sign the body that it sends',
   ],
   signature_base64: [
@@ -149,20 +157,20 @@ export const causes = {
     'the sender must send sha256= and 64 hex digits',
   ],
   signature_prefix: [
-    'the signature is not introduced by sha256=',
-    'give the whole value of the header; the sender must send sha256= and 64 hex digits',
+    'the signature does not begin with sha256=',
+    'pass the whole value of the header; the sender must send sha256= and 64 hex digits',
   ],
 } as const satisfies Record<string, Text>;
 
 export type CauseId = keyof typeof causes;
 
-/** A value that may have been signed, and the causes that made of it what came. */
+/** A value that may have been signed, and the causes that turned it into the received value. */
 export interface Step<Value> {
   value: Value;
   by: readonly CauseId[];
 }
 
-/** How causes are undone, the likeliest first: from what came to every value that may have been signed. */
+/** For each cause, the likeliest first, a function from the received value to every value that may have been signed. */
 export type Undo<Value, Before = Value> = {
   readonly [Id in CauseId]?: (value: Value) => readonly Before[];
 };
@@ -171,7 +179,7 @@ function isSame(a: unknown, b: unknown): boolean {
   return a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.compare(a, b) === 0 : a === b;
 }
 
-/** Undoes each cause alone. */
+/** Undoes each cause on its own. */
 export function* undone<Value, Before>(undo: Undo<Value, Before>, value: Value): Generator<Step<Before>> {
   for (const id of Object.keys(undo) as CauseId[]) {
     for (const before of undo[id]?.(value) ?? []) {

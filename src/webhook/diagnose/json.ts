@@ -1,8 +1,8 @@
 import { strictText } from './body.ts';
 import type { CauseId, Step } from './causes.ts';
 
-/** Deeper than any event; what is deeper is left alone. */
-const deepest = 500;
+/** More than any event has. */
+const maxDepth = 500;
 
 const tokens = /[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\],:"]+/gs;
 
@@ -10,8 +10,8 @@ const opens = (token: string | undefined) => token === '{' || token === '[';
 const closes = (token: string | undefined) => token === '}' || token === ']';
 
 /**
- * JSON as its tokens, or null for what is not JSON. Numbers and strings stay as they were written, and keys that come
- * twice too.
+ * Splits JSON into tokens, or returns null if it is not JSON. Keeps the spelling of numbers and strings, and duplicate
+ * keys.
  */
 function tokensOf(text: string): readonly string[] | null {
   let found: readonly string[];
@@ -19,14 +19,14 @@ function tokensOf(text: string): readonly string[] | null {
     JSON.parse(text);
     found = text.match(tokens) ?? [];
   } catch {
-    // Not JSON, or with more escapes in one string than the pattern has room for.
+    // Not JSON, or a string with more escapes than the regex engine can match.
     return null;
   }
   let depth = 0;
   for (const token of found) {
     if (opens(token)) depth += 1;
     if (closes(token)) depth -= 1;
-    if (depth > deepest) return null;
+    if (depth > maxDepth) return null;
   }
   return found;
 }
@@ -41,7 +41,7 @@ const layouts: readonly (readonly [CauseId, Layout])[] = [
   ['json_indented_tab', [',', ': ', '\t']],
 ];
 
-/** Without an indent it is all in one line. */
+/** Serialises tokens; without an indent, in one line. */
 function write(json: readonly string[], [comma, colon, indent]: Layout): string {
   let depth = 0;
   const line = () => (indent === '' ? '' : `\n${indent.repeat(depth)}`);
@@ -59,7 +59,7 @@ function write(json: readonly string[], [comma, colon, indent]: Layout): string 
   return written.join('');
 }
 
-/** The same value with its keys in the order of their characters, at every depth. */
+/** Sorts the keys at every depth. */
 function sortKeys(json: readonly string[]): readonly string[] {
   let at = 0;
   const take = () => json[at++] ?? '';
@@ -87,77 +87,77 @@ function sortKeys(json: readonly string[]): readonly string[] {
   return value().match(tokens) ?? [];
 }
 
-/** What strings alone hold in a JSON text: escapes, and the characters that some serialisers escape. */
-const marks = /\\(?:u[0-9A-Fa-f]{4}|.)|[\u007f-\uffff/<>&]/gs;
+/** Matches only inside strings: escapes, and the characters that some serialisers escape. */
+const escapable = /\\(?:u[0-9A-Fa-f]{4}|.)|[\u007f-\uffff/<>&]/gs;
 
 type Respell = (json: string) => string;
 
 const respell =
-  (change: (mark: string) => string): Respell =>
+  (change: (match: string) => string): Respell =>
   (json) =>
-    json.replace(marks, change);
+    json.replace(escapable, change);
 
 const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-/** The character that an escape stands for, or nothing where it is no escape. */
-const unescaped = (mark: string) =>
-  mark.length === 6 ? String.fromCharCode(Number.parseInt(mark.slice(2), 16)) : '';
-const isBeyondAscii = (mark: string) => mark.length === 1 && mark >= '\u007f';
-const isHtml = (mark: string) => mark === '<' || mark === '>' || mark === '&';
+/** Returns the character that a `\u` escape stands for, or an empty string. */
+const unescaped = (match: string) =>
+  match.length === 6 ? String.fromCharCode(Number.parseInt(match.slice(2), 16)) : '';
+const isBeyondAscii = (match: string) => match.length === 1 && match >= '\u007f';
+const isHtml = (match: string) => match === '<' || match === '>' || match === '&';
 
-const toAscii = respell((mark) => (isBeyondAscii(mark) ? escaped(mark) : mark));
-const toUnicode = respell((mark) => (isBeyondAscii(unescaped(mark)) ? unescaped(mark) : mark));
-const escapeSlashes = respell((mark) => (mark === '/' ? '\\/' : mark));
-const plainSlashes = respell((mark) => (mark === '\\/' ? '/' : mark));
+const toAscii = respell((match) => (isBeyondAscii(match) ? escaped(match) : match));
+const toUnicode = respell((match) => (isBeyondAscii(unescaped(match)) ? unescaped(match) : match));
+const escapeSlashes = respell((match) => (match === '/' ? '\\/' : match));
+const plainSlashes = respell((match) => (match === '\\/' ? '/' : match));
 
-/** Other ways to write the same strings. */
+/** Other spellings of the same strings. */
 const spellings: readonly (readonly [CauseId, Respell])[] = [
   ['json_unescaped', toAscii],
   [
     'json_unescaped',
-    respell((mark) => (isBeyondAscii(mark) ? `\\u${escaped(mark).slice(2).toUpperCase()}` : mark)),
+    respell((match) => (isBeyondAscii(match) ? `\\u${escaped(match).slice(2).toUpperCase()}` : match)),
   ],
   ['json_escaped', toUnicode],
   ['json_slashes', escapeSlashes],
   ['json_slashes', plainSlashes],
   ['json_slashes', (json) => escapeSlashes(toAscii(json))],
   ['json_slashes', (json) => plainSlashes(toUnicode(json))],
-  ['json_html', respell((mark) => (isHtml(mark) ? escaped(mark) : mark))],
-  ['json_html', respell((mark) => (isHtml(unescaped(mark)) ? unescaped(mark) : mark))],
+  ['json_html', respell((match) => (isHtml(match) ? escaped(match) : match))],
+  ['json_html', respell((match) => (isHtml(unescaped(match)) ? unescaped(match) : match))],
 ];
 
-/** A JSON text that is laid out, with its strings as they are and in every other spelling. */
-function* spelled(json: string, by: readonly CauseId[], mostCauses: number): Generator<Step<string>> {
+/** Yields a JSON text with its strings unchanged, and in every other spelling. */
+function* withSpellings(json: string, by: readonly CauseId[], maxCauses: number): Generator<Step<string>> {
   if (by.length > 0) yield { value: json, by };
-  if (by.length >= mostCauses) return;
+  if (by.length >= maxCauses) return;
   for (const [id, spell] of spellings) {
     const value = spell(json);
     if (value !== json) yield { value, by: [...by, id] };
   }
 }
 
-function* rewritings(bare: string, mostCauses: number): Generator<Step<string>> {
+function* reserialised(bare: string, maxCauses: number): Generator<Step<string>> {
   const json = tokensOf(bare);
-  // A text without brackets has no layout.
+  // A single token has no layout.
   if (json === null || json.length < 2) return;
-  const own = layouts.find(([, layout]) => write(json, layout) === bare)?.[0];
-  if (own === undefined) yield* spelled(bare, [], mostCauses);
+  const receivedLayout = layouts.find(([, layout]) => write(json, layout) === bare)?.[0];
+  if (receivedLayout === undefined) yield* withSpellings(bare, [], maxCauses);
   for (const order of [[], ['json_sorted']] as const) {
     const ordered = order.length === 0 ? json : sortKeys(json);
     for (const [id, layout] of layouts) {
-      const by = [...(id === own ? [] : [id]), ...order];
-      if (by.length <= mostCauses) yield* spelled(write(ordered, layout), by, mostCauses);
+      const by = [...(id === receivedLayout ? [] : [id]), ...order];
+      if (by.length <= maxCauses) yield* withSpellings(write(ordered, layout), by, maxCauses);
     }
   }
 }
 
-/** Up to three causes, a layout, an order and a spelling: they come together, since one serialiser makes them all. */
-export function* jsonSteps(body: Uint8Array, mostCauses = 3): Generator<Step<Uint8Array>> {
+/** Yields up to three causes at once (layout, order and spelling), since one serialiser can change all of them. */
+export function* jsonSteps(body: Uint8Array, maxCauses = 3): Generator<Step<Uint8Array>> {
   const text = strictText(body) ?? '';
   const bare = text.replace(/^\ufeff/, '').trim();
-  // What stands around it is another mistake, or none.
+  // White space around the JSON is a separate mistake, or none.
   const start = text.indexOf(bare);
   const [lead, tail] = [text.slice(0, start), text.slice(start + bare.length)];
-  for (const { value, by } of rewritings(bare, mostCauses)) {
+  for (const { value, by } of reserialised(bare, maxCauses)) {
     yield { value: Buffer.from(`${lead}${value}${tail}`), by };
   }
 }

@@ -26,7 +26,7 @@ const secretUndo: Undo<string, Key> = {
   secret_unset: () => ['', 'undefined', 'null', 'None', 'nil', 'false'],
 };
 
-/** Other keys than the ones that were tried: the tenant's secret alone, where there is one. */
+/** Yields keys that verification did not use: the webhook's secrets if there is a tenant secret, and their variants. */
 export function* keySteps(
   secrets: readonly string[],
   tenantSecret: string | undefined,

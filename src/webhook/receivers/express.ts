@@ -9,36 +9,36 @@ export * from './public.ts';
 declare global {
   namespace Express {
     interface Request {
-      /** Set by `webhook()` of rungate, and only for a delivery that is authentic. */
+      /** Set by `webhook()` of rungate once the delivery is verified. */
       webhook?: Delivery | undefined;
     }
   }
 }
 
-/** What is used of a request, a response and `next`. */
+/** The part of an Express request that the receiver uses. */
 export type ExpressRequest = IncomingRequest & { webhook?: Delivery | undefined };
-/** What is used of a response. */
+/** The part of an Express response that the receiver uses. */
 export interface ExpressResponse {
   statusCode: number;
   end(): unknown;
 }
-/** Hands the request on, or an error. */
+/** Express's `next`: passes the request on, or an error. */
 export type ExpressNext = (error?: unknown) => void;
 
-/** What the receiver checks, and what it does with a delivery. */
+/** The options of the Express receiver. */
 export interface ExpressOptions<
   Request extends ExpressRequest = ExpressRequest,
   Response extends ExpressResponse = ExpressResponse,
 > extends Omit<ReceiveOptions, 'onError'> {
-  /** Logs and answers in place of the receiver; `statusOf(error)` is the status that it answers with. */
+  /** Logs and responds instead of the receiver, which would respond with `statusOf(error)`. */
   onError?: ((error: unknown, request: Request, response: Response, next: ExpressNext) => void) | undefined;
 }
 
-const how =
+const remedy =
   "mount the webhook before express.json(), or give its route express.raw({ type: '*/*' }) instead of a parser";
 
-/** All are logged. The sender's mistakes are answered without a word, ours go to the error handling of the app. */
-function answer(error: unknown, _request: unknown, response: ExpressResponse, next: ExpressNext): void {
+/** Logs the error. Responds to the sender's mistakes with an empty body, and passes all others to the app. */
+function handleError(error: unknown, _request: unknown, response: ExpressResponse, next: ExpressNext): void {
   logRefusal(error);
   const status = statusOf(error);
   if (status >= 500) {
@@ -50,8 +50,8 @@ function answer(error: unknown, _request: unknown, response: ExpressResponse, ne
 }
 
 /**
- * Middleware for Express 4 and 5: verifies, then sets `request.webhook` (see `deliveryOf`). It reads the body itself, or
- * takes what `express.raw` left; where it read, `request.body` is the raw bytes.
+ * Returns middleware for Express 4 and 5 that verifies a delivery and sets `request.webhook` (see `deliveryOf`). It reads
+ * the body itself and sets `request.body` to the raw bytes, or uses the bytes that `express.raw` read.
  */
 export function webhook<Request extends ExpressRequest, Response extends ExpressResponse>(
   options: ExpressOptions<Request, Response>,
@@ -59,14 +59,14 @@ export function webhook<Request extends ExpressRequest, Response extends Express
   return async (request, response, next) => {
     const unread = request.readableDidRead !== true;
     try {
-      request.webhook = await receiveIncoming(request, options, how);
+      request.webhook = await receiveIncoming(request, options, remedy);
     } catch (error) {
-      (ownOptions(options ?? {}, ['onError']).onError ?? answer)(error, request, response, next);
+      (ownOptions(options ?? {}, ['onError']).onError ?? handleError)(error, request, response, next);
       return;
     }
     if (unread) {
       request.body = request.webhook.bytes;
-      // By this the parsers of Express 4 know that a body was read; they would wait for it, or fail.
+      // Tells the parsers of Express 4 that the body was read; otherwise they would wait for it, or fail.
       Object.assign(request, { _body: true });
     }
     next();

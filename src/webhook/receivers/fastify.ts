@@ -1,22 +1,30 @@
 import { ownOptions } from '../../own-options.ts';
 import { verify } from '../node.ts';
-import { type Checks, deliver, isBytes, logRefusal, maxBytesOf, notRaw, telling } from './delivery.ts';
+import {
+  deliver,
+  isBytes,
+  logRefusal,
+  maxBytesOf,
+  notRaw,
+  reportErrors,
+  type VerificationOptions,
+} from './delivery.ts';
 import { type Delivery, type ReceiveOptions, statusOf } from './public.ts';
 
 export { deliveryOf } from './delivery.ts';
 export * from './public.ts';
 
-/** What is used of a request, a reply and a scope. */
+/** The part of a Fastify request that the receiver uses. */
 export interface FastifyRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: unknown;
 }
-/** What is used of a reply. */
+/** The part of Fastify's reply object that the receiver uses. */
 export interface FastifyReply {
   code(status: number): FastifyReply;
   send(): unknown;
 }
-/** What is used of the instance that the plugin is registered with. */
+/** The part of a Fastify instance that the receiver uses. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(...args: never[]): unknown;
@@ -24,7 +32,7 @@ export interface FastifyScope {
   addHook(...args: never[]): unknown;
 }
 
-/** The same in the words of Fastify, whose own types are of its versions and of the plugins around it. */
+/** The exact signatures, which cannot be public: Fastify's own types differ with its version and plugins. */
 interface Scope {
   addContentTypeParser(
     type: string,
@@ -38,31 +46,31 @@ interface Scope {
   ): unknown;
 }
 
-/** What the receiver checks, and what it does with a delivery. */
+/** The options of the Fastify receiver. */
 export interface FastifyOptions extends Omit<ReceiveOptions, 'onError'> {
-  /** Logs and answers in place of the receiver; `statusOf(error)` is the status that it answers with. */
+  /** Logs and responds instead of the receiver, which would respond with `statusOf(error)`. */
   onError?: ((error: unknown, request: FastifyRequest, reply: FastifyReply) => unknown) | undefined;
 }
 
-const how =
+const remedy =
   'call webhook(scope, options) in the scope that has the route, and add no content type parser there';
 
 /**
- * Verifies a request whose body a content type parser kept as a Buffer: for routes that set up their scope themselves.
+ * Verifies a request whose body a content type parser left as a Buffer. For routes that set up their scope themselves.
  * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
  */
 export async function receive(request: FastifyRequest, options: ReceiveOptions): Promise<Delivery> {
-  return telling(options, () => read(request, options));
+  return reportErrors(options, () => read(request, options));
 }
 
-async function read(request: FastifyRequest, options: Checks): Promise<Delivery> {
+async function read(request: FastifyRequest, options: VerificationOptions): Promise<Delivery> {
   const { body } = request;
-  if (body !== undefined && !isBytes(body)) throw notRaw(how);
+  if (body !== undefined && !isBytes(body)) throw notRaw(remedy);
   return deliver(verify, request.headers, body ?? new Uint8Array(), options);
 }
 
-/** All are logged. The sender's mistakes are answered without a word, ours go to the error handling of the app. */
-function answer(error: unknown, _request: unknown, reply: FastifyReply): unknown {
+/** Logs the error. Responds to the sender's mistakes with an empty body, and throws all others to the app. */
+function handleError(error: unknown, _request: unknown, reply: FastifyReply): unknown {
   logRefusal(error);
   const status = statusOf(error);
   if (status >= 500) throw error;
@@ -70,18 +78,20 @@ function answer(error: unknown, _request: unknown, reply: FastifyReply): unknown
 }
 
 /**
- * Makes every route of a scope one that takes deliveries alone: bodies stay raw, and are verified before validation and
- * handler. `deliveryOf(request)` has the delivery. Call it inside `app.register(async (scope) => …)`, so that the rest
- * of the app keeps its parsers.
+ * Makes every route of a scope accept only deliveries: bodies stay raw, and are verified before validation and handler.
+ * Read the delivery with `deliveryOf(request)`. Call `webhook` inside `app.register(async (scope) => …)`, so that the
+ * rest of the app keeps its parsers.
  */
 export function webhook(scope: FastifyScope, options: FastifyOptions): void {
   const bodyLimit = maxBytesOf(options);
-  const { onError = answer } = ownOptions(options, ['onError']);
-  const own: Scope = scope;
+  const { onError = handleError } = ownOptions(options, ['onError']);
+  const typedScope: Scope = scope;
   scope.removeAllContentTypeParsers();
-  own.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body));
-  own.decorateRequest('webhook', null);
-  own.addHook('preValidation', async (request, reply) => {
+  typedScope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) =>
+    done(null, body),
+  );
+  typedScope.decorateRequest('webhook', null);
+  typedScope.addHook('preValidation', async (request, reply) => {
     try {
       Object.assign(request, { webhook: await read(request, options) });
     } catch (error) {

@@ -1,35 +1,43 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../web.ts';
-import { type Checks, deliver, maxBytesOf, notRaw, refuseDeclared, telling, tooLarge } from './delivery.ts';
+import {
+  deliver,
+  maxBytesOf,
+  notRaw,
+  refuseContentLength,
+  reportErrors,
+  tooLarge,
+  type VerificationOptions,
+} from './delivery.ts';
 import { type Delivery, type ReceiveOptions, WebhookReceiveError } from './public.ts';
 
 export * from './public.ts';
 
-/** What is used of a `Request`. */
+/** The part of a `Request` that the receiver uses. */
 export interface FetchRequest {
   readonly headers: { get(name: string): string | null; forEach: unknown };
   readonly bodyUsed: boolean;
   readonly body: { readonly locked: boolean; getReader(): FetchBodyReader } | null;
 }
 
-/** What is used of a body's reader. */
+/** The part of a body reader that the receiver uses. */
 export interface FetchBodyReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<unknown>;
 }
 
-const how =
-  'hand over the request before anything calls json(), text() or formData() on it; in Hono, c.req.raw before c.req.json() or a validator';
+const remedy =
+  'pass the request before anything calls json(), text() or formData() on it; in Hono, c.req.raw before c.req.json() or a validator';
 
 async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8Array> {
   const body = new CollectedBytes(maxBytes);
   for (;;) {
     const { done, value } = await reader.read().catch((error: unknown) => {
-      throw new WebhookReceiveError('body_incomplete', 'the body ended before it was whole', error);
+      throw new WebhookReceiveError('body_incomplete', 'the body ended before it was complete', error);
     });
     if (done || value === undefined) return new Uint8Array(body.bytes());
     if (!body.add(value)) {
-      // The sender may go on sending: nobody waits for that.
+      // Do not wait for a sender that goes on sending.
       reader.cancel().catch(() => undefined);
       throw tooLarge(maxBytes);
     }
@@ -38,18 +46,18 @@ async function readAll(reader: FetchBodyReader, maxBytes: number): Promise<Uint8
 
 /**
  * Reads and verifies a `Request` of the Fetch API: Workers, Deno, Bun, Hono (`c.req.raw`), route handlers of Next.
- * The body is read once and not cloned; afterwards it is in the delivery alone.
+ * Consumes the body of the request; afterwards only the delivery has it.
  * @throws WebhookVerificationError, or WebhookReceiveError when the body could not be read
  */
 export async function receive(request: FetchRequest, options: ReceiveOptions): Promise<Delivery> {
-  return telling(options, () => read(request, options));
+  return reportErrors(options, () => read(request, options));
 }
 
-async function read(request: FetchRequest, options: Checks): Promise<Delivery> {
+async function read(request: FetchRequest, options: VerificationOptions): Promise<Delivery> {
   const maxBytes = maxBytesOf(options);
   const { body, bodyUsed, headers } = request;
-  if (bodyUsed || body?.locked) throw notRaw(how);
-  refuseDeclared(headers.get('content-length'), maxBytes);
+  if (bodyUsed || body?.locked) throw notRaw(remedy);
+  refuseContentLength(headers.get('content-length'), maxBytes);
   const bytes = body === null ? new Uint8Array() : await readAll(body.getReader(), maxBytes);
   return deliver(verify, headers, bytes, options);
 }

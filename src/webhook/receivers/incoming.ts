@@ -1,9 +1,17 @@
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { verify } from '../node.ts';
-import { type Checks, deliver, isBytes, maxBytesOf, notRaw, refuseDeclared, tooLarge } from './delivery.ts';
+import {
+  deliver,
+  isBytes,
+  maxBytesOf,
+  notRaw,
+  refuseContentLength,
+  tooLarge,
+  type VerificationOptions,
+} from './delivery.ts';
 import { type Delivery, WebhookReceiveError } from './public.ts';
 
-/** What is used of an `IncomingMessage`, and of what frameworks add to it. */
+/** The part of an `IncomingMessage` that the receiver uses, with the properties that frameworks add. */
 export interface IncomingRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly readableDidRead?: boolean;
@@ -13,44 +21,48 @@ export interface IncomingRequest {
   removeListener(...args: never[]): unknown;
   pause(): unknown;
   resume(): unknown;
-  /** Where middleware leaves a body: bytes are raw, anything else was decoded. */
+  /** A body that middleware has read: bytes are raw, anything else was parsed. */
   body?: unknown;
   rawBody?: unknown;
 }
 
-/** How its events are listened to; every version of Node's types has other words for it. */
+/** The event methods, whose exact types differ between the versions of Node's types. */
 interface Emitter {
   on(event: string, listener: (value: never) => void): unknown;
   removeListener(event: string, listener: (value: never) => void): unknown;
 }
 
-function readStream(request: IncomingRequest, maxBytes: number, how: string): Promise<Uint8Array> {
+function readStream(request: IncomingRequest, maxBytes: number, remedy: string): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const body = new CollectedBytes(maxBytes);
     const emitter: Emitter = request;
     const listeners: Record<string, (value: never) => void> = {
       data: take,
       end: finish,
-      error: cut,
-      close: cut,
+      error: failIncomplete,
+      close: failIncomplete,
     };
     function stop() {
       for (const [event, listener] of Object.entries(listeners)) emitter.removeListener(event, listener);
     }
     function fail(error: Error) {
       stop();
-      // What is still to come stays in the socket until there is an answer; then Node discards it.
+      // The rest of the body stays in the socket; Node discards it after the response.
       request.pause();
       reject(error);
     }
-    function cut(cause?: unknown) {
+    function failIncomplete(cause?: unknown) {
       fail(
-        new WebhookReceiveError('body_incomplete', 'the sender went away before the body was whole', cause),
+        new WebhookReceiveError(
+          'body_incomplete',
+          'the sender disconnected before the body was complete',
+          cause,
+        ),
       );
     }
     function take(chunk: unknown) {
       if (!isBytes(chunk)) {
-        fail(notRaw(`setEncoding() was called on the request; ${how}`));
+        fail(notRaw(`setEncoding() was called on the request; ${remedy}`));
         return;
       }
       if (!body.add(chunk)) fail(tooLarge(maxBytes));
@@ -60,7 +72,7 @@ function readStream(request: IncomingRequest, maxBytes: number, how: string): Pr
       resolve(new Uint8Array(body.bytes()));
     }
     if (request.destroyed) {
-      cut();
+      failIncomplete();
       return;
     }
     for (const [event, listener] of Object.entries(listeners)) emitter.on(event, listener);
@@ -68,26 +80,26 @@ function readStream(request: IncomingRequest, maxBytes: number, how: string): Pr
   });
 }
 
-/** The raw body: what a framework kept as bytes, or what the stream still holds. */
-async function rawBody(request: IncomingRequest, maxBytes: number, how: string): Promise<Uint8Array> {
+/** Returns the raw body: the bytes that a framework kept, or those of the stream. */
+async function rawBody(request: IncomingRequest, maxBytes: number, remedy: string): Promise<Uint8Array> {
   if (isBytes(request.rawBody)) return request.rawBody;
   if (request.readableDidRead !== true && request.readableEnded !== true) {
-    refuseDeclared(request.headers['content-length'], maxBytes);
-    return readStream(request, maxBytes, how);
+    refuseContentLength(request.headers['content-length'], maxBytes);
+    return readStream(request, maxBytes, remedy);
   }
-  // Only now: on some hosts `body` is a getter that parses.
+  // Read `body` only now: on some hosts it is a getter that parses.
   if (isBytes(request.body)) return request.body;
-  // A stream that ended without data had none to lose.
+  // The stream ended without data: the body is empty.
   if (request.readableDidRead !== true) return new Uint8Array();
-  throw notRaw(how);
+  throw notRaw(remedy);
 }
 
-/** Reads and verifies a request of Node's; `how` says what to do when its body is gone. */
+/** Reads and verifies a Node request; `remedy` is the hint of the error for a body that was already consumed. */
 export async function receiveIncoming(
   request: IncomingRequest,
-  options: Checks,
-  how: string,
+  options: VerificationOptions,
+  remedy: string,
 ): Promise<Delivery> {
-  const bytes = await rawBody(request, maxBytesOf(options), how);
+  const bytes = await rawBody(request, maxBytesOf(options), remedy);
   return deliver(verify, request.headers, bytes, options);
 }

@@ -1,11 +1,11 @@
 import { badOption } from '../error.ts';
 import { verify } from '../node.ts';
-import { deliver, notRaw, telling } from './delivery.ts';
+import { deliver, notRaw, reportErrors } from './delivery.ts';
 import type { Delivery, ReceiveOptions } from './public.ts';
 
 export * from './public.ts';
 
-/** What is used of an event of API Gateway (payload 1.0 and 2.0), a function URL, or a load balancer. */
+/** The part that the receiver uses of an event of API Gateway (payload 1.0 and 2.0), a function URL or a load balancer. */
 export interface LambdaEvent {
   readonly headers?: Readonly<Record<string, string | undefined>> | null | undefined;
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[] | undefined>> | null | undefined;
@@ -13,10 +13,10 @@ export interface LambdaEvent {
   readonly isBase64Encoded?: boolean | undefined;
 }
 
-const how =
-  'verify the event as Lambda hands it over: before a body parser (in middy, http-json-body-parser), and with a proxy integration, which passes the body as text';
+const remedy =
+  'pass the event unchanged: before a body parser (in middy, http-json-body-parser), and with a proxy integration, which passes the body as text';
 
-/** `headers` of payload 1.0 keeps the last value of a name only; `multiValueHeaders` has them all. */
+/** Returns all headers: in payload 1.0, `headers` has only the last value of a name, and `multiValueHeaders` all. */
 function headersOf(event: LambdaEvent): Record<string, string | readonly string[] | undefined> {
   const all = event.multiValueHeaders ?? {};
   const known = new Set(Object.keys(all).map((name) => name.toLowerCase()));
@@ -26,19 +26,19 @@ function headersOf(event: LambdaEvent): Record<string, string | readonly string[
 
 function bytesOf({ body, isBase64Encoded }: LambdaEvent): Uint8Array {
   const given: unknown = body ?? '';
-  if (typeof given !== 'string') throw notRaw(how);
+  if (typeof given !== 'string') throw notRaw(remedy);
   return Buffer.from(given, isBase64Encoded === true ? 'base64' : 'utf8');
 }
 
 /**
- * Verifies an event that Lambda got over HTTP.
+ * Verifies an HTTP event of Lambda.
  * @throws WebhookVerificationError, or WebhookReceiveError when the body is too large
  */
 export async function receive(event: LambdaEvent, options: ReceiveOptions): Promise<Delivery> {
-  return telling(options, async () => {
+  return reportErrors(options, async () => {
     const given: unknown = event;
     if (typeof given !== 'object' || given === null) {
-      badOption('receive takes the event that the handler got');
+      badOption('receive takes the event of the Lambda handler');
     }
     return deliver(verify, headersOf(event), bytesOf(event), options);
   });

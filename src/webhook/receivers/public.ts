@@ -3,30 +3,30 @@ import type { Verified, VerifyOptions } from '../options.ts';
 
 export { type WebhookErrorCode, WebhookVerificationError };
 
-/** What every adapter hands out, and only for a delivery that is authentic. */
+/** An authentic delivery, as every receiver returns it. */
 export interface Delivery {
   readonly verified: Verified;
-  /** `sha256=<hex>` in lower case, whatever case it came in. */
+  /** `sha256=<hex>`, converted to lower case. */
   readonly signature: string;
-  /** The body as it came. */
+  /** The raw body. */
   readonly bytes: Uint8Array;
   /** The body as UTF-8 text. */
   text(): string;
-  /** The body parsed; throws `invalid_json` if the option `json` is false and the body is not JSON. */
+  /** The parsed body; throws `invalid_json` if the option `json` is false and the body is not JSON. */
   json(): unknown;
 }
 
-/** How deliveries are checked, and how large one may be. */
+/** The options of every receiver. */
 export interface ReceiveOptions extends Omit<VerifyOptions, 'body' | 'headers' | 'now'> {
-  /** Bytes that a body may have; default 1 MiB. */
+  /** The maximum length of a body in bytes; default 1 MiB. */
   maxBytes?: number | undefined;
-  /** False takes a body that is not JSON, too; by default it is refused as `invalid_json`, once the signature is right. */
+  /** False accepts bodies that are not JSON; by default an authentic one is refused as `invalid_json`. */
   json?: boolean | undefined;
-  /** The clock; default the system's. */
+  /** Returns the time to compare the timestamp with; default now. */
   now?: (() => Date) | undefined;
   /**
-   * Gets each error before it is thrown. Default: one line on `console.error` with the code and the age of the delivery, and
-   * nothing that the sender wrote.
+   * Receives each error before it is thrown. By default the receiver logs one line with `console.error`: the code, the
+   * status and the age of the delivery, but no text from the sender.
    */
   onError?: ((error: unknown) => void) | undefined;
 }
@@ -34,7 +34,7 @@ export interface ReceiveOptions extends Omit<VerifyOptions, 'body' | 'headers' |
 /** Why the body of a delivery could not be read. */
 export type ReceiveErrorCode = 'body_too_large' | 'body_incomplete';
 
-/** The request ended before there was anything to verify. */
+/** The body could not be read, so nothing was verified. */
 export class WebhookReceiveError extends Error {
   override readonly name = 'WebhookReceiveError';
   readonly code: ReceiveErrorCode;
@@ -45,7 +45,7 @@ export class WebhookReceiveError extends Error {
   }
 }
 
-/** The statuses that a delivery is refused with. */
+/** The status codes for refused deliveries. */
 export type RefusalStatus = 400 | 401 | 413 | 500;
 
 const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, RefusalStatus>> = {
@@ -59,15 +59,15 @@ const statuses: Readonly<Record<WebhookErrorCode | ReceiveErrorCode, RefusalStat
   too_old: 401,
   too_new: 401,
   body_too_large: 413,
-  // Our own mistakes.
+  // Mistakes of the receiver, not of the sender.
   body_not_raw: 500,
   no_secret: 500,
   bad_option: 500,
   store_timeout: 500,
 };
 
-/** The status to answer an error with. Whatever is not of a delivery is 500. */
+/** Returns the status code to respond with to an error; 500 for an error that is not about the delivery. */
 export function statusOf(error: unknown): RefusalStatus {
-  const ours = error instanceof WebhookVerificationError || error instanceof WebhookReceiveError;
-  return ours ? statuses[error.code] : 500;
+  const isKnown = error instanceof WebhookVerificationError || error instanceof WebhookReceiveError;
+  return isKnown ? statuses[error.code] : 500;
 }

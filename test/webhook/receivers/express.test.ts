@@ -3,7 +3,7 @@ import express5 from 'express';
 import { afterEach, describe, expect, test } from 'vitest';
 import { deliveryOf, statusOf, webhook } from '../../../src/webhook/receivers/express.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
-import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
+import { expectNotRaw, headersFor, listen, post, type Receiver, started, testReceiver } from './suite.ts';
 
 const express4 = createRequire(import.meta.url)('express4') as typeof express5;
 
@@ -38,11 +38,11 @@ describe.each([
     };
   }
 
-  promises(
+  testReceiver(
     name,
     startWith((app, options) => app.post('/hook', webhook(options), echo)),
   );
-  promises(
+  testReceiver(
     `${name} behind express.raw`,
     startWith((app, options) =>
       app.post('/hook', express.raw({ type: '*/*', limit: '1mb' }), webhook(options), echo),
@@ -52,7 +52,7 @@ describe.each([
   test.each<[string, Mount]>([
     ['express.json()', (app) => app.use(express.json())],
     ['express.text()', (app) => app.use(express.text({ type: '*/*' }))],
-  ])('says so when %s was first', async (_parser, before) => {
+  ])('gives body_not_raw with a remedy after %s', async (_parser, before) => {
     const start = startWith((app, options) => {
       before(app, options);
       app.post('/hook', webhook(options), echo);
@@ -60,7 +60,7 @@ describe.each([
     await expectNotRaw(await started(start), /before express\.json\(\).*express\.raw\({ type: '\*\/\*' }\)/);
   });
 
-  test('a parser that passed the body over is none', async () => {
+  test('reads the body itself after a parser that skipped it', async () => {
     const start = startWith((app, options) => {
       app.use(express.raw());
       app.use(express.urlencoded({ extended: false }));
@@ -70,7 +70,7 @@ describe.each([
     expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(200);
   });
 
-  test('a parser after it leaves the raw body alone, and parses for the routes beside it', async () => {
+  test('keeps the raw body from a later parser, which still parses for other routes', async () => {
     const seen: unknown[] = [];
     const start = startWith((app, options) => {
       app.use('/hook', webhook(options));
@@ -95,7 +95,7 @@ describe.each([
     expect(errors).toEqual([]);
   });
 
-  test('bytes that express.json kept by its verify option will do', async () => {
+  test('uses the rawBody that the verify option of express.json kept', async () => {
     const start = startWith((app, options) => {
       app.use(
         express.json({ verify: (request, _response, bytes) => Object.assign(request, { rawBody: bytes }) }),
@@ -106,7 +106,7 @@ describe.each([
     expect((await receiver.send(Buffer.from('{ }'), headersFor('{ }'))).status).toBe(200);
   });
 
-  test('onError takes the answer over', async () => {
+  test('lets onError send the response', async () => {
     const codes: unknown[] = [];
     const start = startWith((app, options) =>
       app.post(
@@ -122,18 +122,18 @@ describe.each([
       ),
     );
     const receiver = await started(start);
-    const answer = await receiver.send(Buffer.from('{}'), []);
-    expect([answer.status, answer.body.toString()]).toEqual([418, 'no']);
+    const response = await receiver.send(Buffer.from('{}'), []);
+    expect([response.status, response.body.toString()]).toEqual([418, 'no']);
     expect(codes).toEqual(['missing_header', '/hook']);
   });
 
-  test('a route that forgot the middleware has no delivery', async () => {
+  test('gives bad_option on a route without the middleware', async () => {
     const receiver = await started(startWith((app) => app.post('/hook', echo)));
     expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(500);
     expect(receiver.errors).toEqual([expect.objectContaining({ code: 'bad_option' })]);
   });
 
-  test('an error that the handler throws is not taken for one of the delivery', async () => {
+  test('passes an error of the handler to the app unchanged', async () => {
     const receiver = await started(
       startWith((app, options) =>
         app.post('/hook', webhook(options), () => {

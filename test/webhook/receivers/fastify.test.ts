@@ -2,7 +2,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { deliveryOf, receive, statusOf, webhook } from '../../../src/webhook/receivers/fastify.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
-import { expectNotRaw, headersFor, post, promises, type Receiver, started } from './suite.ts';
+import { expectNotRaw, headersFor, post, type Receiver, started, testReceiver } from './suite.ts';
 
 type Mount = (app: FastifyInstance, options: ReceiveOptions) => unknown;
 
@@ -30,7 +30,7 @@ const inScope =
       scope.post('/hook', async (request) => Buffer.from(deliveryOf(request).bytes));
     });
 
-promises('Fastify', startWith(inScope()));
+testReceiver('Fastify', startWith(inScope()));
 
 describe('Fastify', () => {
   const closing = async (receiver: Receiver, work: () => Promise<unknown>) => {
@@ -38,7 +38,7 @@ describe('Fastify', () => {
     await receiver.close();
   };
 
-  test('says so when the route is where bodies are parsed', async () => {
+  test('gives body_not_raw with a remedy in a scope that parses bodies', async () => {
     const receiver = await started(
       startWith((app, options) =>
         app.post('/hook', async (request) => Buffer.from((await receive(request, options)).bytes)),
@@ -47,7 +47,7 @@ describe('Fastify', () => {
     await closing(receiver, () => expectNotRaw(receiver, /webhook\(scope, options\).*content type parser/));
   });
 
-  test('says so when the scope has a parser of its own', async () => {
+  test('gives body_not_raw with a remedy in a scope with its own content type parser', async () => {
     const receiver = await started(
       startWith(
         inScope((scope) =>
@@ -60,7 +60,7 @@ describe('Fastify', () => {
     await closing(receiver, () => expectNotRaw(receiver, /add no content type parser/));
   });
 
-  test('verifies before a schema looks at the request, and leaves the parsers of the rest of the app alone', async () => {
+  test('verifies before validation, and keeps the parsers of the rest of the app', async () => {
     const app = fastify({ forceCloseConnections: true });
     app.post('/other', async (request) => ({ parsed: request.body }));
     app.register(async (scope) => {
@@ -79,7 +79,7 @@ describe('Fastify', () => {
     await app.close();
   });
 
-  test('onError takes the answer over', async () => {
+  test('lets onError send the response', async () => {
     const receiver = await started(
       startWith((app, options) =>
         app.register(async (scope) => {

@@ -3,9 +3,9 @@ import { type Context, Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
 import { receive, statusOf } from '../../../src/webhook/receivers/fetch.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
-import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
+import { expectNotRaw, headersFor, listen, post, type Receiver, started, testReceiver } from './suite.ts';
 
-/** Hono on a socket. */
+/** Starts a Hono app on a socket. */
 function startWith(before?: (context: Context) => unknown) {
   return async (options: ReceiveOptions): Promise<Receiver> => {
     const errors: unknown[] = [];
@@ -24,7 +24,7 @@ function startWith(before?: (context: Context) => unknown) {
   };
 }
 
-/** A function of a request, as Workers, Deno, Bun and Next call it. */
+/** Calls `receive` directly with a Request, as in Workers, Deno, Bun and Next. */
 async function startBare(options: ReceiveOptions): Promise<Receiver> {
   const errors: unknown[] = [];
   return {
@@ -48,21 +48,21 @@ async function startBare(options: ReceiveOptions): Promise<Receiver> {
   };
 }
 
-promises('Hono', startWith());
-promises('a bare Request', startBare);
+testReceiver('Hono', startWith());
+testReceiver('a bare Request', startBare);
 
 describe('the Fetch API', () => {
   test.each<[string, (context: Context) => unknown]>([
     ['json()', (context) => context.req.json()],
     ['text() of the raw request', (context) => context.req.raw.text()],
     ['a reader', (context) => context.req.raw.body?.getReader()],
-  ])('says so when %s was first', async (_what, before) => {
+  ])('gives body_not_raw with a remedy after %s', async (_what, before) => {
     const receiver = await started(startWith(before));
     await expectNotRaw(receiver, /c\.req\.raw before c\.req\.json\(\)/);
     await receiver.close();
   });
 
-  test('the second of two receivers of one request says so too', async () => {
+  test('gives body_not_raw if a request is received twice', async () => {
     const request = new Request('https://example.test/', {
       method: 'POST',
       headers: headersFor('{}', { key: 'k' }),
@@ -73,7 +73,7 @@ describe('the Fetch API', () => {
     await expect(receive(request, options)).rejects.toMatchObject({ code: 'body_not_raw' });
   });
 
-  test('a request without a body has an empty one', async () => {
+  test('treats a missing body as empty', async () => {
     const request = new Request('https://example.test/', {
       method: 'POST',
       headers: headersFor('', { key: 'k' }),
@@ -82,7 +82,7 @@ describe('the Fetch API', () => {
     expect((await receive(request, options)).bytes).toEqual(new Uint8Array());
   });
 
-  test('a body without an end is cut at the limit', async () => {
+  test('stops reading an endless body at maxBytes', async () => {
     let cancelled = false;
     const body = new ReadableStream({
       pull: (controller) => controller.enqueue(new Uint8Array(1000)),
@@ -97,7 +97,7 @@ describe('the Fetch API', () => {
     expect(cancelled).toBe(true);
   });
 
-  test('a body that breaks off is body_incomplete', async () => {
+  test('gives body_incomplete if the body breaks off', async () => {
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
     const request = new Request('https://example.test/', { method: 'POST', body, duplex: 'half' });
     await expect(receive(request, { secrets: 'k' })).rejects.toMatchObject({

@@ -1,12 +1,11 @@
 /**
- * Events of the three ways that an HTTP request comes to Lambda. The shapes are those of AWS's developer guides, with
- * values of our own: "Input format of a Lambda function for proxy integration" (REST APIs), "Create AWS Lambda proxy
- * integrations for HTTP APIs" (payload 2.0; function URLs have the same), "Use Lambda functions as targets of an
- * Application Load Balancer". None of them was recorded from an account.
+ * The three kinds of HTTP events of Lambda, made by hand after AWS's developer guides: "Input format of a Lambda function
+ * for proxy integration" (REST APIs), "Create AWS Lambda proxy integrations for HTTP APIs" (payload 2.0, also for function
+ * URLs), "Use Lambda functions as targets of an Application Load Balancer".
  */
 type Pairs = readonly (readonly [string, string])[];
 
-interface Carried {
+interface EventBody {
   body: string | null;
   isBase64Encoded: boolean;
 }
@@ -20,8 +19,8 @@ const mapped = (groups: Record<string, string[]>, one: (values: string[]) => str
   Object.fromEntries(Object.entries(groups).map(([name, values]) => [name, one(values)]));
 const lower = (name: string) => name.toLowerCase();
 
-/** REST API: names as they were sent, `headers` with the last value of each, no body is null. */
-export function restEvent(pairs: Pairs, carried: Carried) {
+/** REST API: keeps the case of names; `headers` has the last value of each; a missing body is null. */
+export function restEvent(pairs: Pairs, eventBody: EventBody) {
   const groups = grouped(
     [['Accept', '*/*'], ['X-Forwarded-For', '203.0.113.7, 198.51.100.2'], ...pairs],
     (name) => name,
@@ -43,12 +42,12 @@ export function restEvent(pairs: Pairs, carried: Carried) {
       stage: 'prod',
       protocol: 'HTTP/1.1',
     },
-    ...carried,
+    ...eventBody,
   };
 }
 
-/** HTTP API (payload 2.0) and function URL: names in lower case, values of one name joined, no body is no field. */
-export function urlEvent(pairs: Pairs, { body, isBase64Encoded }: Carried) {
+/** HTTP API (payload 2.0) and function URL: names in lower case, values joined by commas, no field for a missing body. */
+export function urlEvent(pairs: Pairs, { body, isBase64Encoded }: EventBody) {
   return {
     version: '2.0',
     routeKey: '$default',
@@ -64,8 +63,8 @@ export function urlEvent(pairs: Pairs, { body, isBase64Encoded }: Carried) {
   };
 }
 
-/** Load balancer with multi-value headers switched on: there is no `headers`. */
-export function balancerEvent(pairs: Pairs, { body, isBase64Encoded }: Carried) {
+/** Load balancer with multi-value headers enabled: `multiValueHeaders` replaces `headers`. */
+export function balancerEvent(pairs: Pairs, { body, isBase64Encoded }: EventBody) {
   return {
     requestContext: {
       elb: { targetGroupArn: 'arn:aws:elasticloadbalancing:us-east-1:123456789012:targetgroup/a/b' },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type LambdaEvent, receive, statusOf } from '../../../src/webhook/receivers/lambda.ts';
 import type { ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
 import { balancerEvent, restEvent, urlEvent } from './lambda-events.ts';
-import { at, expectNotRaw, headersFor, promises, type Receiver, secret, started } from './suite.ts';
+import { at, expectNotRaw, headersFor, type Receiver, secret, started, testReceiver } from './suite.ts';
 
 type MakeEvent = typeof restEvent | typeof urlEvent | typeof balancerEvent;
 
@@ -13,10 +13,10 @@ function startWith(make: MakeEvent, after: (event: LambdaEvent) => LambdaEvent =
       async send(body, headers) {
         const bytes = Buffer.from(body);
         const text = bytes.toString('utf8');
-        // Binary bodies come in base64: with API Gateway where the media type is configured as one, from URLs always.
+        // Binary bodies are base64: from function URLs always, from API Gateway if the media type is configured as binary.
         const isBase64Encoded = !Buffer.from(text).equals(bytes);
-        const carried = bytes.length === 0 ? null : isBase64Encoded ? bytes.toString('base64') : text;
-        const event = after(make(headers, { body: carried, isBase64Encoded }));
+        const eventBody = bytes.length === 0 ? null : isBase64Encoded ? bytes.toString('base64') : text;
+        const event = after(make(headers, { body: eventBody, isBase64Encoded }));
         try {
           return { status: 200, body: Buffer.from((await receive(event, options)).bytes) };
         } catch (error) {
@@ -36,25 +36,25 @@ const kinds: [string, MakeEvent][] = [
   ['a load balancer', balancerEvent],
 ];
 
-for (const [name, make] of kinds) promises(`Lambda behind ${name}`, startWith(make));
+for (const [name, make] of kinds) testReceiver(`Lambda behind ${name}`, startWith(make));
 
 describe.each(kinds)('Lambda behind %s', (_name, make) => {
-  test('says so when the body was parsed before', async () => {
+  test('gives body_not_raw with a remedy if the body was parsed before', async () => {
     const parsed = (event: LambdaEvent) => ({ ...event, body: JSON.parse(String(event.body)) as never });
     const receiver = await started(startWith(make, parsed));
     await expectNotRaw(receiver, /before a body parser.*proxy integration/);
   });
 
-  test('takes JSON in base64 too', async () => {
+  test('decodes JSON in base64', async () => {
     const body = '{"a":"é"}';
-    const carried = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
-    const event = make(headersFor(body), carried);
+    const eventBody = { body: Buffer.from(body).toString('base64'), isBase64Encoded: true };
+    const event = make(headersFor(body), eventBody);
     const delivery = await receive(event, { secrets: secret, now: () => new Date(at) });
     expect(delivery.json()).toEqual({ a: 'é' });
   });
 });
 
-test('headers that only `headers` has are found beside `multiValueHeaders`, as test events have them', async () => {
+test('reads headers that are missing in `multiValueHeaders` from `headers`, as in test events', async () => {
   const event = {
     headers: Object.fromEntries(headersFor('{}')),
     multiValueHeaders: { accept: ['*/*'] },
@@ -63,6 +63,6 @@ test('headers that only `headers` has are found beside `multiValueHeaders`, as t
   expect((await receive(event, { secrets: secret, now: () => new Date(at) })).json()).toEqual({});
 });
 
-test.each([null, undefined])('an event that is %s is refused, and not a TypeError', async (event) => {
+test.each([null, undefined])('gives bad_option for the event %s', async (event) => {
   await expect(receive(event as never, { secrets: secret })).rejects.toMatchObject({ code: 'bad_option' });
 });

@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { receive, statusOf, WebhookReceiveError } from '../../../src/webhook/receivers/node-http.ts';
 import type { Delivery, ReceiveOptions } from '../../../src/webhook/receivers/public.ts';
-import { expectNotRaw, headersFor, listen, post, promises, type Receiver, started } from './suite.ts';
+import { expectNotRaw, headersFor, listen, post, type Receiver, started, testReceiver } from './suite.ts';
 
 type Before = (request: IncomingMessage) => unknown;
 
@@ -26,7 +26,7 @@ function startWith(before?: Before) {
   };
 }
 
-promises('node:http', startWith());
+testReceiver('node:http', startWith());
 
 describe('node:http', () => {
   const closers: (() => Promise<unknown>)[] = [];
@@ -34,40 +34,40 @@ describe('node:http', () => {
     for (const close of closers.splice(0)) await close();
   });
 
-  test('says so when the body was read before', async () => {
+  test('gives body_not_raw with a remedy if the body was read before', async () => {
     const receiver = await started(startWith((request) => json(request)));
     closers.push(receiver.close);
     await expectNotRaw(receiver, /before anything reads it/);
   });
 
-  test('says so when the body is decoded as it is read', async () => {
+  test('gives body_not_raw with a remedy after setEncoding()', async () => {
     const receiver = await started(startWith((request) => request.setEncoding('utf8')));
     closers.push(receiver.close);
     await expectNotRaw(receiver, /setEncoding\(\)/);
   });
 
-  test('takes the bytes that a host kept beside the body it parsed, and does not touch its getter', async () => {
-    let touched = 0;
+  test('uses the rawBody of a host, without calling its body getter', async () => {
+    let bodyReads = 0;
     const receiver = await started(
       startWith(async (request) => {
         const chunks: Buffer[] = [];
         for await (const chunk of request) chunks.push(chunk);
         Object.defineProperty(request, 'rawBody', { value: Buffer.concat(chunks) });
-        Object.defineProperty(request, 'body', { get: () => (touched += 1) });
+        Object.defineProperty(request, 'body', { get: () => (bodyReads += 1) });
       }),
     );
     closers.push(receiver.close);
     expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(200);
-    expect(touched).toBe(0);
+    expect(bodyReads).toBe(0);
   });
 
-  test('a request that was paused is read all the same', async () => {
+  test('reads a paused request', async () => {
     const receiver = await started(startWith((request) => request.pause()));
     closers.push(receiver.close);
     expect((await receiver.send(Buffer.from('{}'), headersFor('{}'))).status).toBe(200);
   });
 
-  test('a body in chunks is measured as it comes', async () => {
+  test('applies maxBytes to a chunked body', async () => {
     const receiver = await started(startWith(), { maxBytes: 1000 });
     closers.push(receiver.close);
     const body = Buffer.alloc(200_000, 0x31);
@@ -78,7 +78,7 @@ describe('node:http', () => {
     expect((await receiver.send(small, headers)).status).toBe(200);
   });
 
-  test('a sender that goes away is an error, and no wait without end', async () => {
+  test('gives body_incomplete if the sender disconnects', async () => {
     let settle: (value: unknown) => void = () => undefined;
     const outcome = new Promise((resolve) => {
       settle = resolve;
@@ -102,7 +102,7 @@ describe('node:http', () => {
     expect(statusOf(error)).toBe(400);
   });
 
-  test('reads a request of node:http2, and its secrets as they are then', async () => {
+  test('reads a node:http2 request, and reads the secrets for each delivery', async () => {
     let current = 'old';
     const options: ReceiveOptions = {
       maxAge: null,
@@ -124,7 +124,7 @@ describe('node:http', () => {
       new Promise((resolve, reject) => {
         const headers = Object.fromEntries(headersFor('{}', { key }));
         const stream = session.request({ ':method': 'POST', ':path': '/', ...headers });
-        stream.on('response', (reply) => resolve(reply[':status'])).on('error', reject);
+        stream.on('response', (responseHeaders) => resolve(responseHeaders[':status'])).on('error', reject);
         stream.resume().end('{}');
       });
     expect(await send('old')).toBe(200);
@@ -132,7 +132,7 @@ describe('node:http', () => {
     expect([await send('old'), await send('new')]).toEqual([401, 200]);
   });
 
-  test('text() and json() are there once it is verified; JSON that is none is invalid_json', async () => {
+  test('text() and json() decode the body, and json() throws invalid_json for invalid JSON', async () => {
     const seen: Delivery[] = [];
     const { url, close } = await listen(async (request, response) => {
       seen.push(await receive(request, { secrets: 'k', maxAge: null, json: false }));
@@ -164,7 +164,7 @@ describe('node:http', () => {
     'secret',
     { secrets: 'x', maxBytes: 0 },
     { secrets: 'x', maxBytes: Number.NaN },
-  ])('options of %j are a bad_option', async (options) => {
+  ])('gives bad_option for the options %j', async (options) => {
     const request = {} as never;
     await expect(receive(request, options as never)).rejects.toMatchObject({ code: 'bad_option' });
   });

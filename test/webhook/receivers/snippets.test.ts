@@ -13,9 +13,9 @@ import * as onLambda from '../../../src/webhook/receivers/lambda.ts';
 import * as onNode from '../../../src/webhook/receivers/node-http.ts';
 import { textOf } from '../../docs/pages.ts';
 import { urlEvent } from './lambda-events.ts';
-import { type Answer, headersFor, listen, post, secret } from './suite.ts';
+import { headersFor, listen, post, type ReceivedResponse, secret } from './suite.ts';
 
-/** The snippet under a heading of the page, as the body of a function. */
+/** Returns the snippet under a heading of the page as the body of a function. */
 function snippetUnder(heading: string): string {
   const tokens = new MarkdownIt().parse(textOf('docs/webhooks.md'), {});
   const start = tokens.findIndex(({ content, level }) => level === 1 && content === heading);
@@ -33,7 +33,7 @@ function run(heading: string, names: Readonly<Record<string, unknown>>): unknown
   return new Function(...Object.keys(all), snippetUnder(heading))(...Object.values(all));
 }
 
-type Send = (body: string) => Promise<Answer>;
+type Send = (body: string) => Promise<ReceivedResponse>;
 
 async function on(listener: Parameters<typeof listen>[0]): Promise<Send> {
   const server = await listen(listener);
@@ -89,7 +89,7 @@ const starts: [string, () => Promise<Send>][] = [
       close = async () => undefined;
       return async (body) => {
         const headers = headersFor(body, { timestamp: nowText() });
-        // A function that throws is a 500 of the function URL.
+        // A function URL responds 500 if the function throws.
         const status = await handler(urlEvent(headers, { body, isBase64Encoded: false })).then(
           ({ statusCode }) => statusCode,
           () => 500,
@@ -111,14 +111,14 @@ describe.each(starts)('the snippet for %s', (_name, start) => {
   });
   afterEach(() => close());
 
-  test('handles what was sent, and answers 204', async () => {
+  test('handles the event, and responds 204', async () => {
     const send = await start();
     expect((await send('{"event":"run.completed"}')).status).toBe(204);
     expect(handled).toEqual([{ event: 'run.completed' }]);
     expect(logged).not.toHaveBeenCalled();
   });
 
-  test('answers 400 without a body to an authentic delivery that is not JSON, and logs it', async () => {
+  test('responds 400 with an empty body to an authentic delivery that is not JSON, and logs it', async () => {
     const send = await start();
     const { status, body } = await send('hello');
     expect([status, body.toString()]).toEqual([400, '']);
@@ -127,7 +127,7 @@ describe.each(starts)('the snippet for %s', (_name, start) => {
     expect(String(logged.mock.calls.flat())).not.toContain('hello');
   });
 
-  test('answers 500 if the handler fails, and goes on', async () => {
+  test('responds 500 if the handler fails, and keeps running', async () => {
     const send = await start();
     handle = () => Promise.reject(new Error('of the handler'));
     expect((await send('{}')).status).toBe(500);
