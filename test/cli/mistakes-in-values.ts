@@ -313,7 +313,7 @@ export const mistakesInValues: readonly Mistake[] = [
     ],
     world: env({ RUNGATE_WEBHOOK_SECRET: 'whsec_0123456789' }),
     code: 1,
-    says: ['the signature does not match', 'the body is empty: name its file with --body-file'],
+    says: ['the signature does not match', 'the body is empty: pass its file with --body-file'],
   },
   {
     name: 'a list with spaces',

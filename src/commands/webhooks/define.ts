@@ -9,13 +9,13 @@ import type { SignFlags } from './sign.ts';
 import type { VerifyFlags } from './verify.ts';
 
 const secrets = `
-Secrets: RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several: one in
-a line), or RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE where the tenant
-signs. Never on the command line.
+Secrets: set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several
+secrets: one per line). If the tenant secret signs, set RUNGATE_TENANT_SECRET or
+RUNGATE_TENANT_SECRET_FILE instead. No option takes a secret.
 `;
 
-/** Adds what the commands about signatures share, and says what they run. */
-function bindSigned<Flags extends HeaderNameFlags>(
+/** Adds the options and the help that the three commands share, and binds the command. */
+function bindSigningCommand<Flags extends HeaderNameFlags>(
   command: Command,
   bind: Bind,
   example: string,
@@ -35,21 +35,19 @@ function bindSigned<Flags extends HeaderNameFlags>(
 function defineVerify(group: Command, bind: Bind): void {
   const command = group
     .command('verify')
-    .summary('verify a delivery that was kept, offline')
-    .description(
-      'Verify a delivery that was kept: exit 0 when it is authentic, 1 when it is not. The body is read as raw bytes.',
-    )
+    .summary('verify a saved delivery offline')
+    .description('Verify a saved delivery: exit 0 if it is authentic, 1 if not. Reads the body as raw bytes.')
     .optionsGroup('Options:')
-    .option('--body-file <file>', 'the raw body; - for standard input (default)')
+    .option('--body-file <file>', 'file of the raw body; - for standard input (default)')
     .option('--timestamp <t>', 'value of the timestamp header')
     .option('--signature <s>', 'value of the signature header')
-    .option('--headers-file <file>', 'the headers instead: lines, output of curl -D or -v, JSON')
-    .option('--request-file <file>', 'a whole captured request instead: headers and body')
-    .option('--tolerance <duration>', 'refuse what is older (default: any age)')
-    .option('--at <time>', 'the time to compare with (default now)')
-    .option('--diagnose', 'on a mismatch try the usual mistakes, and name the one it is');
+    .option('--headers-file <file>', 'file of both headers: lines, output of curl -D or -v, JSON')
+    .option('--request-file <file>', 'file of a whole captured request: headers and body')
+    .option('--tolerance <duration>', 'maximum age of the delivery (default: any age)')
+    .option('--at <time>', 'time to compare the timestamp with (default now)')
+    .option('--diagnose', 'on a mismatch, look for the usual mistakes');
   const example = 'rungate webhooks verify --request-file capture.http --diagnose';
-  bindSigned(command, bind, example, async (context, flags: VerifyFlags) =>
+  bindSigningCommand(command, bind, example, async (context, flags: VerifyFlags) =>
     (await import('./verify.ts')).verifyCommand(context, flags),
   );
 }
@@ -59,12 +57,12 @@ function defineSign(group: Command, bind: Bind): void {
     .command('sign')
     .summary('sign a body as the service does')
     .description(
-      'Sign a body as the service does, and print the two headers: for curl -H @-. The tenant secret signs where there is one, else the first webhook secret.',
+      'Sign a body as the service does, and print the two headers for curl -H @-. The tenant secret signs if it is set, otherwise the first webhook secret.',
     )
     .optionsGroup('Options:')
-    .option('--body-file <file>', 'the raw body; - for standard input (default)')
-    .option('--timestamp <t>', 'an RFC 3339 time with a zone (default now)');
-  bindSigned(
+    .option('--body-file <file>', 'file of the raw body; - for standard input (default)')
+    .option('--timestamp <t>', 'RFC 3339 time with a zone (default now)');
+  bindSigningCommand(
     command,
     bind,
     'rungate webhooks sign --body-file event.json',
@@ -77,17 +75,17 @@ function defineListen(group: Command, bind: Bind): void {
     .command('listen')
     .summary('receive deliveries, verify and show them')
     .description(
-      'Receive deliveries until stopped: verify each, show it, forward it unchanged, keep it. What is not authentic is answered with 401 and not forwarded.',
+      'Receive deliveries until stopped: verify, show, forward and save each one. A delivery that is not authentic gets HTTP 401 and is not forwarded.',
     )
     .optionsGroup('Options:')
-    .option('--port <port>', 'port to listen on (default 4020; 0 for any that is free)')
+    .option('--port <port>', 'port to listen on (default 4020; 0 for any free port)')
     .option('--host <host>', 'address to listen on (default 127.0.0.1)')
-    .option('--forward-to <url>', 'send each on to this URL, and answer as it answers')
-    .option('--forward-unverified', 'send on what is not authentic too')
-    .option('--save <folder>', 'keep each as a file for webhooks verify --request-file')
-    .option('--tolerance <duration>', 'refuse what is older (default 5m)');
+    .option('--forward-to <url>', 'URL to forward deliveries to; its response goes to the sender')
+    .option('--forward-unverified', 'also forward deliveries that are not authentic')
+    .option('--save <folder>', 'folder to save deliveries in, for webhooks verify --request-file')
+    .option('--tolerance <duration>', 'maximum age of a delivery (default 5m)');
   const example = 'rungate webhooks listen --save deliveries  # until Ctrl-C';
-  bindSigned(command, bind, example, async (context, flags: ListenFlags) =>
+  bindSigningCommand(command, bind, example, async (context, flags: ListenFlags) =>
     (await import('./listen.ts')).listenCommand(context, flags),
   );
 }

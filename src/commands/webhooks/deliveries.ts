@@ -4,16 +4,16 @@ import type { SecureContext } from 'node:tls';
 import type { HeaderNames } from '../../webhook/headers.ts';
 import { verifySync } from '../../webhook/node.ts';
 import type { Context } from '../context.ts';
-import { eventOf, printDelivery, type Shown } from './display.ts';
-import { type Answer, type Forwarded, forward, pairsOf, type Received } from './forward.ts';
+import { type DeliveryRecord, eventOf, printDelivery } from './display.ts';
+import { type Forwarded, forward, pairsOf, type Received, type SenderResponse } from './forward.ts';
 import { refusalOf, type Secrets } from './secrets.ts';
 import type { limitsFor } from './verify.ts';
 
-/** How long a delivery that is under way may keep us when we are stopped. */
+/** How long to wait for open deliveries after a stop signal. */
 const graceMs = 1000;
 
-/** What holds for every delivery. */
-export interface Rules {
+/** The options of one `webhooks listen`. */
+export interface ListenOptions {
   secrets: Secrets;
   headerNames: HeaderNames;
   limits: ReturnType<typeof limitsFor>;
@@ -23,12 +23,15 @@ export interface Rules {
   folder: string | null;
 }
 
-type Verdict = Pick<Shown, 'verdict' | 'timestamp' | 'ageSeconds' | 'secret' | 'secretIndex' | 'event'>;
+type Verdict = Pick<
+  DeliveryRecord,
+  'verdict' | 'timestamp' | 'ageSeconds' | 'secret' | 'secretIndex' | 'event'
+>;
 
 const unknown = { timestamp: null, ageSeconds: null, secret: null, secretIndex: null, event: null };
 
-function judgeDelivery({ body, rawHeaders }: Received, rules: Rules, now: number): Verdict {
-  const { secrets, headerNames, limits } = rules;
+function verifyDelivery({ body, rawHeaders }: Received, options: ListenOptions, now: number): Verdict {
+  const { secrets, headerNames, limits } = options;
   if (secrets.keys.length === 0) return { ...unknown, verdict: 'not_verified' };
   try {
     const { timestamp, ageSeconds, secretIndex } = verifySync({
@@ -46,7 +49,7 @@ function judgeDelivery({ body, rawHeaders }: Received, rules: Rules, now: number
   }
 }
 
-/** The request as HTTP text: what `readCapture` reads. A body that came in chunks is written as one. */
+/** Formats a request as HTTP text for `readCapture`. Writes a chunked body as a single chunk. */
 function writeCapture({ method, target, httpVersion, rawHeaders, body }: Received): Uint8Array {
   const headers = pairsOf(rawHeaders);
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
@@ -60,27 +63,27 @@ function writeCapture({ method, target, httpVersion, rawHeaders, body }: Receive
   return Buffer.concat([head, ...chunk, Buffer.from('0\r\n\r\n')]);
 }
 
-/** What anybody may send is kept up to here: it must not fill the disk. */
-const mostUnverified = { files: 1000, bytes: 100 * 1024 * 1024 } as const;
+/** The limit for files of unverified deliveries, since anyone may send them: they must not fill the disk. */
+const maxUnverified = { files: 1000, bytes: 100 * 1024 * 1024 } as const;
 
-type Keep = (received: Received, at: number, isAuthentic: boolean) => string | null;
+type Save = (received: Received, at: number, isAuthentic: boolean) => string | null;
 
-/** Keeps deliveries as files that sort by time; a name that is taken is passed over. */
-function keeper({ io, output }: Context, folder: string): Keep {
+/** Saves deliveries as files whose names sort by time. Skips the names of existing files. */
+function createSaver({ io, output }: Context, folder: string): Save {
   let sequence = 0;
-  let said = false;
+  let hasWarned = false;
   const unverified = { files: 0, bytes: 0 };
   const hasRoom = (bytes: number) => {
     unverified.files += 1;
     unverified.bytes += bytes;
-    if (unverified.files <= mostUnverified.files && unverified.bytes <= mostUnverified.bytes) return true;
-    if (!said) {
-      const most = `${mostUnverified.files} files or ${mostUnverified.bytes / 1024 ** 2} MiB`;
+    if (unverified.files <= maxUnverified.files && unverified.bytes <= maxUnverified.bytes) return true;
+    if (!hasWarned) {
+      const limit = `${maxUnverified.files} files or ${maxUnverified.bytes / 1024 ** 2} MiB`;
       void output.alert(
-        `${output.paint('bad', 'not kept:')} ${most} of deliveries that are not verified; only authentic ones are kept from now on`,
+        `${output.paint('bad', 'not saved:')} ${limit} of unverified deliveries were saved already; only authentic deliveries are saved from now on`,
       );
     }
-    said = true;
+    hasWarned = true;
     return false;
   };
   return (received, at, isAuthentic) => {
@@ -97,7 +100,7 @@ function keeper({ io, output }: Context, folder: string): Keep {
         const { code = 'unknown' } = error as NodeJS.ErrnoException;
         if (code === 'EEXIST') continue;
         void output.alert(
-          `${output.paint('bad', 'not kept:')} ${output.excerpt(path)} cannot be written (${code})`,
+          `${output.paint('bad', 'not saved:')} cannot write ${output.excerpt(path)} (${code})`,
         );
         return null;
       }
@@ -105,41 +108,41 @@ function keeper({ io, output }: Context, folder: string): Keep {
   };
 }
 
-/** An IPv4 address as an IPv6 socket shows it is the same address. */
+/** Returns address and port, with an IPv4-mapped IPv6 address as IPv4. */
 function addressOf(address = '', port = 0): string {
   return `${address.replace(/^::ffff:(?=\d)/i, '')} ${port}`;
 }
 
-/** What is done with each delivery: judged, kept, sent on, answered, and then shown. */
+/** Handles each delivery: verifies, saves, forwards, responds, and then prints it. */
 export class Deliveries {
   readonly #context: Context;
-  readonly #rules: Rules;
-  readonly #keep: Keep | null;
-  /** The connections to the target that are open, by their address on this side. */
+  readonly #options: ListenOptions;
+  readonly #save: Save | null;
+  /** The local addresses of the open connections to the target. */
   readonly #outgoing = new Set<string>();
   readonly #stop = new AbortController();
   readonly #open = new Set<Promise<unknown>>();
   #lines: Promise<void> = Promise.resolve();
   readonly #onReaderGone: () => void;
 
-  constructor(context: Context, rules: Rules, onReaderGone: () => void) {
+  constructor(context: Context, options: ListenOptions, onReaderGone: () => void) {
     this.#context = context;
-    this.#rules = rules;
-    this.#keep = rules.folder === null ? null : keeper(context, rules.folder);
+    this.#options = options;
+    this.#save = options.folder === null ? null : createSaver(context, options.folder);
     this.#onReaderGone = onReaderGone;
   }
 
-  /** One line after another, and none of them keeps a sender waiting. */
-  #show(shown: Shown): void {
+  /** Prints lines in order, without delaying the response to the sender. */
+  #print(record: DeliveryRecord): void {
     const { io, output } = this.#context;
     this.#lines = this.#lines.then(async () => {
-      await printDelivery(shown, output, io);
+      await printDelivery(record, output, io);
       if (!io.out.open) this.#onReaderGone();
     });
   }
 
-  async #forwarded(received: Received, verdict: string): Promise<Forwarded | null> {
-    const { target, forwardUnverified, secureContext } = this.#rules;
+  async #forward(received: Received, verdict: string): Promise<Forwarded | null> {
+    const { target, forwardUnverified, secureContext } = this.#options;
     if (target === null || (verdict !== 'authentic' && !forwardUnverified)) return null;
     const { signal } = this.#stop;
     const onConnection = (socket: Socket) => {
@@ -147,53 +150,58 @@ export class Deliveries {
       this.#outgoing.add(address);
       socket.once('close', () => this.#outgoing.delete(address));
     };
-    const answer = forward(received, { target, signal, secureContext, onConnection });
-    this.#open.add(answer);
-    return answer.finally(() => this.#open.delete(answer));
+    const forwarding = forward(received, { target, signal, secureContext, onConnection });
+    this.#open.add(forwarding);
+    return forwarding.finally(() => this.#open.delete(forwarding));
   }
 
-  /** Whether a connection that came in is one of those to the target, however its address is spelled. */
+  /** Returns whether rungate itself opened an incoming connection. */
   isOwn({ remoteAddress, remotePort }: Socket): boolean {
     return this.#outgoing.has(addressOf(remoteAddress, remotePort));
   }
 
-  async answer(received: Received): Promise<Answer> {
+  /** Handles a delivery and returns the response for the sender. */
+  async handle(received: Received): Promise<SenderResponse> {
     const at = this.#context.io.clock.now();
-    const verdict = judgeDelivery(received, this.#rules, at);
-    const file = this.#keep?.(received, at, verdict.verdict === 'authentic') ?? null;
-    const forwarded = await this.#forwarded(received, verdict.verdict);
+    const verdict = verifyDelivery(received, this.#options, at);
+    const file = this.#save?.(received, at, verdict.verdict === 'authentic') ?? null;
+    const forwarded = await this.#forward(received, verdict.verdict);
     const isRefused = verdict.verdict !== 'authentic' && verdict.verdict !== 'not_verified';
-    const answer = forwarded?.answer ?? { status: isRefused ? 401 : 204 };
-    this.#show({
+    const response = forwarded?.response ?? { status: isRefused ? 401 : 204 };
+    this.#print({
       time: new Date(at).toISOString(),
       ...verdict,
       bytes: received.body.length,
       forward: forwarded === null ? null : { status: forwarded.status, fault: forwarded.fault },
-      status: answer.status,
+      status: response.status,
       file,
     });
-    return answer;
+    return response;
   }
 
-  /** Shows a delivery that was not read to its end. */
+  /** Prints a delivery that was not read completely. */
   refused(verdict: 'too_large' | 'too_many', status: number, bytes: number): void {
     const time = new Date(this.#context.io.clock.now()).toISOString();
-    this.#show({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
+    this.#print({ ...unknown, time, bytes, verdict, forward: null, status, file: null });
   }
 
-  /** Tells of a request over a connection to the target. */
+  /** Reports a request that rungate sent to itself. */
   looped(): void {
     const { output } = this.#context;
-    void output.alert(`${output.paint('bad', 'not forwarded:')} --forward-to leads back here (508)`);
+    void output.alert(
+      `${output.paint('bad', 'not forwarded:')} --forward-to points to this listener (HTTP 508)`,
+    );
   }
 
-  /** Tells of a request that is not a POST. */
+  /** Reports a request that is not a POST. */
   notPosted(method: string): void {
     const { output } = this.#context;
-    void output.note(`a ${output.excerpt(method, 20)} was answered with 405: deliveries are POSTs`);
+    void output.note(
+      `refused the method ${output.excerpt(method, 20)} (HTTP 405): deliveries are POST requests`,
+    );
   }
 
-  /** Ends what is under way; a reader who does not read cannot keep us. */
+  /** Aborts forwarding, and waits a moment for open deliveries and their output. */
   async close(): Promise<void> {
     this.#stop.abort();
     const settled = Promise.allSettled(this.#open).then(() => this.#lines);

@@ -5,31 +5,31 @@ import type { Output } from '../../output/output.ts';
 import { renderTsv } from '../../output/table.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
 
-/** One delivery, as it is shown. */
-export interface Shown {
-  /** When it came, RFC 3339. */
+/** One delivery in the output of `webhooks listen`. */
+export interface DeliveryRecord {
+  /** The time of receipt, RFC 3339. */
   time: string;
-  /** What it is about, where it is authentic and its JSON says so. */
+  /** The event in the JSON of an authentic body. */
   event: string | null;
   bytes: number;
-  /** `authentic`, `not_verified` without a secret, `too_large`, `too_many` at once, or why it is not authentic. */
+  /** `authentic`, `not_verified` without a secret, `too_large`, `too_many`, or the code of the verification error. */
   verdict: string;
   timestamp: string | null;
   ageSeconds: number | null;
   secret: 'webhook' | 'tenant' | null;
   secretIndex: number | null;
-  /** What the target answered, where it was sent on. */
+  /** The target's response; null if the delivery was not forwarded. */
   forward: { status: number | null; fault: string | null } | null;
-  /** What the sender got back. */
+  /** The status code that the sender received. */
   status: number;
-  /** Where it was kept. */
+  /** The path of the saved file. */
   file: string | null;
 }
 
-/** Names by which senders say what a delivery is about. */
+/** The fields in which senders name the event. */
 const eventFields = ['event', 'type', 'eventType'] as const;
 
-/** The event that a body names. Only for bodies that are authentic: nothing else is decoded. */
+/** Returns the event of an authentic body. Never call it for other bodies, which must not be decoded. */
 export function eventOf(body: Uint8Array): string | null {
   const text = new TextDecoder().decode(body);
   if (jsonSize(text).values > jsonLimits.values) return null;
@@ -40,8 +40,8 @@ export function eventOf(body: Uint8Array): string | null {
     return null;
   }
   if (typeof json !== 'object' || json === null) return null;
-  const named = eventFields.map((name) => (json as Record<string, unknown>)[name]);
-  const event = named.find((value) => typeof value === 'string' && value !== '');
+  const candidates = eventFields.map((name) => (json as Record<string, unknown>)[name]);
+  const event = candidates.find((value) => typeof value === 'string' && value !== '');
   return typeof event === 'string' ? event : null;
 }
 
@@ -50,34 +50,34 @@ function size(bytes: number): string {
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
 }
 
-function forwarded({ forward }: Shown): string {
+function targetStatus({ forward }: DeliveryRecord): string {
   return forward === null ? '-' : String(forward.status ?? forward.fault);
 }
 
-function row(shown: Shown): string[] {
-  const { time, event, bytes, verdict, file } = shown;
-  const cells = [time, excerpt(event ?? '-', 80), String(bytes), verdict, forwarded(shown)];
+function row(record: DeliveryRecord): string[] {
+  const { time, event, bytes, verdict, file } = record;
+  const cells = [time, excerpt(event ?? '-', 80), String(bytes), verdict, targetStatus(record)];
   return file === null ? cells : [...cells, file];
 }
 
-function line(shown: Shown, paint: Output['paint']): string {
-  const tone = shown.verdict === 'authentic' ? 'good' : shown.verdict === 'not_verified' ? 'warn' : 'bad';
+function line(record: DeliveryRecord, paint: Output['paint']): string {
+  const tone = record.verdict === 'authentic' ? 'good' : record.verdict === 'not_verified' ? 'warn' : 'bad';
   const parts = [
-    shown.time.slice(11, 19),
-    excerpt(shown.event ?? '-', 80).padEnd(24),
-    size(shown.bytes).padStart(9),
-    paint(tone, shown.verdict.padEnd(12)),
-    shown.forward === null ? `answered ${shown.status}` : `→ ${sanitize(forwarded(shown))}`,
+    record.time.slice(11, 19),
+    excerpt(record.event ?? '-', 80).padEnd(24),
+    size(record.bytes).padStart(9),
+    paint(tone, record.verdict.padEnd(12)),
+    record.forward === null ? `responded ${record.status}` : `→ ${sanitize(targetStatus(record))}`,
   ];
-  return `${parts.join('  ')}${shown.file === null ? '' : `  ${sanitize(shown.file)}`}\n`;
+  return `${parts.join('  ')}${record.file === null ? '' : `  ${sanitize(record.file)}`}\n`;
 }
 
-/** Prints a delivery as a line: of JSON, of tab-separated values, or for a person. */
-export function printDelivery(given: Shown, output: Output, io: Pick<Io, 'out'>): Promise<void> {
-  const shown = { ...given, event: given.event === null ? null : output.redact(given.event) };
+/** Prints a delivery as one line of JSON, of tab-separated values, or of text for a person. */
+export function printDelivery(input: DeliveryRecord, output: Output, io: Pick<Io, 'out'>): Promise<void> {
+  const record = { ...input, event: input.event === null ? null : output.redact(input.event) };
   const { format } = output;
   if (format === 'json' || format === 'ndjson')
-    return output.lines(renderJson({ schemaVersion: 1, ...shown }, 0));
-  if (format === 'plain') return output.result(renderTsv({ head: [], rows: [row(shown)] }));
-  return output.result(line(shown, io.out.isTTY ? output.paint : (_tone, text) => text));
+    return output.lines(renderJson({ schemaVersion: 1, ...record }, 0));
+  if (format === 'plain') return output.result(renderTsv({ head: [], rows: [row(record)] }));
+  return output.result(line(record, io.out.isTTY ? output.paint : (_tone, text) => text));
 }

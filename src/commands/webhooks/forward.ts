@@ -1,7 +1,7 @@
 import {
   type ClientRequest,
+  request as httpRequest,
   type IncomingMessage,
-  request as plain,
   type RequestOptions,
   validateHeaderName,
   validateHeaderValue,
@@ -12,28 +12,28 @@ import { CollectedBytes } from '../../collected-bytes.ts';
 import { UsageError } from '../../errors.ts';
 import { parseUrl } from '../../parse-url.ts';
 
-/** The largest body that is taken, from the sender and from the target. */
-export const mostBytes = 10 * 1024 * 1024;
+/** The limit for a body, from the sender and from the target. */
+export const maxBodyBytes = 10 * 1024 * 1024;
 const timeoutMs = 30_000;
 
-/** A request that was received, as the text that it was. */
+/** A request as received. */
 export interface Received {
   method: string;
   target: string;
   httpVersion: string;
-  /** Names and values in turn, as they came. */
+  /** Alternating names and values, unchanged. */
   rawHeaders: readonly string[];
   body: Uint8Array;
 }
 
-/** What the sender gets back. Headers are names and values in turn. */
-export interface Answer {
+/** The response to the sender. Headers are alternating names and values. */
+export interface SenderResponse {
   status: number;
   headers?: readonly string[];
   body?: Uint8Array;
 }
 
-/** Those of one connection, which the next one makes for itself (RFC 9110, 7.6.1). */
+/** The headers of one connection, which are not forwarded (RFC 9110, 7.6.1). */
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -48,7 +48,7 @@ const hopByHop = [
   'content-length',
 ];
 
-/** Names with their values, from a list that has them in turn. */
+/** Converts alternating names and values to pairs. */
 export function pairsOf(rawHeaders: readonly string[]): [name: string, value: string][] {
   return Array.from({ length: rawHeaders.length / 2 }, (_, index) => [
     rawHeaders[index * 2] ?? '',
@@ -56,44 +56,44 @@ export function pairsOf(rawHeaders: readonly string[]): [name: string, value: st
   ]);
 }
 
-/** Raw headers in their order and spelling, without those of the connection and the ones it names. */
+/** Returns the headers in their order and spelling, without those of the connection and those that it lists. */
 function endToEnd(rawHeaders: readonly string[], without: readonly string[] = []): string[] {
   const pairs = pairsOf(rawHeaders);
-  const named = pairs
+  const listed = pairs
     .filter(([name]) => name.toLowerCase() === 'connection')
     .flatMap(([, value]) => value.split(',').map((one) => one.trim().toLowerCase()));
-  const left = new Set([...hopByHop, ...named, ...without]);
-  return pairs.filter(([name]) => !left.has(name.toLowerCase())).flat();
+  const removed = new Set([...hopByHop, ...listed, ...without]);
+  return pairs.filter(([name]) => !removed.has(name.toLowerCase())).flat();
 }
 
-/** Where deliveries are sent on to. */
+/** Parses the value of `--forward-to`. */
 export function parseTarget(text: string): URL {
-  const hint = 'write it whole: http://localhost:3000/hook';
+  const hint = 'write a complete URL, such as http://localhost:3000/hook';
   const url = parseUrl(text);
   if (url === null) throw new UsageError('--forward-to is not a URL', { hint });
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new UsageError(`--forward-to: ${url.protocol} is not http: or https:`, { hint });
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UsageError('--forward-to has a password in it, which every process can read', {
-      hint: 'deliveries are known by their signature: let the target verify it',
+    throw new UsageError('--forward-to contains a credential, which other processes could read', {
+      hint: 'remove it, and let the target verify the signature of each delivery',
     });
   }
   return url;
 }
 
 export interface Forwarded {
-  answer: Answer;
-  /** The target's status; null when there was none. */
+  response: SenderResponse;
+  /** The target's status code; null without a usable response. */
   status: number | null;
-  /** Why there was none. */
+  /** The reason for the missing response. */
   fault: string | null;
 }
 
 interface ForwardOptions {
   target: URL;
   signal: AbortSignal;
-  /** Told of each connection to the target. */
+  /** Receives each connection to the target. */
   onConnection(socket: Socket): void;
   secureContext: SecureContext | undefined;
 }
@@ -101,25 +101,25 @@ interface ForwardOptions {
 const faults: Record<string, string> = {
   ECONNREFUSED: 'refused',
   ENOTFOUND: 'no such host',
-  ECONNRESET: 'broken off',
+  ECONNRESET: 'connection closed',
 };
 
-function noAnswer(status: number, fault: string): Forwarded {
-  const body = new TextEncoder().encode(`rungate: the forward target could not be asked: ${fault}\n`);
+function failedForward(status: number, fault: string): Forwarded {
+  const body = new TextEncoder().encode(`rungate: forwarding to the target failed: ${fault}\n`);
   const headers = ['Content-Type', 'text/plain; charset=utf-8'];
-  return { answer: { status, headers, body }, status: null, fault };
+  return { response: { status, headers, body }, status: null, fault };
 }
 
 async function open(
   options: RequestOptions,
   { target, secureContext }: ForwardOptions,
 ): Promise<ClientRequest> {
-  if (target.protocol === 'http:') return plain(target, options);
+  if (target.protocol === 'http:') return httpRequest(target, options);
   const { request } = await import('node:https');
   return request(target, { ...options, ...(secureContext === undefined ? {} : { secureContext }) });
 }
 
-/** Whether the answer can be sent on: Node reads some that it refuses to write. */
+/** Returns whether Node can send the response: it parses some that it refuses to write. */
 function isSendable(status: number, headers: readonly string[]): boolean {
   if (status < 200 || status > 999) return false;
   try {
@@ -133,25 +133,24 @@ function isSendable(status: number, headers: readonly string[]): boolean {
   }
 }
 
-async function readAnswer(response: IncomingMessage): Promise<Forwarded> {
-  const body = new CollectedBytes(mostBytes);
+async function readResponse(response: IncomingMessage): Promise<Forwarded> {
+  const body = new CollectedBytes(maxBodyBytes);
   for await (const chunk of response) {
-    if (!body.add(chunk)) return noAnswer(502, 'its answer is too large');
+    if (!body.add(chunk)) return failedForward(502, 'response too large');
   }
   const { statusCode: status = 502, rawHeaders } = response;
   const headers = endToEnd(rawHeaders);
-  if (!isSendable(status, headers)) return noAnswer(502, 'its answer is not HTTP');
-  return { answer: { status, headers, body: body.bytes() }, status, fault: null };
+  if (!isSendable(status, headers)) return failedForward(502, 'response is not HTTP');
+  return { response: { status, headers, body: body.bytes() }, status, fault: null };
 }
 
 /**
- * Sends a delivery on: the same bytes and headers, but for those of the connection and `Host`, which is the
- * target's. Redirects are an answer like any other. Without an answer the sender gets 502, or 504 when it took too
- * long.
+ * Forwards a delivery: the same bytes and headers, except for the headers of the connection and `Host`. Passes redirects
+ * back like any other response. The sender gets 502 without a usable response, and 504 after a timeout.
  */
 export async function forward(received: Received, options: ForwardOptions): Promise<Forwarded> {
   const { target, signal, onConnection } = options;
-  const late = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(timeoutMs);
   const headers = [
     'Host',
     target.host,
@@ -163,21 +162,21 @@ export async function forward(received: Received, options: ForwardOptions): Prom
   ];
   try {
     const request = await open(
-      { method: received.method, headers, agent: false, signal: AbortSignal.any([signal, late]) },
+      { method: received.method, headers, agent: false, signal: AbortSignal.any([signal, timeout]) },
       options,
     );
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
       request.on('error', reject);
-      // After an unrequested 101 Node reports nothing more.
+      // After an unrequested 101, Node emits neither a response nor an error.
       request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
       request.once('socket', (socket) => socket.once('connect', () => onConnection(socket)));
       request.end(received.body);
     });
-    return await readAnswer(response);
+    return await readResponse(response);
   } catch (error) {
-    if (late.aborted && !signal.aborted) return noAnswer(504, 'no answer in time');
+    if (timeout.aborted && !signal.aborted) return failedForward(504, 'no response in time');
     const { code } = error as NodeJS.ErrnoException;
-    return noAnswer(502, faults[code ?? ''] ?? code ?? 'unknown');
+    return failedForward(502, faults[code ?? ''] ?? code ?? 'unknown');
   }
 }

@@ -6,7 +6,7 @@ import { isLoopback } from '../../transport/address.ts';
 import { readCa } from '../ca-file.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
-import { Deliveries, type Rules } from './deliveries.ts';
+import { Deliveries, type ListenOptions } from './deliveries.ts';
 import { parseTarget } from './forward.ts';
 import { type HeaderNameFlags, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
 import { receive } from './server.ts';
@@ -21,16 +21,19 @@ export interface ListenFlags extends HeaderNameFlags {
   tolerance?: string;
 }
 
-/** Fixed, beside the mock's, so that a webhook can be registered once. */
-const usualPort = 4020;
+/** Fixed, so that a webhook has to be registered only once; next to the mock's port. */
+const defaultPort = 4020;
 
 function portOf(text: string | undefined): number {
-  if (text === undefined) return usualPort;
+  if (text === undefined) return defaultPort;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError(`--port: ${echoed(text)} is not a whole number from 0 to 65535`);
 }
 
-async function trustOf({ io, settings }: Context, target: URL | null): Promise<SecureContext | undefined> {
+async function secureContextOf(
+  { io, settings }: Context,
+  target: URL | null,
+): Promise<SecureContext | undefined> {
   const { caFile } = settings;
   if (caFile === undefined) return undefined;
   const caPem = await readCa(io, caFile);
@@ -44,8 +47,8 @@ function prepareFolder({ io }: Context, folder: string): string {
     io.makeFolder(folder);
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-    throw new UsageError(`--save: the folder ${folder} cannot be made (${code})`, {
-      hint: 'name a folder that you may write to',
+    throw new UsageError(`--save: cannot create the folder ${folder} (${code})`, {
+      hint: 'choose a folder that you may write to',
       cause,
     });
   }
@@ -53,19 +56,21 @@ function prepareFolder({ io }: Context, folder: string): string {
 }
 
 /** @throws UsageError or ConfigError before anything is received */
-async function rulesOf(context: Context, flags: ListenFlags): Promise<Rules> {
+async function listenOptionsOf(context: Context, flags: ListenFlags): Promise<ListenOptions> {
   const forwardTo = filled('--forward-to', flags.forwardTo);
   const folder = filled('--save', flags.save);
   const target = forwardTo === undefined ? null : parseTarget(forwardTo);
   const secrets = secretsOf(context.settings);
   const forwardUnverified = flags.forwardUnverified === true;
   if (forwardUnverified && target === null) {
-    throw new UsageError('--forward-unverified: nothing is forwarded', { hint: 'add --forward-to <url>' });
+    throw new UsageError('--forward-unverified has no effect without --forward-to', {
+      hint: 'add --forward-to <url>',
+    });
   }
   const limits = limitsFor(flags.tolerance ?? '5m');
   if (target !== null && secrets.keys.length === 0 && !forwardUnverified) {
-    const error = missingSecret(`webhooks listen --forward-to: only what is authentic is forwarded`);
-    error.hint = `${error.hint}; --forward-unverified forwards everything`;
+    const error = missingSecret('webhooks listen --forward-to: only authentic deliveries are forwarded');
+    error.hint = `${error.hint}; or forward all deliveries unverified with --forward-unverified`;
     throw error;
   }
   return {
@@ -74,44 +79,51 @@ async function rulesOf(context: Context, flags: ListenFlags): Promise<Rules> {
     limits,
     target,
     forwardUnverified,
-    secureContext: await trustOf(context, target),
+    secureContext: await secureContextOf(context, target),
     folder: folder === undefined ? null : prepareFolder(context, folder),
   };
 }
 
-async function announce({ output }: Context, rules: Rules, host: string, url: string): Promise<void> {
+async function announce(
+  { output }: Context,
+  options: ListenOptions,
+  host: string,
+  url: string,
+): Promise<void> {
   const warn = output.paint('warn', 'warning:');
   if (!isLoopback(host.includes(':') ? `[${host}]` : host.toLowerCase())) {
-    await output.alert(`${warn} listening on ${host}: others than this machine can reach it, in plain HTTP`);
+    await output.alert(`${warn} listening on ${host}: other machines can reach it, in plain HTTP`);
   }
-  if (rules.secrets.keys.length === 0) {
+  if (options.secrets.keys.length === 0) {
     await output.alert(
-      `${warn} NOT VERIFIED: no webhook secret is set, so everybody who reaches this port can send anything; set RUNGATE_WEBHOOK_SECRET or RUNGATE_TENANT_SECRET`,
+      `${warn} NOT VERIFIED: no webhook secret is set, so anyone who can reach this port can forge deliveries; set RUNGATE_WEBHOOK_SECRET or RUNGATE_TENANT_SECRET`,
     );
   }
-  if (rules.forwardUnverified) {
-    await output.alert(`${warn} what is not authentic is forwarded too: the target must verify it`);
+  if (options.forwardUnverified) {
+    await output.alert(
+      `${warn} deliveries that are not authentic are forwarded too: the target must verify them`,
+    );
   }
   await output.note(`listening at ${url}; stop it with Ctrl-C`);
 }
 
-/** `rungate webhooks listen`: receives, verifies, shows, keeps and forwards until it is stopped. */
+/** `rungate webhooks listen`: receives, verifies, saves, forwards and prints deliveries until it is stopped. */
 export async function listenCommand(context: Context, flags: ListenFlags): Promise<number> {
   const { io } = context;
   const port = portOf(flags.port);
   const host = filled('--host', flags.host) ?? '127.0.0.1';
-  const rules = await rulesOf(context, flags);
+  const options = await listenOptionsOf(context, flags);
   let end: (signal: StopSignal | null) => void = () => {};
   let fail: (error: unknown) => void = () => {};
   const ended = new Promise<StopSignal | null>((resolve, reject) => {
     end = resolve;
     fail = reject;
   });
-  const deliveries = new Deliveries(context, rules, () => end(null));
+  const deliveries = new Deliveries(context, options, () => end(null));
   const receiving = await receive(host, port, deliveries, fail);
   const unsubscribe = io.onStop(end);
   try {
-    await announce(context, rules, host, receiving.url);
+    await announce(context, options, host, receiving.url);
     const signal = await ended;
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
   } finally {

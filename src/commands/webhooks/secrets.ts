@@ -4,16 +4,16 @@ import { WebhookVerificationError } from '../../webhook/error.ts';
 import { defaultHeaderNames, type HeaderNames } from '../../webhook/headers.ts';
 import { filled } from '../global-options.ts';
 
-/** The options that the commands about signatures share. */
+/** The options that `verify`, `sign` and `listen` share. */
 export interface HeaderNameFlags {
   timestampHeader?: string;
   signatureHeader?: string;
 }
 
-/** What deliveries are signed with. */
+/** The configured secrets. */
 export interface Secrets {
   kind: 'webhook' | 'tenant';
-  /** Those that may have signed: the tenant's alone where there is one, else the webhook's. */
+  /** The secrets that may have signed: only the tenant's if it is set, otherwise the webhook's. */
   keys: readonly string[];
   secrets: readonly string[];
   tenantSecret: string | undefined;
@@ -27,13 +27,13 @@ export function secretsOf(settings: Settings): Secrets {
     : { kind: 'tenant', keys: [tenantSecret], secrets, tenantSecret };
 }
 
-export function missingSecret(what: string): ConfigError {
-  return new ConfigError(`${what}: no webhook secret is set`, {
-    hint: 'set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several secrets: one in a line), or keep it: rungate login --webhook-secret; where the tenant signs, RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
+export function missingSecret(action: string): ConfigError {
+  return new ConfigError(`${action}: no webhook secret is set`, {
+    hint: 'set RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE (several secrets: one per line), or save the secret with rungate login --webhook-secret; if the tenant secret signs, set RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
   });
 }
 
-/** What the service calls the two headers. */
+/** Returns the settings for the names of the two headers. */
 export function headerNameSettings(flags: HeaderNameFlags): {
   'webhook.timestampHeader'?: string;
   'webhook.signatureHeader'?: string;
@@ -53,9 +53,12 @@ export function headerNamesOf(settings: Settings): HeaderNames {
   };
 }
 
-/** Why a delivery is not authentic. What is wrong with the call instead is thrown. */
-export function refusalOf(error: unknown, what: string): WebhookVerificationError {
+/**
+ * Returns the reason why a delivery is not authentic.
+ * @throws UsageError for an invalid option, and every other error unchanged
+ */
+export function refusalOf(error: unknown, command: string): WebhookVerificationError {
   if (!(error instanceof WebhookVerificationError)) throw error;
-  if (error.code === 'bad_option') throw new UsageError(`${what}: ${error.message}`, { hint: error.hint });
+  if (error.code === 'bad_option') throw new UsageError(`${command}: ${error.message}`, { hint: error.hint });
   return error;
 }

@@ -3,50 +3,53 @@ import type { AddressInfo } from 'node:net';
 import { CollectedBytes } from '../../collected-bytes.ts';
 import { ConfigError } from '../../errors.ts';
 import type { Deliveries } from './deliveries.ts';
-import { type Answer, mostBytes } from './forward.ts';
+import { maxBodyBytes, type SenderResponse } from './forward.ts';
 
-/** Beyond them Node closes a connection at once; a connection takes some 20 kB. */
-const mostConnections = 256;
+/** Node closes further connections at once; each connection takes about 20 kB. */
+const maxConnections = 256;
 
-/** Of all bodies that are read or sent on at once. */
-const mostOpenBytes = 32 * 1024 * 1024;
+/** The limit for all bodies that are held at the same time. */
+const maxOpenBytes = 32 * 1024 * 1024;
 
-interface Receiving {
+interface Receiver {
   port: number;
   url: string;
-  /** Stops at once: nobody can keep it open. */
+  /** Stops at once, even with open connections. */
   close(): Promise<void>;
 }
 
-function reply(response: ServerResponse, { status, headers = [], body = new Uint8Array() }: Answer): void {
+function send(
+  response: ServerResponse,
+  { status, headers = [], body = new Uint8Array() }: SenderResponse,
+): void {
   const bodiless = status === 204 || status === 304;
   const length = bodiless ? [] : ['Content-Length', String(body.length)];
   response.writeHead(status, [...headers, ...length]);
   response.end(bodiless ? undefined : body);
 }
 
-/** Answers without reading on, and lets the connection go. */
+/** Responds without reading the rest of the request, and closes the connection. */
 function refuse(response: ServerResponse, status: number, headers: readonly string[] = []): void {
-  reply(response, { status, headers: [...headers, 'Connection', 'close'] });
+  send(response, { status, headers: [...headers, 'Connection', 'close'] });
 }
 
-/** Why a body is not read to its end, and the status for it. */
+/** The reasons not to read a whole body, with their status codes. */
 const refusals = { too_large: 413, too_many: 503 } as const;
 
-/** A body, or why there is none; null when the sender went away. */
+/** A body, or the reason for refusing it; null if the sender disconnected. */
 type Read = { body: Uint8Array } | { refused: keyof typeof refusals; bytes: number } | null;
 
-/** @param take takes room for so many bytes among those of all requests, or returns false */
-async function readBody(request: IncomingMessage, take: (bytes: number) => boolean): Promise<Read> {
-  const stated = Number(request.headers['content-length'] ?? 0);
-  if (stated > mostBytes) return { refused: 'too_large', bytes: stated };
-  const body = new CollectedBytes(mostBytes, stated);
+/** @param reserve reserves bytes out of the limit for all requests, or returns false */
+async function readBody(request: IncomingMessage, reserve: (bytes: number) => boolean): Promise<Read> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > maxBodyBytes) return { refused: 'too_large', bytes: declared };
+  const body = new CollectedBytes(maxBodyBytes, declared);
   try {
-    // Left open: the answer goes over the same socket.
+    // Keep the socket open for the response.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       const bytes = body.length + chunk.length;
       if (!body.add(chunk)) return { refused: 'too_large', bytes };
-      if (!take(chunk.length)) return { refused: 'too_many', bytes };
+      if (!reserve(chunk.length)) return { refused: 'too_many', bytes };
     }
   } catch {
     return null;
@@ -54,9 +57,9 @@ async function readBody(request: IncomingMessage, take: (bytes: number) => boole
   return { body: body.bytes() };
 }
 
-/** Answers each request, and counts the bytes that all of them hold. */
+/** Handles each request, and counts the bytes that all of them hold. */
 function handler(deliveries: Deliveries) {
-  let room = mostOpenBytes;
+  let room = maxOpenBytes;
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url: target = '/', httpVersion, rawHeaders } = request;
     if (deliveries.isOwn(request.socket)) {
@@ -67,52 +70,52 @@ function handler(deliveries: Deliveries) {
       deliveries.notPosted(method);
       return refuse(response, 405, ['Allow', 'POST']);
     }
-    let taken = 0;
-    const take = (bytes: number) => {
-      taken += bytes;
+    let reserved = 0;
+    const reserve = (bytes: number) => {
+      reserved += bytes;
       room -= bytes;
       return room >= 0;
     };
     try {
-      const read = await readBody(request, take);
+      const read = await readBody(request, reserve);
       if (read === null) return;
       if ('body' in read) {
         const received = { method, target, httpVersion, rawHeaders, body: read.body };
-        return reply(response, await deliveries.answer(received));
+        return send(response, await deliveries.handle(received));
       }
       const status = refusals[read.refused];
       deliveries.refused(read.refused, status, read.bytes);
       refuse(response, status);
     } finally {
-      room += taken;
+      room += reserved;
     }
   };
 }
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): ConfigError {
   const reasons: Record<string, string> = {
-    EADDRINUSE: 'it is already taken',
-    EACCES: 'it is not allowed',
-    EADDRNOTAVAIL: 'this machine has no such address',
-    ENOTFOUND: 'there is no such host',
+    EADDRINUSE: 'the port is already in use',
+    EACCES: 'permission denied',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+    ENOTFOUND: 'no such host',
   };
   const reason = reasons[cause.code ?? ''] ?? cause.code;
   return new ConfigError(`cannot listen on port ${port} of ${host}: ${reason}`, {
-    hint: 'choose another --port, or --port 0 for any that is free; --host takes an address of this machine',
+    hint: 'choose another --port, or --port 0 for any free port; --host must be an address of this machine',
     cause,
   });
 }
 
 /**
- * Listens for POSTs over plain HTTP.
- * @param onFault told of what should never happen
+ * Listens for POST requests over plain HTTP.
+ * @param onFault receives unexpected errors
  */
 export async function receive(
   host: string,
   port: number,
   deliveries: Deliveries,
   onFault: (error: unknown) => void,
-): Promise<Receiving> {
+): Promise<Receiver> {
   const handle = handler(deliveries);
   const server = createServer((request, response) => {
     response.on('error', () => {});
@@ -121,7 +124,7 @@ export async function receive(
       onFault(error);
     });
   });
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotListen(cause, host, port)));
     server.listen(port, host, resolve);

@@ -12,14 +12,14 @@ export interface SignFlags extends HeaderNameFlags {
   timestamp?: string;
 }
 
-/** `rungate webhooks sign`: the two headers of a delivery, as the service would send them. */
+/** `rungate webhooks sign`: prints the two headers of a delivery as the service would send them. */
 export async function signCommand(context: Context, flags: SignFlags): Promise<number> {
   const { io, output, settings } = context;
   const bodyFile = filled('--body-file', flags.bodyFile) ?? '-';
   const timestamp = flags.timestamp ?? new Date(io.clock.now()).toISOString();
   if (parseTimestamp(timestamp) === null) {
     throw new UsageError(`--timestamp: "${timestamp}" is not a time with a zone`, {
-      hint: 'write an RFC 3339 time such as 2026-01-15T12:00:00.000Z, or leave it out for now',
+      hint: 'write an RFC 3339 time such as 2026-01-15T12:00:00.000Z, or omit the option for the current time',
     });
   }
   const [key] = secretsOf(settings).keys;
@@ -31,7 +31,7 @@ export async function signCommand(context: Context, flags: SignFlags): Promise<n
   if (output.format === 'json' || output.format === 'ndjson') {
     await output.data({ schemaVersion: 1, timestamp, signature, headers }, { head: [], rows: [] });
   } else {
-    // As header lines on a terminal too: for `curl -H @-`.
+    // Header lines even on a terminal, for `curl -H @-`.
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
     await output.result(lines.join(''));
   }

@@ -14,7 +14,7 @@ import { json, serve, unreachableUrl } from '../../transport/serve.ts';
 import { until } from '../../until.ts';
 
 const secret = 'whook-Secret-0123456789';
-/** Two minutes before the clock of the tests. */
+/** Two minutes before the time of the fake clock. */
 const timestamp = '2026-01-15T11:58:00.000Z';
 const env = { RUNGATE_WEBHOOK_SECRET: secret };
 
@@ -37,11 +37,11 @@ interface Listening {
   out(): string;
   err(): string;
   stop(signal?: StopSignal): Promise<Result>;
-  /** Resolves once so many lines are on stdout. */
+  /** Resolves once stdout has `count` lines. */
   lines(count: number): Promise<string[]>;
 }
 
-/** Listens in this process, on a free port and on the clock of the tests. */
+/** Listens in this process, on a free port and with the fake clock. */
 async function listen(argv: readonly string[] = [], settings: Settings = {}): Promise<Listening> {
   let stop: (signal: StopSignal) => void = () => {};
   const { io, printed } = memoryIo({
@@ -77,19 +77,19 @@ async function listen(argv: readonly string[] = [], settings: Settings = {}): Pr
   return one;
 }
 
-interface Reply {
+interface SenderResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
 }
 
-/** Sends exactly these headers, in this order and spelling. */
+/** Sends exactly these headers, in this order and case. */
 function send(
   url: string,
   body: string | Uint8Array,
   headers: Record<string, string | string[]> = {},
   method = 'POST',
-): Promise<Reply> {
+): Promise<SenderResponse> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, headers, agent: false }, async (response) => {
       const chunks: Buffer[] = [];
@@ -110,8 +110,8 @@ const deliver = (url: string, body: string | Uint8Array, more: Record<string, st
 
 const body = '{"type":"run.completed","name":"Zoë"}';
 
-describe('webhooks listen shows each delivery', () => {
-  it('as tab-separated values: time, event, size, verdict, what the target answered', async () => {
+describe('the output of webhooks listen', () => {
+  it('has time, event, size, verdict and target status as tab-separated values', async () => {
     const on = await listen();
     expect(await deliver(on.url, body)).toMatchObject({ status: 204, body: '' });
     expect(await on.lines(1)).toEqual([
@@ -119,14 +119,14 @@ describe('webhooks listen shows each delivery', () => {
     ]);
   });
 
-  it('as JSON, whatever the secret is', async () => {
+  it('is valid JSON even if a secret is also a JSON value', async () => {
     const on = await listen(['--json'], { env: { RUNGATE_WEBHOOK_SECRET: 'null\n1234' } });
     await deliver(on.url, 'x'.repeat(1234));
     const [line = ''] = await on.lines(1);
     expect(JSON.parse(line)).toMatchObject({ event: null, bytes: '***', verdict: 'mismatch' });
   });
 
-  it('as one line of JSON', async () => {
+  it('is one line of JSON per delivery with --json', async () => {
     const on = await listen(['--json']);
     await deliver(on.url, body);
     const [line = ''] = await on.lines(1);
@@ -146,11 +146,11 @@ describe('webhooks listen shows each delivery', () => {
     });
   });
 
-  it('for a person on a terminal', async () => {
+  it('is one readable line per delivery on a terminal', async () => {
     const on = await listen([], { isTTY: true, env: { ...env, NO_COLOR: '1' } });
     await deliver(on.url, body);
     const [line = ''] = await on.lines(1);
-    expect(line).toMatch(/^12:00:00 {2}run\.completed +38 B {2}authentic +answered 204$/);
+    expect(line).toMatch(/^12:00:00 {2}run\.completed +38 B {2}authentic +responded 204$/);
   });
 
   it.each([
@@ -162,13 +162,13 @@ describe('webhooks listen shows each delivery', () => {
     ['null', '-'],
     ['not JSON', '-'],
     ['', '-'],
-  ])('the event of %s is %s', async (text, event) => {
+  ])('reads from the body %s the event %s', async (text, event) => {
     const on = await listen();
     await deliver(on.url, text);
     expect((await on.lines(1))[0]?.split('\t')[1]).toBe(event);
   });
 
-  it('hostile text cannot command a terminal or a CI', async () => {
+  it('escapes control characters and CI commands of the sender', async () => {
     const on = await listen();
     await deliver(
       on.url,
@@ -181,7 +181,7 @@ describe('webhooks listen shows each delivery', () => {
   });
 });
 
-describe('webhooks listen refuses what is not authentic', () => {
+describe('webhooks listen refuses', () => {
   it.each<[string, Record<string, string | string[]>, string]>([
     [
       'mismatch',
@@ -211,7 +211,7 @@ describe('webhooks listen refuses what is not authentic', () => {
       },
       'ahead',
     ],
-  ])('%s with 401, without reading its event', async (code, headers) => {
+  ])('a delivery with %s: it responds 401 and does not read the event', async (code, headers) => {
     const target = await serve(({ response }) => json(response, 200, {}));
     const on = await listen(['--forward-to', target.url]);
     expect(await send(on.url, body, headers)).toMatchObject({ status: 401 });
@@ -221,7 +221,7 @@ describe('webhooks listen refuses what is not authentic', () => {
     expect(target.seen).toHaveLength(0);
   });
 
-  it('by the tolerance that is given, and the names and secrets that are set', async () => {
+  it('deliveries older than --tolerance, and reads the configured headers and the tenant secret', async () => {
     const on = await listen(
       ['--tolerance', '1m', '--timestamp-header', 'X-T', '--signature-header', 'X-S', '--json'],
       { env: { RUNGATE_WEBHOOK_SECRET: secret, RUNGATE_TENANT_SECRET: 'tenant-secret-1' } },
@@ -233,23 +233,23 @@ describe('webhooks listen refuses what is not authentic', () => {
     expect(verdicts).toMatchObject([{ verdict: 'too_old' }, { verdict: 'authentic', secret: 'tenant' }]);
   });
 
-  it('405 for what is no POST', async () => {
+  it('methods other than POST with 405', async () => {
     const on = await listen();
-    const reply = await send(on.url, '', {}, 'GET');
-    expect(reply).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+    const response = await send(on.url, '', {}, 'GET');
+    expect(response).toMatchObject({ status: 405, headers: { allow: 'POST' } });
     expect(on.out()).toBe('');
-    expect(on.err()).toMatch(/a GET was answered with 405/);
+    expect(on.err()).toContain('refused the method GET (HTTP 405)');
   });
 
-  it('413 for a body over 10 MiB, by its length or by what comes', async () => {
+  it('bodies over 10 MiB with 413, by Content-Length or by the bytes received', async () => {
     const on = await listen(['--save', folder]);
-    const stated = connect(Number(new URL(on.url).port), '127.0.0.1');
-    stated.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10485761\r\n\r\n');
-    const answer = await new Promise<string>((resolve) =>
-      stated.once('data', (data) => resolve(String(data))),
+    const declared = connect(Number(new URL(on.url).port), '127.0.0.1');
+    declared.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10485761\r\n\r\n');
+    const response = await new Promise<string>((resolve) =>
+      declared.once('data', (data) => resolve(String(data))),
     );
-    stated.destroy();
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    declared.destroy();
+    expect(response).toMatch(/^HTTP\/1\.1 413 /);
     const chunked = connect(Number(new URL(on.url).port), '127.0.0.1');
     chunked.on('error', () => {});
     chunked.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nb00000\r\n');
@@ -261,8 +261,8 @@ describe('webhooks listen refuses what is not authentic', () => {
   });
 });
 
-describe('webhooks listen has room for 32 MiB at once', () => {
-  it('answers 503 beyond that, and takes deliveries again when there is room', async () => {
+describe('webhooks listen with 32 MiB of open bodies', () => {
+  it('responds 503, and accepts deliveries again once there is room', async () => {
     const on = await listen();
     const port = Number(new URL(on.url).port);
     const part = Buffer.alloc(9 * 1024 * 1024);
@@ -273,12 +273,12 @@ describe('webhooks listen has room for 32 MiB at once', () => {
       socket.write(head);
       socket.write(part);
     }
-    const answered = Promise.race(
+    const firstResponse = Promise.race(
       held.map(
         (socket) => new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data)))),
       ),
     );
-    expect(await answered).toMatch(/^HTTP\/1\.1 503 /);
+    expect(await firstResponse).toMatch(/^HTTP\/1\.1 503 /);
     expect((await on.lines(1))[0]).toMatch(/\ttoo_many\t-$/);
     for (const socket of held) socket.destroy();
     await vi.waitUntil(async () => (await deliver(on.url, body)).status === 204);
@@ -286,7 +286,7 @@ describe('webhooks listen has room for 32 MiB at once', () => {
 });
 
 describe('webhooks listen without a secret', () => {
-  it('shows deliveries as not verified, says so loudly, and decodes nothing', async () => {
+  it('warns, shows deliveries as not_verified, and decodes nothing', async () => {
     const on = await listen(['--json'], { env: {} });
     expect(on.err()).toMatch(/NOT VERIFIED: no webhook secret is set.*RUNGATE_WEBHOOK_SECRET/);
     expect(await deliver(on.url, body)).toMatchObject({ status: 204 });
@@ -297,7 +297,7 @@ describe('webhooks listen without a secret', () => {
     });
   });
 
-  it('forwards only when --forward-unverified says so: else 78, which names the variables', async () => {
+  it('exits with 78 for --forward-to without --forward-unverified, and names the variables', async () => {
     const target = await serve(({ response }) => json(response, 201, {}));
     const refused = await cli(['webhooks', 'listen', '--forward-to', target.url], { env: {} });
     expect(refused).toMatchObject({ code: 78, out: '' });
@@ -323,11 +323,11 @@ describe('webhooks listen --forward-to', () => {
     return { seen, port, url: `http://127.0.0.1:${port}`, close: () => server.close() };
   };
 
-  it('sends bytes and headers on unchanged but for those of the connection, and answers as the target', async () => {
+  it('forwards body and end-to-end headers unchanged, and passes the response back', async () => {
     const target = await rawServer();
     const on = await listen(['--forward-to', `${target.url}/hook?a=b`]);
     const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x7d]);
-    const reply = await send(on.url, bytes, {
+    const response = await send(on.url, bytes, {
       'X-Service-Timestamp': timestamp,
       'x-SERVICE-signature': sign(bytes),
       'X-Twice': ['1', '2'],
@@ -336,13 +336,13 @@ describe('webhooks listen --forward-to', () => {
       'X-Mine': 'hop',
       Connection: 'close, x-mine',
     });
-    expect(reply).toMatchObject({ status: 202, body: 'thanks ☕' });
-    expect(reply.headers).toMatchObject({ 'x-answer': 'a, b' });
-    expect(reply.headers).not.toHaveProperty('x-hop');
-    const [got] = target.seen;
-    expect(got?.url).toBe('/hook?a=b');
-    expect(got?.body).toEqual(bytes);
-    expect(got?.rawHeaders).toEqual([
+    expect(response).toMatchObject({ status: 202, body: 'thanks ☕' });
+    expect(response.headers).toMatchObject({ 'x-answer': 'a, b' });
+    expect(response.headers).not.toHaveProperty('x-hop');
+    const [received] = target.seen;
+    expect(received?.url).toBe('/hook?a=b');
+    expect(received?.body).toEqual(bytes);
+    expect(received?.rawHeaders).toEqual([
       'Host',
       `127.0.0.1:${target.port}`,
       'X-Service-Timestamp',
@@ -380,7 +380,7 @@ describe('webhooks listen --forward-to', () => {
     ['HTTP/1.1 200 OK\r\nX-Odd: a\u007fb\r\nContent-Length: 0\r\n\r\n'],
     ['HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
     ['nonsense'],
-  ])('answers 502 for %j, and goes on', async (raw) => {
+  ])('responds 502 for %j, and keeps running', async (raw) => {
     const target = createTcpServer((socket) => {
       socket.on('error', () => {}).once('data', () => socket.end(raw));
     });
@@ -392,21 +392,21 @@ describe('webhooks listen --forward-to', () => {
     target.close();
   });
 
-  it('that leads back under another name ends with the first delivery, which gets 508', async () => {
+  it('detects its own address under another name, and responds 508', async () => {
     const relay = createTcpServer();
     await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
     const { port } = relay.address() as { port: number };
     await new Promise((resolve) => relay.close(resolve));
-    // An address of this machine that is not a loopback address, where there is one.
+    // An address of this machine that is not a loopback address; some machines have none.
     const address = Object.values(networkInterfaces())
       .flatMap((all) => all ?? [])
       .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
     if (address === undefined) return;
     const argv = ['--host', '0.0.0.0', '--port', String(port), '--forward-to', `http://${address}:${port}/`];
     const on = await listen(argv);
-    const reply = await deliver(`http://127.0.0.1:${port}`, body);
-    expect(reply.status).toBe(508);
-    expect(on.err()).toContain('--forward-to leads back here');
+    const response = await deliver(`http://127.0.0.1:${port}`, body);
+    expect(response.status).toBe(508);
+    expect(on.err()).toContain('--forward-to points to this listener');
     expect(await on.lines(1)).toEqual([expect.stringMatching(/\tauthentic\t508$/)]);
   });
 
@@ -426,22 +426,22 @@ describe('webhooks listen --forward-to', () => {
     ['127.0.0.1', '[::ffff:7f00:1]'],
     ['127.0.0.1', '[::ffff:0.0.0.0]'],
     ...(hasIpv6 ? [['::1', '[::1]'] as const, ['::', '[::]'] as const, ['::', '127.0.0.1'] as const] : []),
-  ] as const)('on %s gets 508 from itself as the target, spelled %s', async (host, target) => {
+  ] as const)('detects, listening on %s, that the target %s is the listener itself', async (host, target) => {
     const { port } = new URL(await unreachableUrl());
     const on = await listen(['--host', host, '--port', port, '--forward-to', `http://${target}:${port}/x`]);
     expect(await deliver(on.url.replace('[::]', '[::1]'), body)).toMatchObject({ status: 508 });
-    expect(on.err()).toContain('--forward-to leads back here');
+    expect(on.err()).toContain('--forward-to points to this listener');
   });
 
-  it('answers 502 where nobody listens, or the target breaks off', async () => {
+  it('responds 502 if the target refuses or closes the connection', async () => {
     const broken = await serve(({ socket }) => socket.destroy());
     for (const [url, fault] of [
       [await unreachableUrl(), 'refused'],
-      [broken.url, 'broken off'],
+      [broken.url, 'connection closed'],
     ]) {
       const on = await listen(['--forward-to', url ?? '', '--json']);
-      const reply = await deliver(on.url, body);
-      expect(reply).toMatchObject({ status: 502, body: expect.stringContaining(String(fault)) });
+      const response = await deliver(on.url, body);
+      expect(response).toMatchObject({ status: 502, body: expect.stringContaining(String(fault)) });
       expect(JSON.parse((await on.lines(1))[0] ?? '')).toMatchObject({
         forward: { status: null, fault },
         status: 502,
@@ -449,7 +449,7 @@ describe('webhooks listen --forward-to', () => {
     }
   });
 
-  it('to https with an own CA, and never to a certificate that nobody vouches for', async () => {
+  it('trusts the certificates of --ca-file, and rejects an untrusted one', async () => {
     const pem = (name: string) =>
       readFileSync(new URL(`../../transport/tls/${name}`, import.meta.url), 'utf8');
     const target = createTlsServer(
@@ -461,9 +461,9 @@ describe('webhooks listen --forward-to', () => {
     const files = { 'ca.pem': pem('ca.pem') };
     const trusting = await listen(['--forward-to', url, '--ca-file', 'ca.pem'], { files });
     expect(await deliver(trusting.url, body)).toMatchObject({ status: 200, body: 'safe' });
-    const wary = await listen(['--forward-to', url]);
-    expect(await deliver(wary.url, body)).toMatchObject({ status: 502 });
-    expect((await wary.lines(1))[0]).toMatch(/UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/);
+    const strict = await listen(['--forward-to', url]);
+    expect(await deliver(strict.url, body)).toMatchObject({ status: 502 });
+    expect((await strict.lines(1))[0]).toMatch(/UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/);
     expect((await cli(['webhooks', 'listen', '--forward-to', url, '--ca-file', 'gone'], { env })).code).toBe(
       78,
     );
@@ -471,10 +471,10 @@ describe('webhooks listen --forward-to', () => {
     target.close();
   });
 
-  it('--forward-unverified sends on what is not authentic too, and warns', async () => {
+  it('with --forward-unverified, warns and forwards deliveries that are not authentic', async () => {
     const target = await serve(({ response }) => json(response, 200, {}));
     const on = await listen(['--forward-to', target.url, '--forward-unverified']);
-    expect(on.err()).toMatch(/what is not authentic is forwarded too/);
+    expect(on.err()).toMatch(/deliveries that are not authentic are forwarded too/);
     expect(await send(on.url, body)).toMatchObject({ status: 200 });
     expect((await on.lines(1))[0]).toMatch(/\tmissing_header\t200$/);
   });
@@ -488,7 +488,7 @@ describe('webhooks listen --save', () => {
       ...settings,
     });
 
-  it('keeps each as the request that it was, for its owner alone, and verify reads it back', async () => {
+  it('saves each request as a private file that webhooks verify can read', async () => {
     const path = join(folder, 'new', 'deep');
     const on = await listen(['--save', path, '--json']);
     const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x7d]);
@@ -521,7 +521,7 @@ describe('webhooks listen --save', () => {
     ]);
   });
 
-  it('keeps 1000 of those that are not authentic, says so, and every authentic one', async () => {
+  it('saves at most 1000 unverified deliveries, reports the limit once, and saves every authentic one', async () => {
     const on = await listen(['--save', folder]);
     const agent = new Agent({ keepAlive: true });
     const forged = () =>
@@ -537,17 +537,17 @@ describe('webhooks listen --save', () => {
     await on.lines(1006);
     agent.destroy();
     expect(readdirSync(folder)).toHaveLength(1001);
-    expect(on.err().match(/not kept: 1000 files or 100 MiB/g)).toHaveLength(1);
+    expect(on.err().match(/not saved: 1000 files or 100 MiB/g)).toHaveLength(1);
   });
 
-  it('keeps 100 MiB of those that are not authentic', async () => {
+  it('saves at most 100 MiB of unverified deliveries', async () => {
     const on = await listen(['--save', folder]);
     for (let count = 0; count < 11; count += 1) await send(on.url, Buffer.alloc(10 * 1024 * 1024 - 1));
     await on.lines(11);
     expect(readdirSync(folder)).toHaveLength(9);
   });
 
-  it('writes over nothing', async () => {
+  it('never overwrites a file', async () => {
     const name = '20260115T120000.000Z-0001.http';
     writeFileSync(join(folder, name), 'mine');
     const on = await listen(['--save', folder]);
@@ -556,21 +556,21 @@ describe('webhooks listen --save', () => {
     expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
   });
 
-  it('a file that cannot be written is said, and the delivery goes on', async () => {
+  it('reports a file that cannot be written, and still handles the delivery', async () => {
     const on = await listen(['--save', join(folder, 'gone')]);
     rmSync(join(folder, 'gone'), { recursive: true });
     expect(await deliver(on.url, body)).toMatchObject({ status: 204 });
     expect((await on.lines(1))[0]).toMatch(/\tauthentic\t-$/);
-    expect(on.err()).toMatch(/not kept: .* cannot be written \(ENOENT\)/);
+    expect(on.err()).toMatch(/not saved: cannot write .* \(ENOENT\)/);
   });
 });
 
-describe('webhooks listen ends', () => {
+describe('webhooks listen', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['SIGHUP', 129],
-  ] as const)('%s with %i, whatever is open', async (signal, code) => {
+  ] as const)('ends at once on %s with exit code %i, even with open connections', async (signal, code) => {
     const target = await serve(() => {});
     const on = await listen(['--forward-to', target.url]);
     const idle = connect(Number(new URL(on.url).port), '127.0.0.1');
@@ -578,14 +578,14 @@ describe('webhooks listen ends', () => {
     const half = connect(Number(new URL(on.url).port), '127.0.0.1');
     half.on('error', () => {});
     half.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc');
-    const waiting = deliver(on.url, body).catch(() => 'broken off');
+    const waiting = deliver(on.url, body).catch(() => 'connection closed');
     await until(() => target.seen.length > 0);
     expect((await on.stop(signal)).code).toBe(code);
-    expect(await waiting).toBe('broken off');
+    expect(await waiting).toBe('connection closed');
     await expect(deliver(on.url, body)).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it('when nobody reads any more: that is no error', async () => {
+  it('ends with exit code 0 when the reader of its output has gone', async () => {
     const { io } = memoryIo({ env, clock: fakeClock(), closed: true });
     const { port } = new URL(await unreachableUrl());
     const ended = main(['webhooks', 'listen', '--port', port], io);
@@ -594,35 +594,35 @@ describe('webhooks listen ends', () => {
   });
 });
 
-describe('webhooks listen: a mistake in the call is said before anything is received', () => {
+describe('webhooks listen, before it receives anything,', () => {
   it.each<[string, readonly string[], RegExp]>([
-    ['a port that is none', ['--port', '70000'], /65535/],
+    ['an invalid port', ['--port', '70000'], /65535/],
     ['an empty host', ['--host', ''], /--host is empty/],
-    ['a target that is no URL', ['--forward-to', 'localhost:3000/x y'], /--forward-to/],
+    ['a target that is not a URL', ['--forward-to', 'localhost:3000/x y'], /--forward-to/],
     ['a target without a scheme', ['--forward-to', '3000'], /not a URL/],
-    ['a target of another scheme', ['--forward-to', 'ftp://x/'], /ftp: is not http/],
-    ['a target with a password', ['--forward-to', 'http://u:hunter22@x/'], /has a password/],
-    ['--forward-unverified alone', ['--forward-unverified'], /add --forward-to/],
+    ['a target with another scheme', ['--forward-to', 'ftp://x/'], /ftp: is not http/],
+    ['a target with a password', ['--forward-to', 'http://u:hunter22@x/'], /contains a credential/],
+    ['--forward-unverified without --forward-to', ['--forward-unverified'], /add --forward-to/],
     ['a tolerance of 0', ['--tolerance', '0'], /above 0/],
-    ['a folder that is a file', ['--save', '/etc/hostname/x'], /cannot be made/],
-  ])('%s is 64', async (_what, argv, message) => {
+    ['a folder inside a file', ['--save', '/etc/hostname/x'], /cannot create/],
+  ])('rejects %s with exit code 64', async (_what, argv, message) => {
     const { code, out, err } = await cli(['webhooks', 'listen', '--port', '0', ...argv], { env });
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toMatch(message);
     expect(err).not.toContain('hunter22');
   });
 
-  it('a port that is taken is 78, and so is an address of another machine', async () => {
+  it('exits with 78 for a port in use, and for an address of another machine', async () => {
     const taken = await serve(() => {});
     const { port } = new URL(taken.url);
     const first = await cli(['webhooks', 'listen', '--port', port], { env });
     expect(first).toMatchObject({ code: 78, out: '' });
-    expect(first.err).toMatch(/already taken[\s\S]*--port 0/);
+    expect(first.err).toMatch(/already in use[\s\S]*--port 0/);
     expect((await cli(['webhooks', 'listen', '--port', '0', '--host', '192.0.2.1'], { env })).code).toBe(78);
   });
 
-  it('an address that others can reach is warned of', async () => {
+  it('warns about an address that other machines can reach', async () => {
     const on = await listen(['--host', '0.0.0.0']);
-    expect(on.err()).toMatch(/warning: listening on 0\.0\.0\.0: others than this machine/);
+    expect(on.err()).toMatch(/warning: listening on 0\.0\.0\.0: other machines can reach it/);
   });
 });
