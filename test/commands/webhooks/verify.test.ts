@@ -83,7 +83,7 @@ describe('webhooks verify accepts an authentic delivery', () => {
     expect((await verify(signed, { env: two })).err).toContain('the webhook secret (2 of 2)');
   });
 
-  it('signed with the tenant secret, and ignores the webhook secret if a tenant secret is set', async () => {
+  it('signed with the tenant secret, which replaces the webhook secret', async () => {
     const both = { RUNGATE_WEBHOOK_SECRET: secret, RUNGATE_TENANT_SECRET: 'tenant-secret-1' };
     expect(await verdict(signed, { env: both })).toMatchObject({ exit: 1, code: 'mismatch', secret: null });
     const byTenant = ['--timestamp', timestamp, '--signature', sign(body, 'tenant-secret-1')];
