@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { rows } from '../../src/ci/provider.ts';
 import { type Description, descriptions, type Fixture, fixtures, places } from './provider-fixtures.ts';
 
-/** A cell of a table: text as code, so that no character of it is markup. */
+/** Returns a table cell with the text as code, so that none of it is markup. */
 function cell(value: string | number | null): string {
   return value === null ? '' : `\`${String(value).replaceAll('|', '\\|')}\``;
 }
@@ -59,33 +59,33 @@ function sectionOf(place: (typeof places)[number]): string {
   return lines.join('\n');
 }
 
-// With --update this test writes the file that it otherwise compares.
-test('docs/ci-detection.md is what the fixtures say now; `npx vitest run test/ci/provider-docs.test.ts --update` writes it', async () => {
-  const intro = `# What is known of the CI
+// With --update, this test writes the page. Otherwise it compares it.
+test('docs/ci-detection.md matches the fixtures; `npx vitest run test/ci/provider-docs.test.ts --update` writes it', async () => {
+  const intro = `# CI detection
 
-<!-- Made from fixtures/ci by test/ci/provider-docs.test.ts. Do not edit: change a fixture and run the test with --update. -->
+<!-- Written by test/ci/provider-docs.test.ts from fixtures/ci. Do not edit: change a fixture and run the test with --update. -->
 
-\`rungate run trigger\` fills in repository, ref, commit, event and the pipeline's URL from the environment of the CI
-that it runs in, and makes its idempotency key from the run, the job, the step and the cell of a matrix. What a CI does
-not say is left out: nothing is guessed. Where several CIs fit, the one that runs inside the other counts, in this order:
+\`rungate run trigger\` reads the repository, ref, commit, event and URL of the pipeline from the CI's environment variables. It makes its
+idempotency key from the run, the job, the step and the matrix cell. Facts that the CI does not provide are left out: nothing is guessed. If
+the environment matches several CIs, the first one in this order wins, so that a CI that runs inside another comes before it:
 ${rows.map((row) => row.provider).join(', ')}.
 
-- **The commit of a pull request is its head**, never the merge that the CI made up. In GitHub Actions the head is in
-  the file that GITHUB_EVENT_PATH names alone; where that cannot be read there is no commit. In Jenkins it is known from
-  two plugins and where the branch's name ends in \`-head\`.
-- **Git is asked** for what is missing: the remote's owner and name, the branch, the commit; for a pull request for the
-  remote alone, since what is checked out may be the merge.
-- **An event** is what set the pipeline off. Where a CI names no cause but builds a tag or a pull request, it is that.
-- **Credentials** in addresses are taken out, and an address that has an \`@\` where none belongs is not used at all.
-- **A fork** is recognised by comparing the repository that a change comes from with the one that it goes to, or where the CI says so
-  itself; the environments below that count as a fork's are marked so. Where one of the two cannot be read, as for a fork that was deleted, it
-  counts as a fork. Bitbucket runs no pipeline for a fork. CodeBuild, Drone, TeamCity and Woodpecker do not say: set \`RUNGATE_API_URL\` there.
-- Values with control characters, or longer than 1000 characters, are not used.
+- **Commits.** The commit of a pull request is its head, never the merge commit that the CI generates. In GitHub Actions, only the file that
+  GITHUB_EVENT_PATH names contains the head; if it cannot be read, there is no commit. In Jenkins, the head is known with two plugins, and if
+  the name of the branch ends in \`-head\`.
+- **Git** fills in missing facts: the owner and name from the remote, the branch and the commit. In a pull request only the remote is
+  used, since the working copy may be the merge commit.
+- **Events.** The event is the cause of the pipeline. If the CI provides no event but builds a tag or a pull request, that is the event.
+- **Credentials** in addresses are removed. An address with an unexpected \`@\` is not used at all.
+- **Forks.** rungate compares the repository that a change comes from with the one that it goes to, or reads a variable of the CI that says so. If one of
+  the two cannot be read, as after a fork was deleted, the change counts as a fork's. The tables mark these environments with (fork). Bitbucket runs no
+  pipeline for a fork. CodeBuild, Drone, TeamCity and Woodpecker do not show whether a change comes from a fork: set \`RUNGATE_API_URL\`
+  there.
+- **Invalid values**, with control characters or longer than 1000 characters, are not used.
 
-Each table shows environments (\`fixtures/ci\`) and what is derived from them. They are written after the
-providers' documentation, with example values: each has only variables that its provider sets, and
-\`fixtures/ci/<provider>/variables.txt\` lists those with the source of the list. What a provider sets and does not
-document was taken from recorded runs of others, and is marked so there.
+Each table shows environments (\`fixtures/ci\`) and the facts that rungate derives from them. The environments follow the documentation of the
+providers, with example values, and contain only variables that the provider sets. \`fixtures/ci/<provider>/variables.txt\` lists these
+variables with their source. A few variables are set but not documented: their source is a recorded run or the source code of the CI.
 `;
   const text = [intro, ...places.map(sectionOf)].join('\n');
   await expect(`${text.trimEnd()}\n`).toMatchFileSnapshot('../../docs/ci-detection.md');
