@@ -14,7 +14,7 @@ afterEach(async () => {
   folders = [];
 });
 
-/** A fresh folder for temporary files: what every job of a hosted runner starts with. */
+/** Returns an empty temporary folder, as each job of a hosted runner has. */
 function temp(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-job-'));
   folders.push(folder);
@@ -34,7 +34,7 @@ interface Place {
   folder?: string;
 }
 
-/** GitHub Actions, as it sets its variables for one step of one attempt of a job. */
+/** Returns the variables of GitHub Actions for one step of one attempt of a job. */
 function github({ attempt = 1, job = 'e2e', step = '__run', runId = '4711', folder = temp() }: Place = {}) {
   const env = {
     GITHUB_ACTIONS: 'true',
@@ -56,7 +56,7 @@ function github({ attempt = 1, job = 'e2e', step = '__run', runId = '4711', fold
   return on.with({ env });
 }
 
-/** GitLab, which numbers jobs and does not count attempts. */
+/** Returns the variables of GitLab, which numbers jobs but does not count attempts. */
 function gitlab(jobId: string) {
   const env = {
     GITLAB_CI: 'true',
@@ -85,14 +85,14 @@ describe('a retried job', () => {
   beforeEach(() => serve({ outcome: ['stuck', 'passed'] }));
 
   it('attaches to its run while that is in progress', async () => {
-    // Attempt 1 gives up, and leaves its run going.
+    // Attempt 1 times out and leaves its run going.
     await github({ attempt: 1 })(...gate, '--max-attempts', '1');
     const second = await report(github({ attempt: 2 })(...gate, '--max-attempts', '1'));
     expect(runs()).toHaveLength(1);
     expect(second.run).toMatchObject({ runId: runs()[0]?.id, reattached: true });
   });
 
-  it('attempt 3 finds the run that attempt 2 has left', async () => {
+  it('attaches in attempt 3 to the run of attempt 2', async () => {
     on.mock.state.plan.outcomes = ['failed', 'stuck', 'passed'];
     expect((await github({ attempt: 1 })(...gate)).code).toBe(1);
     await github({ attempt: 2 })(...gate, '--max-attempts', '1');
@@ -102,7 +102,7 @@ describe('a retried job', () => {
   });
 
   it.each(['failed', 'passed', 'cancelled', 'blocked'] as const)(
-    'never takes a run that has ended as %s',
+    'never uses a run that has ended as %s',
     async (outcome) => {
       on.mock.state.plan.outcomes = [outcome, 'failed'];
       const first = await report(github({ attempt: 1 })(...gate));
@@ -116,7 +116,7 @@ describe('a retried job', () => {
     },
   );
 
-  it('sends the same body in every attempt: one key never comes with two', async () => {
+  it('sends the same body in every attempt, since a key belongs to one body', async () => {
     await github({ attempt: 1 })(...gate, '--max-attempts', '1');
     await github({ attempt: 2 })(...gate, '--max-attempts', '1');
     const [first, second] = on.mock.requests.filter((request) => request.endpoint === 'run.trigger');
@@ -130,7 +130,7 @@ describe('a retried job', () => {
     });
   });
 
-  it('a job that was killed before it could create anything leaves nothing to attach to', async () => {
+  it('starts its own run if the first attempt was killed before its create', async () => {
     const second = await report(github({ attempt: 2 })(...gate, '--max-attempts', '1'));
     expect(second.run.reattached).toBe(false);
     expect(runs()).toHaveLength(1);
@@ -138,7 +138,7 @@ describe('a retried job', () => {
 });
 
 describe('one job', () => {
-  it('that gates twice makes two runs: test, deploy, test', async () => {
+  it('starts two runs if it gates twice: test, deploy, test', async () => {
     await serve({ outcome: ['passed', 'failed'] });
     const folder = temp();
     expect((await github({ folder })(...gate)).code).toBe(0);
@@ -146,7 +146,7 @@ describe('one job', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('that gates twice and is retried makes two more, and takes no green of before', async () => {
+  it('starts two more runs if it gates twice and is retried, and does not reuse an earlier pass', async () => {
     await serve({ outcome: ['passed', 'failed', 'failed', 'failed'] });
     const first = temp();
     await github({ folder: first })(...gate);
@@ -157,7 +157,7 @@ describe('one job', () => {
     expect(runs()).toHaveLength(4);
   });
 
-  it('with a retry loop in one step: a new run after a red, the same run after a time-out', async () => {
+  it('starts a new run after a failure and attaches after a timeout, in a retry loop within a step', async () => {
     await serve({ outcome: ['failed', 'stuck', 'passed'] });
     const folder = temp();
     expect((await github({ folder })(...gate)).code).toBe(1);
@@ -167,7 +167,7 @@ describe('one job', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('that only starts runs starts one each time', async () => {
+  it('starts a run each time if it does not wait', async () => {
     await serve({ outcome: 'stuck' });
     const folder = temp();
     const ids = [await github({ folder })(...trigger), await github({ folder })(...trigger)].map(
@@ -176,7 +176,7 @@ describe('one job', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('another job, another step, another pipeline, another body, another salt: another run each', async () => {
+  it('starts another run for another job, step, pipeline, body or salt', async () => {
     await serve({ outcome: 'stuck' });
     const flags = ['--max-attempts', '1'];
     await github()(...gate, ...flags);
@@ -191,8 +191,8 @@ describe('one job', () => {
   });
 });
 
-describe('a CI that numbers jobs and not attempts', () => {
-  it('a retried job attaches while its run is in progress', async () => {
+describe('in a CI that numbers jobs and not attempts, a retried job', () => {
+  it('attaches to its run while that is in progress', async () => {
     await serve({ outcome: 'stuck' });
     await gitlab('5001')(...gate, '--max-attempts', '1');
     const retried = await report(gitlab('5002')(...gate, '--max-attempts', '1'));
@@ -200,7 +200,7 @@ describe('a CI that numbers jobs and not attempts', () => {
     expect(retried.run.reattached).toBe(true);
   });
 
-  it('and makes a new run when it had ended', async () => {
+  it('starts a new run if the first one has ended', async () => {
     await serve({ outcome: ['failed', 'passed', 'failed'] });
     expect((await gitlab('5001')(...gate)).code).toBe(1);
     expect((await gitlab('5002')(...gate)).code).toBe(0);
@@ -209,15 +209,15 @@ describe('a CI that numbers jobs and not attempts', () => {
   });
 });
 
-describe('a service that does not say whether it replayed', () => {
-  /** Takes the header out of every reply to a create. */
+describe('if the service does not send Idempotency-Replayed, a retried job', () => {
+  /** Removes the header from every response to a create. */
   function silent() {
     for (let i = 0; i < 20; i += 1) {
       on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
     }
   }
 
-  it('a run that has ended is not taken all the same', async () => {
+  it('does not use a run that has ended', async () => {
     await serve({ outcome: ['passed', 'failed'] });
     silent();
     await github({ attempt: 1 })(...gate);
@@ -225,7 +225,7 @@ describe('a service that does not say whether it replayed', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('a run in progress is attached to', async () => {
+  it('attaches to a run in progress', async () => {
     await serve({ outcome: 'stuck' });
     silent();
     await github({ attempt: 1 })(...gate, '--max-attempts', '1');
@@ -235,13 +235,13 @@ describe('a service that does not say whether it replayed', () => {
   });
 });
 
-describe('when the first look at a run fails', () => {
+describe('if the first read of a run fails', () => {
   const faults: Fault = { kind: 'status', status: 500, endpoint: 'run.status', times: 99 };
 
   it.each([
     ['with --wait', [...gate, '--max-attempts', '4']],
     ['without --wait', [...trigger, '--json']],
-  ])('%s the command fails: the run may be an old one', async (_name, argv) => {
+  ])('the command fails %s, since the run may be an old one', async (_name, argv) => {
     await serve({ outcome: 'passed', duration: 0 });
     await github({ attempt: 1 })(...gate);
     on.mock.faults.add(faults);
@@ -250,14 +250,14 @@ describe('when the first look at a run fails', () => {
   });
 });
 
-describe('a run that was found, and whose state is not clear at once', () => {
+describe('a run that was found, but whose state is unclear at first', () => {
   const unclear: [string, Fault][] = [
     ['an unknown state', { kind: 'patch', merge: { state: 'defrosting' }, endpoint: 'run.status' }],
     ['no state', { kind: 'reply', text: '{}', endpoint: 'run.status' }],
     ['a 404 that passes', { kind: 'status', status: 404, endpoint: 'run.status' }],
   ];
 
-  it.each(unclear)('is looked at again, and never taken when it had ended: %s', async (_name, fault) => {
+  it.each(unclear)('is read again, and never used if it had ended: %s', async (_name, fault) => {
     await serve({ outcome: ['passed', 'failed'], duration: 1000 });
     expect((await github({ attempt: 1 })(...gate)).code).toBe(0);
     on.mock.faults.add(fault);
@@ -273,7 +273,7 @@ describe('a run that was found, and whose state is not clear at once', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('without --wait the command fails if the service never sends a state', async () => {
+  it('fails the command without --wait if the service never sends a state', async () => {
     await serve({ outcome: ['passed', 'failed'], duration: 1000 });
     await github({ attempt: 1 })(...gate);
     on.mock.faults.add({ kind: 'reply', text: '{}', endpoint: 'run.status', times: 3 });
@@ -282,7 +282,7 @@ describe('a run that was found, and whose state is not clear at once', () => {
 });
 
 describe('--explain-key', () => {
-  it('prints the ingredients in a CI, and no secret', async () => {
+  it('prints the ingredients in a CI, without secrets', async () => {
     await serve({ outcome: 'stuck' });
     const { err, out } = await github({ attempt: 2 })(
       ...trigger,
@@ -311,7 +311,7 @@ describe('--explain-key', () => {
   });
 });
 
-it('a run that is cancelled is told why, and in which job', async () => {
+it('sends the cause and the job with a cancellation', async () => {
   await serve({ outcome: 'stuck' });
   await github()(...gate, '--timeout', '30s', '--cancel-on-timeout');
   expect(runs()[0]?.cancelled?.reason).toBe(
@@ -319,7 +319,7 @@ it('a run that is cancelled is told why, and in which job', async () => {
   );
 });
 
-it('the look at a run that is not waited for outlasts a rate limit', async () => {
+it('waits out a rate limit for the first read without --wait', async () => {
   await serve({ outcome: 'stuck' });
   on.mock.faults.add({ kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger' });
   on.mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.status', times: 6 });

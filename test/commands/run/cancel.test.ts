@@ -15,21 +15,21 @@ const cancelled = async (response: unknown) => {
   return err;
 };
 
-describe('run cancel says what the response shows of the run, with one request', () => {
+describe('run cancel sends one request and reports the state in the response:', () => {
   it.each([
     [
-      'that it had ended',
+      'a run that had ended',
       { state: 'completed', failed: 0, blocked: 0 },
       'run r-1 had already completed, so there was nothing to cancel\n',
     ],
     [
-      'that it had ended, without counts',
+      'a run that had ended, without counts',
       { runId: 'r-1', state: 'completed' },
       'run r-1 had already completed, so there was nothing to cancel\n',
     ],
-    ['that it is cancelled', { state: 'cancelled', failed: 1, blocked: 0 }, 'run r-1 is cancelled\n'],
+    ['a cancelled run', { state: 'cancelled', failed: 1, blocked: 0 }, 'run r-1 is cancelled\n'],
     [
-      'that it goes on',
+      'a run in progress',
       { state: 'in_progress' },
       'the service accepted the request to cancel run r-1; its state is in_progress\n',
     ],

@@ -8,7 +8,7 @@ afterEach(() => on?.close());
 const onInterval =
   / later, after the deadline: increase --timeout, or read more often with a shorter --interval, unless/;
 
-describe('a timeout says why the wait ended before its limit, and what to do', () => {
+describe('a timeout reports why the wait ended before the deadline, and what to do:', () => {
   it.each<[string, readonly string[], MockOptions, RegExp, boolean]>([
     ['a long interval', ['--interval', '40s'], {}, onInterval, true],
     [

@@ -20,12 +20,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 interface Watched {
   code: number;
   out: string;
-  /** What the terminal got, all of it. */
+  /** Everything that was written to the terminal. */
   written: string;
   screen: TestScreen;
 }
 
-/** Runs a command before a terminal of memory, on the fake clock; each of its sleeps is a beat of the view. */
+/** Runs a command with a terminal in memory, on the fake clock. Each sleep draws the view once. */
 async function watch(
   argv: readonly string[],
   settings: Settings = {},
@@ -66,7 +66,7 @@ async function watch(
   return { code, out: printed().out, written: written(), screen } satisfies Watched;
 }
 
-describe('the view of a wait, before a terminal', () => {
+describe('the live view of a wait', () => {
   it('shows the run in place of one that was discarded', async () => {
     on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
     const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_JOB: 'e2e' };
@@ -81,7 +81,7 @@ describe('the view of a wait, before a terminal', () => {
     expect(written).toContain(`created run: ${own} (shop / checkout)`);
   });
 
-  it('shows each run, and leaves nothing but the notes', async () => {
+  it('shows each run, and leaves only the notes', async () => {
     on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
     const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
     const { code, out, written, screen } = await watch(['run', 'wait', ...ids]);
@@ -92,7 +92,7 @@ describe('the view of a wait, before a terminal', () => {
     for (const id of ids) expect(out).toContain(id);
   });
 
-  it('shows names, and ids beside them where there is room', async () => {
+  it('shows names, and ids next to them if they fit', async () => {
     on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
     const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
     const argv = ['run', 'wait', ...ids, '--name', 'shop / a', '--name', 'shop / 日本語'];
@@ -104,7 +104,7 @@ describe('the view of a wait, before a terminal', () => {
     expect(written).not.toMatch(/• .*run_/);
   });
 
-  it('a note that comes in between stays, above it', async () => {
+  it('keeps a note above it', async () => {
     on = await stage({ outcome: 'passed', duration: 25_000 });
     const id = (await on.rungate(...trigger)).out.trim();
     on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status' });
@@ -118,7 +118,7 @@ describe('the view of a wait, before a terminal', () => {
     ['failed', 'warn'],
     ['cancelled', 'warn'],
     ['timeout', 'fail'],
-  ] as const)('marks a run that %s, where counts may pass, as %s', (verdict, phase) => {
+  ] as const)('shows a run that %s as %s if the policy lets its counts pass', (verdict, phase) => {
     const outcome = { verdict } as WatchedRun['outcome'];
     const policy = resolvePolicy({ on: { failed: 'pass', cancelled: 'pass' } });
     const moment = { now: 0, stopping: false, maxAttempts: 1, policy, redact: (text: string) => text };
@@ -127,10 +127,10 @@ describe('the view of a wait, before a terminal', () => {
 
   it.each([
     ['TERM=dumb', { env: { TERM: 'dumb' } }, []],
-    ['in a CI that lends its jobs a terminal', { env: { CI: 'true' } }, []],
-    ['where there is no terminal', { isTTY: false }, []],
+    ['in a CI whose jobs have a terminal', { env: { CI: 'true' } }, []],
+    ['without a terminal', { isTTY: false }, []],
     ['with --quiet', {}, ['--quiet']],
-  ] as const)('there is none %s', async (_name, settings, flags) => {
+  ] as const)('does not appear %s', async (_name, settings, flags) => {
     on = await stage({ outcome: 'passed', duration: 25_000 });
     const id = (await on.rungate(...trigger)).out.trim();
     const { code, written } = await watch(['run', 'wait', id, ...flags], settings);
@@ -141,17 +141,17 @@ describe('the view of a wait, before a terminal', () => {
     else expect(written).toBe('');
   });
 
-  it('with colours unless NO_COLOR is set', async () => {
+  it('has colours unless NO_COLOR is set', async () => {
     on = await stage({ outcome: 'failed', duration: 15_000 });
     const id = (await on.rungate(...trigger)).out.trim();
     const plain = await watch(['run', 'wait', id]);
-    // The only sequences are those that move and clear.
+    // The only escape sequences move the cursor and clear lines.
     expect(plain.written).not.toMatch(/\u001b\[[\d;]*m/);
     const painted = await watch(['run', 'wait', id], { env: { NO_COLOR: undefined } });
     expect(painted.written).toMatch(/\u001b\[31m✗ gate failed/);
   });
 
-  it('a link is drawn only to a web address', async () => {
+  it('links only to web addresses', async () => {
     const env = { FORCE_HYPERLINK: '1' };
     on = await stage({ outcome: 'passed', duration: 15_000 });
     const id = (await on.rungate(...trigger)).out.trim();
@@ -164,7 +164,7 @@ describe('the view of a wait, before a terminal', () => {
     expect(hostile.out).not.toContain('\u001b');
   });
 
-  it('a secret that the service sends back is not drawn', async () => {
+  it('does not show a secret that the service sends back', async () => {
     on = await stage({ outcome: 'stuck' });
     const id = (await on.rungate(...trigger)).out.trim();
     const state = `is ${on.mock.apiKey}`;
@@ -198,19 +198,19 @@ describe('the result on a terminal', () => {
     return { id, lines: printed().out.split('\n'), err: printed().err };
   };
 
-  it('has the address in its run’s line where there is room', async () => {
+  it('has the address in the line of its run if it fits', async () => {
     const { id, lines } = await result(140);
     expect(lines[0]).toMatch(/^RUN\s+VERDICT {2}STATE {6}FAILED {2}BLOCKED {2}URL$/);
     expect(lines[1]).toMatch(new RegExp(`^${id} {2}failed {3}completed {7}2 {8}0 {2}https://\\S+/${id}$`));
   });
 
-  it('else below, and never broken', async () => {
+  it('otherwise has the address below, never broken', async () => {
     const { id, lines } = await result(80);
     expect(lines[2]).toMatch(new RegExp(`^${id} {2}failed {3}completed {7}2 {8}0$`));
     expect(lines[3]).toMatch(new RegExp(`^ {2}https://\\S+/${id}$`));
   });
 
-  it('has the name, and the id to copy', async () => {
+  it('has the name and the id', async () => {
     const named = await result(140, 'failed', '--name', 'shop / checkout');
     expect(named.lines[0]).toMatch(/^RUN {14}ID {16}VERDICT {2}STATE {6}FAILED {2}BLOCKED {2}URL$/);
     expect(named.lines[1]).toMatch(
@@ -225,7 +225,7 @@ describe('the result on a terminal', () => {
     ]);
   });
 
-  it('and one under the other where the terminal is narrow', async () => {
+  it('has them below each other on a narrow terminal', async () => {
     const { id, lines } = await result(30);
     expect(lines).toEqual([
       `${id}  failed`,
@@ -254,7 +254,7 @@ describe('the result on a terminal', () => {
     },
   );
 
-  it('says in words what the codes 2 and 4 mean', async () => {
+  it('explains the exit codes 2 and 4', async () => {
     expect((await result(80, 'blocked')).err).toMatch(
       /✗ gate failed \(exit 2\): something was blocked, nothing failed\n$/,
     );
@@ -264,7 +264,7 @@ describe('the result on a terminal', () => {
     );
   });
 
-  it('shows a failed run that may pass as a warning, with what makes it fail', async () => {
+  it('shows a failed run that the policy lets pass as a warning, and how to make it fail', async () => {
     const { err, lines, id } = await result(80, 'failed', '--on', 'failed=pass');
     expect(lines.join(' ')).toContain('failed');
     expect(err).not.toContain('✓');
@@ -277,7 +277,7 @@ describe('the result on a terminal', () => {
     expect(quiet.err).toMatch(/WARNING: run[\s\S]*! gate passed with 1 warning/);
   });
 
-  it('says nothing twice: on stderr there is only what the gate makes of it', async () => {
+  it('repeats nothing: stderr only has the result of the gate', async () => {
     expect((await result(80)).err).toMatch(/(^|\n)✗ gate failed \(exit 1\)\n$/);
     await on.close();
     const { err, id } = await result(80, 'passed');

@@ -6,7 +6,7 @@ afterEach(() => on?.close());
 
 const reports = ['--junit', 'junit.xml', '--report', 'gate.md', '--report', 'gate.teamcity', '--json'];
 
-/** A command's JSON, and the names of the test cases that it writes. */
+/** Returns a command's JSON and the names of its test cases. */
 async function named(...argv: string[]) {
   const files: Record<string, string> = {};
   const { code, out, err } = await on.with({ files })(...argv, ...reports);
@@ -28,7 +28,7 @@ async function named(...argv: string[]) {
 const byTags = ['run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'web', '--wait'];
 
 describe('a run that is triggered', () => {
-  it('goes by its project and process in JSON, JUnit, the summary, TeamCity and the log', async () => {
+  it('takes its name from its project and process in JSON, JUnit, the summary, TeamCity and the log', async () => {
     on = await stage({ outcome: 'failed' });
     const { runs, cases, junit, summary, files, err } = await named(...trigger, '--wait');
     const [{ runId }] = runs;
@@ -43,7 +43,7 @@ describe('a run that is triggered', () => {
     expect(err).toContain(`✗ shop / checkout (run ${runId}) failed: 2 failed, 0 blocked`);
   });
 
-  it('goes by its project and its tags', async () => {
+  it('takes its name from its project and its tags', async () => {
     on = await stage({ outcome: 'passed' });
     const { runs, cases } = await named(...byTags);
     expect(runs).toMatchObject([
@@ -52,7 +52,7 @@ describe('a run that is triggered', () => {
     expect(cases).toEqual([['shop / smoke, web', 'shop.smoke+web']]);
   });
 
-  it('is the same test case in every build, also where it could not be started', async () => {
+  it('is the same test case in every build, even if it could not be started', async () => {
     on = await stage({ outcome: 'passed' });
     const builds = [await named(...trigger, '--wait'), await named(...trigger, '--wait')];
     on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger' });
@@ -64,7 +64,7 @@ describe('a run that is triggered', () => {
 });
 
 describe('a line of progress', () => {
-  it('has the name of a run that is triggered, and its id once, to be copied', async () => {
+  it('has the name of a triggered run, and its id once', async () => {
     on = await stage({ outcome: 'passed', duration: 15_000 });
     const { err } = await on.rungate(...trigger, '--wait');
     const [id] = on.mock.state.runs.keys();
@@ -75,7 +75,7 @@ describe('a line of progress', () => {
     ]);
   });
 
-  it('has the name that --name gives to each run, also where a read fails', async () => {
+  it('has the name from --name, even if a read fails', async () => {
     on = await stage({ outcome: 'passed', duration: 15_000 });
     const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
     on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status' });
@@ -86,7 +86,7 @@ describe('a line of progress', () => {
     for (const id of ids) expect(err).not.toMatch(new RegExp(`^${id}:`, 'm'));
   });
 
-  it('names the run that is cancelled, with its id', async () => {
+  it('has the name and the id of a cancelled run', async () => {
     on = await stage({ outcome: 'stuck' });
     const { err } = await on.rungate(...trigger, '--wait', '--timeout', '30s', '--cancel-on-timeout');
     const [id] = on.mock.state.runs.keys();
@@ -97,7 +97,7 @@ describe('a line of progress', () => {
 describe('a run that is only waited for', () => {
   const started = async () => (await on.rungate(...trigger)).out.trim();
 
-  it('goes by its id', async () => {
+  it('has its id as its name', async () => {
     on = await stage({ outcome: 'passed' });
     const id = await started();
     const { runs, cases, summary, err } = await named('run', 'wait', id);
@@ -107,7 +107,7 @@ describe('a run that is only waited for', () => {
     expect(err).toContain(`✓ run ${id} passed`);
   });
 
-  it('goes by its --name', async () => {
+  it('has its name from --name', async () => {
     on = await stage({ outcome: 'passed' });
     const ids = [await started(), await started()];
     const { runs, cases } = await named('run', 'wait', ...ids, '--name', 'shop / a', '--name', 'shop / b');
@@ -121,7 +121,7 @@ describe('a run that is only waited for', () => {
     ]);
   });
 
-  it('goes by its --name where nothing could be read', async () => {
+  it('has its name from --name even if nothing could be read', async () => {
     on = await stage();
     const files: Record<string, string> = {};
     const env = { RUNGATE_API_KEY: undefined, RUNGATE_TOKEN: undefined };
@@ -135,7 +135,7 @@ describe('a run that is only waited for', () => {
     ['two names for one run', ['a', '--name', 'x', '--name', 'y'], /--name: 2 names for 1 run\n/],
     ['the same name twice', ['a', 'b', '--name', 'x', '--name', 'x'], /two runs have the same name/],
     ['an empty name', ['a', '--name', ' '], /--name is empty/],
-  ])('%s is a usage error, and nothing is sent', async (_what, argv, message) => {
+  ])('refuses %s before anything is sent', async (_what, argv, message) => {
     on = await stage();
     const { code, err } = await on.rungate('run', 'wait', ...argv);
     expect(code).toBe(64);
@@ -155,7 +155,7 @@ describe('run status --json', () => {
     ['no id', '{"state":"queued","n":10.50}', '{"runId":"run_1","state":"queued","n":10.50}\n'],
     ['null', '{"state":"queued","runId":null}', '{"runId":"run_1","state":"queued"}\n'],
     ['the id', '{"state":"queued","runId":"run_1"}', '{"runId":"run_1","state":"queued"}\n'],
-  ])('has runId where the service sends %s, and all else as it came', async (_what, text, printed) => {
+  ])('has runId if the service sends %s, and everything else unchanged', async (_what, text, printed) => {
     expect(await statusOf(text)).toBe(printed);
   });
 

@@ -4,7 +4,7 @@ import type { Io } from '../../../src/host/io.ts';
 import { asked, cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 import { json, serve } from '../../transport/serve.ts';
 
-/** A terminal on a screen, with a browser that opens. */
+/** A terminal with a display and a browser that opens. */
 function desktop(opens = true) {
   const opened: { command: readonly string[]; env: Readonly<Record<string, string | undefined>> }[] = [];
   const settings: Settings = {
@@ -39,7 +39,7 @@ describe('run open', () => {
     expect(asked(on.mock).slice(before)).toEqual(['run.status']);
   });
 
-  it('gives the browser no variable of rungate', async () => {
+  it('hides the variables of rungate from the browser', async () => {
     const { opened, settings } = desktop();
     await on.with(settings)('run', 'open', id);
     expect(opened[0]?.env).toEqual({ DISPLAY: ':0' });
@@ -52,7 +52,7 @@ describe('run open', () => {
     expect(opened).toHaveLength(1);
   });
 
-  it('prints the address alone into a pipe', async () => {
+  it('prints only the address into a pipe', async () => {
     const { opened, settings } = desktop();
     const { out, err } = await on.with({ ...settings, isTTY: false })('run', 'open', id);
     expect({ out, err, opened }).toEqual({ out: `${page}\n`, err: '', opened: [] });
@@ -65,14 +65,14 @@ describe('run open', () => {
     expect(opened).toEqual([]);
   });
 
-  it('of a run that is not there is an error of the service', async () => {
+  it('exits with 5 for an unknown run', async () => {
     const { opened, settings } = desktop();
     expect((await on.with(settings)('run', 'open', 'nowhere')).code).toBe(5);
     expect(opened).toEqual([]);
   });
 });
 
-describe('run open trusts no address of the service:', () => {
+describe('run open refuses as the address of a run', () => {
   const key = 'rg_key_0123456789abcdef';
   async function open(status: unknown) {
     const { url } = await serve(({ response }) => json(response, 200, status));
@@ -86,7 +86,7 @@ describe('run open trusts no address of the service:', () => {
     ['null', { appUrl: null }],
     ['a number', { appUrl: 7 }],
     ['a list', { appUrl: ['https://a.example'] }],
-    ['a status that is no object', []],
+    ['a status that is not an object', []],
     ['a path', { appUrl: '/runs/r-1' }],
     ['a file', { appUrl: 'file:///etc/passwd' }],
     ['a script', { appUrl: 'javascript:alert(1)' }],
@@ -126,20 +126,20 @@ describe('a browser', () => {
   it.each<[string, string, Record<string, string>, string[][]]>([
     ['is xdg-open on a display', 'linux', { DISPLAY: ':0' }, [['xdg-open']]],
     ['is xdg-open on Wayland', 'linux', { WAYLAND_DISPLAY: 'wayland-0' }, [['xdg-open']]],
-    ['is that of Windows in WSL', 'linux', { WSL_DISTRO_NAME: 'Ubuntu' }, [['wslview'], ['xdg-open']]],
+    ['is the Windows one in WSL', 'linux', { WSL_DISTRO_NAME: 'Ubuntu' }, [['wslview'], ['xdg-open']]],
     ['is open on macOS', 'darwin', {}, [['open']]],
     [
-      'has a whole path on Windows',
+      'has a full path on Windows',
       'win32',
       { SystemRoot: 'D:\\Windows' },
       [['D:\\Windows\\System32\\rundll32.exe', 'url.dll,FileProtocolHandler']],
     ],
-    ['is the one in BROWSER', 'linux', { BROWSER: 'firefox --new-tab' }, [['firefox', '--new-tab']]],
-    ['is not there if BROWSER is none', 'darwin', { BROWSER: 'none' }, []],
-    ['is not there without a display', 'linux', {}, []],
-    ['is not there over SSH', 'darwin', { SSH_CONNECTION: '1' }, []],
-    ['is not there in a CI', 'linux', { CI: 'true', DISPLAY: ':0', BROWSER: 'firefox' }, []],
-    ['is not there in a CI without CI', 'linux', { TF_BUILD: 'True', DISPLAY: ':0' }, []],
+    ['is the command in BROWSER', 'linux', { BROWSER: 'firefox --new-tab' }, [['firefox', '--new-tab']]],
+    ['is disabled if BROWSER is none', 'darwin', { BROWSER: 'none' }, []],
+    ['is disabled without a display', 'linux', {}, []],
+    ['is disabled over SSH', 'darwin', { SSH_CONNECTION: '1' }, []],
+    ['is disabled in a CI', 'linux', { CI: 'true', DISPLAY: ':0', BROWSER: 'firefox' }, []],
+    ['is disabled in a CI that does not set CI', 'linux', { TF_BUILD: 'True', DISPLAY: ':0' }, []],
   ])('%s', (_what, platform, env, expected) => {
     expect(commands(platform, env)).toEqual(expected);
     expect(commands(platform, env, false)).toEqual([]);

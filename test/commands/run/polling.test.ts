@@ -8,24 +8,24 @@ afterEach(() => on?.close());
 const reads = () => on.mock.requests.filter((request) => request.endpoint === 'run.status');
 const waitJson = [...trigger, '--wait', '--json'] as const;
 
-describe('how long it waits', () => {
-  it('stops after exactly 60 reads, with the run id and its URL on stdout', async () => {
+describe('the limits of a wait', () => {
+  it('end it after 60 reads, with the run id and its URL on stdout', async () => {
     on = await stage({ outcome: 'stuck' });
     const { code, out } = await on.rungate(...trigger, '--wait');
     expect(code).toBe(3);
     expect(reads()).toHaveLength(60);
     expect(out).toMatch(/^run_\w+\ttimeout\tin_progress\t.*https:\S+\n$/);
-    // No sleep after the last read: 59 waits for 60 reads.
+    // 59 waits for 60 reads: no wait follows the last read.
     expect(on.clock.sleeps.filter((ms) => ms > 0)).toHaveLength(59);
   });
 
-  it('--max-attempts sets the number of reads', async () => {
+  it('include the number of reads from --max-attempts', async () => {
     on = await stage({ outcome: 'stuck' });
     expect((await on.rungate(...waitJson, '--max-attempts', '3')).code).toBe(3);
     expect(reads()).toHaveLength(3);
   });
 
-  it('an explicit --timeout lifts the 60 reads, and is not passed by a wait', async () => {
+  it('lift the 60 reads with --timeout, which no wait exceeds', async () => {
     on = await stage({ outcome: 'stuck' });
     const { code, out } = await on.rungate(...waitJson, '--timeout', '30m');
     expect(code).toBe(3);
@@ -33,13 +33,13 @@ describe('how long it waits', () => {
     expect(JSON.parse(out).runs[0].elapsedSeconds).toBeLessThanOrEqual(1800);
   });
 
-  it('with both, whichever comes first ends it', async () => {
+  it('end it at the first of the two, if both are set', async () => {
     on = await stage({ outcome: 'stuck' });
     await on.rungate(...waitJson, '--timeout', '30m', '--max-attempts', '5');
     expect(reads()).toHaveLength(5);
   });
 
-  it('stops early rather than make the last wait shorter', async () => {
+  it('end it early rather than shorten the last wait', async () => {
     on = await stage({ outcome: 'stuck', retryAfterSeconds: 45 });
     const { out, code } = await on.rungate(...waitJson, '--timeout', '1m');
     expect(code).toBe(3);
@@ -48,16 +48,16 @@ describe('how long it waits', () => {
   });
 });
 
-describe('how often it asks', () => {
+describe('the interval between reads', () => {
   const waits = () => on.clock.sleeps.filter((ms) => ms > 0);
 
-  it('every 10 s by default, jitter only added', async () => {
+  it('is 10 s by default, and jitter only adds to it', async () => {
     on = await stage({ outcome: 'stuck' });
     await on.rungate(...waitJson, '--max-attempts', '20');
     for (const ms of waits()) expect(ms).toBe(10_000 * 1.05);
   });
 
-  it('--interval sets it', async () => {
+  it('is set by --interval', async () => {
     on = await stage({ outcome: 'stuck' });
     await on.rungate(...waitJson, '--max-attempts', '3', '--interval', '250ms');
     expect(waits()).toEqual([262.5, 262.5]);
@@ -78,7 +78,7 @@ describe('how often it asks', () => {
     },
   );
 
-  it('an interval below 1 s in a file is a configuration error', async () => {
+  it('is refused in a file below 1 s, as a configuration error', async () => {
     const files = { '/repo/.rungate.json': '{"interval":"500ms"}', '/repo/.git': '' };
     const { code, err } = await cli(['run', 'wait', 'r'], { env: far, cwd: '/repo', files });
     expect(code).toBe(78);
@@ -88,25 +88,25 @@ describe('how often it asks', () => {
   it.each([
     ['2s', 1],
     ['10s', 0],
-  ])('--interval %s names the rule of 10 to 30 s %i times', async (interval, times) => {
+  ])('set to %s leads to %i warnings about the rule of 10 to 30 s', async (interval, times) => {
     const { code, err } = await cli(['run', 'wait', 'r', '--interval', interval], { env: far });
     expect(code).toBe(7);
     expect(err.match(/polled every 10 to 30 s/g) ?? []).toHaveLength(times);
   });
 
-  it('at most 20 times a second on this machine, whatever retryAfterSeconds says', async () => {
+  it('is at least 50 ms on this machine, whatever retryAfterSeconds says', async () => {
     on = await stage({ outcome: 'stuck', retryAfterSeconds: 1e-9 });
     await on.rungate(...waitJson, '--max-attempts', '3');
     expect(waits()).toEqual([52.5, 52.5]);
   });
 
-  it('retryAfterSeconds comes before the interval, fractions count', async () => {
+  it('follows retryAfterSeconds, including fractions', async () => {
     on = await stage({ outcome: 'stuck', retryAfterSeconds: 1.5 });
     await on.rungate(...waitJson, '--max-attempts', '3', '--interval', '20s');
     expect(waits()).toEqual([1575, 1575]);
   });
 
-  it('the larger of retryAfterSeconds and a Retry-After header', async () => {
+  it('is the larger of retryAfterSeconds and a Retry-After header', async () => {
     on = await stage({ outcome: 'stuck', retryAfterSeconds: 2 });
     const body = { state: 'in_progress', failed: 0, blocked: 0, retryAfterSeconds: 2 };
     on.mock.faults.add({
@@ -128,7 +128,7 @@ describe('how often it asks', () => {
   });
 
   it.each([0, -1, null, 'soon', Number.POSITIVE_INFINITY, {}])(
-    'retryAfterSeconds %j is no wait: the interval is',
+    'ignores a retryAfterSeconds of %j',
     async (value) => {
       on = await stage({ outcome: 'stuck' });
       on.mock.faults.add({ kind: 'patch', merge: { retryAfterSeconds: value }, endpoint: 'run.status' });
@@ -147,11 +147,11 @@ describe('a passing fault does not fail the gate', () => {
     ['429', { kind: 'status', status: 429 }],
     ['429 with Retry-After', { kind: 'status', status: 429, headers: { 'retry-after': '3' } }],
     ['a reset', { kind: 'reset' }],
-    ['a truncated reply', { kind: 'truncated' }],
+    ['a truncated response', { kind: 'truncated' }],
     ['half of the JSON', { kind: 'cut-json' }],
     ['HTML with status 200', { kind: 'reply', text: '<html>maintenance</html>', contentType: 'text/html' }],
     ['an empty body', { kind: 'reply', text: '' }],
-    ['JSON that is no status', { kind: 'reply', text: '[1,2]' }],
+    ['JSON that is not a status', { kind: 'reply', text: '[1,2]' }],
     ['an unknown state', { kind: 'patch', merge: { state: 'defrosting' } }],
     ['no state', { kind: 'patch', remove: ['state'] }],
     ['counts of the wrong type while in progress', { kind: 'patch', merge: { failed: 'x', blocked: null } }],
@@ -166,7 +166,7 @@ describe('a passing fault does not fail the gate', () => {
     expect(on.mock.faults.pending).toBe(0);
   });
 
-  // A count of the wrong type on a run that has ended is no passing fault.
+  // A count of the wrong type is not a passing fault once the run has ended.
   const passingOnEnded = passing.filter(([name]) => !name.startsWith('counts of'));
   it.each(passingOnEnded)('%s, as the first read of run wait', async (_name, fault) => {
     on = await stage({ outcome: 'failed', duration: 0 });
@@ -175,7 +175,7 @@ describe('a passing fault does not fail the gate', () => {
     expect((await on.rungate('run', 'wait', id)).code).toBe(1);
   });
 
-  it('a failed read is an attempt, a 429 is not', async () => {
+  it('a failed read counts as an attempt, and a 429 does not', async () => {
     on = await stage({ outcome: 'stuck' });
     on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status', times: 2 });
     on.mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.status', times: 3 });
@@ -184,14 +184,14 @@ describe('a passing fault does not fail the gate', () => {
     expect(reads()).toHaveLength(8);
   });
 
-  it('the HTTP layer adds no retries under the poll loop', async () => {
+  it('the HTTP layer does not add retries to those of the poll loop', async () => {
     on = await stage({ outcome: 'stuck' });
     on.mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status', times: 100 });
     await on.rungate(...waitJson, '--max-attempts', '4');
     expect(reads()).toHaveLength(4);
   });
 
-  it('after a failed read it asks again soon: full jitter from half a second, doubling, up to the interval', async () => {
+  it('a failed read is retried with full jitter from 0.5 s, doubling up to the interval', async () => {
     on = await stage({ outcome: 'stuck' });
     on.mock.faults.add({ kind: 'reset', endpoint: 'run.status', times: 8 });
     await on.with({ random: () => 0.999 })(...waitJson, '--max-attempts', '8');
@@ -202,7 +202,7 @@ describe('a passing fault does not fail the gate', () => {
     expect(waits[4]).toBeGreaterThan(7000);
   });
 
-  it('an unknown state is warned of once', async () => {
+  it('an unknown state leads to one warning', async () => {
     on = await stage({ outcome: 'passed', duration: 50_000 });
     on.mock.faults.add({ kind: 'patch', merge: { state: 'defrosting' }, endpoint: 'run.status', times: 3 });
     const { err, code } = await on.rungate(...trigger, '--wait');
@@ -210,14 +210,14 @@ describe('a passing fault does not fail the gate', () => {
     expect(err.match(/in the unknown state/g)).toHaveLength(1);
   });
 
-  it('a run that is not visible at once after our own trigger is waited for', async () => {
+  it('a triggered run that is not visible at once is still waited for', async () => {
     on = await stage({ outcome: 'passed', duration: 0 });
     on.mock.faults.add({ kind: 'status', status: 404, endpoint: 'run.status', times: 3 });
     expect((await on.rungate(...waitJson)).code).toBe(0);
   });
 });
 
-describe('what leaves no hope ends the wait at once', () => {
+describe('a permanent error ends the wait at once', () => {
   it.each([
     [401, 6],
     [403, 6],
@@ -226,7 +226,7 @@ describe('what leaves no hope ends the wait at once', () => {
     [409, 5],
     [410, 5],
     [422, 5],
-  ])('%i → %i, after one read', async (status, code) => {
+  ])('status code %i with exit code %i, after one read', async (status, code) => {
     on = await stage({ outcome: 'stuck' });
     on.mock.faults.add({ kind: 'status', status, endpoint: 'run.status', times: 100 });
     const result = await on.rungate('run', 'wait', 'run_1', '--json');
@@ -239,7 +239,7 @@ describe('what leaves no hope ends the wait at once', () => {
     });
   });
 
-  it('a 404 after the first three reads of a run we triggered', async () => {
+  it('404 after the first three reads of a triggered run', async () => {
     on = await stage({ outcome: 'stuck' });
     on.mock.faults.add({ kind: 'status', status: 404, endpoint: 'run.status', times: 100 });
     expect((await on.rungate(...waitJson)).code).toBe(5);
@@ -254,7 +254,7 @@ describe('what leaves no hope ends the wait at once', () => {
     ['failed is negative', { merge: { failed: -1 } }],
     ['blocked is a fraction', { merge: { blocked: 0.5 } }],
     ['blocked is true', { merge: { blocked: true } }],
-  ])('an ended run whose count cannot be trusted is never green: %s', async (_name, patch) => {
+  ])('a run that ended with an invalid count, which never passes: %s', async (_name, patch) => {
     on = await stage({ outcome: 'passed', duration: 0 });
     on.mock.faults.add({ kind: 'patch', ...patch, endpoint: 'run.status', times: 100 });
     const { code, out, err } = await on.rungate(...waitJson);
@@ -264,7 +264,7 @@ describe('what leaves no hope ends the wait at once', () => {
     expect(err).toMatch(/"(failed|blocked)" should be a whole number/);
   });
 
-  it('a missing appUrl is null, and no fault', async () => {
+  it('but not a missing appUrl, which is null', async () => {
     on = await stage({ outcome: 'passed', duration: 0 });
     on.mock.faults.add({ kind: 'reply', text: '{"runId":"r1"}', endpoint: 'run.trigger' });
     on.mock.faults.add({
@@ -278,7 +278,7 @@ describe('what leaves no hope ends the wait at once', () => {
   });
 });
 
-describe('unknown is never green', () => {
+describe('an unknown result never passes the gate', () => {
   it.each<[string, Fault]>([
     [
       'HTML with status 200',
@@ -295,7 +295,7 @@ describe('unknown is never green', () => {
     ['a state in other letters', { kind: 'patch', merge: { state: 'Completed' } }],
     ['5xx', { kind: 'status', status: 503 }],
     ['reset', { kind: 'reset' }],
-  ])('%s, for ever', async (_name, fault) => {
+  ])('%s in every read', async (_name, fault) => {
     on = await stage({ outcome: 'passed', duration: 0 });
     on.mock.faults.add({ ...fault, endpoint: 'run.status', times: Number.POSITIVE_INFINITY });
     const { code, out } = await on.rungate(...waitJson, '--max-attempts', '6');
@@ -306,18 +306,18 @@ describe('unknown is never green', () => {
   });
 
   it.each<[string, Fault, number]>([
-    ['network gone', { kind: 'reset' }, 7],
-    ['service failing', { kind: 'status', status: 500 }, 5],
+    ['network errors', { kind: 'reset' }, 7],
+    ['service errors', { kind: 'status', status: 500 }, 5],
     ['unreadable', { kind: 'reply', text: '' }, 5],
     ['limited', { kind: 'status', status: 429, headers: { 'retry-after': '86400' } }, 5],
-  ])('unobserved exits by its cause: %s', async (_name, fault, code) => {
+  ])('unobserved exits with the code of its cause: %s', async (_name, fault, code) => {
     on = await stage({ outcome: 'passed', duration: 0 });
     on.mock.faults.add({ ...fault, endpoint: 'run.status', times: Number.POSITIVE_INFINITY });
     const result = await on.rungate(...waitJson, '--max-attempts', '3');
     expect(result.code).toBe(code);
   });
 
-  it('unobserved can be a warning, never a pass', async () => {
+  it('unobserved can be a warning, but not a pass', async () => {
     on = await stage({ outcome: 'passed', duration: 0 });
     on.mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.status', times: 99 });
     const flags = ['--max-attempts', '2', '--on', 'unobserved=warn'];
@@ -328,8 +328,8 @@ describe('unknown is never green', () => {
   });
 });
 
-describe('before the first reply, a wrong address shows itself', () => {
-  it('a refused connection ends the wait after four tries', async () => {
+describe('a wrong address', () => {
+  it('ends the wait after four refused connections', async () => {
     on = await stage();
     const url = on.mock.url;
     await on.mock.close();
@@ -340,14 +340,14 @@ describe('before the first reply, a wrong address shows itself', () => {
     expect(err).toMatch(/nothing is listening/);
   });
 
-  it('a host that does not exist, likewise', async () => {
+  it('ends the wait after four unknown hosts', async () => {
     const env = { RUNGATE_API_URL: 'https://rungate-test.invalid', RUNGATE_API_KEY: 'rg_key' };
     const { code, out } = await cli(['run', 'wait', 'run_1', '--json'], { env });
     expect(code).toBe(7);
     expect(JSON.parse(out).runs[0].attempts).toBe(4);
   });
 
-  it('after one reply only the limits end it', async () => {
+  it('is not assumed after one response: only the limits end the wait', async () => {
     on = await stage({ outcome: 'stuck' });
     const id = (await on.rungate(...trigger)).out.trim();
     on.mock.faults.add({ kind: 'reset', endpoint: 'run.status', skip: 1, times: Number.POSITIVE_INFINITY });
@@ -359,7 +359,7 @@ describe('before the first reply, a wrong address shows itself', () => {
 
 describe('run status', () => {
   it.each(['passed', 'failed', 'blocked', 'cancelled', 'stuck'] as const)(
-    'exits 0 whatever the state: %s',
+    'exits with 0 for any state: %s',
     async (outcome) => {
       on = await stage({ outcome, duration: 0 });
       const id = (await on.rungate(...trigger)).out.trim();
@@ -374,7 +374,7 @@ describe('run status', () => {
     ['{"state":"completed"}', 'completed'],
     ['{"state":"paused","failed":"2"}', 'paused'],
     ['{}', undefined],
-  ])('prints whatever came: %s', async (text, state) => {
+  ])('prints any response: %s', async (text, state) => {
     on = await stage();
     on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.status' });
     const { code, out } = await on.rungate('run', 'status', 'run_1', '--json');
@@ -382,7 +382,7 @@ describe('run status', () => {
     expect(JSON.parse(out).state).toBe(state);
   });
 
-  it('prints the digits that came', async () => {
+  it('prints all digits of the response', async () => {
     on = await stage();
     const text = '{"state":"in_progress","failed":0,"blocked":0,"cost":10.50,"build":12345678901234567890}';
     on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.status' });

@@ -15,7 +15,7 @@ afterEach(() => on?.close());
 
 const reports = ['--junit', 'junit.xml', '--report', 'gate.json', '--report', 'gate.env'] as const;
 
-/** A gate over one run, and what it has written. */
+/** Runs a gate over one run. Returns its result and its files. */
 async function gate(options: MockOptions, flags: readonly string[] = [], settings: Settings = {}) {
   on = await stage({ duration: 25_000, ...options });
   const files: Record<string, string> = {};
@@ -29,7 +29,7 @@ const commandsIn = (err: string) =>
     .map(githubCommand)
     .filter((command) => command !== null);
 
-describe('the files that are asked for', () => {
+describe('the requested reports', () => {
   it.each([
     ['passed', [], 0, 'pass', 'passed', null],
     ['failed', [], 1, 'fail', 'failed', 'failure'],
@@ -41,7 +41,7 @@ describe('the files that are asked for', () => {
     ['failed', ['--on', 'failed=pass'], 0, 'pass', 'failed', 'failure'],
     ['cancelled', ['--on', 'cancelled=pass'], 0, 'pass', 'cancelled', 'skipped'],
   ] as const)(
-    'say of a run that %s, with %j, what the exit code says',
+    'agree with the exit code of a run that %s, with %j',
     async (outcome, flags, code, action, verdict, element) => {
       const { files, ...result } = await gate({ outcome }, [...reports, ...flags]);
       expect(result.code).toBe(code);
@@ -59,7 +59,7 @@ describe('the files that are asked for', () => {
     },
   );
 
-  it('are written by run wait too, over all of its runs', async () => {
+  it('cover all runs of run wait', async () => {
     on = await stage({ outcome: ['passed', 'failed'], duration: 1000 });
     const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
     const files: Record<string, string> = {};
@@ -71,7 +71,7 @@ describe('the files that are asked for', () => {
     expect(files['gate.env']).toContain(`RUNGATE_RUN_ID=${ids[1]}\n`);
   });
 
-  it('have the format of their ending', async () => {
+  it('have the format of their file ending', async () => {
     const { files } = await gate({ outcome: 'failed' }, [
       '--report',
       'a.md',
@@ -87,7 +87,7 @@ describe('the files that are asked for', () => {
     expect(JSON.parse(files.c ?? '')).toMatchObject({ schemaVersion: 1 });
   });
 
-  it('are there when the wait was stopped', async () => {
+  it('are written if the wait is stopped', async () => {
     on = await stage({ outcome: 'stuck' });
     const files: Record<string, string> = {};
     const onStop = (stop: (signal: 'SIGTERM') => void) =>
@@ -98,7 +98,7 @@ describe('the files that are asked for', () => {
     expect(files['junit.xml']).toContain('<error type="stopped"');
   });
 
-  it('are there when no run could be started, instead of those of the build before', async () => {
+  it('replace those of the last build even if no run could be started', async () => {
     const files: Record<string, string> = { 'junit.xml': 'all is well', 'gate.json': 'all is well' };
     on = await stage();
     const env = { RUNGATE_API_KEY: 'rg_wrong' };
@@ -112,7 +112,7 @@ describe('the files that are asked for', () => {
     });
   });
 
-  it('have no secret in them', async () => {
+  it('do not contain secrets', async () => {
     on = await stage();
     const files: Record<string, string> = {};
     const key = on.mock.apiKey;
@@ -131,7 +131,7 @@ describe('the files that are asked for', () => {
   });
 });
 
-it('a failed run that may pass is a warning in all that GitHub shows', async () => {
+it('a failed run that the policy lets pass is a warning everywhere in GitHub', async () => {
   const { code, err, out, files } = await gate({ outcome: 'failed' }, ['--on', 'failed=pass'], {
     env: github,
   });
@@ -143,8 +143,8 @@ it('a failed run that may pass is a warning in all that GitHub shows', async () 
   expect(files['/gh/summary']).not.toContain('✅');
 });
 
-describe('a file that cannot be written', () => {
-  it('makes a green gate a 78, and says so', async () => {
+describe('a report that cannot be written', () => {
+  it('fails a passing gate with 78 and an error', async () => {
     const { code, err, out, files } = await gate({ outcome: 'passed' }, [...reports, '-q'], {
       unwritable: ['junit.xml'],
       env: github,
@@ -160,7 +160,7 @@ describe('a file that cannot be written', () => {
   it.each([
     ['failed', 1],
     ['stuck', 3],
-  ] as const)('leaves the red of a run that %s what it is', async (outcome, code) => {
+  ] as const)('keeps the exit code of a run that %s', async (outcome, code) => {
     const result = await gate({ outcome }, reports, { unwritable: ['gate.json'] });
     expect(result.code).toBe(code);
     expect(result.files['junit.xml']).toContain('<testsuites>');
@@ -185,7 +185,7 @@ describe('refused before anything is sent', () => {
 });
 
 describe('in GitHub Actions', () => {
-  it('outputs, summary and annotation are there without being asked for', async () => {
+  it('writes outputs, summary and annotation automatically', async () => {
     const { code, out, err, files } = await gate({ outcome: 'failed' }, [], { env: github });
     const [run] = JSON.parse(out).runs;
     expect(code).toBe(1);
@@ -203,7 +203,7 @@ describe('in GitHub Actions', () => {
     expect(githubCommand(out)).toBeNull();
   });
 
-  it('what others have written there stays, and a line they left open is closed', async () => {
+  it('keeps the text of other programs, and ends their last line', async () => {
     const files = { '/gh/output': 'mine=1', '/gh/summary': '# Mine' };
     on = await stage();
     await on.with({ files, env: github })(...trigger, '--wait');
@@ -217,7 +217,7 @@ describe('in GitHub Actions', () => {
     [110, /gate passed\n\n1 more run did not fit here/],
     [20, /^$/],
   ])(
-    'a summary with room for %i bytes is not made too big, since GitHub would drop all of it',
+    'keeps a summary with room for %i bytes within the limit, since GitHub would drop all of it',
     async (room, added) => {
       const before = 'x'.repeat(1024 * 1024 - room);
       const files = { '/gh/summary': before };
@@ -231,13 +231,13 @@ describe('in GitHub Actions', () => {
     },
   );
 
-  it('a file of the CI that cannot be written is said, and no more', async () => {
+  it('only warns if a file of the CI cannot be written', async () => {
     const { code, err } = await gate({ outcome: 'passed' }, [], { env: github, unwritable: ['/gh/output'] });
     expect(code).toBe(0);
     expect(err).toMatch(/the file in GITHUB_OUTPUT could not be written: EACCES/);
   });
 
-  it('an error before the run is told as well', async () => {
+  it('reports an error before the run as well', async () => {
     on = await stage();
     const files: Record<string, string> = {};
     const env = { ...github, RUNGATE_API_KEY: 'rg_wrong' };
@@ -249,7 +249,7 @@ describe('in GitHub Actions', () => {
     });
   });
 
-  it('a service that puts commands into its texts gives none', async () => {
+  it('escapes commands in the texts of the service', async () => {
     const appUrlBase = 'https://app.example.test/\n::error::x\r##[add-matcher]##vso[task.complete]%0A';
     const { err, out, files } = await gate({ outcome: 'failed', appUrlBase }, [], {
       env: { ...github, TF_BUILD: 'True' },
@@ -263,7 +263,7 @@ describe('in GitHub Actions', () => {
 });
 
 describe('in other CIs', () => {
-  it('Azure gets its logging commands on standard error', async () => {
+  it('writes logging commands for Azure to standard error', async () => {
     const { err, out } = await gate({ outcome: 'blocked' }, [], { env: { TF_BUILD: 'True' } });
     const commands = linesOf(err)
       .map(azureCommand)
@@ -282,13 +282,13 @@ describe('in other CIs', () => {
     [{ CI: 'true' }],
     [{ GITHUB_OUTPUT: '/gh/output', GITHUB_STEP_SUMMARY: '/gh/summary' }],
     [{ GITHUB_ACTIONS: 'false', TF_BUILD: '' }],
-  ])('with %j nothing is written that nobody asked for', async (env) => {
+  ])('writes nothing automatically with %j', async (env) => {
     const { err, files } = await gate({ outcome: 'failed' }, [], { env });
     expect(files).toEqual({});
     expect(err).not.toMatch(/^::|##vso|##teamcity/m);
   });
 
-  it('--no-ci-report switches all of it off, and nothing else', async () => {
+  it('writes only the requested reports with --no-ci-report', async () => {
     const env = { ...github, TF_BUILD: 'True' };
     const { err, files } = await gate({ outcome: 'failed' }, ['--no-ci-report', '--junit', 'junit.xml'], {
       env,

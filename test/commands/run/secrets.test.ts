@@ -7,7 +7,7 @@ import type { Fault } from '../../../src/mock/server.ts';
 import { type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
 
 const apiKey = 'rg_Zk3J9aQ7Lm2XvT5bNc8RfW1dHs6Gy4PeUo0Ki';
-/** Everything that a gate is given and must not show. */
+/** The secrets that a gate gets and must not show. */
 const secrets = {
   apiKey,
   token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlLW9mLW5vaXNl',
@@ -37,7 +37,7 @@ const read = { endpoint: 'run.status', ...always } as const;
 const create = { endpoint: 'run.trigger', ...always } as const;
 const failure = (parts: object) => ({ kind: 'status', ...read, ...parts }) as Fault;
 
-/** Where a service, or a proxy before it, may put what it was sent. */
+/** The places in which a service or a proxy may send a secret back. */
 const places: Readonly<Record<string, (text: string) => Fault>> = {
   'the body of an error that is text': (text) => failure({ status: 400, body: text }),
   'the error and the details': (text) => failure({ status: 400, body: { error: text, details: text } }),
@@ -97,7 +97,7 @@ const spellings: Readonly<Record<string, (secret: string) => string>> = {
   'in base64': (secret) => Buffer.from(`me:${secret}`).toString('base64url'),
 };
 
-/** Pieces of a secret of so many characters: none of them may be seen, whatever the case. */
+/** Returns the pieces of a secret with this length. None of them may be shown, in upper or lower case. */
 const window = 8;
 
 function pieces(secret: string): string[] {
@@ -122,7 +122,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Every channel that a gate writes to, by name. */
+/** Returns the text of every channel that a gate writes to, by name. */
 async function channels(fault: Fault, options: readonly string[], settings: Settings = {}) {
   on.mock.faults.clear();
   on.mock.faults.add(fault);
@@ -138,7 +138,7 @@ async function channels(fault: Fault, options: readonly string[], settings: Sett
     kept = readFileSync(journal, 'utf8');
     rmSync(journal);
   } catch {
-    // Nothing was started.
+    // No run was started.
   }
   return { out, err, journal: kept, ...files };
 }
@@ -174,14 +174,14 @@ test.each([
   ['completion', 'bash', apiKey],
   ['mock', 'serve', '--seed', apiKey],
   ['webhooks', 'listen', '--port', apiKey],
-])('a secret in the place of another word is not repeated: %s %s %s', async (...argv) => {
+])('does not repeat a secret in place of another argument: %s %s %s', async (...argv) => {
   const { code, err, out } = await on.with({ env: { RUNGATE_API_KEY: '' } })(...argv);
   expect(code).toBe(64);
   expect(err + out).not.toContain(apiKey.slice(3, 20));
 });
 
 test.each(['pass', 'passed', '": "', 'schema', '"gate":', 'true', 'false', 'null'])(
-  'the secret %j leaves the result JSON, and its verdict as it is',
+  'the result is still JSON with the right verdict if the secret is %j',
   async (secret) => {
     const { out, code } = await on.with({ env: { RUNGATE_WEBHOOK_SECRET: secret } })(
       ...[...trigger, '--wait', '--json'],

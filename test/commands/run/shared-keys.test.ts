@@ -23,7 +23,7 @@ const serve = async (options: MockOptions = {}) => {
 const runIds = () => [...on.mock.state.runs.keys()];
 const gate = [...trigger, '--wait', '--json'] as const;
 
-/** The variables of a first attempt, as the CI really sets them. */
+/** Returns the variables that the CI sets for a first attempt. */
 const envOf = (place: string): Record<string, string> => {
   const found = fixtures.find(({ expected, ...one }) => {
     return one.place === place && expected.runId !== null && expected.attempt === 1;
@@ -33,13 +33,13 @@ const envOf = (place: string): Record<string, string> => {
 };
 
 let jobs = 0;
-/** A job on a machine of its own: it shares the derived key with the other jobs, and no journal. */
+/** Runs a job on its own machine: it shares the derived key with the other jobs, but not the journal. */
 const job = (place: string) => {
   jobs += 1;
   return on.with({ env: { ...envOf(place), RUNGATE_JOURNAL: join(folder, `${jobs}.journal`) } });
 };
 
-/** The service does not say whether it replayed. */
+/** The service does not send Idempotency-Replayed. */
 const silent: Fault = { kind: 'patch', remove: ['idempotency-replayed'], endpoint: 'run.trigger', times: 20 };
 const lost: Fault = { kind: 'reset-after-commit', endpoint: 'run.trigger' };
 
@@ -69,8 +69,8 @@ describe.each(['github', 'azure', 'buildkite'])('two jobs with one derived key (
 
 describe('a run of a derived key', () => {
   it.each<[string, readonly Fault[], number]>([
-    ['is discarded if it has ended at the first look', [silent], 2],
-    ['is ours, ended or not, if the service says that it did not replay', [], 1],
+    ['is discarded if it has ended at its first read', [silent], 2],
+    ['is kept, ended or not, if the service says that it did not replay', [], 1],
   ])('%s', async (_name, faults, made) => {
     await serve({ outcome: 'passed', duration: 0 });
     for (const fault of faults) on.mock.faults.add(fault);
@@ -78,7 +78,7 @@ describe('a run of a derived key', () => {
     expect(runIds()).toHaveLength(made);
   });
 
-  it('is read once for the first look, which is the first read of the wait', async () => {
+  it('is checked by the first read of the wait, without an extra read', async () => {
     await serve({ outcome: 'passed', duration: 5_000 });
     on.mock.faults.add(silent);
     const { out } = await job('github')(...gate);
@@ -87,7 +87,7 @@ describe('a run of a derived key', () => {
     expect(JSON.parse(out)).not.toHaveProperty('discarded');
   });
 
-  it('is discarded if it has ended at the first look and its counts are missing', async () => {
+  it('is discarded if it has ended at its first read and its counts are missing', async () => {
     await serve({ outcome: ['passed', 'failed'] });
     await job('github')(...gate);
     on.mock.faults.add({ kind: 'patch', remove: ['failed'], endpoint: 'run.status' });
@@ -103,7 +103,7 @@ describe('a run of a derived key', () => {
     expect(runIds()).toHaveLength(4);
   });
 
-  describe('that the service gives for each key', () => {
+  describe('that the service returns for each key', () => {
     const keys = ['k1', 'k2'].map((key) => ({ key, how: '', origin: 'attempt' as const }));
     const start = { body: { projectSlug: 'p', processSlug: 'q' }, keys };
     const exchange = {
@@ -124,23 +124,23 @@ describe('a run of a derived key', () => {
       return startRun(start, 1000, { service, clock: fakeClock(), signal: stop.signal, endedAtFirstRead });
     };
 
-    it('is not ours even if a stale status shows it in progress', async () => {
+    it('is not used even if a stale status shows it in progress', async () => {
       await expect(starting([true, false])).rejects.toThrow(/for every idempotency key/);
     });
 
-    it('is no reason to forget a signal', async () => {
+    it('does not hide a signal', async () => {
       expect(await starting([], 'k2')).toMatchObject({ kind: 'none', discarded: [{ runId: 'old' }] });
     });
   });
 
-  it('counts the reads of each run by itself', async () => {
+  it('has its own count of reads', async () => {
     await serve({ outcome: ['passed', 'failed'], duration: 1_000 });
     await job('github')(...gate);
     const { code, out } = await job('github')(...gate, '--max-attempts', '2');
     expect([code, JSON.parse(out).runs[0].attempts]).toEqual([1, 2]);
   });
 
-  it('is discarded without --wait too, after one read', async () => {
+  it('is discarded after one read without --wait', async () => {
     await serve({ outcome: ['passed', 'failed'] });
     await job('github')(...gate);
     const before = on.mock.requests.length;
@@ -152,7 +152,7 @@ describe('a run of a derived key', () => {
     expect(asked(on.mock).slice(before)).toEqual(['run.trigger', 'run.status', 'run.trigger']);
   });
 
-  it('is not used again if a signal comes while it is looked at', async () => {
+  it('is not used again if a signal comes during its first read', async () => {
     await serve({ outcome: ['passed', 'failed'] });
     await job('github')(...gate);
     let stop: (signal: 'SIGTERM') => void = () => {};
@@ -173,7 +173,7 @@ describe('a run of a derived key', () => {
     expect(JSON.parse(out).gate).toBe('fail');
   });
 
-  it('is not taken if a service that ignores the keys gives the discarded run again', async () => {
+  it('is not used if a service that ignores the keys returns the discarded run again', async () => {
     await serve({ outcome: 'passed' });
     const first = JSON.parse((await job('github')(...gate)).out).runs[0].runId;
     const text = JSON.stringify({ runId: first });

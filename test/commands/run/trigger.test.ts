@@ -8,8 +8,8 @@ afterEach(() => on?.close());
 const creates = () => on.mock.requests.filter((request) => request.endpoint === 'run.trigger');
 const runs = () => on.mock.state.runs.size;
 
-describe('what is sent', () => {
-  it('the body of the interface, each field from its flag', async () => {
+describe('run trigger sends', () => {
+  it('the body of the interface, with each field from its option', async () => {
     on = await stage();
     await on.rungate(
       ...trigger,
@@ -37,7 +37,7 @@ describe('what is sent', () => {
     expect(headers).not.toHaveProperty('authorization');
   });
 
-  it('tags instead of a process, and nothing that was not given', async () => {
+  it('tags instead of a process, and no fields that were not given', async () => {
     on = await stage();
     await on.rungate('run', 'trigger', '--project', 'shop', '--tag', 'smoke', '--tag', 'slow');
     expect(JSON.parse(creates()[0]?.body ?? '')).toEqual({ projectSlug: 'shop', tags: ['smoke', 'slow'] });
@@ -47,19 +47,19 @@ describe('what is sent', () => {
     ['smoke,nightly', ['smoke', 'nightly']],
     [' smoke , nightly,', ['smoke', 'nightly']],
     ['smoke\nnightly', ['smoke', 'nightly']],
-  ])('--tag %j is two tags', async (given, tags) => {
+  ])('two tags for --tag %j', async (given, tags) => {
     on = await stage();
     await on.rungate('run', 'trigger', '--project', 'shop', '--tag', given);
     expect(JSON.parse(creates()[0]?.body ?? '')).toMatchObject({ tags });
   });
 
-  it('tags of a repeated --tag and those between commas are one list', async () => {
+  it('one list of tags from a repeated --tag and from commas', async () => {
     on = await stage();
     await on.rungate('run', 'trigger', '--project', 'shop', '--tag', 'a,b', '--tag', 'c');
     expect(JSON.parse(creates()[0]?.body ?? '')).toMatchObject({ tags: ['a', 'b', 'c'] });
   });
 
-  it('project and environment from the environment, which a flag beats', async () => {
+  it('the project and the environment from environment variables, unless an option sets them', async () => {
     on = await stage();
     const env = { RUNGATE_PROJECT: 'shop', RUNGATE_ENVIRONMENT: 'qa' };
     await on.with({ env })('run', 'trigger', '--process', 'checkout', '--environment', 'prod');
@@ -70,7 +70,7 @@ describe('what is sent', () => {
     });
   });
 
-  it('a random key per command, and the one that is given', async () => {
+  it('a random key per command, or the given key', async () => {
     on = await stage();
     await on.rungate(...trigger);
     await on.rungate(...trigger);
@@ -81,7 +81,7 @@ describe('what is sent', () => {
     expect(runs()).toBe(3);
   });
 
-  it('one explicit key is one run, and the second command says that it found it', async () => {
+  it('one explicit key for one run, and the second command reports that it found it', async () => {
     on = await stage({ duration: 1000 });
     const flags = ['--idempotency-key', 'build-7', '--wait', '--json'];
     const first = JSON.parse((await on.rungate(...trigger, ...flags)).out).runs[0];
@@ -91,7 +91,7 @@ describe('what is sent', () => {
     expect(runs()).toBe(1);
   });
 
-  it('--explain-key says on stderr how the key was made', async () => {
+  it('a key that --explain-key explains on stderr', async () => {
     on = await stage();
     const { err, out } = await on.rungate(...trigger, '--explain-key', '--idempotency-key', 'build-7');
     expect(err).toMatch(/build-7.*given with --idempotency-key/);
@@ -99,15 +99,15 @@ describe('what is sent', () => {
   });
 });
 
-describe('what is printed', () => {
-  it('without --wait the run id alone is on stdout', async () => {
+describe('run trigger', () => {
+  it('prints only the run id without --wait', async () => {
     on = await stage();
     const { code, out } = await on.rungate(...trigger);
     expect(code).toBe(0);
     expect(out).toMatch(/^run_\w+\n$/);
   });
 
-  it('with --json the promised object', async () => {
+  it('prints the documented object with --json', async () => {
     on = await stage();
     const { out } = await on.rungate(...trigger, '--json', '--idempotency-key', 'k1');
     const printed = JSON.parse(out);
@@ -138,14 +138,14 @@ describe('what is printed', () => {
     expect((await on.rungate(...trigger)).out).toBe(`${id}\n`);
   });
 
-  it('finds it at the end of Location, where the body has none', async () => {
+  it('finds the run id at the end of Location if the body has none', async () => {
     on = await stage();
     const headers = { location: '/api/ci/runs/run_77?x=1' };
     on.mock.faults.add({ kind: 'status', status: 201, body: '{}', headers, endpoint: 'run.trigger' });
     expect((await on.rungate(...trigger)).out).toBe('run_77\n');
   });
 
-  it('a login page in place of the run is an error, and nothing is waited for', async () => {
+  it('fails at once if a login page comes in place of the run', async () => {
     on = await stage();
     const headers = { location: '/login' };
     on.mock.faults.add({ kind: 'status', status: 200, body: '{}', headers, endpoint: 'run.trigger' });
@@ -155,7 +155,7 @@ describe('what is printed', () => {
     expect(on.mock.requests.map(({ endpoint }) => endpoint)).toEqual(['run.trigger']);
   });
 
-  it.each(['..', 'a/b', 'a\nb'])('an id of %j is exit code 5, with what was created', async (runId) => {
+  it.each(['..', 'a/b', 'a\nb'])('exits with 5 for the id %j, and describes the response', async (runId) => {
     on = await stage();
     const text = JSON.stringify({ runId });
     on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger' });
@@ -165,7 +165,7 @@ describe('what is printed', () => {
     expect(err).not.toMatch(/nothing was sent/);
   });
 
-  it('a branch named like an old run is not that run, wherever run.idPointer points', async () => {
+  it('never takes a branch name for the id of an old run, wherever run.idPointer points', async () => {
     on = await stage({ outcome: ['passed', 'failed'], duration: 0 });
     const old = (await on.rungate(...trigger)).out.trim();
     on.mock.faults.add({ kind: 'patch', merge: { ref: old }, endpoint: 'run.trigger' });
@@ -177,7 +177,7 @@ describe('what is printed', () => {
     expect(err).toContain([...on.mock.state.runs.keys()][1]);
   });
 
-  it('a reply without an id is an error that lists the fields that came', async () => {
+  it('lists the fields of a response without an id', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'reply', text: '{"ok":true,"ticket":5}', endpoint: 'run.trigger' });
     const { code, err, out } = await on.rungate(...trigger);
@@ -187,11 +187,11 @@ describe('what is printed', () => {
   });
 });
 
-describe('a create is done once', () => {
+describe('a create', () => {
   it.each<[string, Fault]>([
-    ['a lost reply', { kind: 'reset-after-commit' }],
+    ['a lost response', { kind: 'reset-after-commit' }],
     ['a reset before', { kind: 'reset' }],
-    ['a truncated reply', { kind: 'truncated' }],
+    ['a truncated response', { kind: 'truncated' }],
     ['half of the JSON', { kind: 'cut-json' }],
     ['502', { kind: 'status', status: 502 }],
     ['503', { kind: 'status', status: 503 }],
@@ -201,7 +201,7 @@ describe('a create is done once', () => {
       '409 in progress',
       { kind: 'status', status: 409, body: { error: 'A request with this key is in progress' } },
     ],
-  ])('%s is retried with the same key and the same bytes, and leaves one run', async (_name, fault) => {
+  ])('is retried after %s with the same key and the same bytes, and starts one run', async (_name, fault) => {
     on = await stage({ outcome: 'passed', duration: 1000 });
     on.mock.faults.add({ ...fault, endpoint: 'run.trigger' });
     const { code, out } = await on.rungate(...trigger, '--wait', '--json');
@@ -214,7 +214,7 @@ describe('a create is done once', () => {
     expect(JSON.parse(out).runs[0].reattached).toBe(false);
   });
 
-  it('is given up after four tries, with the code of the cause and nothing on stdout', async () => {
+  it('fails after four attempts, with the exit code of the cause and nothing on stdout', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'status', status: 502, endpoint: 'run.trigger', times: 99 });
     const { code, out, err } = await on.rungate(...trigger, '--wait', '--json');
@@ -225,7 +225,7 @@ describe('a create is done once', () => {
     });
   });
 
-  it('a rate limit is waited out up to the deadline of the command, not four quick tries', async () => {
+  it('waits for a rate limit until the deadline of the command, not for four attempts', async () => {
     on = await stage({ outcome: 'passed', duration: 1000 });
     on.mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.trigger', times: 12 });
     expect((await on.rungate(...trigger, '--wait')).code).toBe(0);
@@ -239,7 +239,7 @@ describe('a create is done once', () => {
     [404, 5],
     [422, 5],
     [400, 5],
-  ])('%i is not tried again → %i', async (status, code) => {
+  ])('is not retried after status code %i: exit code %i', async (status, code) => {
     on = await stage();
     on.mock.faults.add({
       kind: 'status',
@@ -254,7 +254,7 @@ describe('a create is done once', () => {
     expect(creates()).toHaveLength(1);
   });
 
-  it('one key with another body is refused, and said', async () => {
+  it('reports that the service refuses a key with another body', async () => {
     on = await stage();
     await on.rungate(...trigger, '--idempotency-key', 'k');
     const { code, err } = await on.rungate(...trigger, '--idempotency-key', 'k', '--ref', 'other');
@@ -264,7 +264,7 @@ describe('a create is done once', () => {
 });
 
 describe('credentials', () => {
-  it('none is 6, before anything is sent', async () => {
+  it('exit with 6 if they are missing, before anything is sent', async () => {
     on = await stage();
     const env = { RUNGATE_API_KEY: undefined, RUNGATE_TOKEN: undefined };
     const { code, out, err } = await on.with({ env })(...trigger, '--wait');
@@ -273,7 +273,7 @@ describe('credentials', () => {
     expect(on.mock.requests).toHaveLength(0);
   });
 
-  it('a wrong key is 6, and is never shown', async () => {
+  it('exit with 6 if the key is wrong, which is never shown', async () => {
     on = await stage();
     const env = { RUNGATE_API_KEY: 'rg_wrong_0123456789' };
     const { code, err, out } = await on.with({ env })(...trigger, '--wait', '--verbose');
@@ -281,14 +281,14 @@ describe('credentials', () => {
     expect(err + out).not.toContain('rg_wrong_0123456789');
   });
 
-  it('a key from a file loses one trailing newline', async () => {
+  it('come from a file without its trailing newline', async () => {
     on = await stage();
     const env = { RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: '/key' };
     const { code } = await on.with({ env, files: { '/key': `${on.mock.apiKey}\n` } })(...trigger);
     expect(code).toBe(0);
   });
 
-  it('a service that echoes the key does not get it into the log', async () => {
+  it('do not appear in the log if the service echoes them', async () => {
     on = await stage();
     const body = { error: `key ${on.mock.apiKey} refused`, details: on.mock.apiKey };
     on.mock.faults.add({ kind: 'status', status: 401, body, endpoint: 'run.trigger' });
@@ -297,7 +297,7 @@ describe('credentials', () => {
     expect(err).toContain('***');
   });
 
-  it('no service set is a configuration error that says what to do', async () => {
+  it('need an address: its absence is a configuration error with a hint', async () => {
     const { code, err, out } = await cli([...trigger], { env: { RUNGATE_API_KEY: 'k' } });
     expect([code, out]).toEqual([78, '']);
     expect(err).toMatch(/RUNGATE_API_URL/);

@@ -11,7 +11,7 @@ async function gate(options: MockOptions, ...flags: string[]) {
   return { ...result, report: JSON.parse(result.out) };
 }
 
-describe('the exit code says the verdict', () => {
+describe('the exit code follows the verdict and the policy', () => {
   it.each([
     ['passed', [], 0, 'pass', 'passed'],
     ['failed', [], 1, 'fail', 'failed'],
@@ -25,7 +25,7 @@ describe('the exit code says the verdict', () => {
     ['failed', ['--on', 'failed=pass'], 0, 'pass', 'failed'],
     ['blocked', ['--on', 'blocked=warn', '--strict'], 0, 'warn', 'blocked'],
     ['stuck', ['--on', 'timeout=warn'], 0, 'warn', 'timeout'],
-  ] as const)('%s %j → %i', async (outcome, flags, code, action, verdict) => {
+  ] as const)('%s with %j: exit code %i', async (outcome, flags, code, action, verdict) => {
     const { report, ...result } = await gate({ outcome }, ...flags);
     expect(result.code).toBe(code);
     expect(report).toMatchObject({ schemaVersion: 1, gate: action, exitCode: code });
@@ -33,19 +33,19 @@ describe('the exit code says the verdict', () => {
     expect(report.runs[0]).toMatchObject({ verdict, gate: action, reattached: false });
   });
 
-  it('failed comes before blocked when both are counted', async () => {
+  it('failed takes precedence over blocked', async () => {
     const { code } = await gate({ outcome: 'failed', counts: { failed: 1, blocked: 3 } });
     expect(code).toBe(1);
   });
 
-  it('RUNGATE_STRICT fails a cancelled run, and --no-strict undoes it', async () => {
+  it('RUNGATE_STRICT fails a cancelled run, and --no-strict overrides it', async () => {
     on = await stage({ outcome: 'cancelled' });
     const strict = on.with({ env: { RUNGATE_STRICT: 'true' } });
     expect((await strict(...trigger, '--wait')).code).toBe(4);
     expect((await strict(...trigger, '--wait', '--no-strict')).code).toBe(0);
   });
 
-  it('a warning is said loudly, with --quiet too', async () => {
+  it('a warning appears with --quiet too', async () => {
     on = await stage({ outcome: 'cancelled' });
     const { err, code } = await on.rungate(...trigger, '--wait', '--quiet');
     expect(code).toBe(0);
@@ -54,7 +54,7 @@ describe('the exit code says the verdict', () => {
 });
 
 describe('the report', () => {
-  it('has every promised field, and null for what is not known', async () => {
+  it('has every documented field, and null for unknown facts', async () => {
     const { report } = await gate({ outcome: 'failed' });
     expect(Object.keys(report).sort()).toEqual(['exitCode', 'gate', 'runs', 'schemaVersion']);
     expect(Object.keys(report.runs[0]).sort()).toEqual(
@@ -87,7 +87,7 @@ describe('the report', () => {
     expect(report.runs[0].elapsedSeconds).toBeGreaterThan(25);
   });
 
-  it('is one line with ndjson, and tab-separated values where no format is asked for', async () => {
+  it('is one line with ndjson, and tab-separated values without a format', async () => {
     on = await stage({ outcome: 'blocked' });
     const one = await on.rungate(...trigger, '--wait', '--format', 'ndjson');
     expect(one.out.trimEnd().split('\n')).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('the report', () => {
 });
 
 describe('several runs in one process', () => {
-  it('waits for all of them, and exits by the most severe', async () => {
+  it('exit by the most severe verdict', async () => {
     on = await stage({ outcome: ['passed', 'stuck', 'blocked', 'failed', 'cancelled'], duration: 1000 });
     const ids: string[] = [];
     for (let i = 0; i < 5; i += 1) ids.push((await on.rungate(...trigger)).out.trim());
@@ -122,7 +122,7 @@ describe('several runs in one process', () => {
     expect(report.runs.map((run: { runId: string }) => run.runId)).toEqual(ids);
   });
 
-  it('an unknown beats a known: one run that is not there makes it 5', async () => {
+  it('exit with 5 if one run is unknown', async () => {
     on = await stage({ outcome: 'failed', duration: 0 });
     const id = (await on.rungate(...trigger)).out.trim();
     const { code, out } = await on.rungate('run', 'wait', id, 'run_nowhere', '--json');
@@ -133,7 +133,7 @@ describe('several runs in one process', () => {
     expect(unknown.error).toMatchObject({ code: 'not_found', status: 404, method: 'GET' });
   });
 
-  it('keeps to 60 reads in any minute between them', async () => {
+  it('share 60 reads in any minute', async () => {
     on = await stage({ outcome: 'stuck', retryAfterSeconds: 0.1 });
     const ids: string[] = [];
     for (let i = 0; i < 3; i += 1) ids.push((await on.rungate(...trigger)).out.trim());
@@ -146,7 +146,7 @@ describe('several runs in one process', () => {
     }
   });
 
-  it('a run named twice is waited for once', async () => {
+  it('are read once if an id is given twice', async () => {
     on = await stage({ duration: 0 });
     const id = (await on.rungate(...trigger)).out.trim();
     const { out } = await on.rungate('run', 'wait', id, id, '--json');

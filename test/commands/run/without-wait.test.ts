@@ -62,14 +62,14 @@ describe('run trigger without --wait, in a CI with settings for a gate', () => {
     expect(err).not.toMatch(/warning/);
   });
 
-  it('waits without a warning where --wait is given', async () => {
+  it('waits without a warning if --wait is given', async () => {
     const env = { ...github, RUNGATE_STRICT: 'true' };
     const { code, err } = await on.with({ env })(...trigger, '--wait');
     expect(code).toBe(0);
     expect(err).not.toMatch(/does not wait/);
   });
 
-  it('the recipe of trigger, then wait, gates on the run and prints no warning', async () => {
+  it('gates without a warning if run wait follows', async () => {
     on.mock.state.plan.outcomes = ['failed'];
     const ci = on.with({ env: { ...github, RUNGATE_STRICT: 'true' } });
     const started = await ci(...trigger, '--no-wait');
@@ -81,7 +81,7 @@ describe('run trigger without --wait, in a CI with settings for a gate', () => {
 
 describe('options of a wait on a run trigger that does not wait', () => {
   it.each([[['--strict']], [['--timeout', '30m']], [['--junit', 'a.xml']]])(
-    '%j without --wait is a usage error, in a CI as elsewhere',
+    '%j without --wait is a usage error, in a CI and elsewhere',
     async (given) => {
       for (const env of [{}, github]) {
         const { code, err } = await on.with({ env })(...trigger, ...given);
@@ -92,12 +92,12 @@ describe('options of a wait on a run trigger that does not wait', () => {
     },
   );
 
-  it('--strict without --wait names --no-wait as the other way, and a report does not', async () => {
+  it('the hint for --strict suggests --no-wait too, and the hint for a report does not', async () => {
     expect((await on.rungate(...trigger, '--strict')).err).toMatch(/or --no-wait if run wait follows/);
     expect((await on.rungate(...trigger, '--strict', '--junit', 'a.xml')).err).toMatch(/→ add --wait\n/);
   });
 
-  it('policy and limits may stand beside --no-wait: they may be shared with run wait', async () => {
+  it('policy and limits are allowed with --no-wait, since run wait may share them', async () => {
     const shared = ['--strict', '--timeout', '30m', '--on', 'blocked=warn'];
     const { code, out, err } = await on.with({ env: github })(...trigger, ...shared, '--no-wait');
     expect(code).toBe(0);
@@ -105,14 +105,14 @@ describe('options of a wait on a run trigger that does not wait', () => {
     expect(err).not.toMatch(/warning/);
   });
 
-  it('a report beside --no-wait is a usage error: none would be written', async () => {
+  it('a report with --no-wait is a usage error, since none would be written', async () => {
     const { code, err } = await on.rungate(...trigger, '--no-wait', '--junit', 'a.xml', '--report', 'a.json');
     expect(code).toBe(64);
     expect(err).toMatch(/no effect with --no-wait: --junit, --report/);
     expect(on.mock.requests).toEqual([]);
   });
 
-  it('are named as they were given', async () => {
+  it('appear in the error as they were given', async () => {
     const { code, err } = await on.rungate(...trigger, '--no-strict');
     expect(code).toBe(64);
     expect(err).toContain('no effect without --wait: --no-strict');
