@@ -143,7 +143,7 @@ describe('a deleted environment', () => {
   });
 });
 
-describe('the variables of an environment', () => {
+describe('a variable of an environment', () => {
   const variable = { name: 'LOCALE', value: 'de-DE' };
   const staged = async () => {
     const service = await startService();
@@ -172,7 +172,7 @@ describe('the variables of an environment', () => {
     expect(await list()).toEqual([]);
   });
 
-  it('masks secret values in every response and stores them in full', async () => {
+  it('is masked if it is secret, in every response, and stored in full', async () => {
     const { mock, asUser, variables, list } = await staged();
     const secret = { name: 'PASSWORD', value: 'hunter2', secret: true };
     const created = await asUser('POST', variables, secret);
@@ -187,7 +187,7 @@ describe('the variables of an environment', () => {
     expect(opened.json()).toMatchObject({ value: 'hunter3', secret: false });
   });
 
-  it('masks secret values of the data set', async () => {
+  it('is masked in the data set if it is secret', async () => {
     const service = await startService();
     const [first] = await all(service);
     const list = (await service.asUser('GET', `${path}/${first?.id}/variables`)).json();
@@ -202,7 +202,7 @@ describe('the variables of an environment', () => {
     [{ name: 'A', value: 1 }, 'body.value: expected string, got number'],
     [{ name: 'A', value: '', secret: 'yes' }, 'body.secret: expected boolean, got string'],
     [variable, 'body.name: another variable of the environment has the name LOCALE'],
-  ])('rejects the variable %j: %s', async (body, details) => {
+  ])('cannot have the fields %j: %s', async (body, details) => {
     const { asUser, variables } = await staged();
     await asUser('POST', variables, variable);
     const other = await asUser('POST', variables, { name: 'OTHER', value: '' });

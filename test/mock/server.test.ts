@@ -65,8 +65,8 @@ describe('a request', () => {
   });
 });
 
-describe('the same seed', () => {
-  it('gives the same key, token, ids and responses, and another seed gives others', async () => {
+describe('the options', () => {
+  it('seed: the same one gives the same key, token, ids and responses, another one gives others', async () => {
     const start = async (seed: number) => {
       const { mock, post } = await startService({ seed });
       const run = await post('/api/ci/runs', byProcess);
@@ -78,7 +78,7 @@ describe('the same seed', () => {
     for (const index of [0, 1, 2, 4]) expect(other[index]).not.toBe(first[index]);
   });
 
-  it('creates a key and a token that look like real ones', async () => {
+  it('seed: the key and the token look like real ones', async () => {
     const { mock } = await startService();
     expect(mock.apiKey).toMatch(/^rg_[0-9A-Za-z]{40}$/);
     const [head, claims, signature] = mock.token.split('.');
@@ -88,20 +88,20 @@ describe('the same seed', () => {
     expect(signature).toMatch(/^[0-9A-Za-z]{43}$/);
   });
 
-  it("does not override the caller's key and token", async () => {
+  it('apiKey and token replace the seeded credentials', async () => {
     const { mock, trigger } = await startService({ apiKey: 'mine', token: 'my.own.token' });
     expect([mock.apiKey, mock.token]).toEqual(['mine', 'my.own.token']);
     expect(await trigger()).toMatch(/^run_/);
   });
 
-  it('does not override the base of app URLs', async () => {
+  it('appUrlBase is the start of app URLs', async () => {
     const { post } = await startService({ appUrlBase: 'http://localhost:1/app' });
     const { appUrl, runId } = (await post('/api/ci/runs', { ...byProcess, projectSlug: 'a/b' })).json();
     expect(appUrl).toBe(`http://localhost:1/app/projects/a%2Fb/runs/${runId}`);
   });
 });
 
-describe('the socket', () => {
+describe('the server', () => {
   it('listens on a free port of this machine only', async () => {
     const { mock } = await startService();
     expect(mock.url).toBe(`http://127.0.0.1:${mock.port}`);

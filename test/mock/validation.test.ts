@@ -108,7 +108,7 @@ describe('the body', () => {
   });
 });
 
-describe('a path', () => {
+describe('a request', () => {
   it.each([
     ['GET', '/api/nothing', 404, null],
     ['GET', '/', 404, null],

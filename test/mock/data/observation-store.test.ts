@@ -48,7 +48,7 @@ describe('the observations of a project', () => {
     );
   });
 
-  it('are created on demand: the last of four billion takes no longer than the first', () => {
+  it('are created on demand, so that there can be four billion', () => {
     const store = observationStore(source(2 ** 32));
     const [last] = store.slice(2 ** 32 - 1, 5);
     expect(store.find(last?.id ?? '')).toEqual(last);

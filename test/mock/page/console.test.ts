@@ -155,7 +155,7 @@ describe('access to the page', () => {
   });
 });
 
-describe('ending a run on the page', () => {
+describe('the actions of the page', () => {
   async function staged() {
     const on = await stage({ page: true, outcome: 'stuck' });
     stages.push(on);
@@ -168,14 +168,14 @@ describe('ending a run on the page', () => {
     ['failed', 1],
     ['blocked', 2],
     ['cancelled', 4],
-  ] as const)('as %s makes a gate exit %i', async (as, code) => {
+  ] as const)('end a run as %s, and its gate exits with %i', async (as, code) => {
     const { on, id, page } = await staged();
     expect(await page.do({ do: 'end', run: id, as })).toEqual({ message: `${id} ended as ${as}` });
     expect((await on.rungate('run', 'wait', id, '--strict')).code).toBe(code);
     expect((await page.state()).runs).toMatchObject([{ key: id, result: as }]);
   });
 
-  it('has no effect on a run that has already ended', async () => {
+  it('do not change a run that has already ended', async () => {
     const { on, id, page } = await staged();
     await page.do({ do: 'end', run: id, as: 'failed' });
     for (const as of ['passed', 'cancelled']) {
@@ -184,7 +184,7 @@ describe('ending a run on the page', () => {
     expect((await on.rungate('run', 'wait', id)).code).toBe(1);
   });
 
-  it('announces the end to webhooks once, whatever the planned outcome', async () => {
+  it('announce the end of a run to webhooks once, whatever its planned outcome', async () => {
     const { post, asUser, mock, clock, do: act, trigger: start } = await served({ outcome: 'passed' });
     await asUser('POST', '/api/webhooks', { url: 'http://127.0.0.1:9/', events: ['run.completed'] });
     const id = await start();
@@ -213,13 +213,13 @@ describe('ending a run on the page', () => {
     [{ do: 'everything' }, 422],
     ['{', 400],
     ['null', 422],
-  ])('refuses %j', async (body, status) => {
+  ])('do not include %j', async (body, status) => {
     const { mock, request } = await served();
     expect((await request('do', {}, body)).status).toBe(status);
     expect(mock.faults.pending).toBe(0);
   });
 
-  it('neither shows nor ends the run of another tenant', async () => {
+  it('do not affect the run of another tenant, which is not shown', async () => {
     const { mock, call, state, request } = await served();
     mock.state.credentials.set('other', { kind: 'key', tenant: 'tenant_2' });
     const headers = { 'x-api-key': 'other', 'content-type': 'application/json' };
@@ -231,7 +231,7 @@ describe('ending a run on the page', () => {
   });
 });
 
-describe('webhooks and faults on the page', () => {
+describe('the page', () => {
   it('sends a test event, signed as the service does, and sends it again on request', async () => {
     const received: { headers: http.IncomingHttpHeaders; body: string }[] = [];
     const receiver = createServer(async (request, response) => {
