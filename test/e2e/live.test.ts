@@ -37,7 +37,7 @@ function everyFrameIsWhole({ frames }: Terminal, ids: readonly string[], other: 
       lines.filter((line) => line.startsWith('  R')),
       lines.join('\n'),
     ).toHaveLength(1);
-    const sums = lines.filter((line) => /runs going/.test(line));
+    const sums = lines.filter((line) => /runs in progress/.test(line));
     expect(sums.length, lines.join('\n')).toBe(ids.length > 1 ? 1 : 0);
     for (const id of ids) {
       const own = lines.filter((line) => line.startsWith(id, 2));
@@ -69,7 +69,7 @@ describe('the view in a pseudo-terminal', () => {
       if (!narrow) expect(left[0]).toMatch(/^RUN +VERDICT +STATE +FAILED +BLOCKED/);
       for (const id of ids) expect(left.filter((line) => line.startsWith(id))).toHaveLength(1);
       expect(left.join(' ').replace(/\s+/g, ' ')).toMatch(/✗ gate failed \(exit 1\)$/);
-      expect(left.join('\n')).not.toMatch(/runs going|NEXT POLL|[•⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+      expect(left.join('\n')).not.toMatch(/runs in progress|NEXT POLL|[•⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
       expect(terminal.screen.cursor()).toEqual({ row: expect.any(Number), column: 0 });
       expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(
         terminal.raw().lastIndexOf('\u001b[?25l'),
@@ -80,7 +80,7 @@ describe('the view in a pseudo-terminal', () => {
   it('more runs than rows: what goes on is shown, and the rest is counted', async () => {
     const ids = await runs(30, { outcome: 'stuck' });
     const terminal = inTerminal(['run', 'wait', ...ids], env, { rows: 12 });
-    await terminal.shows(/30 of 30 runs going · 21 not shown/);
+    await terminal.shows(/30 of 30 runs in progress · 21 not shown/);
     terminal.pty.kill('SIGTERM');
     expect(await terminal.ended).toBe(143);
   });
