@@ -23,21 +23,21 @@ const serve = async (options: MockOptions = {}) => {
 const runs = () => [...mock.state.runs.values()];
 const file = (name: string) => join(folder, name);
 
-/** The inputs of action.yml with a default, as the runner fills them in. */
+/** The inputs of action.yml that have a default, with its value. */
 const defaults = { strict: 'true', 'cancel-on-interrupt': 'true', matrix: 'null' };
 
-/** The environment of a step, as the runner makes it: inputs in capitals, files for what the step says. */
+/** Returns the environment of a step: inputs in capitals, and files for its outputs. */
 function environment(
   inputs: Record<string, string>,
   state: Record<string, string> = {},
 ): Record<string, string> {
   for (const name of ['output', 'state', 'summary']) writeFileSync(file(name), '', { flag: 'a' });
-  const given = { 'api-url': mock.url, 'api-key': mock.apiKey, ...defaults, ...inputs };
+  const values = { 'api-url': mock.url, 'api-key': mock.apiKey, ...defaults, ...inputs };
   const entries = (prefix: string, record: Record<string, string>) =>
     Object.entries(record).map(([name, value]) => [`${prefix}${name.replaceAll(' ', '_')}`, value]);
   return {
     ...Object.fromEntries(
-      entries('INPUT_', Object.fromEntries(Object.entries(given).map(([k, v]) => [k.toUpperCase(), v]))),
+      entries('INPUT_', Object.fromEntries(Object.entries(values).map(([k, v]) => [k.toUpperCase(), v]))),
     ),
     ...Object.fromEntries(entries('STATE_', state)),
     GITHUB_ACTIONS: 'true',
@@ -57,7 +57,7 @@ function environment(
   };
 }
 
-/** What a step wrote into one of the runner's files: `name<<delimiter`, the value, the delimiter. */
+/** Reads the values that a step wrote to one of the runner's files: `name<<delimiter`, the value, the delimiter. */
 function written(name: string): Record<string, string> {
   const found: Record<string, string> = {};
   const text = readFileSync(file(name), 'utf8');
@@ -93,7 +93,7 @@ describe('the main step', () => {
     expect(ended.out + ended.err).toMatch(/^::(error|notice) title=rungate/m);
   });
 
-  it('masks the key before anything else, and never shows it otherwise', async () => {
+  it('masks the key first, and shows it nowhere else', async () => {
     await serve();
     const { out, err } = await step('main', environment(gate)).ended;
     const all = (out + err).split('\n');
@@ -102,7 +102,7 @@ describe('the main step', () => {
       expect(readFileSync(file(name), 'utf8')).not.toContain(mock.apiKey);
   });
 
-  it('takes lists by lines or commas, and sends what the job says', async () => {
+  it('accepts lists by line or comma, and sends the facts of the job', async () => {
     await serve();
     const inputs = {
       project: 'shop',
@@ -120,7 +120,7 @@ describe('the main step', () => {
     });
   });
 
-  it('two cells of a matrix make two runs, a retried cell finds its own', async () => {
+  it('starts a run for each cell of a matrix, and a retried cell finds its own run', async () => {
     await serve({ outcome: 'stuck' });
     const cell = (matrix: string, attempt: string) => ({
       ...environment({ ...gate, matrix, 'max-attempts': '1' }),
@@ -136,8 +136,8 @@ describe('the main step', () => {
   it.each<[string, Record<string, string>, number]>([
     ['no key', { ...gate, 'api-key': '' }, 78],
     ['neither process nor tags', { project: 'shop' }, 64],
-    ['a switch that is neither true nor false', { ...gate, strict: 'maybe' }, 64],
-  ])('a wrong input is said: %s', async (_name, inputs, code) => {
+    ['a boolean that is neither true nor false', { ...gate, strict: 'maybe' }, 64],
+  ])('reports an invalid input: %s', async (_name, inputs, code) => {
     await serve();
     const ended = await step('main', environment(inputs)).ended;
     expect(ended.code).toBe(code);
@@ -150,7 +150,7 @@ describe('the post step', () => {
   const post = (inputs: Record<string, string> = gate) =>
     step('post', environment(inputs, written('state'))).ended;
 
-  it('does nothing when the main step has ended', async () => {
+  it('does nothing if the main step has ended', async () => {
     await serve();
     await step('main', environment(gate)).ended;
     const before = mock.requests.length;
@@ -158,14 +158,14 @@ describe('the post step', () => {
     expect(mock.requests).toHaveLength(before);
   });
 
-  it('leaves a run alone that timed out: that was no accident', async () => {
+  it('does not cancel a run whose wait timed out', async () => {
     await serve({ outcome: 'stuck' });
     await step('main', environment({ ...gate, 'max-attempts': '2' })).ended;
     expect((await post()).code).toBe(0);
     expect(runs()[0]?.cancelled).toBeUndefined();
   });
 
-  it('cancels the run when the main step was killed in the middle of its wait', async () => {
+  it('cancels the run if the main step was killed while it waited', async () => {
     await serve({ outcome: 'stuck' });
     const running = step('main', environment(gate));
     await running.shows(/in_progress/);
@@ -178,7 +178,7 @@ describe('the post step', () => {
     expect(runs()[0]?.cancelled?.reason).toMatch(/job was stopped/);
   });
 
-  it('finds and cancels the run when the main step was killed before the reply to its create', async () => {
+  it('finds and cancels the run if the main step was killed before the response to its create', async () => {
     await serve({ outcome: 'stuck' });
     mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
     const running = step('main', environment(gate));
@@ -190,7 +190,7 @@ describe('the post step', () => {
     expect(runs()[0]?.cancelled).toBeDefined();
   });
 
-  it('when the job is cancelled the main step cancels, and the post step finds nothing left', async () => {
+  it('has nothing to do if the job was cancelled and the main step has cancelled the run', async () => {
     await serve({ outcome: 'stuck' });
     const running = step('main', environment(gate));
     await running.shows(/in_progress/);
@@ -202,7 +202,7 @@ describe('the post step', () => {
     expect(mock.requests).toHaveLength(before);
   });
 
-  it('tries again when the main step could not cancel in its 5 seconds', async () => {
+  it('cancels the run if the main step failed to within its 5 seconds', async () => {
     await serve({ outcome: 'stuck' });
     mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.cancel', times: 40 });
     const running = step('main', environment(gate));
@@ -215,7 +215,7 @@ describe('the post step', () => {
     expect(runs()[0]?.cancelled).toBeDefined();
   });
 
-  it('says so when it cannot read what the main step has started: silence would leave a run going', async () => {
+  it('reports a journal that it cannot read, since a run may still be going', async () => {
     await serve({ outcome: 'stuck' });
     const running = step('main', environment(gate));
     await running.shows(/in_progress/);

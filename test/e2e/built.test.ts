@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => mock.close());
 
 describe('the built command', () => {
-  it('gates a run from trigger to exit code, and ends by itself', async () => {
+  it('gates a run from trigger to exit code, and ends on its own', async () => {
     const args = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--strict'];
     const ended = await rungate(args, env).ended;
     expect(ended).toMatchObject({ code: 0, signal: null });
@@ -30,7 +30,7 @@ describe('the built command', () => {
     },
   );
 
-  it('never calls process.exit but for a second signal', () => {
+  it('calls process.exit only for a second signal', () => {
     const sources = readdirSync(`${root}/src`, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => readFileSync(`${root}/src/${file}`, 'utf8').split('\n'))
@@ -38,7 +38,7 @@ describe('the built command', () => {
     expect(sources).toEqual(['    if (stopping) process.exit(128 + signalNumbers[signal]);']);
   });
 
-  it('an exception that is not ours is 70, never Node’s own 1', async () => {
+  it('exits with 70, not with Node’s 1, on an unknown exception', async () => {
     const ended = await start(process.execPath, [
       '--input-type=module',
       '-e',
@@ -51,7 +51,7 @@ describe('the built command', () => {
 });
 
 it.each(['throw new Error("late")', 'Promise.reject(new Error("late"))'])(
-  'what nobody catches is 70: %s',
+  'exits with 70 on an uncaught error: %s',
   async (code) => {
     const late = `data:text/javascript,setTimeout(() => { ${code} }, 60)`;
     const hooked = { ...env, NODE_OPTIONS: `--import "${late.replaceAll('"', '%22')}"` };
@@ -79,7 +79,7 @@ describe('piped output', () => {
     }
   }
 
-  it('is complete however large, through a pipe that is read slowly', () =>
+  it('is complete even if it is large and the pipe is read slowly', () =>
     serving(async (url) => {
       const script = `"${process.execPath}" "${bin}" run status x --json | (sleep 0.5; cat)`;
       const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
@@ -87,7 +87,7 @@ describe('piped output', () => {
       expect(JSON.parse(ended.out)).toEqual({ ...big, runId: 'x' });
     }));
 
-  it('a closed pipe is no error', () =>
+  it('may end early: a closed pipe is not an error', () =>
     serving(async (url) => {
       const script = `{ "${process.execPath}" "${bin}" run status x --json; echo "code $?" >&2; } | head -n 1`;
       const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
@@ -95,7 +95,7 @@ describe('piped output', () => {
       expect(ended.err).toBe('code 0\n');
     }));
 
-  it.skipIf(!existsSync('/dev/full'))('a result that cannot be written is no success', async () => {
+  it.skipIf(!existsSync('/dev/full'))('is an error if it cannot be written', async () => {
     const script = `"${process.execPath}" "${bin}" run status "$1" --json > /dev/full`;
     const id = (await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended).out.trim();
     const ended = await start('sh', ['-c', script, 'sh', id], env).ended;
@@ -103,7 +103,7 @@ describe('piped output', () => {
     expect(ended.err).toMatch(/could not be written to standard output/);
   });
 
-  it('a closed pipe does not make a red gate green', async () => {
+  it('keeps the exit code of a failed gate if the pipe is closed', async () => {
     const script = `{ sleep 0.2; "${process.execPath}" "${bin}" run wait nowhere --json; echo "code $?" >&2; } | true`;
     const ended = await start('sh', ['-c', script], env).ended;
     expect(ended.err).toMatch(/code 5\n$/);
@@ -111,7 +111,7 @@ describe('piped output', () => {
 });
 
 describe('mock exec', () => {
-  it('runs a command with the settings, and exits with its code', async () => {
+  it('runs a command with the settings, and exits with its exit code', async () => {
     const show = 'echo "$RUNGATE_API_URL $RUNGATE_API_KEY $RUNGATE_TOKEN"; exit 9';
     const ended = await rungate(['mock', 'exec', '--', 'sh', '-c', show]).ended;
     expect(ended.code).toBe(9);
@@ -142,18 +142,18 @@ describe('mock exec', () => {
     expect(ended.code).toBe(code);
   });
 
-  it('a command that is not there is 127', async () => {
+  it('exits with 127 if the command does not exist', async () => {
     const ended = await rungate(['mock', 'exec', '--', 'no-such-command-here']).ended;
     expect(ended).toMatchObject({ code: 127, out: '' });
     expect(ended.err).toMatch(/no-such-command-here: command not found/);
   });
 
-  it('a command ended by a signal is 128 and the signal', async () => {
+  it('exits with 128 plus the signal that ended the command', async () => {
     const ended = await rungate(['mock', 'exec', '--', 'sh', '-c', 'kill -KILL $$']).ended;
     expect(ended.code).toBe(137);
   });
 
-  it('passes a stop on to the command, and waits for it', async () => {
+  it('passes a stop signal on to the command, and waits for it', async () => {
     const gate = ['run', 'trigger', '--project', 'a', '--process', 'b', '--wait', '--json'];
     const running = rungate([
       'mock',
@@ -176,7 +176,7 @@ describe('mock exec', () => {
 });
 
 describe('mock serve', () => {
-  it('prints settings that a shell can take over, serves, and stops on a signal', async () => {
+  it('prints settings that a shell can evaluate, serves, and stops on a signal', async () => {
     const running = rungate(['mock', 'serve', '--port', '0', '--duration', '0.1s']);
     await running.shows(/stop it with Ctrl-C/);
     const ids = rungate(['mock', 'serve', '--port', '0']);
@@ -191,16 +191,17 @@ describe('mock serve', () => {
     expect(served.code).toBe(130);
   });
 
-  it('a port that is taken is a configuration error that says what to do', async () => {
+  it('reports a port that is in use as a configuration error with a remedy', async () => {
     const ended = await rungate(['mock', 'serve', '--port', String(mock.port)]).ended;
     expect(ended).toMatchObject({ code: 78, out: '' });
     expect(ended.err).toMatch(/already taken[\s\S]*port 0/);
   });
 });
 
-it('curl sees the same run', async () => {
+it('curl can read the status of a run', async () => {
   const id = (await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended).out.trim();
   const url = `${mock.url}/api/ci/runs/${id}`;
-  const reply = await start('curl', ['-sf', '--max-time', '5', '-H', `X-API-Key: ${mock.apiKey}`, url]).ended;
-  expect(JSON.parse(reply.out)).toMatchObject({ state: expect.stringMatching(/in_progress|completed/) });
+  const response = await start('curl', ['-sf', '--max-time', '5', '-H', `X-API-Key: ${mock.apiKey}`, url])
+    .ended;
+  expect(JSON.parse(response.out)).toMatchObject({ state: expect.stringMatching(/in_progress|completed/) });
 });

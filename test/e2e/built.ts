@@ -8,7 +8,7 @@ import { version } from '../../src/version.ts';
 export const bin = fileURLToPath(new URL('../../bin/rungate.js', import.meta.url));
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Makes the built file the rungate of this folder's node_modules, as far as npx looks. Returns its command. */
+/** Links the built file into a folder's node_modules, where npx finds it. Returns the path of the command. */
 export function installInto(folder: string): string {
   const home = join(folder, 'node_modules/rungate');
   const command = join(folder, 'node_modules/.bin/rungate');
@@ -34,7 +34,7 @@ export interface Running {
   shows(pattern: RegExp): Promise<void>;
 }
 
-/** Starts a command and collects what it prints. */
+/** Starts a command and collects its output. */
 export function start(
   file: string,
   args: readonly string[],

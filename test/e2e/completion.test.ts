@@ -7,7 +7,7 @@ import { type Mock, startMock } from '../../src/mock/server.ts';
 import { bin, rungate } from './built.ts';
 import { isMissing, openTerminal, type Shell, type Terminal } from './terminal.ts';
 
-/** Keys of environments that a shell would act on, if it were let. Each begins with a letter of its own. */
+/** Keys of environments with shell syntax. Each begins with a different letter. */
 const hostile = [
   'a-$(touch pwned)',
   'b-`touch pwned`',
@@ -76,7 +76,7 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
         'rungate mock exec --fault reset@run.status ',
       ],
       [
-        'a key that the service has',
+        'a key from the service',
         'rungate run trigger --environment stag\t',
         'rungate run trigger --environment staging ',
       ],
@@ -90,8 +90,8 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
         'rungate run trigger --environment "stag\t',
         'rungate run trigger --environment "staging" ',
       ],
-      ['words in quotes before it', "rungate 'run' \"tri\t", 'rungate \'run\' "trigger" '],
-      ['nothing where nothing is known', 'rungate run status a\t', 'rungate run status a'],
+      ['after quoted words', "rungate 'run' \"tri\t", 'rungate \'run\' "trigger" '],
+      ['nothing for unknown values', 'rungate run status a\t', 'rungate run status a'],
       ['a folder', 'rungate webhooks listen --save rep\t', 'rungate webhooks listen --save reports/'],
       ['a file', 'rungate run wait x --junit reports/\t', 'rungate run wait x --junit reports/gate.xml '],
       [
@@ -101,20 +101,20 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
       ],
       ['the command of mock exec', 'rungate mock exec -- rung\t', 'rungate mock exec -- rungate '],
       [
-        'what that command takes',
+        'the arguments of that command',
         'rungate mock exec -- rungate run tri\t',
         'rungate mock exec -- rungate run trigger ',
       ],
       ['files of another command', 'rungate mock exec -- cat rep\t', 'rungate mock exec -- cat reports/'],
       ['after a variable', 'FOO=1 rungate ru\t', 'FOO=1 rungate run '],
       ['after another command', 'true; rungate ru\t', 'true; rungate run '],
-      ['under a path of its own', './bin/rungate ru\t', './bin/rungate run '],
+      ['under a relative path', './bin/rungate ru\t', './bin/rungate run '],
       ['under a path in the home folder', '~/bin/rungate ru\t', '~/bin/rungate run '],
     ])('completes %s', async (_what, keys, line) => {
       expect(await terminal.type(keys)).toBe(line);
     });
 
-    it('completes before words that are there already', async () => {
+    it('completes before existing words', async () => {
       const line = await terminal.type(`rungate run tri --json${left.repeat(7)}\t`);
       expect(line.replace(/ +/g, ' ')).toBe('rungate run trigger --json');
     });
@@ -131,38 +131,38 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
       expect(await terminal.type('npx rep\t')).toMatch(/^npx (rep|reports\/)$/);
     });
 
-    it('shows what each is for, where the shell shows such', async () => {
+    it('shows descriptions if the shell supports them', async () => {
       const words = ['trigger', 'wait', 'status', 'cancel'];
       const abouts = shell === 'bash' ? [] : ['wait for runs and gate on them', 'cancel a run'];
       await terminal.press('rungate run \t\t', [...words, ...abouts]);
     });
 
-    describe('and keys that a shell would act on', () => {
+    describe('and keys with shell syntax', () => {
       beforeAll(() => {
         const items = hostile.map((key) => ({ key, name: `\u001b]0;pwned\u0007 $(touch pwned) ${key}` }));
         mock.faults.add({ kind: 'reply', text: JSON.stringify({ items }), times: Number.POSITIVE_INFINITY });
-        // Another address, so that it is another question than those above: an answer is kept for half a minute.
+        // Another address, since the values for the one above are cached for 30 s.
         start = `rungate run trigger --api-url ${mock.url}/other `;
       });
 
       let start: string;
-      it.each(hostile)('gives the program %s as it is', async (key) => {
+      it.each(hostile)('passes %s to the program unchanged', async (key) => {
         const places = [' ', '=', ' "', " '"];
         const keys = places.map((before) => `--environment${before}${key.slice(0, 2)}\t`);
-        // The TAB key ends each word: closes its quote and puts a space after it.
+        // The TAB key completes each word, closes its quote and adds a space.
         expect(await terminal.run(`${start}${keys.join('')}`)).toEqual([
           ...start.split(' ').slice(1, -1),
           ...places.flatMap((before) => (before === '=' ? `--environment=${key}` : ['--environment', key])),
         ]);
       });
 
-      it('lists them without doing what they say to the terminal', async () => {
+      it('lists them without their terminal escape sequences', async () => {
         const shown = await terminal.press(`${start}--environment \t\t`, ['b-', 'm-', 's-']);
         expect(shown).not.toContain('\u001b]0;pwned');
       });
     });
 
-    it('says nothing and gives nothing when the service does not answer', async () => {
+    it('completes nothing and prints no error if the service does not respond', async () => {
       mock.faults.clear();
       mock.faults.add({ kind: 'stall-headers', times: Number.POSITIVE_INFINITY });
       const before = terminal.shown().length;
@@ -171,7 +171,7 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
       expect(terminal.shown().slice(before)).not.toMatch(/error/i);
     });
 
-    it('says nothing when the program is gone', async () => {
+    it('prints no error if the program has been removed', async () => {
       const gone = await openTerminal(shell);
       try {
         await gone.type('rungate ru\t');
@@ -187,7 +187,7 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
 });
 
 describe.skipIf(isMissing('bash'))('the function that bash calls', () => {
-  /** What it leaves in COMPREPLY for a line as it is typed, with the words as bash takes them apart. */
+  /** Returns COMPREPLY for a typed line and the words into which bash splits it. */
   function compreply(line: string, words: readonly string[], rest = ''): string[] {
     const text = `
       rungate() { '${process.execPath}' '${bin}' "$@"; }
@@ -204,28 +204,28 @@ describe.skipIf(isMissing('bash'))('the function that bash calls', () => {
     return stdout.split('\n').filter((one) => one !== '');
   }
 
-  it('fills COMPREPLY with what follows the last word break', () => {
+  it('fills COMPREPLY with the text after the last word break', () => {
     expect(compreply('rungate run t', ['rungate', 'run', 't'])).toEqual(['trigger']);
     expect(compreply('rungate --format=', ['rungate', '--format', '='])).toEqual(['table', 'json', 'ndjson']);
     const scopes = ['rungate', 'keys', 'create', '--scope', 'runner', ':', ''];
     expect(compreply('rungate keys create --scope runner:', scopes)).toEqual(['manage']);
   });
 
-  it('hands the rest over to the completion of another command, also of one that is loaded when it is needed', () => {
+  it('passes the rest to the completion of another command, even to one that is loaded on demand', () => {
     const words = ['rungate', 'mock', 'exec', '--', 'other', '--x', '=', 'y'];
     const own = '_other() { COMPREPLY=("$COMP_LINE|$COMP_POINT|$COMP_CWORD|$1|$2|$3|${COMP_WORDS[*]}"); };';
-    const told = ['other --x=y|11|3|other|y|=|other --x = y'];
+    const expected = ['other --x=y|11|3|other|y|=|other --x = y'];
     const line = 'rungate mock exec -- other --x=y';
-    expect(compreply(line, words, `${own} complete -F _other other`)).toEqual(told);
+    expect(compreply(line, words, `${own} complete -F _other other`)).toEqual(expected);
     const loader = '_load() { complete -F _other "$1"; return 124; }; complete -D -F _load';
-    expect(compreply(line, words, `${own} ${loader}`)).toEqual(told);
+    expect(compreply(line, words, `${own} ${loader}`)).toEqual(expected);
   });
 });
 
-describe('the program that the scripts ask', () => {
-  it('ends although the system has not found the address of the service', async () => {
+describe('the program that the scripts call', () => {
+  it('ends even if the DNS look-up of the service is still pending', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rungate-completion-'));
-    // A look-up of a name cannot be called off, and keeps a process alive: as here, for ten minutes.
+    // A DNS look-up cannot be cancelled and keeps the process alive, here for ten minutes.
     const slow = `import dns from 'node:dns';
       dns.lookup = () => { console.error('searching'); setTimeout(() => {}, 600_000); };`;
     const running = rungate(

@@ -9,7 +9,7 @@ const named = examples
   .filter(({ notRun }) => notRun === null)
   .map((example) => [`${example.page}:${example.line}`, example] as const);
 
-describe('a reader who copies the example gets what the page says', () => {
+describe('an example prints what the page shows', () => {
   it.concurrent.each(named)('%s', async (_place, example) => {
     const { problem, printed } = await runExample(example);
     expect({ problem, printed }).toEqual({ problem: null, printed });

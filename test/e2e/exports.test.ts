@@ -22,14 +22,14 @@ const program = ts.createProgram(
 );
 const checker = program.getTypeChecker();
 
-/** The symbol itself, whatever it is called where it is handed on. */
+/** Returns the symbol behind an alias. */
 const itself = (symbol: ts.Symbol) =>
   symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 
 function exportsOf(types: string): ts.Symbol[] {
   const source = program.getSourceFile(join(root, types));
   const module = source && checker.getSymbolAtLocation(source);
-  if (module === undefined) throw new Error(`${types} is no module`);
+  if (module === undefined) throw new Error(`${types} is not a module`);
   return checker.getExportsOfModule(module).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -44,17 +44,17 @@ function kindOf(symbol: ts.Symbol): string {
 }
 const isValue = (symbol: ts.Symbol) => ['class', 'function', 'const'].includes(kindOf(symbol));
 
-describe('what the package exports', () => {
-  it('is what it exported before; a name that goes, or becomes another kind of thing, is a major version', async () => {
+describe('the exports of the package', () => {
+  it('are unchanged; removing a name or changing its kind needs a major version', async () => {
     const list = entries.map(({ name, types }) => {
       const lines = exportsOf(types).map((symbol) => `  ${kindOf(symbol)} ${symbol.name}\n`);
       return `${name}\n${lines.toSorted().join('')}`;
     });
-    // Renewed with: npx vitest run --project e2e test/e2e/exports.test.ts --update
+    // To update: npx vitest run --project e2e test/e2e/exports.test.ts --update
     await expect(list.join('\n')).toMatchFileSnapshot('../../fixtures/exports.txt');
   });
 
-  it.each(entries)('$name has at run time what its types say, and nothing else', async (entry) => {
+  it.each(entries)('$name has the same names at run time as in its types', async (entry) => {
     const load = async (file: string) =>
       (await import(pathToFileURL(join(root, file)).href)) as Record<string, unknown>;
     const module = await load(entry.default);
@@ -64,12 +64,12 @@ describe('what the package exports', () => {
     for (const symbol of values) {
       if (kindOf(symbol) !== 'const') expect(typeof module[symbol.name], symbol.name).toBe('function');
     }
-    // Node's twin of the webhooks has synchronous functions besides, which only `rungate/webhook/node` promises.
+    // In Node, `rungate/webhook` also has synchronous functions, which only the types of `rungate/webhook/node` declare.
     if (entry.node !== undefined)
       expect(Object.keys(await load(entry.node))).toEqual(expect.arrayContaining(names));
   });
 
-  it('has one class of webhook errors, whichever entry it comes from', async () => {
+  it('share one class of webhook errors between all entries', async () => {
     const load = async (file: string) =>
       (await import(pathToFileURL(join(root, 'dist', file)).href)) as Record<string, unknown>;
     const [library, node, web] = await Promise.all(
@@ -80,7 +80,7 @@ describe('what the package exports', () => {
     expect(library?.WebhookVerificationError).toBeTypeOf('function');
   });
 
-  it('names every type that it uses', () => {
+  it('include every type that they use', () => {
     const exported = new Set(entries.flatMap(({ types }) => exportsOf(types).map(itself)));
     const unnamed = new Set<string>();
     const visit = (node: ts.Node): void => {
@@ -89,10 +89,11 @@ describe('what the package exports', () => {
           ts.isTypeReferenceNode(node) ? node.typeName : node.expression,
         );
         const symbol = found && itself(found);
-        const place = symbol?.declarations?.[0]?.getSourceFile().fileName ?? '';
-        const ours = place.startsWith(join(root, 'dist'));
+        const file = symbol?.declarations?.[0]?.getSourceFile().fileName ?? '';
+        const isRungate = file.startsWith(join(root, 'dist'));
         const parameter = symbol !== undefined && symbol.flags & ts.SymbolFlags.TypeParameter;
-        if (symbol !== undefined && ours && !parameter && !exported.has(symbol)) unnamed.add(symbol.name);
+        if (symbol !== undefined && isRungate && !parameter && !exported.has(symbol))
+          unnamed.add(symbol.name);
       }
       ts.forEachChild(node, visit);
     };
@@ -100,17 +101,17 @@ describe('what the package exports', () => {
     expect([...unnamed]).toEqual([]);
   });
 
-  it('says of each function, class and type what it is', () => {
-    const silent = entries.flatMap(({ name, types }) =>
+  it('have a doc comment on each function, class and type', () => {
+    const undocumented = entries.flatMap(({ name, types }) =>
       exportsOf(types)
         .map(itself)
         .filter((symbol) => symbol.getDocumentationComment(checker).length === 0)
         .map((symbol) => `${name}: ${symbol.name}`),
     );
-    expect([...new Set(silent)]).toEqual([]);
+    expect([...new Set(undocumented)]).toEqual([]);
   });
 
-  it('has types of its own: of other packages only those of the frameworks that receivers are for', () => {
+  it('use no types of other packages except those of the frameworks with receivers', () => {
     const others = program
       .getSourceFiles()
       .filter(({ fileName }) => fileName.startsWith(join(root, 'dist')))

@@ -8,7 +8,7 @@ import { matches, stable } from '../docs/stable-output.ts';
 
 const page = 'docs/first-steps.md';
 
-/** A port that was free a moment ago. */
+/** Returns a free port. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -17,21 +17,21 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits for a condition of bash, 30 s at most. */
+/** Waits up to 30 s for a condition in bash. */
 const until = (condition: string) =>
-  `for turn in $(seq 300); do ${condition} && break; sleep 0.1; done; ${condition}`;
+  `for attempt in $(seq 300); do ${condition} && break; sleep 0.1; done; ${condition}`;
 
-/** What the reader does besides pasting the command, as the page says between the blocks. */
-function inOneScript(port: number): (command: ShellCommand, index: number) => ShellCommand {
+/** Adds the steps that the page describes between the blocks. */
+function withManualSteps(port: number): (command: ShellCommand, index: number) => ShellCommand {
   return (command, index) => {
     const log = `${index}.log`;
     const begin = index === 0 ? 'background=(); trap \'kill "${background[@]}" 2> /dev/null\' EXIT\n' : '';
     let text = begin + command.text.replaceAll('4020', String(port));
-    // A terminal of its own, which stays open.
+    // The page opens another terminal, which stays open.
     if (command.untilStopped) {
-      const at = text.includes('webhooks listen') ? ` --port ${port}` : '';
+      const portOption = text.includes('webhooks listen') ? ` --port ${port}` : '';
       const [line = ''] = text.split(' #');
-      text = `${line.trimEnd()}${at} > ${log} 2>&1 & background+=($!)\n${until(`[ -s ${log} ]`)}`;
+      text = `${line.trimEnd()}${portOption} > ${log} 2>&1 & background+=($!)\n${until(`[ -s ${log} ]`)}`;
       // "paste the three lines that it prints"
       if (line.includes('mock serve')) text += `\neval "$(grep '^export ' ${log})"`;
     }
@@ -47,12 +47,12 @@ function inOneScript(port: number): (command: ShellCommand, index: number) => Sh
   };
 }
 
-it('docs/first-steps.md works from its first command to its last, in one project and in order', async () => {
+it('every command of docs/first-steps.md works, in order and in one project', async () => {
   const examples = shellExamples(page, textOf(page));
   const [first] = examples;
   if (first === undefined) throw new Error(`${page} has no commands`);
   const commands = examples.flatMap((example) => example.commands);
-  const script = commands.map(inOneScript(await freePort()));
+  const script = commands.map(withManualSteps(await freePort()));
   const end = { line: 0, text: 'true', exits: 0, untilStopped: false, output: null };
   const { problem, printed } = await runExample({ ...first, commands: [...script, end], needs: [] });
   expect({ problem, printed }).toEqual({ problem: null, printed });

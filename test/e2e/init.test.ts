@@ -27,7 +27,7 @@ beforeEach(async () => {
   mock = await startMock({ outcome: ['passed', 'failed'], duration: 50, retryAfterSeconds: 0.05 });
   folder = mkdtempSync(join(tmpdir(), 'rungate-init-'));
   execFileSync('git', ['init', '--quiet', folder]);
-  // What npx would run, without the half second that it takes.
+  // Replaces npx, which takes half a second longer.
   const npx = join(folder, 'bin/npx');
   mkdirSync(dirname(npx));
   writeFileSync(npx, `#!/bin/sh\nshift 2\nexec node '${bin}' "$@"\n`);
@@ -47,11 +47,11 @@ const run = (file: string, args: readonly string[], env: Record<string, string> 
   ).ended;
 
 it.each(pipelines)(
-  'a repository set up for $title by rungate init is gated: green, then red',
+  'the pipeline that rungate init writes for $title passes and fails with the run',
   async (pipeline) => {
     const flags = ['--project', 'shop', '--process', 'checkout', '--api-url', mock.url];
-    const made = await run(process.execPath, [bin, 'init', ...flags, '--ci', pipeline.provider]);
-    expect(made.code, made.err).toBe(0);
+    const init = await run(process.execPath, [bin, 'init', ...flags, '--ci', pipeline.provider]);
+    expect(init.code, init.err).toBe(0);
     const text = readFileSync(join(folder, pipeline.file), 'utf8');
     const script =
       pipeline.provider === 'jenkins' ? /sh '([^']+)'/.exec(text)?.[1] : commandIn(parseYaml(text));
@@ -62,16 +62,20 @@ it.each(pipelines)(
   },
 );
 
-it('two packages of a repository are each gated from its root, by their own process', async () => {
+it('each package of a monorepo gets a gate that works in the root, with its own process', async () => {
   mock.state.plan.outcomes = ['passed'];
   for (const name of ['web', 'api']) {
-    const place = join(folder, 'packages', name);
-    mkdirSync(place, { recursive: true });
-    writeFileSync(join(place, 'package.json'), '{}');
+    const packageFolder = join(folder, 'packages', name);
+    mkdirSync(packageFolder, { recursive: true });
+    writeFileSync(join(packageFolder, 'package.json'), '{}');
     const flags = ['--project', 'shop', '--process', name, '--api-url', mock.url, '--ci', 'github'];
-    const made = await start(process.execPath, [bin, 'init', ...flags], { RUNGATE_CONFIG_DIR: folder }, place)
-      .ended;
-    expect(made.code, made.err).toBe(0);
+    const init = await start(
+      process.execPath,
+      [bin, 'init', ...flags],
+      { RUNGATE_CONFIG_DIR: folder },
+      packageFolder,
+    ).ended;
+    expect(init.code, init.err).toBe(0);
     const text = readFileSync(join(folder, `.github/workflows/rungate-packages-${name}.yml`), 'utf8');
     const script = String(commandIn(parseYaml(text)));
     expect((await run('bash', ['-e', '-c', script], { RUNGATE_API_KEY: mock.apiKey })).code).toBe(0);
@@ -80,9 +84,9 @@ it('two packages of a repository are each gated from its root, by their own proc
   expect(processes).toEqual(['web', 'api']);
 });
 
-/** Both shells that CIs use: one that stops at the first error, and one in which the last command counts. */
+/** CIs use both: a shell that stops at the first error, and one in which only the last command counts. */
 it.each([['-e'], ['+e']])(
-  'a folded command that was made literal (bash %s) is red for a red run',
+  'a folded command that was made literal (bash %s) fails for a failed run',
   async (mode) => {
     mock.state.plan.outcomes = ['failed'];
     const flags = ['--project', 'shop', '--process', 'checkout', '--api-url', mock.url];
@@ -93,13 +97,13 @@ it.each([['-e'], ['+e']])(
     const step = (lines: string) => run('bash', [mode, '-c', lines], { RUNGATE_API_KEY: mock.apiKey });
     expect((await step(script)).code).toBe(1);
     expect(mock.state.runs.size).toBe(1);
-    // Without exec the shell takes the second line for a command, and says so.
+    // Without exec, the shell runs the second line as a command, which fails.
     expect((await step(script.replace('exec ', ''))).code).not.toBe(0);
   },
 );
 
-it('a folder that cannot be written to is a configuration error that names it', async () => {
-  // As root every folder can be written to, but what is no folder cannot.
+it('reports a folder that cannot be written to as a configuration error', async () => {
+  // Root may write to every folder, so this is a file.
   writeFileSync(join(folder, '.github'), '');
   const flags = ['--project', 'shop', '--process', 'checkout', '--ci', 'github'];
   const { code, err } = await run(process.execPath, [bin, 'init', ...flags]);
@@ -111,29 +115,29 @@ it('a folder that cannot be written to is a configuration error that names it', 
 
 it.each([
   ['in the package itself', true, 'packages/web', 'packages/web'],
-  ['in the root, where npm puts what workspaces share', true, '.', 'packages/web'],
+  ['in the root, where npm installs shared dependencies', true, '.', 'packages/web'],
   ['in the root, outside a repository', false, '.', 'packages/web'],
   ['above the folder that the file is in', true, '.', 'packages/web/ci'],
 ])(
-  '$schema leads to the schema of the rungate that is installed %s',
+  '$schema points to the schema of the rungate that is installed %s',
   async (_where, isRepository, place, own) => {
     if (!isRepository) rmSync(join(folder, '.git'), { recursive: true });
     mkdirSync(join(folder, place, 'node_modules'), { recursive: true });
     mkdirSync(join(folder, own), { recursive: true });
     for (const name of ['.', 'packages/web']) writeFileSync(join(folder, name, 'package.json'), '{}');
-    // npm links a package of this machine, and so does pnpm.
+    // npm and pnpm link a local package.
     symlinkSync(root, join(folder, place, 'node_modules/rungate'));
     const file = join(folder, own, 'gate.json');
     const flags = ['--project', 'shop', '--process', 'checkout', '--ci', 'none', '--config', file];
-    const made = await run(process.execPath, [bin, 'init', ...flags]);
-    expect(made.code, made.err).toBe(0);
+    const init = await run(process.execPath, [bin, 'init', ...flags]);
+    expect(init.code, init.err).toBe(0);
     const { $schema } = JSON.parse(readFileSync(file, 'utf8'));
     expect($schema).toMatch(/^\.\.?\//);
     expect(JSON.parse(readFileSync(join(dirname(file), $schema), 'utf8')).title).toBe('.rungate.json');
   },
 );
 
-it('without an installed rungate there is no $schema, which would lead nowhere', async () => {
+it('writes no $schema if rungate is not installed', async () => {
   const flags = ['--project', 'shop', '--process', 'checkout', '--ci', 'none'];
   expect((await run(process.execPath, [bin, 'init', ...flags])).code).toBe(0);
   const written = JSON.parse(readFileSync(join(folder, '.rungate.json'), 'utf8'));

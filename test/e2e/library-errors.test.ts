@@ -3,12 +3,12 @@ import { expect, it } from 'vitest';
 import { root, start } from './built.ts';
 
 const library = pathToFileURL(`${root}dist/index.js`).href;
-/** A program that uses the package and catches nothing. */
+/** Runs a program that uses the package and catches no errors. */
 const program = (code: string) =>
   start(process.execPath, ['--input-type=module', '-e', `import * as rungate from '${library}';${code}`])
     .ended;
 
-it('an error that nobody catches is told by its name, in what fits a screen', async () => {
+it('an uncaught error prints its name in less than a screen', async () => {
   const client = "rungate.createClient({ apiUrl: 'http://127.0.0.1:1', apiKey: 'x' })";
   for (const code of [
     `await ${client}.run.status('run_1', { attempts: 1 })`,
@@ -21,7 +21,7 @@ it('an error that nobody catches is told by its name, in what fits a screen', as
   }
 });
 
-it('an error of the built library has the name that its class is exported by', async () => {
+it('an error of the built library has the name of its exported class', async () => {
   const { out } = await program(`
     const { UsageError, ConfigError, CredentialError, HttpError, ContractError, NetworkError } = rungate;
     const parts = { status: 500, field: '', expected: '', received: '' };

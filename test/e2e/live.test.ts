@@ -7,18 +7,18 @@ let mock: Mock;
 let env: Record<string, string>;
 afterEach(() => mock.close());
 
-/** Starts a mock with so many runs on it. */
+/** Starts a mock and creates runs. Returns their ids. */
 async function runs(count: number, options: MockOptions): Promise<string[]> {
   mock = await startMock({ retryAfterSeconds: 0.3, ...options });
   env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
   const ids: string[] = [];
   for (let n = 0; n < count; n += 1) {
-    const reply = await fetch(`${mock.url}/api/ci/runs`, {
+    const response = await fetch(`${mock.url}/api/ci/runs`, {
       method: 'POST',
       headers: { 'x-api-key': mock.apiKey, 'content-type': 'application/json' },
       body: JSON.stringify({ projectSlug: 'a', processSlug: 'b' }),
     });
-    ids.push(((await reply.json()) as { runId: string }).runId);
+    ids.push(((await response.json()) as { runId: string }).runId);
   }
   return ids;
 }
@@ -26,8 +26,8 @@ async function runs(count: number, options: MockOptions): Promise<string[]> {
 const mark = '[•✓✗!⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]';
 const viewLine = new RegExp(`^(  R(UN|…)?\\b.*|${mark} \\S+…?\\S*( .*)?)$`, 'u');
 
-/** No screen may show a half-drawn line, one twice, or the view of another moment above the one of now. */
-function everyFrameIsWhole({ frames }: Terminal, ids: readonly string[], other: RegExp = /^$/): void {
+/** Checks that no frame has a partial line, a duplicated line, or an outdated view above the current one. */
+function expectCompleteFrames({ frames }: Terminal, ids: readonly string[], other: RegExp = /^$/): void {
   const views = frames.filter((lines) => lines.some((line) => /^ {2}R.*STATE/.test(line)));
   expect(views.length).toBeGreaterThan(3);
   for (const lines of views) {
@@ -46,7 +46,7 @@ function everyFrameIsWhole({ frames }: Terminal, ids: readonly string[], other: 
   }
 }
 
-describe('the view in a pseudo-terminal', () => {
+describe('the live view in a pseudo-terminal', () => {
   it.each([
     [1, 80, 24],
     [5, 20, 24],
@@ -56,14 +56,14 @@ describe('the view in a pseudo-terminal', () => {
     [30, 80, 24],
     [30, 200, 50],
   ])(
-    '%i runs, %i columns, %i rows: whole in every frame, and the summary alone is left',
+    'with %i runs, %i columns and %i rows is complete in every frame, and leaves only the summary',
     async (count, columns, rows) => {
-      // Many runs share 60 reads a minute: two each.
+      // Many runs share 60 reads a minute, which leaves two for each.
       const pace = count > 10 ? { retryAfterSeconds: 2 } : {};
       const ids = await runs(count, { outcome: 'failed', duration: 1500, ...pace });
       const terminal = inTerminal(['run', 'wait', ...ids, '--timeout', '20s'], env, { columns, rows });
       expect(await terminal.ended).toBe(1);
-      everyFrameIsWhole(terminal, ids);
+      expectCompleteFrames(terminal, ids);
       const left = terminal.screen.lines();
       const narrow = columns < 60;
       if (!narrow) expect(left[0]).toMatch(/^RUN +VERDICT +STATE +FAILED +BLOCKED/);
@@ -77,7 +77,7 @@ describe('the view in a pseudo-terminal', () => {
     },
   );
 
-  it('more runs than rows: what goes on is shown, and the rest is counted', async () => {
+  it('with more runs than rows shows the current ones and counts the rest', async () => {
     const ids = await runs(30, { outcome: 'stuck' });
     const terminal = inTerminal(['run', 'wait', ...ids], env, { rows: 12 });
     await terminal.shows(/30 of 30 runs in progress · 21 not shown/);
@@ -85,7 +85,7 @@ describe('the view in a pseudo-terminal', () => {
     expect(await terminal.ended).toBe(143);
   });
 
-  it('a terminal that changes its size has one view, in the new size', async () => {
+  it('is redrawn once in the new size of the terminal', async () => {
     const ids = await runs(5, { outcome: 'stuck' });
     const terminal = inTerminal(['run', 'wait', ...ids], env);
     await terminal.shows(/NEXT POLL/);
@@ -107,7 +107,7 @@ describe('the view in a pseudo-terminal', () => {
     expect(await terminal.ended).toBe(130);
   });
 
-  it('what else is said stays above: trouble, traces, and what Node itself has to say', async () => {
+  it('keeps warnings, traces and messages of Node above it', async () => {
     const [id = ''] = await runs(1, { outcome: 'passed', duration: 3000 });
     mock.faults.add({ kind: 'status', status: 503, endpoint: 'run.status', times: 2 });
     const warn = `data:text/javascript,setTimeout(() => process.emitWarning('from somewhere else'), 700).unref()`;
@@ -120,13 +120,13 @@ describe('the view in a pseudo-terminal', () => {
     expect(left.filter((line) => /GET .*200/.test(line)).length).toBeGreaterThan(1);
     expect(left.join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
     expect(left.at(-1)).toBe('✓ gate passed');
-    // The view was there while they came, below them.
+    // The view stayed below them.
     for (const frame of terminal.frames.filter((lines) => lines.some((line) => line.includes('NEXT POLL')))) {
       expect(frame.findIndex((line) => line.includes('NEXT POLL'))).toBeGreaterThanOrEqual(frame.length - 2);
     }
   });
 
-  it('Ctrl-C: the run is cancelled, the view is gone, the cursor is there', async () => {
+  it('disappears on Ctrl-C, the run is cancelled, and the cursor is visible again', async () => {
     mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
     env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
     const terminal = inTerminal(['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'], env);
@@ -140,7 +140,7 @@ describe('the view in a pseudo-terminal', () => {
     expect(terminal.raw().endsWith('\u001b[?25l')).toBe(false);
   });
 
-  it('a second signal ends at once, and leaves no view either', async () => {
+  it('disappears on a second signal, which ends rungate at once', async () => {
     mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.3 });
     env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NO_COLOR: '1' };
     mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
@@ -156,7 +156,7 @@ describe('the view in a pseudo-terminal', () => {
     );
   });
 
-  it('a command that waits for the service shows a spinner, and Ctrl-C leaves nothing of it', async () => {
+  it('is a spinner for other commands that wait for the service, which disappears on Ctrl-C', async () => {
     const [id = ''] = await runs(1, { outcome: 'stuck' });
     mock.faults.add({ kind: 'stall-headers', endpoint: 'run.status', times: 99 });
     const terminal = inTerminal(['run', 'status', id], env);
@@ -167,7 +167,7 @@ describe('the view in a pseudo-terminal', () => {
     expect(terminal.raw()).toMatch(/\u001b\[\?25l[\s\S]*\u001b\[\?25h$/);
   });
 
-  it('an error in the middle leaves itself, and no view', async () => {
+  it('disappears when an error ends the wait', async () => {
     const [id = ''] = await runs(1, { outcome: 'stuck' });
     mock.faults.add({ kind: 'status', status: 401, endpoint: 'run.status', skip: 3, times: 99 });
     const terminal = inTerminal(['run', 'wait', id], env);
@@ -175,7 +175,7 @@ describe('the view in a pseudo-terminal', () => {
     expect(terminal.screen.lines().join('\n')).not.toMatch(/NEXT POLL|[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
   });
 
-  it('names are links where the terminal shows them, and nothing else is', async () => {
+  it('shows names as links only if the terminal supports links', async () => {
     const [id = ''] = await runs(1, { outcome: 'passed', duration: 700 });
     const linked = inTerminal(['run', 'wait', id], { ...env, VTE_VERSION: '7002' });
     await linked.ended;
@@ -185,7 +185,7 @@ describe('the view in a pseudo-terminal', () => {
     expect(plain.raw()).not.toContain('\u001b]8');
   });
 
-  it('with --json the view is beside it, and stdout has the report alone', async () => {
+  it('with --json, is on standard error, and standard output has only the result', async () => {
     const [id = ''] = await runs(1, { outcome: 'passed', duration: 700 });
     const piped = await rungate(['run', 'wait', id, '--json'], env).ended;
     expect(JSON.parse(piped.out)).toMatchObject({ gate: 'pass' });

@@ -13,8 +13,8 @@ beforeEach(async () => {
 });
 afterEach(() => mock.close());
 
-/** What a gate may read and compile before its first request: undici is more than half of it. */
-const mostBytes = 620_000;
+/** The most bytes that a gate may load before its first request; undici is more than half of them. */
+const maxBytes = 620_000;
 
 interface Metafile {
   outputs: Record<string, { inputs: Record<string, unknown> }>;
@@ -23,11 +23,11 @@ interface Metafile {
 interface Loaded {
   /** Built files. */
   files: readonly string[];
-  /** The sources and the packages behind them, a line each. */
+  /** Their sources and packages, one on each line. */
   list: string;
 }
 
-/** The settings of the mock, and Node's own list of what it loads. */
+/** Returns the settings of the mock, and the variable with which Node lists the modules it loads. */
 const traced = () => ({ RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, NODE_DEBUG: 'esm' });
 
 const loaded = (args: readonly string[]) => loadedBy(rungate(args, traced()));
@@ -44,17 +44,17 @@ async function loadedBy({ ended }: Running): Promise<Loaded> {
   return { files: [...files].sort(), list: `${[...new Set(named)].sort().join('\n')}\n` };
 }
 
-it('run wait on a run that has ended loads what it needs, and nothing that was added by accident', async () => {
-  const made = await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], {
+it('run wait on a run that has ended loads only what it needs', async () => {
+  const created = await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], {
     RUNGATE_API_URL: mock.url,
     RUNGATE_API_KEY: mock.apiKey,
   }).ended;
-  const { files, list } = await loaded(['run', 'wait', made.out.trim(), '--quiet']);
+  const { files, list } = await loaded(['run', 'wait', created.out.trim(), '--quiet']);
   // Every additional file costs about 1 ms. scripts/chunks.mjs has the list of what a gate imports by import().
   expect(files).toEqual(['dist/cli.js', 'dist/core.js', 'dist/version.js']);
   const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
-  expect(bytes).toBeLessThan(mostBytes);
-  for (const never of [
+  expect(bytes).toBeLessThan(maxBytes);
+  for (const unwanted of [
     'string-width',
     'src/commands/run/live.ts',
     'src/output/live/view.ts',
@@ -66,18 +66,18 @@ it('run wait on a run that has ended loads what it needs, and nothing that was a
     'src/contract/env.ts',
     'src/mock/server.ts',
   ]) {
-    expect(list.split('\n')).not.toContain(never);
+    expect(list.split('\n')).not.toContain(unwanted);
   }
 });
 
-it('run wait with a profile does not load conf, which would pass the first Ctrl-C on as a second', async () => {
+it('run wait with a profile does not load conf, which would turn the first Ctrl-C into a second one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-loads-'));
   try {
     const service = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
     const profile = { RUNGATE_CONFIG_DIR: folder };
     await rungate(['config', 'set', 'project', 'a'], profile).ended;
-    const made = await rungate(['run', 'trigger', '--process', 'b'], { ...service, ...profile }).ended;
-    const waited = rungate(['run', 'wait', made.out.trim()], { ...traced(), ...profile });
+    const created = await rungate(['run', 'trigger', '--process', 'b'], { ...service, ...profile }).ended;
+    const waited = rungate(['run', 'wait', created.out.trim()], { ...traced(), ...profile });
     const { list } = await loadedBy(waited);
     expect(list.split('\n')).toContain('src/settings/profiles.ts');
     expect(list.split('\n')).not.toContain('conf');
@@ -90,12 +90,12 @@ it('--version loads no HTTP, no contract and no schema', async () => {
   const { files, list: text } = await loaded(['--version']);
   expect(files).toEqual(['dist/version.js']);
   const list = text.split('\n');
-  for (const never of ['src/transport/hop.ts', 'undici', 'zod', 'p-retry', 'src/contract/run.ts'])
-    expect(list).not.toContain(never);
+  for (const unwanted of ['src/transport/hop.ts', 'undici', 'zod', 'p-retry', 'src/contract/run.ts'])
+    expect(list).not.toContain(unwanted);
 });
 
-describe('of the library', () => {
-  /** Runs a module that has imported these names, against the mock. */
+describe('the library', () => {
+  /** Runs code that imports the names, against the mock. */
   const program = (names: string, text: string) => {
     const index = pathToFileURL(`${root}/dist/index.js`).href;
     const code = `
@@ -112,7 +112,7 @@ describe('of the library', () => {
     'src/cli/program.ts',
     'src/ci/reports/junit.ts',
   ];
-  const mockItself = ['src/mock/server.ts', 'src/mock/service.ts'];
+  const mockSources = ['src/mock/server.ts', 'src/mock/service.ts'];
 
   it.each([
     [
@@ -120,22 +120,22 @@ describe('of the library', () => {
       'const client = createClient(service); await client.orders.list(); await client.close();',
     ],
     ['gate', "await gate({ ...service, trigger: { projectSlug: 'a', processSlug: 'b' } });"],
-  ])('%s loads no part of the command line, none of the mock, and reads no CI', async (name, text) => {
+  ])('%s loads neither the command line nor the mock nor the CI detection', async (name, text) => {
     const { files, list } = await program(name, text);
     expect(files).toEqual(expect.arrayContaining(['dist/core.js', 'dist/index.js']));
     expect(files).not.toContain('dist/cli.js');
-    for (const never of [...commandLine, ...mockItself, 'src/ci/provider.ts', 'src/ci/journal.ts'])
-      expect(list.split('\n')).not.toContain(never);
+    for (const unwanted of [...commandLine, ...mockSources, 'src/ci/provider.ts', 'src/ci/journal.ts'])
+      expect(list.split('\n')).not.toContain(unwanted);
   });
 
-  it('startMock loads the mock, and no part of the command line', async () => {
+  it('startMock loads the mock, but not the command line', async () => {
     const { files, list } = await program('startMock', 'await (await startMock()).close();');
     expect(files).not.toContain('dist/cli.js');
-    for (const never of commandLine) expect(list.split('\n')).not.toContain(never);
-    expect(list.split('\n')).toEqual(expect.arrayContaining(mockItself));
+    for (const unwanted of commandLine) expect(list.split('\n')).not.toContain(unwanted);
+    expect(list.split('\n')).toEqual(expect.arrayContaining(mockSources));
   });
 
-  it('a bundler that sees no call of startMock leaves the mock out', async () => {
+  it('is bundled without the mock if startMock is not imported', async () => {
     const bundle = async (names: string) => {
       const { outputFiles } = await build({
         stdin: { contents: `export { ${names} } from './dist/index.js';`, resolveDir: root },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { bin, root, start } from './built.ts';
 
-/** Starts the command in this Node, which says that it is another one. */
+/** Starts the command in this Node, which reports another version. */
 function inNode(version: string) {
   const pretend = `Object.defineProperty(process, 'version', { value: 'v${version}' })`;
   return start(process.execPath, [
@@ -17,7 +17,7 @@ function inNode(version: string) {
 }
 
 it.each(['12.20.0', '18.20.8', '20.9.0', '20.18.0'])(
-  'Node %s is told what it needs, exit code 78',
+  'on Node %s, prints the required version and exits with 78',
   async (version) => {
     const { code, out, err } = await inNode(version).ended;
     expect({ code, out }).toEqual({ code: 78, out: '' });
@@ -25,17 +25,18 @@ it.each(['12.20.0', '18.20.8', '20.9.0', '20.18.0'])(
   },
 );
 
-it.each(['20.18.1', '20.19.0', '22.0.0', '100.0.0'])('Node %s is new enough', async (version) =>
+it.each(['20.18.1', '20.19.0', '22.0.0', '100.0.0'])('runs on Node %s', async (version) =>
   expect((await inNode(version).ended).code).toBe(0),
 );
 
-it('a clone that is not built is told to build it, and is no bug', async () => {
+it('in a clone that is not built, suggests to build it instead of reporting a bug', async () => {
   const clone = await mkdtemp(join(tmpdir(), 'rungate-unbuilt-'));
   try {
     await cp(bin, join(clone, 'bin/rungate.js'));
     await writeFile(join(clone, 'package.json'), '{ "type": "module" }');
-    for (const word of ['--version', 'doctor']) {
-      const { code, out, err } = await start(process.execPath, [join(clone, 'bin/rungate.js'), word]).ended;
+    for (const argument of ['--version', 'doctor']) {
+      const { code, out, err } = await start(process.execPath, [join(clone, 'bin/rungate.js'), argument])
+        .ended;
       expect({ code, out }).toEqual({ code: 70, out: '' });
       expect(err).toMatch(/^error: rungate is not built: .*\n {2}→ in a clone: npm ci && npm run build/);
     }
@@ -44,7 +45,7 @@ it('a clone that is not built is told to build it, and is no bug', async () => {
   }
 });
 
-it('needs what package.json says', () => {
+it('requires the version in package.json', () => {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const needed = /const oldest = \[(.*)\]/.exec(readFileSync(bin, 'utf8'))?.[1]?.replaceAll(', ', '.');
   expect(engines.node).toBe(`>=${needed}`);

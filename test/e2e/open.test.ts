@@ -19,7 +19,7 @@ beforeAll(async () => {
   const started = await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], env).ended;
   id = started.out.trim();
   page = `${(await rungate(['run', 'open', id], env).ended).out.trim()}`;
-  // What a browser is started with: its arguments, and what its environment knows of rungate.
+  // Records the arguments and the rungate variables with which the browser is started.
   writeFileSync(
     join(folder, 'x-www-browser'),
     `#!/bin/sh\nprintf '%s\\n' "$@" > '${folder}/arguments'\nenv | grep ^RUNGATE_ > '${folder}/environment'\nexit 0\n`,
@@ -57,7 +57,7 @@ describe.skipIf(process.platform === 'win32')('run open of the built command', (
   });
 
   it.skipIf(!hasXdgOpen())('starts the browser of the desktop through xdg-open', async () => {
-    // A desktop's way to name the browser.
+    // A desktop entry chooses the browser.
     mkdirSync(join(folder, 'applications'));
     const entry = `[Desktop Entry]\nType=Application\nName=x\nExec=${folder}/x-www-browser %u\n`;
     writeFileSync(join(folder, 'applications/x.desktop'), entry);
@@ -79,16 +79,15 @@ describe.skipIf(process.platform === 'win32')('run open of the built command', (
 });
 
 it.skipIf(process.platform === 'win32')(
-  'a gate that may not enter the folder of the profiles goes on with what the environment gives',
+  'a command that may not open the folder of the profiles uses the settings of the environment',
   async () => {
     const closed = mkdtempSync(join(folder, 'closed-'));
-    const place = join(closed, 'inside');
+    const configFolder = join(closed, 'inside');
     chmodSync(closed, 0o000);
-    // Root may enter every folder.
-    const asNobody = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
-    const words = [...asNobody, process.execPath, bin, 'run', 'status', id];
-    const [file = '', ...args] = words;
-    const ended = await start(file, args, { ...env, RUNGATE_CONFIG_DIR: place }).ended;
+    // Root may open every folder.
+    const asOtherUser = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--clear-groups'] : [];
+    const [file = '', ...args] = [...asOtherUser, process.execPath, bin, 'run', 'status', id];
+    const ended = await start(file, args, { ...env, RUNGATE_CONFIG_DIR: configFolder }).ended;
     chmodSync(closed, 0o700);
     expect(ended.err).toMatch(/^warning: cannot read the profiles file: .*EACCES.*\n .*RUNGATE_CONFIG_DIR/);
     expect({ code: ended.code, out: ended.out !== '' }).toEqual({ code: 0, out: true });

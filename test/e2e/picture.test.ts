@@ -9,9 +9,9 @@ import { root } from './built.ts';
 const file = join(root, 'docs/gate.svg');
 const title = 'rungate run wait, with three runs';
 const description =
-  'A terminal. A table of three runs changes in place until each has ended: two pass, one fails. Then the result stands there, and the gate has failed with exit code 1.';
+  'A terminal. A table of three runs changes in place until each has ended: two pass, one fails. Then the result follows, and the gate fails with exit code 1.';
 
-/** The last frame of a picture as rows of text, and what else a reader can tell of it. */
+/** Returns the rows of text in each frame of a picture, and the names of its elements. */
 function read(svg: string) {
   const frames: string[][] = [];
   const names = new Set<string>();
@@ -36,8 +36,8 @@ function read(svg: string) {
 
 const words = (text: string) => text.split(/\s+/).filter((word) => word !== '' && !/^\d+:\d\d$/.test(word));
 
-// `npm run docs:picture` is this test with PICTURE=write: it draws the picture that it otherwise reads.
-it('docs/gate.svg shows what rungate run wait shows on a terminal', async () => {
+// `npm run docs:picture` is this test with PICTURE=write: it then draws the picture instead of comparing it.
+it('docs/gate.svg shows the output of rungate run wait on a terminal', async () => {
   const picture = await recordScene();
   expect(picture.exitCode).toBe(1);
   if (process.env.PICTURE === 'write') writeFileSync(file, svgOf(picture, title, description));
@@ -47,7 +47,7 @@ it('docs/gate.svg shows what rungate run wait shows on a terminal', async () => 
   expect(names).toEqual(['desc', 'g', 'rect', 'style', 'svg', 'text', 'title', 'tspan']);
   expect(svg).not.toMatch(/url\(|@import|href=/);
   expect(frames.length).toBeGreaterThan(8);
-  // How far each run is at which moment differs from time to time; how it begins and ends does not.
+  // The progress at each moment varies; the first and the last frame do not.
   const last = textOfFrame(picture.frames.at(-1) ?? []);
   expect(last).toContain('gate failed');
   expect(words(frames.at(-1)?.join('\n') ?? '')).toEqual(words(last));

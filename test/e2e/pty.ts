@@ -5,9 +5,9 @@ import { bin, root } from './built.ts';
 export interface Terminal {
   pty: IPty;
   screen: TestScreen;
-  /** What the screen showed after each whole update, in order: no more than one a change. */
+  /** The screen after each complete update, in order. */
   frames: string[][];
-  /** All that came. */
+  /** Everything that the terminal has received. */
   raw(): string;
   /** Resolves once a frame shows the pattern. */
   shows(pattern: RegExp): Promise<void>;
@@ -15,10 +15,10 @@ export interface Terminal {
   ended: Promise<number>;
 }
 
-/** Where a terminal that knows synchronized updates shows what it has; and where one line ends, outside of them. */
-const moments = /(?<=\u001b\[\?2026l)/;
+/** The end of a synchronised update, at which a terminal shows it. */
+const updateEnd = /(?<=\u001b\[\?2026l)/;
 
-/** Runs the built command in a pseudo-terminal, before a screen that is looked at after each update. */
+/** Runs the built command in a pseudo-terminal and records the screen after each update. */
 export function inTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -36,7 +36,7 @@ export function inTerminal(
   const frames: string[][] = [];
   const watchers = new Set<() => void>();
   let raw = '';
-  // An update that has only half arrived is not shown yet: not by a terminal, not here.
+  // A synchronised update is shown when it is complete, as in a terminal.
   let pending = '';
   let queue = Promise.resolve();
   const show = async (text: string) => {
@@ -46,13 +46,13 @@ export function inTerminal(
   };
   pty.onData((data) => {
     raw += data;
-    const parts = (pending + data).split(moments);
+    const parts = (pending + data).split(updateEnd);
     pending = parts.at(-1)?.includes('\u001b[?2026h') ? (parts.pop() ?? '') : '';
     for (const part of parts) queue = queue.then(() => show(part));
   });
   const ended = new Promise<number>((resolve) => {
     pty.onExit(({ exitCode }) => {
-      // The last bytes may come after the word that it has ended.
+      // The last bytes may arrive after the exit event.
       setTimeout(() => {
         queue = queue.then(() => show(pending));
         void queue.then(() => resolve(exitCode));
@@ -66,13 +66,13 @@ export function inTerminal(
     raw: () => raw,
     shows: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = () => {
+        const check = () => {
           if (!pattern.test(frames.at(-1)?.join('\n') ?? '')) return;
-          watchers.delete(look);
+          watchers.delete(check);
           resolve();
         };
-        watchers.add(look);
-        look();
+        watchers.add(check);
+        check();
         void ended.then(() => reject(new Error(`ended without ${pattern}: ${screen.lines().join('\n')}`)));
       }),
     async resize(cols, height) {

@@ -7,7 +7,7 @@ const curl = spawnSync('curl', ['--version']).status === 0;
 let mock: Mock;
 afterEach(() => mock?.close());
 
-/** What the loop of the interface makes of a run, and what `run wait` makes of it. */
+/** An outcome, the exit code of the loop, and that of `run wait`. */
 const rows: [Outcome, number, number][] = [
   ['passed', 0, 0],
   ['failed', 1, 1],
@@ -16,22 +16,19 @@ const rows: [Outcome, number, number][] = [
   ['stuck', 3, 3],
 ];
 
-describe.skipIf(!curl)(
-  'the polling loop of the interface, in shell with curl (skipped where curl is missing)',
-  () => {
-    it.each(rows)('sees the verdict that run wait sees: %s', async (outcome, loopCode, waitCode) => {
-      mock = await startMock({ outcome, duration: 300, retryAfterSeconds: 0.1 });
-      const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
-      const flags = ['run', 'trigger', '--project', 'a', '--process', 'b'];
-      const id = (await rungate(flags, env).ended).out.trim();
-      const script = `${root}/fixtures/reference-loop.sh`;
-      const [loop, wait] = await Promise.all([
-        start('sh', [script, id], { ...env, INTERVAL: '0.1', ATTEMPTS: '8' }).ended,
-        rungate(['run', 'wait', id, '--max-attempts', '8', '--json'], env).ended,
-      ]);
-      expect([loop.code, wait.code]).toEqual([loopCode, waitCode]);
-      const { gate } = JSON.parse(wait.out);
-      expect(gate === 'fail').toBe(loop.code !== 0);
-    });
-  },
-);
+describe.skipIf(!curl)('the polling loop of the interface in a shell script (skipped without curl)', () => {
+  it.each(rows)('agrees with run wait: %s', async (outcome, loopCode, waitCode) => {
+    mock = await startMock({ outcome, duration: 300, retryAfterSeconds: 0.1 });
+    const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
+    const flags = ['run', 'trigger', '--project', 'a', '--process', 'b'];
+    const id = (await rungate(flags, env).ended).out.trim();
+    const script = `${root}/fixtures/reference-loop.sh`;
+    const [loop, wait] = await Promise.all([
+      start('sh', [script, id], { ...env, INTERVAL: '0.1', ATTEMPTS: '8' }).ended,
+      rungate(['run', 'wait', id, '--max-attempts', '8', '--json'], env).ended,
+    ]);
+    expect([loop.code, wait.code]).toEqual([loopCode, waitCode]);
+    const { gate } = JSON.parse(wait.out);
+    expect(gate === 'fail').toBe(loop.code !== 0);
+  });
+});

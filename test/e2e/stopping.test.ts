@@ -20,7 +20,7 @@ describe('run trigger --wait owns its run', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
     ['SIGHUP', 129],
-  ] as const)('%s cancels it and exits %i', async (signal, code) => {
+  ] as const)('cancels it on %s and exits with %i', async (signal, code) => {
     const running = rungate([...trigger, '--wait', '--json'], env);
     await running.shows(/in_progress/);
     running.child.kill(signal);
@@ -39,7 +39,7 @@ describe('run trigger --wait owns its run', () => {
     expect(ended.err).toMatch(/asked the service to cancel/);
   });
 
-  it('--no-cancel-on-interrupt leaves it going', async () => {
+  it('does not cancel it with --no-cancel-on-interrupt', async () => {
     const running = rungate([...trigger, '--wait', '--json', '--no-cancel-on-interrupt'], env);
     await running.shows(/in_progress/);
     running.child.kill('SIGTERM');
@@ -49,7 +49,7 @@ describe('run trigger --wait owns its run', () => {
     expect(runs()[0]?.cancelled).toBeUndefined();
   });
 
-  it('a second signal exits at once', async () => {
+  it('exits at once on a second signal', async () => {
     mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
     const running = rungate([...trigger, '--wait'], env);
     await running.shows(/in_progress/);
@@ -59,7 +59,7 @@ describe('run trigger --wait owns its run', () => {
     expect(await running.ended).toMatchObject({ code: 130 });
   });
 
-  it('a cancel that the service does not answer is given up, and said', async () => {
+  it('gives up a cancel without a response, and reports it', async () => {
     mock.faults.add({ kind: 'stall-headers', endpoint: 'run.cancel', times: 99 });
     const running = rungate([...trigger, '--wait', '--json'], env);
     await running.shows(/in_progress/);
@@ -70,7 +70,7 @@ describe('run trigger --wait owns its run', () => {
     expect(err).toMatch(/rungate run cancel run_/);
   });
 
-  it('a lost cancel is sent again', async () => {
+  it('retries a lost cancel', async () => {
     mock.faults.add({ kind: 'reset', endpoint: 'run.cancel' });
     const running = rungate([...trigger, '--wait', '--json'], env);
     await running.shows(/in_progress/);
@@ -81,8 +81,8 @@ describe('run trigger --wait owns its run', () => {
 });
 
 describe('a signal while the create is in flight', () => {
-  it('asks again with the same key and bytes, then cancels what it finds', async () => {
-    // The create takes effect, and its reply never comes.
+  it('repeats the create with the same key and body, then cancels the run', async () => {
+    // The service creates the run, but its response never arrives.
     mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
     const running = rungate([...trigger, '--wait', '--json'], env);
     await until(() => runs().length > 0);
@@ -98,7 +98,7 @@ describe('a signal while the create is in flight', () => {
     expect(JSON.parse(out)).toMatchObject({ cancellation: 'requested', runs: [{ runId: runs()[0]?.id }] });
   });
 
-  it('says that a run may exist, and by which key to find it, when the service stays silent', async () => {
+  it('reports that a run may exist, with its idempotency key, if the service does not respond', async () => {
     mock.faults.add({ kind: 'stall-headers', endpoint: 'run.trigger', times: 99 });
     const running = rungate([...trigger, '--wait', '--json', '--idempotency-key', 'build-7'], env);
     await until(() => count('run.trigger') > 0);
@@ -111,7 +111,7 @@ describe('a signal while the create is in flight', () => {
     });
   });
 
-  it('while a rate limit is waited out: nothing was created, and nothing is', async () => {
+  it('creates no run if rungate was waiting for a rate limit', async () => {
     mock.faults.add({ kind: 'status', status: 429, endpoint: 'run.trigger', times: 99 });
     const running = rungate([...trigger, '--wait', '--json'], env);
     await running.shows(/retrying in/);
@@ -123,7 +123,7 @@ describe('a signal while the create is in flight', () => {
     expect(runs()).toHaveLength(0);
   });
 
-  it('without --wait: the id of the run is still printed, and the run goes on', async () => {
+  it('prints the run id and does not cancel the run without --wait', async () => {
     mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
     const running = rungate(trigger, env);
     await until(() => runs().length > 0);
@@ -142,7 +142,7 @@ describe('run wait does not own the runs', () => {
     return ids;
   }
 
-  it('and only detaches', async () => {
+  it('does not cancel them', async () => {
     const ids = await twoRuns();
     const running = rungate(['run', 'wait', ...ids, '--json'], env);
     await running.shows(/in_progress/);
@@ -154,7 +154,7 @@ describe('run wait does not own the runs', () => {
     expect(count('run.cancel')).toBe(0);
   });
 
-  it('unless --cancel-on-interrupt says so: then all of them', async () => {
+  it('cancels all of them with --cancel-on-interrupt', async () => {
     const ids = await twoRuns();
     const running = rungate(['run', 'wait', ...ids, '--json', '--cancel-on-interrupt'], env);
     await running.shows(/in_progress/);

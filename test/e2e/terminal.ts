@@ -7,18 +7,18 @@ import { bin } from './built.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-/** Set by `.ci/run`, which installs the shells: there no test is left out. */
+/** Set by `.ci/run`, which installs the shells, so that no test is skipped. */
 const required = process.env.REQUIRE_SHELLS === '1';
 
-/** `script`, with the options of Linux, is what gives a shell a terminal of its own here. */
+/** Whether `script` of util-linux is available, which gives each shell its own terminal. */
 const hasTerminal = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');
 
-/** Whether a shell's tests are left out, as they are on a machine without it; under `.ci/run` they fail instead. */
+/** Whether to skip the tests of a shell because it is not installed; under `.ci/run` they fail instead. */
 export function isMissing(shell: Shell): boolean {
   return !required && (!hasTerminal || spawnSync(shell, ['--version']).status !== 0);
 }
 
-/** What each shell reads first, and how it is started with nothing else. Ctrl-X Ctrl-P writes down the line. */
+/** The configuration of each shell, and the command that starts it. Ctrl-X Ctrl-P writes the current line to a file. */
 const setups: Readonly<
   Record<Shell, { file: string; command: (folder: string) => string; text: (folder: string) => string }>
 > = {
@@ -67,28 +67,28 @@ bind \cx\cp written
 };
 
 export interface Terminal {
-  /** A folder of the shell's own: its home, and where it is. */
+  /** The home and working directory of the shell. */
   readonly folder: string;
-  /** Types, and returns the line as it then is. `\t` is the TAB key. */
+  /** Types, and returns the resulting line. `\t` is the TAB key. */
   type(keys: string): Promise<string>;
-  /** Types, presses Enter, and returns the words that the program was started with. */
+  /** Types, presses Enter, and returns the arguments of the started program. */
   run(keys: string): Promise<string[]>;
-  /** Types, and returns what the terminal shows from then on, once it has shown all of these. */
+  /** Types, waits until the terminal has shown all the texts, and returns its output since then. */
   press(keys: string, expected: readonly string[]): Promise<string>;
   /** Everything the terminal has shown. */
   shown(): string;
   close(): Promise<void>;
 }
 
-async function until<Value>(what: string, look: () => Value | undefined): Promise<Value> {
+async function until<Value>(what: string, check: () => Value | undefined): Promise<Value> {
   for (const end = Date.now() + 20_000; Date.now() < end; await sleep(20)) {
-    const found = look();
+    const found = check();
     if (found !== undefined) return found;
   }
-  throw new Error(`waited in vain for ${what}`);
+  throw new Error(`timed out waiting for ${what}`);
 }
 
-/** An interactive shell in a terminal, which has read the script that `rungate completion` prints. */
+/** Starts an interactive shell in a terminal, with the script of `rungate completion`. */
 export async function openTerminal(
   shell: Shell,
   env: Readonly<Record<string, string>> = {},
@@ -137,7 +137,7 @@ mv '${args}.draft' '${args}'
   await until(`the prompt of ${shell}: ${shown}`, () => (/READY> /.test(shown) ? true : undefined));
   async function type(keys: string): Promise<string> {
     rmSync(line, { force: true });
-    // Ctrl-E Ctrl-U leaves an empty line, whatever was on it.
+    // Ctrl-E Ctrl-U clears the line.
     child.stdin?.write(`\u0005\u0015${keys}\u0018\u0010`);
     await until(
       `the line after ${JSON.stringify(keys)}; shown: ${shown.slice(-500)}`,
@@ -165,7 +165,7 @@ mv '${args}.draft' '${args}'
       await until(`the program after ${JSON.stringify(keys)}; shown: ${shown.slice(-500)}`, () =>
         existsSync(args) ? true : undefined,
       );
-      // What is typed before the shell reads again is not taken for keys: wait until one is.
+      // Input that arrives before the shell reads again is ignored, so type until it responds.
       rmSync(line, { force: true });
       await until('the next line', () => {
         if (existsSync(line)) return true;
@@ -176,10 +176,10 @@ mv '${args}.draft' '${args}'
     },
     shown: () => shown,
     async close() {
-      // The whole session, by its own group.
+      // Kills the process group, which is the whole session.
       if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
       await ended;
-      // A shell whose terminal goes away may write its history yet.
+      // The shell may still write its history after its terminal has closed.
       rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };

@@ -13,7 +13,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-paths-'));
   mock = await startMock({ duration: 0 });
 });
-// A process that blocks in a system call answers no other signal.
+// A process that is blocked in a system call reacts to no other signal.
 afterEach(() => running?.child.kill('SIGKILL'));
 afterAll(async () => {
   await mock.close();
@@ -27,7 +27,7 @@ const rungate = (args: readonly string[], env: Record<string, string> = {}) => {
 };
 const gate = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait'];
 
-describe.skipIf(!existsSync('/proc/self'))('a folder below /proc, where nothing can be made', () => {
+describe.skipIf(!existsSync('/proc/self'))('a path below /proc, where nothing can be created,', () => {
   it.each<[string, readonly string[], Record<string, string>, number]>([
     ['for the profiles', ['config', 'set', 'project', 'x'], { RUNGATE_CONFIG_DIR: '/proc/a/b' }, 78],
     ['for a report', [...gate, '--junit', '/proc/a/b.xml'], {}, 78],
@@ -39,7 +39,7 @@ describe.skipIf(!existsSync('/proc/self'))('a folder below /proc, where nothing 
   });
 });
 
-it('a folder in the place of a report is an error with what to do', async () => {
+it('a folder in place of a report is an error with a remedy', async () => {
   const ended = await rungate([...gate, '--junit', folder]);
   expect(ended.err).toMatch(
     /error: the report .* could not be written: EISDIR.*\n {2}→ it is a folder: name a file/,
@@ -48,7 +48,7 @@ it('a folder in the place of a report is an error with what to do', async () => 
 });
 
 describe.skipIf(process.platform === 'win32')('a named pipe without a reader', () => {
-  it('as a report is said, and is no success', async () => {
+  it('is an error as a report', async () => {
     const pipe = join(folder, 'pipe.xml');
     execFileSync('mkfifo', [pipe]);
     const ended = await rungate([...gate, '--junit', pipe]);
@@ -56,7 +56,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
     expect(ended.code).toBe(78);
   });
 
-  it('as a file of the CI is said, and the verdict stays', async () => {
+  it('is reported as a file of the CI, but does not change the verdict', async () => {
     const pipe = join(folder, 'output');
     execFileSync('mkfifo', [pipe]);
     const ended = await rungate(gate, {
@@ -68,21 +68,21 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
     expect(ended.code).toBe(0);
   });
 
-  it('in the place of the profiles is an error', async () => {
-    const place = mkdtempSync(join(folder, 'profiles-'));
-    execFileSync('mkfifo', [join(place, 'profiles.json')]);
+  it('is an error as the file of profiles', async () => {
+    const configFolder = mkdtempSync(join(folder, 'profiles-'));
+    execFileSync('mkfifo', [join(configFolder, 'profiles.json')]);
     for (const args of [
       ['config', 'list'],
       ['config', 'set', 'project', 'x'],
     ]) {
-      const ended = await rungate(args, { RUNGATE_CONFIG_DIR: place });
+      const ended = await rungate(args, { RUNGATE_CONFIG_DIR: configFolder });
       expect(ended.err).toContain('profiles');
       expect(ended.code).toBe(78);
     }
   });
 
-  it.each(['/dev/stdout', '/dev/fd/1'])('is not %s: a report goes there', async (path) => {
-    // Node gives a child sockets for its streams, which cannot be opened again.
+  it.each(['/dev/stdout', '/dev/fd/1'])('is not %s, to which a report can be written', async (path) => {
+    // Node connects a child's streams to sockets, which cannot be opened by path; a shell uses pipes.
     const inPipe = ['-c', '"$0" "$@" | cat', process.execPath, bin, ...gate, '--junit', path];
     running = start('sh', inPipe, { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey }, folder);
     const ended = await running.ended;
@@ -92,11 +92,11 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
 });
 
 describe.skipIf(process.platform === 'win32')('a device that never ends', () => {
-  const never = '/dev/zero';
+  const endless = '/dev/zero';
   it.each<[string, readonly string[], Record<string, string | undefined>, number]>([
-    ['as the key', gate, { RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: never }, 78],
-    ['as the project file', [...gate, '--config', never], {}, 78],
-    ['as the certificate authorities', [...gate, '--ca-file', never], {}, 78],
+    ['as the key', gate, { RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: endless }, 78],
+    ['as the project file', [...gate, '--config', endless], {}, 78],
+    ['as the certificate authorities', [...gate, '--ca-file', endless], {}, 78],
   ])('%s is an error', async (_what, args, env, code) => {
     expect((await rungate(args, env as Record<string, string>)).code).toBe(code);
   });
@@ -104,7 +104,7 @@ describe.skipIf(process.platform === 'win32')('a device that never ends', () => 
   it('as the profiles file is an error', async () => {
     const home = join(folder, 'profiles');
     mkdirSync(home);
-    symlinkSync(never, join(home, 'profiles.json'));
+    symlinkSync(endless, join(home, 'profiles.json'));
     expect((await rungate(gate, { RUNGATE_CONFIG_DIR: home })).code).toBe(78);
   });
 });

@@ -53,7 +53,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A port that was free a moment ago. */
+/** Returns a free port. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -62,7 +62,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** `rungate webhooks listen` before the receiver, with the secrets of that moment. */
+/** Starts `rungate webhooks listen` in front of the receiver, with the current secrets. */
 async function listen(port: number): Promise<Running> {
   const target = `http://127.0.0.1:${(app.address() as AddressInfo).port}/hook`;
   const flags = [
@@ -86,7 +86,7 @@ async function stop({ child, ended }: Running): Promise<string> {
   return (await ended).out;
 }
 
-it('mock → webhooks listen → Express with the adapter; the secret is rotated in between', async () => {
+it('a delivery goes from the mock through webhooks listen to Express, before and after the secret is rotated', async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/in`;
   const hook = (await client.webhooks.create({ url, events: ['run.started', 'run.completed'] })) as Hook;
@@ -101,7 +101,7 @@ it('mock → webhooks listen → Express with the adapter; the secret is rotated
   expect(await statusOfTest()).toBe(202);
   expect(accepted).toEqual([{ type: 'webhook.test', secretIndex: 0 }]);
 
-  // Rotated, and the listener does not know yet: it refuses, and passes nothing on.
+  // After the rotation the listener has only the old secret, so it refuses the delivery and does not forward it.
   const { secret } = (await client.webhooks.rotateSecret(hook.id)) as Hook;
   expect(await statusOfTest()).toBe(401);
   expect(accepted).toHaveLength(1);
@@ -122,7 +122,7 @@ it('mock → webhooks listen → Express with the adapter; the secret is rotated
   expect(accepted.slice(2).map(({ type }) => type)).toEqual(['run.started', 'run.completed']);
   await stop(listener);
 
-  // Every capture is what it claims to be, verified again offline; the refused one by the secret it was signed with.
+  // Every captured delivery can be verified offline, the refused one with the new secret.
   const captures = readdirSync(folder);
   expect(captures).toHaveLength(5);
   for (const name of captures) {

@@ -6,7 +6,7 @@ import { root } from './built.ts';
 
 const receivers = ['fetch', 'node-http', 'express', 'fastify', 'lambda'];
 
-/** Runs a module in plain Node, where `rungate/…` is this package by its exports. */
+/** Runs a module in plain Node, in which `rungate/…` resolves to the exports of this package. */
 function run(lines: readonly string[]): unknown {
   return JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '--eval', lines.join('\n')], {
@@ -17,7 +17,7 @@ function run(lines: readonly string[]): unknown {
 }
 
 describe('the built receivers', () => {
-  test('share one error class with rungate/webhook, whatever a catch asks for', () => {
+  test('share one error class with rungate/webhook', () => {
     const same = run([
       "const { WebhookVerificationError } = await import('rungate/webhook');",
       'const all = {};',
@@ -30,7 +30,7 @@ describe('the built receivers', () => {
     expect(same).toEqual(Object.fromEntries(receivers.map((name) => [name, true])));
   });
 
-  test('verify and guard, from the package', () => {
+  test('verify deliveries and detect replays', () => {
     const verdicts = run([
       "import { sign } from 'rungate/webhook';",
       "import { receive } from 'rungate/webhook/fetch';",
@@ -49,7 +49,7 @@ describe('the built receivers', () => {
     expect(verdicts).toEqual(['first', 'replay']);
   });
 
-  test('import no framework and no client; the one for fetch and the guard nothing at all', () => {
+  test('import neither a framework nor the client; the fetch receiver and the replay guard import nothing', () => {
     const folder = join(root, 'dist/webhook');
     const imported = (file: string): string[] =>
       [...readFileSync(join(folder, file), 'utf8').matchAll(/(?:from|import)\s*["']([^"']+)["']/g)].flatMap(

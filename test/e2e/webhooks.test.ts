@@ -70,7 +70,7 @@ describe('the built webhooks verify', () => {
     expect(run(['verify', ...given(body)], 'else').code).toBe(1);
   });
 
-  it('a folder as the body is 64, and so is a file that is not there', () => {
+  it('exits with 64 if the body is a folder or does not exist', () => {
     expect(run(['verify', ...given(''), '--body-file', folder])).toMatchObject({
       code: 64,
       err: expect.stringContaining('it is a folder'),
@@ -78,7 +78,7 @@ describe('the built webhooks verify', () => {
     expect(run(['verify', ...given(''), '--body-file', join(folder, 'gone')]).code).toBe(64);
   });
 
-  it.skipIf(!has('openssl', 'version'))('takes what openssl signed, and openssl what sign signed', () => {
+  it.skipIf(!has('openssl', 'version'))('agrees with openssl in both directions', () => {
     const path = join(folder, 'signed');
     const body = Buffer.from('{"name":"Zoë"}');
     writeFileSync(path, Buffer.concat([Buffer.from(`${timestamp}.`), body]));
@@ -88,7 +88,7 @@ describe('the built webhooks verify', () => {
     expect(run(['sign', '--timestamp', timestamp], body).out).toContain(`sha256=${hex}\n`);
   });
 
-  it.skipIf(!has('python3'))('names what Python did to a body', () => {
+  it.skipIf(!has('python3'))('identifies the changes that Python makes to a body', () => {
     const body = JSON.stringify({ type: 'run.completed', name: 'Zoë' });
     const python = 'import json,sys; print(json.dumps(json.load(sys.stdin)))';
     const rewritten = execFileSync('python3', ['-c', python], { input: body });
@@ -98,7 +98,7 @@ describe('the built webhooks verify', () => {
     expect(ids).toEqual(['json_compact', 'json_escaped', 'newline_added']);
   });
 
-  it.skipIf(process.platform === 'win32')('names what a shell did to a body', () => {
+  it.skipIf(process.platform === 'win32')('identifies the changes that a shell makes to a body', () => {
     const body = '{\r\n  "a": 1\r\n}\r\n';
     const unix = execFileSync('tr', ['-d', '\r'], { input: body });
     const { out } = run(['verify', ...given(body), '--diagnose'], unix);
@@ -106,7 +106,7 @@ describe('the built webhooks verify', () => {
   });
 
   it('needs no more memory for a large file than for a small one', { timeout: 120_000 }, () => {
-    // Linux counts the memory of whoever starts a process as its maxRSS, too: there VmHWM is that of this one alone.
+    // On Linux, maxRSS includes the memory of the parent process; VmHWM does not.
     const report = `import { readFileSync } from 'node:fs';
       const kilobytes = () => process.platform === 'linux'
         ? /VmHWM:\\s*(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]
@@ -135,7 +135,7 @@ describe('the built webhooks verify', () => {
       expect(hook.status).toBe(1);
       return Number(/RSS=(\d+)/.exec(hook.stderr.toString())?.[1]) / 1024;
     };
-    // 1 to 4 were measured on Node 20 to 26; a buffer for each part was 35 to 67.
+    // Measured on Node 20 to 26: 1 to 4 MiB, and 35 to 67 MiB with a buffer for each part.
     expect(peak(512) - peak(1)).toBeLessThan(16);
   });
 });
@@ -145,7 +145,7 @@ describe('the built webhooks listen', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)(
-    '%s ends it with %i, with connections open and a target that does not answer',
+    'ends on %s with %i, even with open connections and a target that does not respond',
     async (signal, code) => {
       const target = createServer(() => {});
       await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
@@ -153,9 +153,9 @@ describe('the built webhooks listen', () => {
       const on = await listen('--forward-to', `http://127.0.0.1:${port}/`);
       const idle = connect(Number(new URL(on.url).port), '127.0.0.1');
       idle.on('error', () => {});
-      const asked = new Promise((resolve) => target.once('request', resolve));
+      const forwarded = new Promise((resolve) => target.once('request', resolve));
       const waiting = deliver(on.url, '{}').catch(() => null);
-      await asked;
+      await forwarded;
       on.child.kill(signal);
       expect(await on.ended).toMatchObject({ code, signal: null });
       expect(await waiting).toBeNull();
@@ -164,26 +164,26 @@ describe('the built webhooks listen', () => {
     },
   );
 
-  it('keeps what verify reads back, while a real receiver answers', async () => {
+  it('saves deliveries that verify accepts, and returns the response of the target', async () => {
     const target = createServer((_request, response) => response.writeHead(201).end('made'));
     await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
     const { port } = target.address() as { port: number };
     const on = await listen('--forward-to', `http://127.0.0.1:${port}/`, '--save', folder, '--json');
     const body = JSON.stringify({ event: 'webhook.test', name: 'Zoë ☕' });
-    const reply = await deliver(on.url, body);
-    expect([reply.status, await reply.text()]).toEqual([201, 'made']);
+    const response = await deliver(on.url, body);
+    expect([response.status, await response.text()]).toEqual([201, 'made']);
     await on.shows(/webhook\.test/);
     on.child.kill('SIGTERM');
     const { out } = await on.ended;
-    const shown = JSON.parse(out);
-    expect(shown).toMatchObject({ event: 'webhook.test', verdict: 'authentic', forward: { status: 201 } });
-    expect(readFileSync(shown.file).toString().endsWith(body)).toBe(true);
-    expect(run(['verify', '--request-file', shown.file]).code).toBe(0);
-    expect(run(['verify', '--request-file', '-'], readFileSync(shown.file)).code).toBe(0);
+    const printed = JSON.parse(out);
+    expect(printed).toMatchObject({ event: 'webhook.test', verdict: 'authentic', forward: { status: 201 } });
+    expect(readFileSync(printed.file).toString().endsWith(body)).toBe(true);
+    expect(run(['verify', '--request-file', printed.file]).code).toBe(0);
+    expect(run(['verify', '--request-file', '-'], readFileSync(printed.file)).code).toBe(0);
     target.close();
   });
 
-  it.skipIf(!has('curl'))('takes what sign and curl send', async () => {
+  it.skipIf(!has('curl'))('accepts a delivery from sign and curl', async () => {
     const on = await listen();
     const path = join(folder, 'body.json');
     writeFileSync(path, '{"type":"from.curl"}\n');
@@ -204,7 +204,7 @@ describe('the built webhooks listen', () => {
     await on.shows(/from\.curl\t21\tauthentic/);
   });
 
-  it('a reader that has seen enough ends it: 0', async () => {
+  it('exits with 0 when its reader closes the pipe', async () => {
     const script = `"${process.execPath}" "${bin}" webhooks listen --port 0 | head -1; echo "code \${PIPESTATUS[0]}"`;
     const shell = spawn('bash', ['-c', script], {
       env: { ...process.env, ...env },
