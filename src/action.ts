@@ -95,7 +95,7 @@ function camel(name: string): string {
 
 /**
  * Returns the events of the main step's journal; none if it does not exist, since then no run was started.
- * @throws ConfigError if the journal is damaged, or if another user may have written it: its runs may not be ours to cancel
+ * @throws ConfigError if the journal is damaged, or if another user may have written it: cancelling its runs would not be safe
  */
 function readJournal(path: string): JournalEvent[] {
   const unusable = (problem: string) =>

@@ -30,12 +30,12 @@ export interface Pipeline {
   text(plan: Plan): string;
 }
 
-/** The option for the deadline; empty if the project file has one, over which the option would take precedence. */
+/** Returns the option for the timeout; empty if the project file sets one, because the option would take precedence. */
 export function timeoutFlag({ fileTimeoutMs }: Plan): string {
   return fileTimeoutMs === null ? '--timeout 45m' : '';
 }
 
-/** The job's own limit in minutes: above the deadline, so that rungate ends the wait and says why. */
+/** Returns the timeout of the job in minutes, longer than rungate's, so that rungate ends the wait and reports why. */
 function jobMinutes({ fileTimeoutMs }: Plan): number {
   return Math.max(60, Math.ceil((fileTimeoutMs ?? 0) / 60_000) + 15);
 }

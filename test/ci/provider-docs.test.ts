@@ -77,7 +77,7 @@ ${rows.map((row) => row.provider).join(', ')}.
   used, since the working copy may be the merge commit.
 - **Events.** The event is the cause of the pipeline. If the CI provides no event but builds a tag or a pull request, that is the event.
 - **Credentials** in addresses are removed. An address with an unexpected \`@\` is not used at all.
-- **Forks.** rungate compares the repository that a change comes from with the one that it goes to, or reads a variable of the CI that says so. If one of
+- **Forks.** rungate compares the repository that a change comes from with the one that it goes to, or reads a variable that the CI sets for forks. If one of
   the two cannot be read, as after a fork was deleted, the change counts as a fork's. The tables mark these environments with (fork). Bitbucket runs no
   pipeline for a fork. CodeBuild, Drone, TeamCity and Woodpecker do not show whether a change comes from a fork: set \`RUNGATE_API_URL\`
   there.

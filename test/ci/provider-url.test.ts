@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { detectCi } from '../../src/ci/provider.ts';
 import { page, repositoryOf, repositoryOfRemote, webUrl } from '../../src/ci/provider-url.ts';
 
-describe("a remote's owner and name", () => {
+describe('the repository of a remote', () => {
   test.each([
     ['https://github.com/acme/web.git', 'acme/web'],
     ['https://github.com/acme/web', 'acme/web'],
@@ -41,35 +41,35 @@ describe("a remote's owner and name", () => {
     ['https://bitbucket.corp.example/scm/shop/web.git', 'shop/web'],
     ['https://corp.example/bitbucket/scm/~jdoe/web.git', '~jdoe/web'],
     ['ssh://git@bitbucket.corp.example:7999/shop/web.git', 'shop/web'],
-  ])('of %s is %s', (remote, name) => expect(repositoryOfRemote(remote)).toBe(name));
+  ])('for %s is %s', (remote, name) => expect(repositoryOfRemote(remote)).toBe(name));
 
   test.each([
     ['nothing', null],
     ['a folder', '/srv/git/acme/web.git'],
-    ['a folder beside', '../acme/web'],
+    ['a folder in the parent folder', '../acme/web'],
     ['a relative folder', 'acme/web'],
     ['a file', 'file:///srv/git/acme/web.git'],
     ['a bundle on Windows', 'C:/git/acme/web.git'],
     ['a share on Windows', '\\\\server\\git\\web.git'],
     ['an S3 object', 's3://bucket/acme/web'],
-    ['a helper', 'ext::sh -c whoami% acme/web'],
+    ['a remote helper', 'ext::sh -c whoami% acme/web'],
     ['a name without an owner', 'https://git.example.com/web.git'],
     ['a host alone', 'https://git.example.com'],
-    ['a way up', 'https://git.example.com/acme/../web'],
-    ['a hidden way up', 'https://git.example.com/acme/%2e%2e/web'],
-    ['a broken escape', 'https://git.example.com/acme/%zz'],
-    ['a hidden line break', 'https://git.example.com/acme/web%0aset'],
-    ['a hidden slash', 'https://git.example.com/acme/a%2fb'],
+    ['`..` in the path', 'https://git.example.com/acme/../web'],
+    ['an escaped `..` in the path', 'https://git.example.com/acme/%2e%2e/web'],
+    ['an invalid escape', 'https://git.example.com/acme/%zz'],
+    ['an escaped line break', 'https://git.example.com/acme/web%0aset'],
+    ['an escaped slash', 'https://git.example.com/acme/a%2fb'],
     ['a slash in a password', 'https://user:pa/ss@git.example.com/acme/web'],
     ['a question mark in a password', 'https://user:1/pa/ss?x@git.example.com/acme/web'],
     ['a hash in a password', 'https://user:1/pa/ss#x@git.example.com/acme/web'],
     ['a backslash in a password', 'https://user:1\\pa/ss@git.example.com/acme/web'],
     ['a password before a colon', 'user:pa/ss@git.example.com:acme/web'],
     ['an `@` behind the host', 'https://git.example.com/acme/web@v1'],
-    ['a very long one', `https://git.example.com/acme/${'x'.repeat(600)}`],
-  ])('of %s is null', (_, remote) => expect(repositoryOfRemote(remote)).toBeNull());
+    ['a very long name', `https://git.example.com/acme/${'x'.repeat(600)}`],
+  ])('for %s is null', (_, remote) => expect(repositoryOfRemote(remote)).toBeNull());
 
-  test('is read from a slug as well, where a CI gives one', () => {
+  test('can be read from a slug too', () => {
     expect(repositoryOf('acme/web')).toBe('acme/web');
     expect(repositoryOf('a/b/c/web')).toBe('a/b/c/web');
     expect(repositoryOf('git@github.com:acme/web.git')).toBe('acme/web');
@@ -86,14 +86,14 @@ describe("a remote's owner and name", () => {
   });
 });
 
-describe('an address for the browser', () => {
+describe('a web address', () => {
   test.each([
     ['https://ci.example.com/job/7/', 'https://ci.example.com/job/7/'],
     ['https://user:secret@ci.example.com/job/7/', 'https://ci.example.com/job/7/'],
     ['https://ci.example.com/b?id=7&access_token=secret#log', 'https://ci.example.com/b?id=7#log'],
     ['https://ci.example.com/b?buildId=7', 'https://ci.example.com/b?buildId=7'],
     ['http://[::1]:8080/x', 'http://[::1]:8080/x'],
-  ])('%s is %s', (text, url) => expect(webUrl(text)).toBe(url));
+  ])('for %s is %s', (text, url) => expect(webUrl(text)).toBe(url));
 
   test.each([
     null,
@@ -105,9 +105,9 @@ describe('an address for the browser', () => {
     'https://user:1/pass@ci.example.com/',
     'https://user:1\\pass@ci.example.com/',
     'https://user:1?pass@ci.example.com/',
-  ])('%j is none', (text) => expect(webUrl(text)).toBeNull());
+  ])('for %j is null', (text) => expect(webUrl(text)).toBeNull());
 
-  test('is made of parts, each of them escaped, and of all or none', () => {
+  test('of a page has its parts escaped, and is null if a part is missing', () => {
     expect(page('https://a.example/', 'acme/web', 'runs', '7 8')).toBe(
       'https://a.example/acme/web/runs/7%208',
     );
@@ -117,9 +117,9 @@ describe('an address for the browser', () => {
   });
 });
 
-describe('nothing of a credential', () => {
+describe('a credential in an address', () => {
   const mark = 'hunter2';
-  /** Something with the mark in it, and any of the characters that may take an address apart. */
+  /** Characters that may separate the parts of an address. */
   const part = fc.string({
     unit: fc.constantFrom(
       ...':/@?#\\%&=+;, []{}"\'<>|~!$*()_-.ab1'.split(''),
@@ -161,7 +161,7 @@ describe('nothing of a credential', () => {
         ),
     );
 
-  test('gets into a repository or an address, whatever it is made of', () =>
+  test('never appears in a repository or a web address, whatever characters it contains', () =>
     fc.assert(
       fc.property(address, (text) => {
         expect(repositoryOfRemote(text) ?? '').not.toContain(mark);
@@ -171,7 +171,7 @@ describe('nothing of a credential', () => {
       { numRuns: 20_000 },
     ));
 
-  test('gets into a context, from git or from any variable that holds an address', () => {
+  test('never appears in a context, from git or from any variable with an address', () => {
     const places = [
       [{ GITHUB_ACTIONS: 'true' }, ['GITHUB_REPOSITORY', 'GITHUB_SERVER_URL']],
       [{ GITLAB_CI: 'true' }, ['CI_PROJECT_PATH', 'CI_PIPELINE_URL', 'CI_REPOSITORY_URL']],
