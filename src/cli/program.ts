@@ -180,7 +180,7 @@ export async function parse(
     if (!(error instanceof Misuse)) throw error;
     printed.text = '';
     if (error.command === program && error.code === 'missingCommand') {
-      throw await (await import('../commands/init/first-steps.ts')).nothingAsked(io, program.opts());
+      throw await (await import('../commands/init/first-steps.ts')).noCommandError(io, program.opts());
     }
     throw await (await import('./spelling.ts')).explain(error, argv, everyCommand);
   }

@@ -29,7 +29,7 @@ describe('rungate without a command suggests', () => {
     [
       'a login first if a service is set without a credential',
       { env: service, cwd: '/repo', files: { '/repo/.git': '' } },
-      [/rungate login {4}keeps your API key[\s\S]*rungate init/],
+      [/rungate login {4}saves your API key[\s\S]*rungate init/],
       /mock/,
     ],
     [
@@ -48,7 +48,7 @@ describe('rungate without a command suggests', () => {
       'the gate if everything is set',
       { ...file({ project: 'shop', process: 'checkout', apiUrl: 'https://service.example.com' }), env: key },
       [
-        /Set is process checkout\nof project shop\nat https:\/\/service\.example\.com\. Run it/,
+        /Configured: process checkout\nof project shop\nat https:\/\/service\.example\.com\. Run it/,
         /rungate run trigger --wait --strict/,
       ],
       /rungate init|rungate login|mock/,

@@ -109,7 +109,7 @@ it('reports a folder that cannot be written to as a configuration error', async 
   const { code, err } = await run(process.execPath, [bin, 'init', ...flags]);
   expect(code).toBe(78);
   expect(err).toMatch(
-    /rungate\.yml cannot be written \((ENOTDIR|EEXIST)\); written before: .*\.rungate\.json/,
+    /cannot write .*rungate\.yml \((ENOTDIR|EEXIST)\); already written: .*\.rungate\.json/,
   );
 });
 
@@ -145,15 +145,15 @@ it('writes no $schema if rungate is not installed', async () => {
 });
 
 it.each([
-  ['Ctrl-D', '\u0004', 1, /nothing is written/],
-  ['N', 'n\r', 1, /nothing is written/],
+  ['Ctrl-D', '\u0004', 1, /nothing was written/],
+  ['N', 'n\r', 1, /nothing was written/],
   ['Ctrl-C', '\u0003', 130, /stopped by SIGINT/],
 ])('%s at the last question writes nothing', async (_key, typed, code, message) => {
   const terminal = inTerminal(['init', '--project', 'shop', '--ci', 'github'], {}, { cwd: folder });
   for (const [question, answer] of [
-    [/Process to run/, 'checkout\r'],
-    [/Environment, by its key/, '\r'],
-    [/The service's address/, '\r'],
+    [/Process slug/, 'checkout\r'],
+    [/Environment key/, '\r'],
+    [/URL of the service/, '\r'],
     [/\[Y\/n\]/, typed],
   ] as const) {
     await terminal.shows(question);

@@ -8,28 +8,28 @@ import type { InitFlags } from './init.ts';
 export function defineInit(command: Command, bind: Bind): void {
   command
     .description(
-      'Write .rungate.json (or the file that --config names) and a pipeline for the CI that this repository uses; in a package of a monorepo, for that package. Asks for what no flag says. Nothing is sent, no secret is written, and no file is changed without --force.',
+      'Write .rungate.json (or the file that --config names) and a pipeline for the CI of this repository; in a package of a monorepo, for that package. rungate prompts for missing settings. It sends nothing, writes no secret, and changes no existing file without --force.',
     )
     .usage('[options]')
-    .optionsGroup('What the gate runs:')
+    .optionsGroup('The run:')
     .option('--project <slug>', 'the project')
-    .option('--process <slug>', 'the process to run; or else --tag')
+    .option('--process <slug>', 'the process to run, unless --tag is given')
     .option(
       '--tag <tag>',
       'run the processes with this tag (repeatable, or separated by commas); the contract does not say whether one or all must match',
       collect,
     )
     .option('--environment <key>', "the environment (default: the project's own)")
-    .option('--strict', 'be strict on every machine; pipelines always are')
-    .optionsGroup('What is written:')
-    .option('--ci <name>', `${providers.join(', ')} or none (default: what the repository uses)`)
-    .option('--dry-run', 'show what would be written, and write nothing')
+    .option('--strict', 'write "strict": true into the file; the pipeline always uses --strict')
+    .optionsGroup('The files:')
+    .option('--ci <name>', `${providers.join(', ')} or none (default: the CI that the repository uses)`)
+    .option('--dry-run', 'show the files without writing them')
     .option(
       '--force',
       'change .rungate.json, keeping its other settings, and replace a workflow that runs rungate or a pipeline that init wrote',
     )
-    .option('--pipeline-only', 'leave .rungate.json alone; settings that are given go into the pipeline')
-    .option('-y, --yes', 'do not ask: take the defaults');
+    .option('--pipeline-only', 'leave .rungate.json alone, and put the given settings into the pipeline')
+    .option('-y, --yes', 'use the defaults instead of prompting');
   examples(
     command,
     'rungate init --project shop --process checkout --ci github',

@@ -14,24 +14,24 @@ import { excerpt } from '../../sanitize.ts';
 import { readProjectFile } from '../../settings/project-file.ts';
 import type { CiChoice } from './answers.ts';
 
-/** One file, and what becomes of it. */
+/** A file, and what init does with it. */
 export interface PlannedFile {
   readonly path: string;
   readonly text: string;
   /**
-   * `kept`: it is there and says the same. `differs`: it is there, runs rungate, and is not replaced without --force. `shown`: it is
-   * there, and the user puts the text into it.
+   * `kept`: it already has this content. `differs`: it exists, runs rungate, and is replaced only with --force. `shown`: it
+   * exists with other content, and the user adds the text.
    */
   readonly fate: 'written' | 'kept' | 'differs' | 'shown';
-  /** What to do with a text that is shown, in words before the path. */
+  /** For `shown`: the instruction, to be followed by the path. */
   readonly how?: string;
 }
 
-/** What to do with a pipeline whose file has other things, in words before the path of that file. */
-function byHand({ file, added }: Pipeline, present: string, text: string, plan: Plan): string {
+/** Returns the instruction for a pipeline whose file has other content, to be followed by the path of that file. */
+function instruction({ file, added }: Pipeline, present: string, text: string, plan: Plan): string {
   if (added) {
     const other = basename(file).replace('.', '-gate.');
-    return `put this into another file, such as ${other}: a workflow that does not run rungate is in`;
+    return `put this into another file, such as ${other}; a workflow that does not run rungate exists in`;
   }
   const job = jobIn(present, text, plan);
   if (job === null) return 'add this to';
@@ -43,8 +43,8 @@ function byHand({ file, added }: Pipeline, present: string, text: string, plan: 
 const runsRungate = (text: string) => /\brungate\b/.test(text);
 
 /**
- * The text of a project file, read as any command would read it before it is written.
- * @throws UsageError for what no command would take
+ * Returns the text of a project file, checked as every command checks it.
+ * @throws UsageError if the file would be invalid
  */
 export function projectFileText(path: string, fields: object): string {
   const text = `${JSON.stringify(fields, null, 2)}\n`;
@@ -52,13 +52,13 @@ export function projectFileText(path: string, fields: object): string {
     readProjectFile(path, new TextEncoder().encode(text));
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // What is wrong was given by a flag or by a person: the file is not there yet.
+    // The mistake comes from an option or a prompt, since the file does not exist yet.
     throw new UsageError(error.message.replace(/^.*?:\d+:\d+: /, ''), { hint: error.hint, cause: error });
   }
   return text;
 }
 
-/** The pipeline of a CI, and what becomes of its file; null where only the command is known. */
+/** Returns the pipeline file of a CI, and what to do with it. */
 export function plannedPipeline(
   root: string,
   pipeline: Pipeline,
@@ -71,20 +71,20 @@ export function plannedPipeline(
   if (!io.exists(path)) return { path, text, fate: 'written' };
   const present = new TextDecoder().decode(io.readFile(path));
   if (present.includes(text)) return { path, text, fate: 'kept' };
-  // A file that has anything else is never replaced.
+  // Never replace a file with other content.
   const isOurs = pipeline.added ? runsRungate(present) : isWritten(present, text);
   if (isOurs) return { path, text, fate: force ? 'written' : 'differs' };
-  return { path, text, fate: 'shown', how: byHand(pipeline, present, text, plan) };
+  return { path, text, fate: 'shown', how: instruction(pipeline, present, text, plan) };
 }
 
-/** The command of a step, for a CI of which nothing else is known. */
+/** Returns the command of a step, for a CI without a known pipeline format. */
 export function bareCommand(plan: Plan): string {
   const gate = gateLines(plan, '--junit rungate.xml', '').replace('\n', ' ');
   const { install } = plan.installation;
   return install === null ? gate : `${install} && ${gate}`;
 }
 
-/** Writes what is to be written, in order. @throws ConfigError that says what was written before */
+/** Writes the planned files, in order. @throws ConfigError that lists the files already written */
 export function writeFiles(io: Io, files: readonly PlannedFile[]): void {
   const done: string[] = [];
   for (const { path, text, fate } of files) {
@@ -93,9 +93,9 @@ export function writeFiles(io: Io, files: readonly PlannedFile[]): void {
       io.writeFile(path, text);
     } catch (cause) {
       const { code = 'unknown' } = cause as NodeJS.ErrnoException;
-      const before = done.length === 0 ? 'nothing was written' : `written before: ${done.join(', ')}`;
-      throw new ConfigError(`${excerpt(path)} cannot be written (${code}); ${before}`, {
-        hint: `check who may write to ${excerpt(dirname(path))}; --dry-run shows what would be written`,
+      const before = done.length === 0 ? 'nothing was written' : `already written: ${done.join(', ')}`;
+      throw new ConfigError(`cannot write ${excerpt(path)} (${code}); ${before}`, {
+        hint: `check the permissions of ${excerpt(dirname(path))}; --dry-run shows the files without writing them`,
         cause,
       });
     }
@@ -103,20 +103,20 @@ export function writeFiles(io: Io, files: readonly PlannedFile[]): void {
   }
 }
 
-/** A path as a person in this folder writes it. */
-export function shownPath(io: Io, path: string): string {
+/** Returns a path relative to the working directory, for messages. */
+export function displayPath(io: Io, path: string): string {
   return excerpt(relative(io.cwd, path) || path, 200);
 }
 
-/** What a command on this machine starts with, and the flags that it needs. */
+/** The start of a rungate command on this machine, and the options that it needs. */
 export interface LocalCommands {
   readonly self: string;
   readonly config: readonly string[];
   readonly settings: readonly string[];
 }
 
-/** What is left to do, by a person; `wanted` is false for who has said that there shall be no pipeline. */
-export function nextThings(
+/** Returns the next steps for the user; `wanted` is false with `--ci none`. */
+export function nextSteps(
   ci: CiChoice,
   plan: Plan,
   { self, config, settings }: LocalCommands,
@@ -128,24 +128,24 @@ export function nextThings(
   if (ci !== 'none') {
     const pipeline = pipelineOf(ci);
     const { start, caveat } = plan.installation;
-    lines.push(`  key      ${pipeline?.keyPlace ?? "the CI's store of secrets: RUNGATE_API_KEY"}`);
+    lines.push(`  key      ${pipeline?.keyPlace ?? "the CI's secret store: RUNGATE_API_KEY"}`);
     if (!plan.addressInFile)
-      lines.push(`  address  ${pipeline?.addressPlace ?? 'beside it, as a variable: RUNGATE_API_URL'}`);
+      lines.push(`  address  ${pipeline?.addressPlace ?? 'a variable in the same place: RUNGATE_API_URL'}`);
     if (caveat !== null) {
       const pinned = start.split(' ').at(-1);
       lines.push(
-        `  rungate  the pipeline runs ${pinned}, and not what a lockfile names:`,
+        `  rungate  the pipeline runs ${pinned}, not the version in a lockfile:`,
         `           ${caveat}`,
       );
     }
   } else if (wanted) {
-    lines.push(`  pipeline ${[self, 'init', ...config].join(' ')} --ci github (or gitlab, …) writes it`);
+    lines.push(`  pipeline ${[self, 'init', ...config].join(' ')} --ci github (or gitlab, …)`);
   }
   return [
     ...lines,
     `  here     ${self} login --api-url <url>`,
     `           ${gate}`,
     `  offline  ${self} mock exec --retry-after 1 -- ${gate}`,
-    '  commit   what was written; it holds no secret',
+    '  commit   the new files; they contain no secret',
   ];
 }

@@ -5,9 +5,9 @@ import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
 import { loadSettings } from '../config/sources.ts';
 import type { GlobalOptions } from '../global-options.ts';
-import { shownPath } from './files.ts';
+import { displayPath } from './files.ts';
 
-/** `npx rungate`, unless it is `rungate` that was found on the PATH. */
+/** Returns the command that starts rungate: `rungate` if it was found on the PATH, or else `npx rungate`. */
 export function selfName(io: Io): string {
   const onPath = /(^|[\\/])rungate$/.test(io.program.at(-1) ?? '');
   return onPath && io.env.npm_command !== 'exec' ? 'rungate' : 'npx rungate';
@@ -18,17 +18,17 @@ function selectedOf({ process: chosen, tags }: Settings): string | null {
   return tags === undefined ? null : `tags ${excerpt(tags.value.join(', '), 60)}`;
 }
 
-/** Returns what to do next, in lines of a terminal: to try rungate, to set it up, or to run it. */
+/** Returns lines with the next steps: try rungate, set it up, or run it. */
 async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
   const self = selfName(io);
   const { settings, sources } = await loadSettings(io, globals, {});
   const { apiUrl, apiKey, token, project } = settings;
   const selected = selectedOf(settings);
   const hasCredential = apiKey !== undefined || token !== undefined;
-  const login = `  ${self} login    keeps your API key (in a pipeline: RUNGATE_API_KEY)`;
+  const login = `  ${self} login    saves your API key (in a pipeline: RUNGATE_API_KEY)`;
   const end = [
     '',
-    `  ${self} doctor   says what works and what does not`,
+    `  ${self} doctor   checks your configuration and suggests fixes`,
     `  ${self} --help   shows every command`,
   ];
   if (apiUrl === undefined) {
@@ -48,9 +48,9 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
   if (project !== undefined && selected !== null) {
     return [
       '',
-      `Set is ${selected}`,
+      `Configured: ${selected}`,
       `of project ${excerpt(project.value, 60)}`,
-      `at ${service}. Run it, and gate on it:`,
+      `at ${service}. Run it and wait for the verdict:`,
       `  ${self} run trigger --wait --strict --timeout 30m`,
       ...(hasCredential ? [] : [login]),
       ...end,
@@ -59,18 +59,18 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
   let missing = `  ${self} run trigger --wait --strict --timeout 30m \\\n    --project <slug> --process <slug>`;
   if (sources.projectFile !== null) {
     const names = project === undefined ? '"project"' : '"process" or "tags"';
-    missing = `  write ${names} into ${shownPath(io, sources.projectFile)}; docs/settings.md shows how`;
+    missing = `  write ${names} into ${displayPath(io, sources.projectFile)} (see docs/settings.md)`;
   } else if (findRoot(io.cwd, io.exists) !== null) {
-    missing = `  ${self} init     asks what to run; writes .rungate.json and a pipeline`;
+    missing = `  ${self} init     writes .rungate.json and a pipeline`;
   }
   return ['', `The service is ${service}. Next:`, ...(hasCredential ? [] : [login]), missing, ...end];
 }
 
 /**
- * The error of `rungate` without a command: an empty variable in a pipeline must not turn a gate green. It says what to do
- * next.
+ * Returns the error for `rungate` without a command, with the next steps. It is an error because an empty variable in a
+ * pipeline must not let a gate pass.
  */
-export async function nothingAsked(io: Io, globals: GlobalOptions): Promise<UsageError> {
+export async function noCommandError(io: Io, globals: GlobalOptions): Promise<UsageError> {
   const message = 'no command given';
   try {
     const lines = await nextSteps(io, globals);

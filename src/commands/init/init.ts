@@ -12,15 +12,15 @@ import { version } from '../../version.ts';
 import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
-import { type Answers, agree, askedNames, type CiChoice, chooseCi, gatherAnswers } from './answers.ts';
+import { type Answers, type CiChoice, chooseCi, confirmFiles, gatherAnswers, initNames } from './answers.ts';
 import {
   bareCommand,
+  displayPath,
   type LocalCommands,
-  nextThings,
+  nextSteps,
   type PlannedFile,
   plannedPipeline,
   projectFileText,
-  shownPath,
   writeFiles,
 } from './files.ts';
 import { selfName } from './first-steps.ts';
@@ -49,46 +49,46 @@ export interface InitFlags {
   yes?: boolean;
 }
 
-/** What the project file says and becomes, and the flags that the pipeline's command gets. */
+/** The plan for the project file, and the options for the command in the pipeline. */
 interface Configuration {
   /** Null if only a pipeline is written. */
   readonly file: PlannedFile | null;
   readonly asked: boolean;
   readonly path: string;
-  /** The file that the commands are to read. */
+  /** The project file that the commands will read. */
   readonly reads: ReadFile;
-  /** What the file does not say, so that the pipeline's command does. */
-  readonly stated: Answers;
+  /** The settings that are not in the file, so that the command in the pipeline needs them as options. */
+  readonly extra: Answers;
   readonly addressInFile: boolean;
   readonly fileTimeoutMs: number | null;
-  /** The file that no longer counts in the package. */
+  /** The project file that the new one hides in the package. */
   readonly shadowed: Target['shadowed'];
 }
 
 function isGiven(settings: Settings): boolean {
-  return askedNames.some((name) => settings[name]?.origin === 'flag');
+  return initNames.some((name) => settings[name]?.origin === 'flag');
 }
 
-/** The error for a project file that is there and would be changed. */
-function isInTheWay(
+/** Returns the error for an existing project file that would change. */
+function existsError(
   { io, sources }: Context,
   path: string,
   changes: readonly string[],
   config: string | undefined,
 ): UsageError {
-  const there = `${shownPath(io, path)} is there already`;
+  const exists = `${displayPath(io, path)} already exists`;
   if (sources.projectFile === null) {
     const off = config === undefined ? 'RUNGATE_CONFIG=none' : '--config none';
-    return new UsageError(`${there}, and ${off} starts anew`, {
-      hint: `--force replaces the whole file; without ${off}, --force keeps the settings that are not given`,
+    return new UsageError(`${exists}, and ${off} means to write a new one`, {
+      hint: `to replace the whole file, add --force; to keep its other settings, also leave out ${off}`,
     });
   }
-  return new UsageError(`${there}, and differs in ${changes.join(', ')}`, {
-    hint: `edit it, or add --force to change that and keep the rest; without settings, rungate init${sameConfig(config)} adds the pipeline alone`,
+  return new UsageError(`${exists}, and differs in ${changes.join(', ')}`, {
+    hint: `edit it, or add --force to change these settings and keep the rest; to add only the pipeline, run rungate init${sameConfig(config)} without settings`,
   });
 }
 
-/** What becomes of the project file; nothing is written yet. */
+/** Plans the project file, without writing it. */
 async function configure(context: Context, root: string, flags: InitFlags): Promise<Configuration> {
   const { io, settings, sources } = context;
   const given = isGiven(settings);
@@ -105,11 +105,11 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     const off = named && sources.projectFile === null;
     const reads = off ? null : exists ? path : undefined;
     const fileTimeoutMs = longestTimeout(fields);
-    return { file: null, asked, path, reads, stated: answers, addressInFile, fileTimeoutMs, shadowed: null };
+    return { file: null, asked, path, reads, extra: answers, addressInFile, fileTimeoutMs, shadowed: null };
   }
   const changes = differing(fields, answers);
   if (exists && changes.length > 0 && flags.force !== true) {
-    throw isInTheWay(context, path, changes, flags.config);
+    throw existsError(context, path, changes, flags.config);
   }
   const after = changedFields(io, target, answers);
   const file: PlannedFile =
@@ -121,7 +121,7 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     asked,
     path,
     reads: path,
-    stated: {},
+    extra: {},
     addressInFile: after.apiUrl !== undefined,
     fileTimeoutMs: longestTimeout(after),
     shadowed,
@@ -138,19 +138,19 @@ async function plannedCi(context: Context, root: string, asked: boolean): Promis
   const choice = await chooseCi(context, likely, asked);
   if (choice !== null) return choice;
   await output.alert(
-    `this repository seems to use ${likely.join(' and ')}: choose with --ci; no pipeline is written`,
+    `no pipeline was written: this repository seems to use ${likely.join(' and ')}; choose one with --ci`,
   );
   return 'none';
 }
 
 const verbs = {
   written: 'wrote',
-  kept: 'kept, it is there already:',
-  differs: 'kept, it differs from what init would write (--force replaces it):',
+  kept: 'unchanged:',
+  differs: 'not replaced, although init would write other content (use --force to replace it):',
 } as const;
-const wouldBe = { ...verbs, written: 'would write' } as const;
+const dryRunVerbs = { ...verbs, written: 'would write' } as const;
 
-/** What tells by which package manager the repository installs. */
+/** Reads the files that identify the repository's package manager. */
 function packageRoot({ io }: Context, root: string): PackageRoot {
   let manifest: string | null = null;
   try {
@@ -162,18 +162,18 @@ function packageRoot({ io }: Context, root: string): PackageRoot {
 /** `rungate init` */
 export async function initCommand(context: Context, flags: InitFlags): Promise<number> {
   const { io, output } = context;
-  // Before any question.
+  // Check this before any prompt.
   const given = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
   const root = findRoot(io.cwd, io.exists) ?? io.cwd;
   const configured = await configure(context, root, flags);
   const { file, asked, path, shadowed, addressInFile, fileTimeoutMs } = configured;
   const ci = given ?? (await plannedCi(context, root, asked));
   if (file === null && ci === 'none') {
-    throw new UsageError('--pipeline-only writes nothing without a CI', { hint: 'choose one with --ci' });
+    throw new UsageError('--pipeline-only needs a CI', { hint: 'choose one with --ci' });
   }
   const installation = installationOf(packageRoot(context, root), version);
-  const shown = shownPath(io, path);
-  const settings = answerFlags(configured.stated, shown);
+  const shown = displayPath(io, path);
+  const settings = answerFlags(configured.extra, shown);
   const plan: Plan = {
     flags: ci === 'none' ? '' : [...configFlag(root, configured.reads, shown), ...settings].join(' '),
     checkout: true,
@@ -187,20 +187,19 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
   const kept = files.find(({ fate }) => fate === 'differs');
   if (file === null && kept !== undefined) {
-    throw new UsageError(
-      `${shownPath(io, kept.path)} is there already, and differs from what init would write`,
-      { hint: 'edit it, or add --force to replace it; with --dry-run, too, init shows the text' },
-    );
+    throw new UsageError(`${displayPath(io, kept.path)} already exists, and init would write other content`, {
+      hint: 'edit it, or add --force to replace it; --force --dry-run shows the new content',
+    });
   }
-  const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => shownPath(io, path));
-  if (asked && flags.dryRun !== true && fresh.length > 0) await agree(context, fresh);
+  const fresh = files.filter(({ fate }) => fate === 'written').map(({ path }) => displayPath(io, path));
+  if (asked && flags.dryRun !== true && fresh.length > 0) await confirmFiles(context, fresh);
   if (flags.dryRun !== true) writeFiles(io, files);
   const commands = { self: selfName(io), config: localConfigFlag(io, configured.reads), settings };
   await report(context, files, ci, plan, commands, flags);
   if (shadowed?.branches === true) {
-    const [outer, own] = [shadowed.path, file?.path ?? ''].map((path) => shownPath(io, path));
+    const [outer, own] = [shadowed.path, file?.path ?? ''].map((path) => displayPath(io, path));
     await output.alert(
-      `${output.paint('warn', 'warning:')} here ${own} replaces ${outer}; its settings were copied, its "branches" were not`,
+      `${output.paint('warn', 'warning:')} in this package ${own} now replaces ${outer}: its settings were copied, but not its "branches"`,
     );
   }
   return exitCodes.ok;
@@ -216,14 +215,14 @@ async function report(
 ): Promise<void> {
   const dryRun = flags.dryRun === true;
   const onlyCommand = ci !== 'none' && pipelineOf(ci) === undefined ? bareCommand(plan) : null;
-  const next = nextThings(ci, plan, commands, flags.ci !== 'none');
+  const next = nextSteps(ci, plan, commands, flags.ci !== 'none');
   if (output.format === 'json' || output.format === 'ndjson') {
     const data = { schemaVersion: 1, dryRun, ci, files, command: onlyCommand };
     return output.data(data, { head: [], rows: [] });
   }
   for (const { path, text, fate, how } of files) {
-    const done = fate === 'shown' ? how : (dryRun ? wouldBe : verbs)[fate];
-    await output.result(`${done} ${shownPath(io, path)}\n`);
+    const done = fate === 'shown' ? how : (dryRun ? dryRunVerbs : verbs)[fate];
+    await output.result(`${done} ${displayPath(io, path)}\n`);
     if (fate === 'shown' || (dryRun && fate === 'written')) await output.result(`\n${text}\n`);
   }
   if (onlyCommand !== null) await output.result(`the step for ${ci}:\n\n    ${onlyCommand}\n\n`);

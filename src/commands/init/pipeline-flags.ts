@@ -8,13 +8,13 @@ import { namedProjectFile, noFile } from '../config/project-file.ts';
 import type { Answers } from './answers.ts';
 
 /**
- * One word of a command in a pipeline. Each CI has characters of its own that it replaces or that need quotes; slugs, keys, addresses
- * and paths rarely have any.
- * @throws UsageError for a word that has one
+ * Checks one argument of a command in a pipeline. Each CI has its own special characters that it expands or that need quotes;
+ * slugs, keys, URLs and paths rarely contain any.
+ * @throws UsageError for an argument that contains one
  */
-function plainWord(what: string, word: string, hint: string): string {
-  if (/^[A-Za-z0-9_+=:,./][A-Za-z0-9_+=:,./@-]*$/.test(word)) return word;
-  throw new UsageError(`${what} ${echoed(word)} cannot be written into a pipeline as it is`, { hint });
+function plainArgument(what: string, value: string, hint: string): string {
+  if (/^[A-Za-z0-9_+=:,./][A-Za-z0-9_+=:,./@-]*$/.test(value)) return value;
+  throw new UsageError(`${what} ${echoed(value)} has characters that need quotes in a pipeline`, { hint });
 }
 
 const flagNames = {
@@ -25,31 +25,32 @@ const flagNames = {
   environment: '--environment',
 } as const;
 
-/** The settings as flags of `run trigger`; a pipeline is strict anyway. */
+/** Returns the settings as options of `run trigger`, except strict, which every pipeline has. */
 export function answerFlags(answers: Answers, file: string): string[] {
   return Object.entries(flagNames).flatMap(([name, flag]) =>
     [answers[name as keyof typeof flagNames] ?? []]
       .flat()
       .map(
-        (value) => `${flag} ${plainWord(flag, value, `write it into ${file}: leave out --pipeline-only`)}`,
+        (value) =>
+          `${flag} ${plainArgument(flag, value, `to write it into ${file} instead, leave out --pipeline-only`)}`,
       ),
   );
 }
 
-/** The folder of the project file, from the root; empty for the root itself and for a file outside the repository. */
+/** Returns the project file's folder, relative to the root; empty for the root and for a file outside the repository. */
 export function packageOf(root: string, path: string): string {
   const folder = relative(root, dirname(path)).replaceAll('\\', '/');
   return folder.startsWith('..') ? '' : folder;
 }
 
-/** The project file that a command is to read: null for none, undefined if there is no file that could be read. */
+/** The project file that a command reads: null for none, undefined if no such file exists. */
 export type ReadFile = string | null | undefined;
 
-/** A path as the value of `--config`, where `none` means another thing. */
+/** Returns a path as the value of `--config`, in which `none` has a special meaning. */
 const asValue = (path: string) => (path === noFile ? `./${path}` : path);
 
 /**
- * Names the project file, if the one that a pipeline finds in the root is another.
+ * Returns `--config` for the project file, if a pipeline would find another one in the root.
  * @throws UsageError for a file that no pipeline can read
  */
 export function configFlag(root: string, path: ReadFile, shown: string): string[] {
@@ -57,29 +58,29 @@ export function configFlag(root: string, path: ReadFile, shown: string): string[
   if (path === null) return [`--config ${noFile}`];
   const file = relative(root, path).replaceAll('\\', '/');
   if (file.startsWith('..')) {
-    throw new UsageError(`${shown} is outside of the repository, where no pipeline can read it`, {
-      hint: 'put it into the repository, or write the pipeline yourself: --ci none',
+    throw new UsageError(`the pipeline cannot read ${shown}: it is outside the repository`, {
+      hint: 'move it into the repository, or use --ci none and write the pipeline yourself',
     });
   }
-  const hint = 'rename it, or write the pipeline yourself: --ci none';
-  return [`--config ${plainWord('the path', asValue(file), hint)}`];
+  const hint = 'rename it, or use --ci none and write the pipeline yourself';
+  return [`--config ${plainArgument('the path', asValue(file), hint)}`];
 }
 
-/** A word as a shell of this machine takes it. */
-function shellWord(word: string): string {
-  const plain = sanitize(word);
+/** Quotes an argument for a POSIX shell, if it needs quotes. */
+function shellQuoted(text: string): string {
+  const plain = sanitize(text);
   return /^[\w./:@%+=,-]+$/.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`;
 }
 
-/** Repeats the `--config` that was given, for the hint of an error. */
+/** Repeats the user's `--config` for a hint. */
 export const sameConfig = (given: string | undefined) =>
-  given === undefined ? '' : ` --config ${shellWord(given)}`;
+  given === undefined ? '' : ` --config ${shellQuoted(given)}`;
 
-/** Names the project file for a command in this folder, if such a command reads another without it. */
+/** Returns `--config` for a command in this folder, if the command would otherwise read another project file. */
 export function localConfigFlag(io: Pick<Io, 'env' | 'cwd' | 'exists'>, path: ReadFile): string[] {
   if (path === undefined) return [];
   const named = namedProjectFile(io);
   const exists = (one: string) => one === path || io.exists(one);
   if (path === (named === undefined ? findProjectFile(io.cwd, exists) : named)) return [];
-  return [`--config ${path === null ? noFile : shellWord(asValue(relative(io.cwd, path)))}`];
+  return [`--config ${path === null ? noFile : shellQuoted(asValue(relative(io.cwd, path)))}`];
 }

@@ -5,7 +5,7 @@ import { projectFileName } from '../../settings/locate.ts';
 import type { PlainName } from '../../settings/names.ts';
 import { duration } from '../../settings/value-types.ts';
 
-/** Files that make a folder a package of its own. */
+/** The files that mark a folder as a package. */
 const manifests = [
   'package.json',
   'deno.json',
@@ -22,17 +22,17 @@ const manifests = [
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The project file that `init` is about. */
+/** The project file that `init` writes. */
 export interface Target {
   readonly path: string;
   readonly exists: boolean;
-  /** What is in it; for a new file, what counted here until now. */
+  /** Its content; for a new file, the settings that applied here until now. */
   readonly fields: Fields;
-  /** The file further up that no longer counts here once this one is written. */
+  /** The project file in a parent folder that the new one hides here. */
   readonly shadowed: { readonly path: string; readonly branches: boolean } | null;
 }
 
-/** The package of the repository that a folder belongs to; the root if it belongs to none below. */
+/** Returns the package that a folder belongs to, or the root of the repository. */
 function packageFolder(cwd: string, root: string, exists: Io['exists']): string {
   for (let folder = cwd; folder !== root; folder = dirname(folder)) {
     if (manifests.some((name) => exists(join(folder, name)))) return folder;
@@ -48,7 +48,7 @@ function fieldsOf(io: Io, path: string): Fields {
   return readJson(path, io.readFile(path)).value as Fields;
 }
 
-/** The settings of a file further up, as a file in another folder has them. What to run on a branch is not inherited. */
+/** Returns the settings of a file in a parent folder, adapted to the new file's folder. `branches` is not inherited. */
 function inherited(io: Io, from: string, to: string): Fields {
   const { $schema, branches, ...fields } = fieldsOf(io, from);
   if (typeof fields.caFile !== 'string') return fields;
@@ -56,10 +56,10 @@ function inherited(io: Io, from: string, to: string): Fields {
 }
 
 /**
- * Chooses the project file: the one that counts here, or the package's own where settings are given and the one that counts is
- * further up.
- * @param found the file that counts; null if there is none or it is turned off
- * @param named the user has named it
+ * Chooses the project file: the current one, or the package's own if settings are given and the current one is in a parent
+ * folder.
+ * @param found the current project file; null if none exists or it is turned off
+ * @param named whether the user named it
  */
 export function chooseTarget(
   io: Io,
@@ -79,20 +79,20 @@ export function chooseTarget(
   return { path: own, exists: false, fields: inherited(io, found, own), shadowed };
 }
 
-/** The longest timeout in the fields of a file, also of a branch, in milliseconds; null if it has none. */
+/** Returns the longest timeout in a file, including its branches, in milliseconds; null if it has none. */
 export function longestTimeout({ timeout, branches }: Fields): number | null {
   const all = [timeout, ...Object.values(Object(branches)).map((one) => Object(one).timeout)];
   const read = all.filter((one) => one !== undefined).map((one) => duration.read(one));
   return read.length === 0 ? null : Math.max(...read);
 }
 
-/** The names whose value differs from the one in the file. */
+/** Returns the names of the settings whose values differ from those in the file. */
 export function differing(fields: Fields, changes: Fields): PlainName[] {
   const names = Object.keys(changes) as PlainName[];
   return names.filter((name) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]));
 }
 
-/** The schema of the rungate that is installed for the file's folder, as seen from there; null if none is. */
+/** Returns the path of the installed rungate's schema, relative to the file's folder; null if rungate is not installed. */
 function schemaPath(exists: Io['exists'], file: string): string | null {
   const own = dirname(file);
   for (let folder = own; ; folder = dirname(folder)) {
@@ -105,7 +105,7 @@ function schemaPath(exists: Io['exists'], file: string): string | null {
   }
 }
 
-/** The fields of the file with the changes. What to run is one setting with two spellings. */
+/** Returns the file's fields with the changes applied. `process` replaces `tags`, and vice versa. */
 export function changedFields({ exists }: Pick<Io, 'exists'>, target: Target, changes: Fields): Fields {
   const replaced = changes.process === undefined ? (changes.tags === undefined ? null : 'process') : 'tags';
   const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => name !== replaced));

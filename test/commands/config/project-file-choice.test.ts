@@ -84,7 +84,7 @@ describe('the chosen project file', () => {
     const init = ['init', '--config', 'none', '--ci', 'none', '--project', 'p', '--tag', 't', '--yes'];
     const { code, err } = await cli(init, { cwd: '/repo', files: present });
     expect({ code, file: present[project] }).toEqual({ code: 64, file: '{"project": "found"}' });
-    expect(err).toMatch(/\.rungate\.json is there already/);
+    expect(err).toMatch(/\.rungate\.json already exists/);
   });
 });
 

@@ -10,7 +10,7 @@ const remote = 'git@github.com:acme/shop.git';
 const file = '/repo/.rungate.json';
 const workflow = '/repo/.github/workflows/rungate.yml';
 
-/** A repository at /repo, and nothing of the machine that the tests run on. */
+/** Returns an in-memory repository at /repo, isolated from the machine that runs the tests. */
 function repository(more: Settings = {}): Settings & { files: Record<string, string> } {
   const files = { '/repo/.git': '', ...(more.files as Record<string, string>) };
   const captured = (command: readonly string[]) => (command.includes('remote.origin.url') ? remote : null);
@@ -19,7 +19,7 @@ function repository(more: Settings = {}): Settings & { files: Record<string, str
 
 const flags = ['--project', 'shop', '--process', 'checkout'] as const;
 
-/** Answers in the order of the questions; then nothing. */
+/** Returns the input for each prompt in turn, and undefined after the last. */
 function person(...answers: (string | undefined)[]) {
   const questions: string[] = [];
   return {
@@ -35,8 +35,8 @@ const valid = new Ajv({ formats: { uri: true }, allowUnionTypes: true, strictReq
   createSettingsSchema(),
 );
 
-describe('rungate init with flags', () => {
-  it('writes the project file and the pipeline, and says what is next', async () => {
+describe('rungate init with options', () => {
+  it('writes the project file and the pipeline, and lists the next steps', async () => {
     const world = repository();
     const { code, out, err } = await cli(['init', ...flags], world);
     expect({ code, out }).toEqual({
@@ -52,7 +52,7 @@ describe('rungate init with flags', () => {
     expect(world.files[workflow]).toContain('actions/checkout');
   });
 
-  it('writes every setting that it takes, and what it writes fits the schema', async () => {
+  it('writes every setting that it accepts, and a file that matches the schema', async () => {
     const world = repository();
     const all = [
       '--project',
@@ -89,13 +89,13 @@ describe('rungate init with flags', () => {
     expect(Object.keys(world.files)).toContain(workflow);
   });
 
-  it('writes to the folder itself outside a repository', async () => {
+  it('writes to the working directory outside a repository', async () => {
     const files: Record<string, string> = {};
     expect((await cli(['init', ...flags], { cwd: '/work', files })).code).toBe(0);
     expect(Object.keys(files)).toEqual(['/work/.rungate.json']);
   });
 
-  it('never writes a secret, nor what is a person’s own', async () => {
+  it('never writes a secret or a personal setting', async () => {
     const env = {
       RUNGATE_API_KEY: 'rg_1234567890abcdef',
       RUNGATE_API_URL: 'https://mine.example',
@@ -107,7 +107,7 @@ describe('rungate init with flags', () => {
     expect(everything).not.toMatch(/rg_1234567890abcdef|mine\.example|my-laptop/);
   });
 
-  it('--dry-run shows the texts and writes nothing', async () => {
+  it('shows the files with --dry-run without writing them', async () => {
     const world = repository();
     const { code, out } = await cli(['init', ...flags, '--dry-run'], world);
     expect(code).toBe(0);
@@ -117,7 +117,7 @@ describe('rungate init with flags', () => {
     expect(Object.keys(world.files)).toEqual(['/repo/.git']);
   });
 
-  it('--json says the same as data', async () => {
+  it('prints the same as JSON with --json', async () => {
     const { out } = await cli(['init', ...flags, '--json'], repository());
     expect(JSON.parse(out)).toMatchObject({
       schemaVersion: 1,
@@ -132,12 +132,12 @@ describe('rungate init with flags', () => {
   });
 });
 
-describe('rungate itself, in the pipeline', () => {
+describe('in the pipeline, rungate', () => {
   const manifest = JSON.stringify({ devDependencies: { rungate: '^0.1.0' }, packageManager: 'pnpm@10.1.0' });
   const set = (lockfile: string) =>
     repository({ files: { '/repo/package.json': manifest, [`/repo/${lockfile}`]: '' } });
 
-  it('is installed from the lockfile, and npx gets no other', async () => {
+  it('is installed from the lockfile, and npx installs no other version', async () => {
     const world = set('package-lock.json');
     const { code, err } = await cli(['init', ...flags], world);
     expect(code).toBe(0);
@@ -147,7 +147,7 @@ describe('rungate itself, in the pipeline', () => {
     expect(err).not.toContain('lockfile');
   });
 
-  it('is installed from the root of the repository, also from a folder below it', async () => {
+  it('is installed in the root of the repository, even if init ran in a folder below it', async () => {
     const world = { ...set('pnpm-lock.yaml'), cwd: '/repo/packages/web' };
     await cli(['init', ...flags], world);
     expect(world.files[workflow]).toContain(
@@ -155,7 +155,7 @@ describe('rungate itself, in the pipeline', () => {
     );
   });
 
-  it('is this version where no lockfile decides, and init says why', async () => {
+  it('has the current version if no lockfile applies, and init says why', async () => {
     const world = set('bun.lock');
     const { err } = await cli(['init', ...flags], world);
     expect(world.files[workflow]).toContain(
@@ -164,7 +164,7 @@ describe('rungate itself, in the pipeline', () => {
     expect(err).toMatch(/the pipeline runs rungate@[\d.]+[\s\S]*cannot write a step that uses bun\.lock/);
   });
 
-  it('is installed and started in one line, for a CI of which only the command is known', async () => {
+  it('is installed and started in one line for a CI without a known pipeline format', async () => {
     const { out } = await cli(['init', ...flags, '--ci', 'drone'], set('package-lock.json'));
     expect(out).toContain(
       'npm ci --ignore-scripts && exec npx --no-install rungate run trigger --wait --strict ',
@@ -183,43 +183,46 @@ describe('the timeout of the project file', () => {
     buildkite: 'timeout_in_minutes: 105',
   };
 
-  it.each(pipelines)('counts in the pipeline for $title, whose job has a higher limit', async (pipeline) => {
-    const world = repository({ files: { [file]: JSON.stringify({ ...shop, timeout: '90m' }) } });
-    const { code, err } = await cli(['init', '--ci', pipeline.provider], world);
-    expect(code).toBe(0);
-    const written = world.files[`/repo/${pipeline.file}`] ?? '';
-    expect(written).toMatch(/ run trigger --wait --strict\s+--junit /);
-    expect(written).toContain(limits[pipeline.provider] ?? '');
-    expect(`${written}${err}`).not.toContain('--timeout');
-  });
+  it.each(pipelines)(
+    'applies in the pipeline for $title, whose job has a longer timeout',
+    async (pipeline) => {
+      const world = repository({ files: { [file]: JSON.stringify({ ...shop, timeout: '90m' }) } });
+      const { code, err } = await cli(['init', '--ci', pipeline.provider], world);
+      expect(code).toBe(0);
+      const written = world.files[`/repo/${pipeline.file}`] ?? '';
+      expect(written).toMatch(/ run trigger --wait --strict\s+--junit /);
+      expect(written).toContain(limits[pipeline.provider] ?? '');
+      expect(`${written}${err}`).not.toContain('--timeout');
+    },
+  );
 
   it.each([
-    ['a short one', { timeout: '30m' }, 60],
-    ['a number of seconds', { timeout: 7200 }, 135],
-    ['that of a branch', { branches: { main: { timeout: '2h' }, '*': { strict: true } } }, 135],
-    ['the longest', { timeout: '10h', branches: { main: { timeout: '2h' } } }, 615],
-  ])('is %s, and the limit of the job is above it', async (_what, more, minutes) => {
+    ['short', { timeout: '30m' }, 60],
+    ['in seconds', { timeout: 7200 }, 135],
+    ['set for a branch', { branches: { main: { timeout: '2h' }, '*': { strict: true } } }, 135],
+    ['longest in the file', { timeout: '10h', branches: { main: { timeout: '2h' } } }, 615],
+  ])('that is %s is shorter than that of the job', async (_what, more, minutes) => {
     const world = repository({ files: { [file]: JSON.stringify({ ...shop, ...more }) } });
     await cli(['init', '--pipeline-only', '--ci', 'github'], world);
     expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
     expect(world.files[workflow]).not.toContain('--timeout');
   });
 
-  it('is in the command where only that is known', async () => {
+  it('replaces the --timeout of a bare command', async () => {
     const world = repository({ files: { [file]: JSON.stringify({ ...shop, timeout: '90m' }) } });
     const { out } = await cli(['init', '--ci', 'drone'], world);
     expect(out).toMatch(/run trigger --wait --strict --junit rungate\.xml\n/);
   });
 });
 
-describe('what is there already', () => {
+describe('an existing file', () => {
   const old = '{ "project": "old", "process": "old" }';
 
-  it('is not overwritten: other settings are refused by name, and nothing is written', async () => {
+  it('is not overwritten: init names the settings that differ and writes nothing', async () => {
     const world = repository({ files: { [file]: old } });
     const { code, err } = await cli(['init', ...flags], world);
     expect(code).toBe(64);
-    expect(err).toMatch(/\.rungate\.json is there already, and differs in project, process\n[\s\S]*--force/);
+    expect(err).toMatch(/\.rungate\.json already exists, and differs in project, process\n[\s\S]*--force/);
     expect(world.files).toEqual({ '/repo/.git': '', [file]: old });
   });
 
@@ -227,22 +230,20 @@ describe('what is there already', () => {
     ['a process', flags],
     ['tags', ['--project', 'shop', '--tag', 'smoke,nightly']],
     [
-      'all that it asks about',
+      'every setting of init',
       [...flags, '--environment', 'qa', '--strict', '--api-url', 'https://s.example'],
     ],
-  ])('is no error where the same settings are given again: %s', async (_name, given) => {
+  ])('is accepted if the same settings are given again: %s', async (_name, given) => {
     const world = repository();
     await cli(['init', ...given], world);
     const before = { ...world.files };
     const { code, out } = await cli(['init', ...given], world);
     expect(code).toBe(0);
-    expect(out).toBe(
-      'kept, it is there already: .rungate.json\nkept, it is there already: .github/workflows/rungate.yml\n',
-    );
+    expect(out).toBe('unchanged: .rungate.json\nunchanged: .github/workflows/rungate.yml\n');
     expect(world.files).toEqual(before);
   });
 
-  it('is no error where some of its settings are given again, and the file has more', async () => {
+  it('is accepted if the given settings are among its own', async () => {
     const more = '{ "process": "checkout", "project": "shop", "timeout": "30m" }';
     const world = repository({ files: { [file]: more } });
     expect((await cli(['init', ...flags], world)).code).toBe(0);
@@ -268,13 +269,13 @@ describe('what is there already', () => {
       return JSON.parse(world.files[file] ?? '');
     };
 
-    it('keeps every setting that is not given, in its order', async () => {
+    it('keeps every other setting, in its order', async () => {
       const after = await forced(flags, rich);
       expect(after).toEqual({ ...rich, project: 'shop', process: 'checkout' });
       expect(Object.keys(after)).toEqual(Object.keys(rich));
     });
 
-    it('writes what the file says, not what a branch of it says or the environment', async () => {
+    it('keeps the values of the file, not those of a branch or the environment', async () => {
       const env = {
         RUNGATE_PROJECT: 'mine',
         RUNGATE_ENVIRONMENT: 'mine',
@@ -287,23 +288,21 @@ describe('what is there already', () => {
       });
     });
 
-    it('puts tags in the place of a process, and a process in the place of tags', async () => {
+    it('replaces a process with tags, and tags with a process', async () => {
       const { process: _, ...rest } = rich;
       const tagged = await forced(['--tag', 'smoke'], rich);
       expect(tagged).toEqual({ ...rest, tags: ['smoke'] });
       expect(await forced(['--process', 'checkout'], tagged)).toEqual({ ...rest, process: 'checkout' });
     });
 
-    it('leaves the file as it is where nothing differs', async () => {
+    it('is unchanged if no setting differs', async () => {
       const text = '{"project":"shop",   "process":"checkout"}';
       const world = repository({ files: { [file]: text } });
-      expect((await cli(['init', ...flags, '--force'], world)).out).toContain(
-        'kept, it is there already: .rungate',
-      );
+      expect((await cli(['init', ...flags, '--force'], world)).out).toContain('unchanged: .rungate');
       expect(world.files[file]).toBe(text);
     });
 
-    it('starts anew where --config none turns the file off, be it broken', async () => {
+    it('is replaced as a whole with --config none, even if it is invalid', async () => {
       const world = repository({ files: { [file]: '{ "timeout": ' } });
       expect((await cli(['init', ...flags, '--force', '--config', 'none'], world)).code).toBe(0);
       expect(JSON.parse(world.files[file] ?? '')).toEqual({
@@ -313,25 +312,25 @@ describe('what is there already', () => {
     });
   });
 
-  it('is not shown again where the one file of all pipelines has it already', async () => {
+  it('for all pipelines is unchanged if it already has the job', async () => {
     const path = '/repo/.gitlab-ci.yml';
     const world = repository();
     await cli(['init', ...flags, '--ci', 'gitlab'], world);
     world.files[path] = `build: {}\n\n${world.files[path]}`;
     const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], world);
-    expect(out).toContain('kept, it is there already: .gitlab-ci.yml');
+    expect(out).toContain('unchanged: .gitlab-ci.yml');
     expect(out).not.toContain('add this');
   });
 
-  it('without settings is kept, and the pipeline is added', async () => {
+  it('is kept if no settings are given, and the pipeline is added', async () => {
     const world = repository({ files: { [file]: old } });
     const { code, out } = await cli(['init'], world);
     expect(code).toBe(0);
-    expect(out).toBe('kept, it is there already: .rungate.json\nwrote .github/workflows/rungate.yml\n');
+    expect(out).toBe('unchanged: .rungate.json\nwrote .github/workflows/rungate.yml\n');
     expect(world.files[file]).toBe(old);
   });
 
-  it('is replaced with --force, the workflow too', async () => {
+  it('is replaced with --force, and so is the workflow', async () => {
     const world = repository({ files: { [file]: old, [workflow]: 'run: npx rungate run trigger' } });
     expect((await cli(['init', ...flags, '--force'], world)).code).toBe(0);
     expect(world.files[file]).toContain('"shop"');
@@ -339,24 +338,24 @@ describe('what is there already', () => {
   });
 
   it.each([[[]], [['--force']], [['--pipeline-only', '--force']]])(
-    'a workflow of that name that does not run rungate is left alone, and another file is suggested, %j',
+    'is left alone if it is a workflow that does not run rungate, and init suggests another file, %j',
     async (more) => {
       const world = repository({ files: { [workflow]: 'name: mine\n' } });
       const { code, out } = await cli(['init', ...flags, ...more], world);
       expect(code).toBe(0);
       expect(out).toContain(
-        'put this into another file, such as rungate-gate.yml: a workflow that does not run rungate is in .github/workflows/rungate.yml\n\nname: e2e\n',
+        'put this into another file, such as rungate-gate.yml; a workflow that does not run rungate exists in .github/workflows/rungate.yml\n\nname: e2e\n',
       );
       expect(world.files[workflow]).toBe('name: mine\n');
     },
   );
 
-  it('a workflow that differs is kept without --force, and the difference is said', async () => {
+  it('is kept without --force if it is a workflow that differs, and init says so', async () => {
     const world = repository({ files: { [workflow]: 'run: npx rungate run trigger' } });
     const { code, out } = await cli(['init', ...flags], world);
     expect(code).toBe(0);
     expect(out).toContain(
-      'kept, it differs from what init would write (--force replaces it): .github/workflows',
+      'not replaced, although init would write other content (use --force to replace it): .github/workflows',
     );
     expect(world.files[workflow]).toBe('run: npx rungate run trigger');
   });
@@ -371,18 +370,18 @@ describe('what is there already', () => {
       return { world, before: world.files[path] ?? '' };
     };
 
-    it('is not replaced by one for another process: --pipeline-only says what to do, and exits with 64', async () => {
+    it('is not replaced by one for another process: --pipeline-only exits with 64 and a hint', async () => {
       const { world, before } = await written();
       for (const more of [[], ['--dry-run']]) {
         const { code, out, err } = await cli([...again, ...more], world);
         expect({ code, out }).toEqual({ code: 64, out: '' });
-        expect(err).toContain(`${file} is there already, and differs from what init would write`);
+        expect(err).toContain(`${file} already exists, and init would write other content`);
         expect(err).toContain('--force');
       }
       expect(world.files[path]).toBe(before);
     });
 
-    it('is replaced with --force, also with a lockfile, an address and a timeout by then', async () => {
+    it('is replaced with --force, even if a lockfile, a URL and a timeout have been added', async () => {
       const { world, before } = await written();
       const { code, out } = await cli([...again, '--force'], world);
       expect({ code, out }).toEqual({ code: 0, out: `wrote ${file}\n` });
@@ -395,7 +394,7 @@ describe('what is there already', () => {
     });
 
     it.runIf(provider !== 'github')(
-      'is left alone once it has more, and init names the job to replace',
+      'is left alone if it has other content, and init names the job to replace',
       async () => {
         const { world, before } = await written();
         world.files[path] = `${before}# and more\n`;
@@ -407,13 +406,13 @@ describe('what is there already', () => {
     );
   });
 
-  it('a job of that name that does not run rungate is not to be replaced', async () => {
+  it('keeps a job of the same name that does not run rungate', async () => {
     const world = repository({ files: { '/repo/.gitlab-ci.yml': 'e2e:\n  script: make e2e\n' } });
     const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], world);
     expect(out).toContain('rename the job e2e, and add this to .gitlab-ci.yml\n');
   });
 
-  it('a second init changes nothing', async () => {
+  it('does not change in a second init', async () => {
     const world = repository();
     await cli(['init', ...flags], world);
     const before = { ...world.files };
@@ -422,7 +421,7 @@ describe('what is there already', () => {
   });
 
   it.each([[[]], [['--force']]])(
-    'the one file of all pipelines is shown what to add, and left alone, %j',
+    'for all pipelines is left alone, and init shows what to add, %j',
     async (force) => {
       const path = '/repo/.gitlab-ci.yml';
       const world = repository({ files: { [path]: 'build: {}\n' } });
@@ -433,15 +432,15 @@ describe('what is there already', () => {
     },
   );
 
-  it('two CIs are not chosen between', async () => {
+  it('of two CIs makes init ask for --ci', async () => {
     const world = repository({ files: { '/repo/Jenkinsfile': '', '/repo/.circleci': '' } });
     const { code, err } = await cli(['init', ...flags], world);
     expect(code).toBe(0);
-    expect(err).toMatch(/circleci and jenkins: choose with --ci; no pipeline is written/);
+    expect(err).toMatch(/no pipeline was written: .*circleci and jenkins; choose one with --ci/);
     expect(world.files['/repo/Jenkinsfile']).toBe('');
   });
 
-  it('no CI: says how to get a pipeline, but not to who wants none', async () => {
+  it('of no CI makes init say how to get a pipeline, except with --ci none', async () => {
     const alone = { captured: () => null };
     expect((await cli(['init', ...flags], repository(alone))).err).toMatch(
       /^ {2}pipeline .*init --ci github/m,
@@ -451,7 +450,7 @@ describe('what is there already', () => {
     expect(err).not.toContain('pipeline');
   });
 
-  it('a CI of which only the command is known gets the command', async () => {
+  it('of a CI without a known pipeline format makes init show the command', async () => {
     const { out } = await cli(['init', ...flags, '--ci', 'drone'], repository());
     expect(out).toMatch(
       /the step for drone:\n\n {4}exec npx --yes rungate@[\d.]+ run trigger --wait --strict/,
@@ -471,7 +470,7 @@ describe('--pipeline-only', () => {
     expect(world.files[workflow]).toMatch(/--wait --strict\n {10}--timeout 45m/);
   });
 
-  it('writes no project file: what flags say stands in the command', async () => {
+  it('writes no project file: the settings are options of the command', async () => {
     const world = repository();
     const given = ['--project', 'shop', '--tag', 'smoke,nightly', '--environment', 'qa'];
     const { code, err } = await cli([...only, ...given], world);
@@ -485,7 +484,7 @@ describe('--pipeline-only', () => {
     );
   });
 
-  it('adds what flags say to what the project file says, without a word against either', async () => {
+  it('combines the given settings with the project file', async () => {
     const text = '{"project": "shop", "process": "checkout", "apiUrl": "https://s.example"}';
     const world = repository({ files: { [file]: text } });
     expect((await cli([...only, '--environment', 'qa'], world)).code).toBe(0);
@@ -495,15 +494,15 @@ describe('--pipeline-only', () => {
   });
 
   it.each<[string, readonly string[], RegExp]>([
-    ['nothing says what to run', [], /these are missing/],
-    ['no CI', ['--ci', 'none', ...flags], /--pipeline-only writes nothing without a CI/],
+    ['no project and no process', [], /settings are missing/],
+    ['no CI', ['--ci', 'none', ...flags], /--pipeline-only needs a CI/],
     [
-      'a word that a CI might expand',
+      'an argument that a CI might expand',
       ['--project', 'shop', '--process', 'a$(b)'],
-      /--process "a\$\(b\)" cannot be/,
+      /--process "a\$\(b\)" has characters/,
     ],
-    ['a word with a space', ['--project', 'my shop', '--process', 'a'], /--project "my shop" cannot be/],
-  ])('is refused, and writes nothing: %s', async (_name, argv, message) => {
+    ['an argument with a space', ['--project', 'my shop', '--process', 'a'], /--project "my shop" has char/],
+  ])('refuses %s and writes nothing', async (_name, argv, message) => {
     const world = repository();
     const { code, err } = await cli([...only, ...argv], world);
     expect(code).toBe(64);
@@ -521,7 +520,7 @@ describe('the project file that --config names', () => {
       ['RUNGATE_CONFIG', [], { RUNGATE_CONFIG: value }],
     ] as const;
 
-  it.each(named('ci/other.json'))('is written where there is none, by %s', async (_by, more, env) => {
+  it.each(named('ci/other.json'))('is created (named by %s)', async (_by, more, env) => {
     const world = repository({ env });
     const { code, out } = await cli(['init', ...flags, '--ci', 'gitlab', ...more], world);
     expect({ code, out }).toEqual({ code: 0, out: 'wrote ci/other.json\nwrote .gitlab-ci.yml\n' });
@@ -530,7 +529,7 @@ describe('the project file that --config names', () => {
     expect(Object.keys(world.files)).not.toContain(file);
   });
 
-  it('is named in every command that init shows', async () => {
+  it('appears in every command that init shows', async () => {
     const world = repository({ captured: () => null });
     const { err } = await cli(['init', ...flags, '--config', 'ci/other.json'], world);
     const commands = err.split('\n').filter((line) => /run trigger|init/.test(line));
@@ -538,13 +537,13 @@ describe('the project file that --config names', () => {
     for (const command of commands) expect(command).toContain('--config ci/other.json');
   });
 
-  it('is named by its path from the working directory, in quotes where a shell needs them', async () => {
+  it('appears relative to the working directory, with quotes if a shell needs them', async () => {
     const world = repository({ cwd: '/repo/sub', captured: () => null });
     const { err } = await cli(['init', ...flags, '--config', "../my 'file.json"], world);
     expect(err).toContain(`run trigger --wait --strict --config '../my '\\''file.json' --timeout 45m`);
   });
 
-  it('is not named where a command finds it anyway', async () => {
+  it('does not appear in commands that find it without --config', async () => {
     for (const more of [{ argv: ['--config', '.rungate.json'] }, { env: { RUNGATE_CONFIG: file } }]) {
       const world = repository({ env: 'env' in more ? more.env : {} });
       const { err } = await cli(['init', ...flags, ...('argv' in more ? more.argv : [])], world);
@@ -552,32 +551,32 @@ describe('the project file that --config names', () => {
     }
   });
 
-  it('that differs is refused with a hint that keeps to it', async () => {
+  it('is refused if it differs, with a hint that repeats --config', async () => {
     const world = repository({ files: { [other]: text } });
     const { code, err } = await cli(['init', '--project', 'b', '--config', 'ci/other.json'], world);
     expect(code).toBe(64);
     expect(err).toMatch(
-      /ci\/other\.json is there already[\s\S]*without settings, rungate init --config ci\/other\.json/,
+      /ci\/other\.json already exists[\s\S]*add only the pipeline, run rungate init --config ci\/other\.json/,
     );
   });
 
-  it('is named where a word does not fit into a pipeline', async () => {
+  it('appears in the hint for an argument that needs quotes in a pipeline', async () => {
     const world = repository({ files: { [other]: text } });
     const only = ['--pipeline-only', '--ci', 'github', '--environment', 'a b'];
     const { err } = await cli(['init', ...only, '--config', 'ci/other.json'], world);
-    expect(err).toContain('write it into ci/other.json: leave out --pipeline-only');
+    expect(err).toContain('to write it into ci/other.json instead, leave out --pipeline-only');
   });
 
-  it('cannot be outside of the repository where a pipeline is written', async () => {
+  it('cannot be outside the repository if init writes a pipeline', async () => {
     const world = repository({ files: { '/elsewhere.json': text } });
     const { code, err } = await cli(['init', '--config', '../elsewhere.json'], world);
     expect(code).toBe(64);
-    expect(err).toMatch(/\.\.\/elsewhere\.json is outside of the repository, where no pipeline can read it/);
+    expect(err).toMatch(/the pipeline cannot read \.\.\/elsewhere\.json: it is outside the repository/);
     expect((await cli(['init', '--config', '../elsewhere.json', '--ci', 'none'], world)).code).toBe(0);
   });
 
   it.each(named('none'))(
-    'is none: with --pipeline-only the pipeline reads none either, by %s',
+    'may be none: with --pipeline-only the pipeline reads none either (named by %s)',
     async (_by, more, env) => {
       const world = repository({ env, files: { [file]: '{"strict": tru' } });
       const { code, err } = await cli(['init', '--pipeline-only', ...flags, ...more], world);
@@ -590,19 +589,19 @@ describe('the project file that --config names', () => {
     },
   );
 
-  it('is none, by the variable: the commands name the file that was written', async () => {
+  it('may be none by RUNGATE_CONFIG: the commands name the file that init wrote', async () => {
     const world = repository({ env: { RUNGATE_CONFIG: 'none' } });
     const { err } = await cli(['init', ...flags], world);
     expect(err).toContain('run trigger --wait --strict --config .rungate.json --timeout 45m');
     expect(world.files[workflow]).not.toContain('--config');
   });
 
-  it('is none, and a file is there: it is replaced with --force alone, whole', async () => {
+  it('may be none: an existing file is then replaced only with --force, as a whole', async () => {
     const world = repository({ files: { [file]: text } });
     const { code, err } = await cli(['init', ...flags, '--config', 'none'], world);
     expect(code).toBe(64);
     expect(err).toMatch(
-      /\.rungate\.json is there already, and --config none starts anew\n.*--force replaces the whole file/,
+      /\.rungate\.json already exists, and --config none means to write a new one\n.*whole file, add --force/,
     );
     expect(world.files[file]).toBe(text);
   });
@@ -619,7 +618,7 @@ describe('in a package of a monorepo', () => {
   const monorepo = (files: Record<string, string> = {}, cwd = '/repo/packages/web') =>
     repository({ cwd, files: { ...packages, ...files } });
 
-  it('writes there, and the pipeline in the root names that file', async () => {
+  it('writes the project file there, and a pipeline in the root that names it', async () => {
     const world = monorepo();
     const { code, out } = await cli(['init', ...flags], world);
     expect({ code, out }).toEqual({
@@ -634,13 +633,13 @@ describe('in a package of a monorepo', () => {
     expect(Object.keys(world.files)).not.toContain(file);
   });
 
-  it('writes there from a folder within the package', async () => {
+  it('writes to the package from a folder within it', async () => {
     const world = monorepo({}, '/repo/packages/web/src/deep');
     expect((await cli(['init', ...flags], world)).code).toBe(0);
     expect(Object.keys(world.files)).toContain(web);
   });
 
-  it('a second package works, and so does the root', async () => {
+  it('supports a second package and the root', async () => {
     const world = monorepo();
     for (const [cwd, process] of [
       ['/repo/packages/web', 'web'],
@@ -659,7 +658,7 @@ describe('in a package of a monorepo', () => {
     ]);
   });
 
-  it('the one file of all pipelines is shown a job of another name for a second package', async () => {
+  it('shows a job with another name for a second package if all pipelines are in one file', async () => {
     const world = monorepo();
     await cli(['init', ...flags, '--ci', 'gitlab'], world);
     const { out } = await cli(['init', ...flags, '--ci', 'gitlab'], { ...world, cwd: '/repo/api' });
@@ -669,7 +668,7 @@ describe('in a package of a monorepo', () => {
     );
   });
 
-  it('takes over what counted there before, and says what it did not', async () => {
+  it('copies the settings that applied there before, and says what it did not copy', async () => {
     const outer = {
       apiUrl: 'https://s.example',
       project: 'shop',
@@ -682,7 +681,7 @@ describe('in a package of a monorepo', () => {
     const world = monorepo({ [file]: JSON.stringify(outer) });
     const { code, err } = await cli(['init', '--tag', 'web'], world);
     expect(code).toBe(0);
-    expect(err).toMatch(/here \.rungate\.json replaces \.\.\/\.\.\/\.rungate\.json.*"branches" were not/);
+    expect(err).toMatch(/\.rungate\.json now replaces \.\.\/\.\.\/\.rungate\.json.*not its "branches"/);
     expect(JSON.parse(world.files[web] ?? '')).toEqual({
       apiUrl: 'https://s.example',
       project: 'shop',
@@ -694,15 +693,13 @@ describe('in a package of a monorepo', () => {
     expect(world.files[file]).toBe(JSON.stringify(outer));
   });
 
-  it('without settings keeps the file of the root that counts there, and adds its pipeline', async () => {
+  it('without settings keeps using the file in the root, and adds its pipeline', async () => {
     const world = monorepo({ [file]: '{"project": "shop", "process": "all"}' });
     const { out } = await cli(['init'], world);
-    expect(out).toBe(
-      'kept, it is there already: ../../.rungate.json\nwrote ../../.github/workflows/rungate.yml\n',
-    );
+    expect(out).toBe('unchanged: ../../.rungate.json\nwrote ../../.github/workflows/rungate.yml\n');
   });
 
-  it('names the schema where npm has installed it', async () => {
+  it('refers to the schema where npm installed it', async () => {
     const world = monorepo({ '/repo/node_modules/rungate/docs/rungate.schema.json': '{}' });
     await cli(['init', ...flags], world);
     expect(JSON.parse(world.files[web] ?? '').$schema).toBe(
@@ -710,7 +707,7 @@ describe('in a package of a monorepo', () => {
     );
   });
 
-  it('a folder whose name a shell would expand has no pipeline written', async () => {
+  it('writes no pipeline for a folder whose name a shell would expand', async () => {
     const cwd = '/repo/my $app';
     const world = monorepo({ [`${cwd}/package.json`]: '{}' }, cwd);
     expect(await cli(['init', ...flags], world)).toMatchObject({ code: 64 });
@@ -719,37 +716,37 @@ describe('in a package of a monorepo', () => {
   });
 });
 
-describe('what cannot be done', () => {
+describe('init fails for', () => {
   it.each<[string, readonly string[], Settings, number, RegExp]>([
     [
-      'nobody to ask',
+      'missing settings without a terminal',
       [],
       {},
       64,
-      /nobody can be asked here[\s\S]*--project <slug>[\s\S]*--process <slug>, or --tag/,
+      /init cannot prompt here[\s\S]*--project <slug>[\s\S]*--process <slug>, or --tag/,
     ],
-    ['only the selector missing', ['--project', 'a'], {}, 64, /these are missing: what to run/],
-    ['--yes asks nobody', ['--yes'], { answer: 'x' }, 64, /these are missing/],
+    ['a missing process', ['--project', 'a'], {}, 64, /settings are missing: what to run/],
+    ['missing settings with --yes', ['--yes'], { answer: 'x' }, 64, /settings are missing/],
     ['a process and tags', [...flags, '--tag', 'a'], {}, 64, /cannot be combined/],
     ['a misspelt CI', [...flags, '--ci', 'gitub'], {}, 64, /did you mean github\?/],
     ['an empty project', ['--project', '', '--process', 'a'], {}, 64, /--project is empty/],
-    ['an address that is none', [...flags, '--api-url', 'service'], {}, 64, /apiUrl: .*not a URL/],
+    ['an invalid URL', [...flags, '--api-url', 'service'], {}, 64, /apiUrl: .*not a URL/],
     ['a control character', ['--project', 'a\u0007', '--process', 'a'], {}, 64, /project: expected/],
     [
-      'a folder that is not ours',
+      'a folder without write permission',
       flags,
       { unwritable: [file] },
       78,
-      /\.rungate\.json cannot be written \(EACCES\); nothing was written/,
+      /cannot write .*\.rungate\.json \(EACCES\); nothing was written/,
     ],
     [
-      'a pipeline that is not ours',
+      'a pipeline without write permission',
       flags,
       { unwritable: [workflow] },
       78,
-      /rungate\.yml cannot be written \(EACCES\); written before: \/repo\/\.rungate\.json/,
+      /cannot write .*rungate\.yml \(EACCES\); already written: \/repo\/\.rungate\.json/,
     ],
-    ['a broken project file', [], { files: { [file]: '{' } }, 78, /\.rungate\.json:1:1: not valid JSON/],
+    ['an invalid project file', [], { files: { [file]: '{' } }, 78, /\.rungate\.json:1:1: not valid JSON/],
   ])('%s', async (_name, argv, more, expected, message) => {
     const world = repository(more);
     const before = Object.keys(world.files);
@@ -762,8 +759,8 @@ describe('what cannot be done', () => {
   });
 });
 
-describe('a person is asked', () => {
-  it('for what must be there and for the rest, and the files are written', async () => {
+describe('init prompts', () => {
+  it('for required and optional settings, and writes the files', async () => {
     const { questions, answer } = person(
       'shop',
       '',
@@ -776,11 +773,11 @@ describe('a person is asked', () => {
     const world = repository({ answer });
     expect((await cli(['init'], world)).code).toBe(0);
     expect(questions.map((question) => question.split(/[,(]/)[0]?.trim())).toEqual([
-      'Project',
-      'Process to run',
+      'Project slug:',
+      'Process slug',
       'Tags',
-      'Environment',
-      "The service's address",
+      'Environment key',
+      'URL of the service',
       'CI: github',
       'Write .rungate.json and .gitlab-ci.yml? [Y/n]',
     ]);
@@ -793,7 +790,7 @@ describe('a person is asked', () => {
     expect(world.files['/repo/.gitlab-ci.yml']).not.toContain('RUNGATE_API_URL');
   });
 
-  it('is not asked for what a flag or the environment says', async () => {
+  it('for nothing that an option or the environment provides', async () => {
     const { questions, answer } = person('checkout', '', '', '');
     const world = repository({
       answer,
@@ -805,7 +802,7 @@ describe('a person is asked', () => {
     expect(Object.keys(world.files)).toContain(workflow);
   });
 
-  it('is asked again after an answer that will not do', async () => {
+  it('again after invalid input', async () => {
     const { answer } = person('shop', 'checkout', '', 'service', 'https://s.example', 'gitub', 'github', 'y');
     const { code, err } = await cli(['init'], repository({ answer }));
     expect(code).toBe(0);
@@ -813,12 +810,12 @@ describe('a person is asked', () => {
   });
 
   it.each([
-    ['says no in the end', ['shop', 'checkout', '', '', '', 'n'], 1, /nothing is written/],
-    ['ends the input in the end', ['shop', 'checkout', '', '', '', undefined], 1, /nothing is written/],
-    ['ends the input at the first question', [undefined], 1, /nothing is written/],
-    ['ends the input at the CI', ['shop', 'checkout', '', '', undefined, 'y'], 1, /nothing is written/],
-    ['does not say which project', [''], 64, /the project was not answered: nothing is written/],
-    ['does not say what to run', ['shop', '', ''], 64, /what to run was not answered/],
+    ['declines at the end', ['shop', 'checkout', '', '', '', 'n'], 1, /nothing was written/],
+    ['ends the input at the end', ['shop', 'checkout', '', '', '', undefined], 1, /nothing was written/],
+    ['ends the input at the first prompt', [undefined], 1, /nothing was written/],
+    ['ends the input at the CI', ['shop', 'checkout', '', '', undefined, 'y'], 1, /nothing was written/],
+    ['enters no project', [''], 64, /a project is required: nothing was written/],
+    ['enters no process and no tag', ['shop', '', ''], 64, /a process or a tag is required/],
   ] as const)('who %s gets no file', async (_name, answers, expected, message) => {
     const world = repository({ answer: person(...answers).answer });
     const { code, err } = await cli(['init'], world);
@@ -828,14 +825,14 @@ describe('a person is asked', () => {
   });
 });
 
-describe('with what was written', () => {
+describe('with the files that init wrote', () => {
   let on: Stage;
   beforeEach(async () => {
     on = await stage({ outcome: ['passed', 'failed'] });
   });
   afterEach(() => on.close());
 
-  it('a gate run needs nothing else: green, then red', async () => {
+  it('a gate needs no options: it passes, then fails', async () => {
     const world = repository();
     const address = ['--api-url', on.mock.url];
     expect((await cli(['init', ...flags, '--environment', 'staging', ...address], world)).code).toBe(0);
