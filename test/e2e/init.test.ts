@@ -108,9 +108,7 @@ it('reports a folder that cannot be written to as a configuration error', async 
   const flags = ['--project', 'shop', '--process', 'checkout', '--ci', 'github'];
   const { code, err } = await run(process.execPath, [bin, 'init', ...flags]);
   expect(code).toBe(78);
-  expect(err).toMatch(
-    /cannot write .*rungate\.yml \((ENOTDIR|EEXIST)\); already written: .*\.rungate\.json/,
-  );
+  expect(err).toMatch(/cannot write .*rungate\.yml \((ENOTDIR|EEXIST)\); already written: .*\.rungate\.json/);
 });
 
 it.each([
