@@ -37,7 +37,7 @@ function expectCompleteFrames({ frames }: Terminal, ids: readonly string[], othe
       lines.filter((line) => line.startsWith('  R')),
       lines.join('\n'),
     ).toHaveLength(1);
-    const sums = lines.filter((line) => /runs in progress/.test(line));
+    const sums = lines.filter((line) => /\d of \d+ running/.test(line));
     expect(sums.length, lines.join('\n')).toBe(ids.length > 1 ? 1 : 0);
     for (const id of ids) {
       const own = lines.filter((line) => line.startsWith(id, 2));
@@ -69,7 +69,7 @@ describe('the live view in a pseudo-terminal', () => {
       if (!narrow) expect(left[0]).toMatch(/^RUN +VERDICT +STATE +FAILED +BLOCKED/);
       for (const id of ids) expect(left.filter((line) => line.startsWith(id))).toHaveLength(1);
       expect(left.join(' ').replace(/\s+/g, ' ')).toMatch(/✗ gate failed \(exit 1\)$/);
-      expect(left.join('\n')).not.toMatch(/runs in progress|NEXT POLL|[•⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
+      expect(left.join('\n')).not.toMatch(/of \d+ running|NEXT POLL|[•⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/);
       expect(terminal.screen.cursor()).toEqual({ row: expect.any(Number), column: 0 });
       expect(terminal.raw().lastIndexOf('\u001b[?25h')).toBeGreaterThan(
         terminal.raw().lastIndexOf('\u001b[?25l'),
@@ -80,7 +80,7 @@ describe('the live view in a pseudo-terminal', () => {
   it('with more runs than rows shows the current ones and counts the rest', async () => {
     const ids = await runs(30, { outcome: 'stuck' });
     const terminal = inTerminal(['run', 'wait', ...ids], env, { rows: 12 });
-    await terminal.shows(/30 of 30 runs in progress · 21 not shown/);
+    await terminal.shows(/30 of 30 running · 21 not shown/);
     terminal.pty.kill('SIGTERM');
     expect(await terminal.ended).toBe(143);
   });
@@ -99,7 +99,7 @@ describe('the live view in a pseudo-terminal', () => {
       await terminal.shows(new RegExp(`^ {2}RUN.* ${last}\\n.*\\n.*\\n.*\\n.*\\n•.*$`, 'm'));
       const lines = terminal.frames.at(-1) ?? [];
       expect(lines, `${columns} columns\n${lines.join('\n')}`).toHaveLength(7);
-      expect(lines[0]).toMatch(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] 5 of 5 runs/);
+      expect(lines[0]).toMatch(/^[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] 5 of 5 running/);
       expect(lines[1]).toMatch(/^ {2}RUN/);
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(columns);
     }

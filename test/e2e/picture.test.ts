@@ -51,7 +51,7 @@ it('docs/gate.svg shows the output of rungate run wait on a terminal', async () 
   const last = textOfFrame(picture.frames.at(-1) ?? []);
   expect(last).toContain('gate failed');
   expect(words(frames.at(-1)?.join('\n') ?? '')).toEqual(words(last));
-  const live = picture.frames.map(textOfFrame).find((text) => text.includes('of 3 runs in progress')) ?? '';
+  const live = picture.frames.map(textOfFrame).find((text) => text.includes('of 3 running')) ?? '';
   const [, , head = ''] = live.split('\n');
   expect(head).toContain('STATE');
   expect(frames.map((rows) => words(rows[2] ?? '').join(' '))).toContain(words(head).join(' '));

@@ -22,7 +22,7 @@ function summary({ runs, elapsedMs }: LiveModel, hidden: number, columns: number
     if (phase !== 'going') verdicts.set(state, (verdicts.get(state) ?? 0) + 1);
   }
   const parts = [
-    runs.length === 1 ? 'waiting for 1 run' : `${going} of ${runs.length} runs in progress`,
+    runs.length === 1 ? 'waiting for 1 run' : `${going} of ${runs.length} running`,
     hidden === 0 ? '' : `${hidden} not shown`,
     [...verdicts].map(([verdict, count]) => `${count} ${verdict}`).join(', '),
     clockTime(elapsedMs),

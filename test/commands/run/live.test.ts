@@ -87,7 +87,7 @@ describe('the live view of a wait', () => {
     const { code, out, written, screen } = await watch(['run', 'wait', ...ids]);
     expect(code).toBe(1);
     for (const id of ids) expect(written).toContain(`• ${id}  in_progress`);
-    expect(written).toMatch(/2 of 2 runs in progress/);
+    expect(written).toMatch(/2 of 2 running/);
     expect(screen.lines()).toEqual(['✗ gate failed (exit 1)']);
     for (const id of ids) expect(out).toContain(id);
   });

@@ -66,7 +66,7 @@ describe('the live view of', () => {
       run({ name: 'e', trouble: true, failed: null, blocked: null, nextMs: 90_000 }),
     ];
     expect(shown(runs, 80)).toEqual([
-      '2 of 5 runs in progress · 1 passed, 1 failed, 1 cancelled · 1:05',
+      '2 of 5 running · 1 passed, 1 failed, 1 cancelled · 1:05',
       '  RUN  STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
       '• a    in_progress       1        0     3/60  1:02:05        now',
       '✓ b    passed            0        0     3/60     0:32',
@@ -124,11 +124,11 @@ describe('the live view of', () => {
   });
 
   it.each([
-    [2, ['3 of 3 runs in progress · 3 not shown · 1:05']],
-    [3, ['3 of 3 runs in progress · 2 not shown · 1:05', '• a']],
-    [4, ['3 of 3 runs in progress · 1 not shown · 1:05', '• a', '• b']],
-    [5, ['3 of 3 runs in progress · 1 not shown · 1:05', '', '• a', '• b']],
-    [6, ['3 of 3 runs in progress · 1:05', '', '• a', '• b', '• c']],
+    [2, ['3 of 3 running · 3 not shown · 1:05']],
+    [3, ['3 of 3 running · 2 not shown · 1:05', '• a']],
+    [4, ['3 of 3 running · 1 not shown · 1:05', '• a', '• b']],
+    [5, ['3 of 3 running · 1 not shown · 1:05', '', '• a', '• b']],
+    [6, ['3 of 3 running · 1:05', '', '• a', '• b', '• c']],
   ])('three runs on %i rows shows as many as fit', (rows, begins) => {
     const [sum, ...lines] = shown([run({ name: 'a' }), run({ name: 'b' }), run({ name: 'c' })], 80, rows);
     expect([sum, ...lines.map((line) => line.split(/ (?= )/)[0]?.slice(0, 5))]).toEqual(begins);
