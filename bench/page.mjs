@@ -176,6 +176,6 @@ npm run bench:webhook          # verifying one delivery, compared with other lib
 npm run bench:fleet            # a fleet of gates against the documented limits, in virtual time
 \`\`\`
 
-Their results: [webhooks verify](webhooks-cli.md#the-rate), [webhooks](webhooks.md), [fleets](fleet.md).
+Their results: [webhooks verify](webhooks-cli.md#throughput), [webhooks](webhooks.md), [fleets](fleet.md).
 `;
 }
