@@ -4,7 +4,7 @@ import { stretchAfter } from '../../src/gate/poll.ts';
 
 // Real gates in virtual time: bench/fleet-simulation.ts.
 describe.each(limiters)('300 gates on a limiter that $name', (limiter) => {
-  test('all pass, and send 150 requests a minute at most after the first two', async () => {
+  test('all pass, and send at most 150 requests a minute after the first two minutes', async () => {
     const total = await simulateGates({
       ...{ size: 300, seed: 1, limiter: slidingMinute(limiter) },
       ...{ timeoutMs: 120 * minute, maxAttempts: Number.POSITIVE_INFINITY },
@@ -23,7 +23,7 @@ test.each(limiters)('50 gates pass within the default limits on a limiter that $
   expect(total.failures).toBe(0);
 });
 
-test('300 gates pass on a limiter that asks for one second whatever happens', async () => {
+test('300 gates pass on a limiter that always requests one second', async () => {
   const exact = slidingMinute({ counting: true, retryAfter: false });
   const total = await simulateGates({
     ...{ size: 300, seed: 1, timeoutMs: 120 * minute, maxAttempts: Number.POSITIVE_INFINITY },
@@ -40,6 +40,6 @@ test.each([
   [60_000, 30_000, 4 / 3],
   [3_600_000, 10_000, 15],
   [3_600_000, 600_000, 1],
-])('a create held up for %i ms stretches an interval of %i ms by %d', (limitedMs, intervalMs, stretch) => {
+])('a create delayed by %i ms stretches an interval of %i ms by %d', (limitedMs, intervalMs, stretch) => {
   expect(stretchAfter(limitedMs, intervalMs)).toBeCloseTo(stretch, 9);
 });

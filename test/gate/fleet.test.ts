@@ -19,8 +19,8 @@ const fleet = fc
   .chain((size) => fc.record({ size: fc.constant(size), index: fc.integer({ min: 0, max: size - 1 }) }));
 const epoch = fc.integer({ min: 1_700_000_000_000, max: 1_900_000_000_000 });
 
-describe('the moments of a gate', () => {
-  test('are its own: none is within 1.25 s of another gate, and all of them make 48 reads a minute', () => {
+describe('the slots of a gate', () => {
+  test('are 1.25 s or more from those of other gates, and together make 48 reads a minute', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), epoch, fc.nat(10_000_000), (size, wall, from) => {
         const all: number[] = [];
@@ -40,7 +40,7 @@ describe('the moments of a gate', () => {
     );
   });
 
-  test('do not depend on when it starts: machines whose monotonic clocks differ agree on them', () => {
+  test('do not depend on its start: machines with different monotonic clocks agree on them', () => {
     fc.assert(
       fc.property(fleet, epoch, fc.nat(1e9), fc.nat(1e9), (one, wall, a, b) => {
         // Two machines at the same moment, one up since `a` and one since `b`.
@@ -53,7 +53,7 @@ describe('the moments of a gate', () => {
     );
   });
 
-  test('are never before what is asked for, and no more than a period after it', () => {
+  test('are never before the requested time, and at most one period after it', () => {
     fc.assert(
       fc.property(fleet, fc.nat(1e9), epoch, (one, earliest, wall) => {
         const slots = fleetSlots(one, ceilings.reads, wall);
@@ -64,7 +64,7 @@ describe('the moments of a gate', () => {
     );
   });
 
-  test('to create are spread so that every create is accepted; a small fleet need not wait', () => {
+  test('for creates are spread so that every create is accepted; a small fleet does not wait', () => {
     expect(fleetCreates({ size: 16, index: 3 }, 0)).toBeUndefined();
     expect(fleetCreates({ size: 17, index: 3 }, 0)).toEqual({ everyMs: 17 * 3750, atMs: 3 * 3750 });
   });
@@ -90,7 +90,7 @@ const running = (retryAfterSeconds: number | null, retryAfterMs = 0): ReadResult
   retryAfterMs,
 });
 
-/** When the next read comes after one at `now`. */
+/** Returns the time of the next read after one at `now`. */
 function next(result: ReadResult, now: number, stretch = 1): number {
   const { decision } = afterRead({ ...firstProgress(), stretch }, result, rules, now, 0.99);
   if ('done' in decision) return expect.fail('expected a wait');
@@ -99,21 +99,16 @@ function next(result: ReadResult, now: number, stretch = 1): number {
 
 describe('a read in a fleet', () => {
   test.each<[string, ReadResult, number, number]>([
-    ['comes in the next moment that is its own', running(null), 1_250, 13_750],
-    ['does so although the reply took its time', running(null), 2_450, 13_750],
-    ['leaves out moments that are sooner than the service asks', running(15), 1_250, 26_250],
-    ['heeds a Retry-After header, too', running(1, 13_000), 1_250, 26_250],
-    [
-      'waits for its moment after a failure as well',
-      { error: new NetworkError('refused', 'x') },
-      1_300,
-      13_750,
-    ],
+    ['uses the next slot', running(null), 1_250, 13_750],
+    ['uses the next slot after a slow response', running(null), 2_450, 13_750],
+    ['skips slots before the time that the service requests', running(15), 1_250, 26_250],
+    ['waits for a Retry-After header too', running(1, 13_000), 1_250, 26_250],
+    ['waits for a slot after a failure too', { error: new NetworkError('refused', 'x') }, 1_300, 13_750],
   ])('%s', (_, result, now, expected) => {
     expect(next(result, now)).toBeCloseTo(expected, 3);
   });
 
-  test('leaves out more moments with every 429', () => {
+  test('skips more slots with every 429', () => {
     const limited: ReadResult = { error: new HttpError('429', { status: 429 }) };
     expect(next(limited, 1_300, 1)).toBeCloseTo(13_750, 3);
     expect(next(limited, 1_300, 1.5)).toBeCloseTo(26_250, 3);
@@ -123,7 +118,7 @@ describe('a read in a fleet', () => {
 });
 
 describe('--fleet-size and --fleet-index', () => {
-  test('a gate of many creates and reads in its own moments by the wall clock', async () => {
+  test('a gate creates and reads in its own slots by the wall clock', async () => {
     on = await stage({ outcome: 'passed', duration: 600_000 });
     const { mock, clock } = on;
     const before = clock.now();
@@ -140,7 +135,7 @@ describe('--fleet-size and --fleet-index', () => {
     expect(mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger')).toHaveLength(1);
   });
 
-  test('a turn that may take longer than --timeout is a usage error, before anything is sent', async () => {
+  test('a fleet whose turn may take longer than --timeout is refused before anything is sent', async () => {
     on = await stage();
     const files = { '/nowhere/.rungate.json': '{"fleetSize":1000000}' };
     const { code, err } = await on.with({ files })(...trigger, '--wait', '--timeout', '2s');
@@ -151,7 +146,7 @@ describe('--fleet-size and --fleet-index', () => {
     expect(on.clock.sleeps).toEqual([]);
   });
 
-  test('a turn takes no longer than --timeout', async () => {
+  test('a turn takes at most --timeout', async () => {
     on = await stage({ outcome: 'passed' });
     const run = await on.rungate(...trigger, '--wait', '--fleet-size', '960');
     expect(run).toMatchObject({ code: 0 });
@@ -160,7 +155,7 @@ describe('--fleet-size and --fleet-index', () => {
     expect((await on.rungate(...trigger, '--wait', '--fleet-size', '961', '--timeout', '61m')).code).toBe(0);
   });
 
-  test('stopped while it waits for its turn to create, it creates nothing', async () => {
+  test('a gate that is stopped before its turn creates nothing', async () => {
     on = await stage();
     const { mock, clock } = on;
     let stop: ((signal: 'SIGTERM') => void) | undefined;
@@ -182,7 +177,7 @@ describe('--fleet-size and --fleet-index', () => {
     expect(mock.requests).toHaveLength(0);
   });
 
-  test('several runs of one gate take one of its moments each', async () => {
+  test('several runs of one gate use one slot each', async () => {
     on = await stage({ outcome: 'passed', duration: 100_000 });
     const ids: string[] = [];
     for (let i = 0; i < 3; i += 1)
@@ -201,7 +196,7 @@ describe('--fleet-size and --fleet-index', () => {
     [['--fleet-size', 'many'], '--fleet-size'],
     [['--fleet-size', '4', '--fleet-index', '-1'], '--fleet-index'],
     [['--fleet-size', '4', '--fleet-index', '1.5'], '--fleet-index'],
-  ])('%j is a usage error that says what is wrong, before anything is sent', async (flags, said) => {
+  ])('%j is refused before anything is sent', async (flags, said) => {
     on = await stage();
     const { code, err } = await on.rungate('run', 'wait', 'run_1', ...flags);
     expect(code).toBe(64);
@@ -209,14 +204,14 @@ describe('--fleet-size and --fleet-index', () => {
     expect(on.mock.requests).toHaveLength(0);
   });
 
-  test('without --wait there is no turn to wait for: a usage error', async () => {
+  test('they are a usage error without --wait', async () => {
     on = await stage();
     const { code, err } = await on.rungate(...trigger, '--fleet-size', '4', '--fleet-index', '1');
     expect(code).toBe(64);
     expect(err).toContain('--fleet-size, --fleet-index');
   });
 
-  test('a size without an index takes a place by chance', async () => {
+  test('a size without an index leads to a random index', async () => {
     on = await stage({ outcome: 'passed' });
     const { code } = await on.rungate(...trigger, '--wait', '--fleet-size', '4');
     expect(code).toBe(0);

@@ -7,7 +7,7 @@ import { fakeClock } from '../fake-clock.ts';
 
 const never = () => expect.fail('not expected');
 
-/** Waits for a run that never ends, and whose cancel is only answered by an abort. */
+/** Waits for a run that never ends and whose cancel only ends by an abort. */
 async function timesOut() {
   const clock = fakeClock();
   let stop: (cause: StopCause) => void = never;
@@ -45,8 +45,8 @@ async function timesOut() {
   return { report, clock, cancelAborted };
 }
 
-describe('a stop signal while the gate cancels a run whose time is up', () => {
-  test('ends the cancel within 5 s, and the verdict stays', async () => {
+describe('a stop signal while the gate cancels a run after the timeout', () => {
+  test('ends the cancel within 5 s and keeps the verdict', async () => {
     const { report, clock, cancelAborted } = await timesOut();
     expect(report.runs[0]?.verdict).toBe('timeout');
     expect(cancelAborted).toBe(clock.monotonic());

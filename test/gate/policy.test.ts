@@ -14,7 +14,7 @@ import {
 } from '../../src/gate/policy.ts';
 import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
 
-/** As the command line makes overrides: null where one of them is refused. */
+/** Parses overrides as the command line does. Returns null if one of them is refused. */
 function read(texts: readonly string[]): Overrides | null {
   try {
     return Object.fromEntries(texts.map(parseOverride));
@@ -38,11 +38,11 @@ describe('the policy', () => {
     expect(resolvePolicy({ strict: true })[verdict]).toBe(strict);
   });
 
-  test.each<Action>([...actions])('--on cancelled=%s beats --strict', (action) => {
+  test.each<Action>([...actions])('--on cancelled=%s overrides --strict', (action) => {
     expect(resolvePolicy({ strict: true, on: { cancelled: action } }).cancelled).toBe(action);
   });
 
-  test('an override of one verdict leaves the others as they are', () => {
+  test('an override of one verdict leaves the others unchanged', () => {
     expect(resolvePolicy({ strict: true, on: { blocked: 'warn' } })).toEqual({
       passed: 'pass',
       failed: 'fail',
@@ -53,7 +53,7 @@ describe('the policy', () => {
     });
   });
 
-  test('one resolved policy does not leak into the next', () => {
+  test('is not changed by another one', () => {
     resolvePolicy({ strict: true, on: { failed: 'pass' } });
     expect(resolvePolicy()).toMatchObject({ failed: 'fail', cancelled: 'warn' });
   });
@@ -62,7 +62,7 @@ describe('the policy', () => {
 describe('a weaker source', () => {
   const weaker: Overrides = { failed: 'warn', cancelled: 'pass' };
   test.each<[string, PolicySource, Overrides]>([
-    ['says all that a silent source leaves open', {}, weaker],
+    ['sets everything that a source without a policy leaves open', {}, weaker],
     ['does not change what a stronger one sets', { on: { failed: 'fail' } }, { cancelled: 'pass' }],
     ['does not change cancelled when a stronger one is strict', { strict: true }, { failed: 'warn' }],
     [
@@ -70,7 +70,7 @@ describe('a weaker source', () => {
       { strict: false },
       { failed: 'warn' },
     ],
-    ['says nothing when all is set', { strict: true, on: { failed: 'pass' } }, {}],
+    ['sets nothing if a stronger one sets everything', { strict: true, on: { failed: 'pass' } }, {}],
   ])('%s', (_, stronger, rest) => expect(remainingOverrides(weaker, stronger)).toEqual(rest));
 });
 
@@ -84,7 +84,7 @@ describe('--on', () => {
     ['timeout=fail', 'timeout', 'fail'],
     ['unobserved=warn', 'unobserved', 'warn'],
     [' blocked = warn ', 'blocked', 'warn'],
-  ])('reads %j', (text, verdict, action) => expect(parseOverride(text)).toEqual([verdict, action]));
+  ])('parses %j', (text, verdict, action) => expect(parseOverride(text)).toEqual([verdict, action]));
 
   test.each([
     'timeout=pass',
@@ -105,7 +105,7 @@ describe('--on', () => {
     'constructor=warn',
   ])('refuses %j as a usage error', (text) => expect(() => parseOverride(text)).toThrow(UsageError));
 
-  test('takes every verdict but passed', () => {
+  test('accepts every verdict except passed', () => {
     expect(settableVerdicts).toEqual(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved']);
   });
 
@@ -114,27 +114,27 @@ describe('--on', () => {
     ['cancelled=ignore', /pass, warn, fail/],
     ['cancelled', /--on cancelled=fail/],
     ['cancelled=fail=warn', /--on cancelled=fail/],
-  ])('says what to write instead of %j', (text, hint) => {
+  ])('suggests a replacement for %j', (text, hint) => {
     expect(() => parseOverride(text)).toThrow(expect.objectContaining({ hint: expect.stringMatching(hint) }));
   });
 
-  test('an empty verdict is named as empty', () => {
+  test('quotes an empty verdict', () => {
     expect(() => parseOverride('=fail')).toThrow('unknown verdict ""');
   });
 
-  test.each(['timeout', 'unobserved'])('says how %s can be let through', (verdict) => {
+  test.each(['timeout', 'unobserved'])('suggests warn for %s', (verdict) => {
     expect(() => checkOverride(verdict, 'pass')).toThrow(
       expect.objectContaining({ hint: expect.stringContaining(`set ${verdict} to warn`) }),
     );
   });
 });
 
-describe('whatever is set', () => {
+describe('for any overrides', () => {
   const word = fc.oneof(fc.constantFrom<string>(...verdicts), fc.string());
   const text = fc.tuple(word, fc.constantFrom<string>(...actions, '')).map(([v, a]) => `${v}=${a}`);
   const settings = fc.record({ strict: fc.boolean(), texts: fc.array(text, { maxLength: 3 }) });
 
-  test('unknown is never green, and a passed run always is', () => {
+  test('an unknown result never passes, and a passed run always does', () => {
     fc.assert(
       fc.property(settings, ({ strict, texts }) => {
         const on = read(texts);
@@ -148,7 +148,7 @@ describe('whatever is set', () => {
     );
   });
 
-  test('a refused override is always explained by us', () => {
+  test('a refused override leads to a UsageError', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (verdict, action) => {
         try {

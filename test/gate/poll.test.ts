@@ -36,7 +36,7 @@ const unlimited: PollRules = {
 
 function status(json: unknown, retryAfterMs?: number): ReadResult {
   const reading = readStatus(json);
-  if (reading.kind === 'broken') throw new Error('a broken reply comes as an error');
+  if (reading.kind === 'broken') throw new Error('a broken response is an error');
   return { reading, retryAfterMs };
 }
 
@@ -57,7 +57,7 @@ const isLimited = (result: ReadResult) =>
 const outcomeOf = (decision: Decision): Outcome | null => ('done' in decision ? decision.done : null);
 
 function waitOf(decision: Decision): number {
-  if ('done' in decision) return expect.fail(`expected a wait, and it was over: ${decision.done.verdict}`);
+  if ('done' in decision) return expect.fail(`expected a wait, but the wait ended: ${decision.done.verdict}`);
   return decision.waitMs;
 }
 
@@ -69,7 +69,7 @@ interface Step {
   now: number;
 }
 
-/** Reads until the wait is over or there is nothing more to read; time passes only in the waits. */
+/** Reads until the wait ends or there are no more results. Time only passes in the waits. */
 function play(
   results: readonly ReadResult[],
   rules: PollRules,
@@ -109,14 +109,14 @@ describe('an ended run ends the wait at once', () => {
     expect(readAll([ended(state, failed, blocked)]).decision).toEqual({ done: { verdict } });
   });
 
-  test('also when it is read past the deadline, or by the last read', () => {
+  test('even if it is read after the deadline, or by the last read', () => {
     const rules = { ...unlimited, maxAttempts: 1, deadline: 5 };
     expect(afterRead(firstProgress(), ended('completed'), rules, 9, 0).decision).toEqual({
       done: { verdict: 'passed' },
     });
   });
 
-  test('also after trouble of every passing kind', () => {
+  test('even after every kind of passing error', () => {
     const trouble = [network('broken'), http(429), http(503), broken('state'), broken('', true), running(1)];
     expect(readAll([...trouble, ended('completed', 1)]).decision).toEqual({ done: { verdict: 'failed' } });
   });
@@ -126,7 +126,7 @@ describe('the wait between polls', () => {
   test.each([
     [undefined, 1000],
     [50, 50],
-  ])('is never shorter than the shortest wait (%j), whatever the service asks for', (shortestMs, least) => {
+  ])('is never shorter than the shortest wait (%j), whatever the service requests', (shortestMs, least) => {
     for (const seconds of [1e-9, 0.049, Number.MIN_VALUE]) {
       const { decision } = afterRead(firstProgress(), running(seconds), { ...unlimited, shortestMs }, 0, 0);
       expect(decision).toEqual({ waitMs: least });
@@ -134,24 +134,24 @@ describe('the wait between polls', () => {
   });
 
   test.each<[string, ReadResult, number]>([
-    ['the interval, when the service says nothing', running(), 10_000],
+    ['the interval, when the service requests nothing', running(), 10_000],
     ['retryAfterSeconds, when it is longer than the interval', running(30), 30_000],
     ['retryAfterSeconds, when it is shorter than the interval', running(2), 2000],
-    ['retryAfterSeconds, fractions and all', running(1.25), 1250],
+    ['retryAfterSeconds, with its fraction', running(1.25), 1250],
     ['the interval, when retryAfterSeconds is 0', running(0), 10_000],
     ['the interval, when retryAfterSeconds is negative', running(-3), 10_000],
     ['Retry-After, when it is larger than retryAfterSeconds', running(5, 20_000), 20_000],
     ['retryAfterSeconds, when it is larger than Retry-After', running(20, 5000), 20_000],
     ['Retry-After, when it is larger than the interval', running(undefined, 45_000), 45_000],
     ['the interval, when it is larger than Retry-After', running(undefined, 1000), 10_000],
-    ['an hour, when the service asks for an hour', running(3600), 3_600_000],
+    ['an hour, when the service requests an hour', running(3600), 3_600_000],
     ['the interval, when the state is unknown', status({ state: 'queued' }), 10_000],
   ])('is %s', (_name, result, waitMs) => {
     expect(waitOf(readAll([result]).decision)).toBe(waitMs);
     expect(waitOf(readAll([result], {}, 0.999).decision)).toBeCloseTo(waitMs * 1.0999, 3);
   });
 
-  test('follows the reply at hand: what an earlier one asked for is forgotten', () => {
+  test('follows the last response and forgets earlier ones', () => {
     expect(waitOf(readAll([running(60), running()]).decision)).toBe(10_000);
   });
 });
@@ -163,41 +163,37 @@ describe('never shortens a wait to fit the deadline', () => {
     ['the interval would pass it', running(), 9000, true],
     ['retryAfterSeconds would pass it, though the interval would not', running(30), 20_000, true],
     ['Retry-After would pass it', running(1, 30_000), 20_000, true],
-    ['a 429 asks for more than is left', http(429, 60_000), 30_000, true],
-    ['a 503 asks for more than is left', http(503, 60_000), 30_000, true],
+    ['a 429 requests more than the time left', http(429, 60_000), 30_000, true],
+    ['a 503 requests more than the time left', http(503, 60_000), 30_000, true],
   ])('%s', (_name, result, deadline, over) => {
     expect('done' in readAll([result], { deadline }).decision).toBe(over);
   });
 });
 
-describe('whether the run had ended at the first look', () => {
+describe('whether the run had ended at its first read', () => {
   const unknown = status({ state: 'paused' });
   const noCounts = broken('failed');
   test.each<[string, ReadResult[], boolean]>([
-    ['an ended run had', [ended('completed')], true],
-    ['a run that was in progress had not', [running(), ended('completed')], false],
-    ['a state that nobody knows leaves it open', [unknown, ended('completed')], true],
-    [
-      'a state that nobody knows does not undo what was seen',
-      [running(), unknown, ended('completed')],
-      false,
-    ],
-    ['an end without counts is an end', [noCounts], true],
-    ['an end without counts comes late after progress', [running(), noCounts], false],
-    ['a 401 says nothing of the run', [http(401)], false],
-    ['a run that goes on has not', [running()], false],
-    ['a state that nobody knows has not', [unknown], false],
+    ['is true for an ended run', [ended('completed')], true],
+    ['is false for a run that was in progress first', [running(), ended('completed')], false],
+    ['is decided by the read after an unknown state', [unknown, ended('completed')], true],
+    ['is still false if an unknown state follows progress', [running(), unknown, ended('completed')], false],
+    ['is true for an end without counts', [noCounts], true],
+    ['is false for an end without counts after progress', [running(), noCounts], false],
+    ['is false after a 401', [http(401)], false],
+    ['is false for a run in progress', [running()], false],
+    ['is false for an unknown state', [unknown], false],
   ])('%s', (_, results, expected) => {
     const last = play(results, unlimited).at(-1);
     const progress = last?.progress ?? firstProgress();
     expect(endedAtFirstRead({ progress, outcome: last ? outcomeOf(last.decision) : null })).toBe(expected);
   });
 
-  test('an end is no progress', () => {
+  test('does not see progress in an ended run', () => {
     expect(play([ended('completed')], unlimited).at(-1)?.progress.inProgress).toBe(false);
   });
 
-  test('a limit before any answer leaves it open', () => {
+  test('is false if the limits come before any response', () => {
     const progress = firstProgress();
     expect(endedAtFirstRead({ progress, outcome: atTheLimit(progress) })).toBe(false);
   });
@@ -209,11 +205,11 @@ test.each([
   [30_000, 2],
   [225_000, 15],
   [3_600_000, 15],
-])('a create that a limit held up for %i ms stretches an interval of 10 s by %i', (limitedMs, stretch) => {
+])('a create that a limit delayed by %i ms stretches an interval of 10 s by %i', (limitedMs, stretch) => {
   expect(stretchAfter(limitedMs, 10_000)).toBe(stretch);
 });
 
-test('the time can be up before anything was read', () => {
+test('the timeout can pass before the first read', () => {
   expect(atTheLimit(firstProgress())).toMatchObject({
     verdict: 'unobserved',
     limit: true,
@@ -221,12 +217,12 @@ test('the time can be up before anything was read', () => {
   });
 });
 
-test('an error that is not of the network, of HTTP or of the contract ends the wait', () => {
+test('an error other than a network, HTTP or contract error ends the wait', () => {
   const [step] = play([{ error: new UsageError('closed') }], unlimited);
   expect(step && outcomeOf(step.decision)).toMatchObject({ verdict: 'unobserved' });
 });
 
-test('a connection that broke was one: the address is not wrong', () => {
+test('a broken connection proves that the address is right', () => {
   const refused = Array<ReadResult>(6).fill(network('refused'));
   expect(play([network('broken'), ...refused], unlimited)).toHaveLength(7);
   expect(play(refused, unlimited)).toHaveLength(4);
@@ -239,7 +235,7 @@ describe('no sleep after the last read', () => {
     expect(last(steps).decision).toEqual({ done: { verdict: 'timeout', limit: true } });
   });
 
-  test('failed reads are attempts', () => {
+  test('failed reads count as attempts', () => {
     const steps = play([running(), network('broken'), broken('', true), http(500)], {
       ...unlimited,
       maxAttempts: 4,
@@ -247,7 +243,7 @@ describe('no sleep after the last read', () => {
     expect(last(steps).decision).toMatchObject({ done: { verdict: 'unobserved', limit: true } });
   });
 
-  test('a 429 is not an attempt', () => {
+  test('a 429 does not count as an attempt', () => {
     const reads = [http(429), http(429), http(429), running(), http(429), ended('completed')];
     const step = readAll(reads, { maxAttempts: 2 });
     expect(step.decision).toEqual({ done: { verdict: 'passed' } });
@@ -255,7 +251,7 @@ describe('no sleep after the last read', () => {
   });
 });
 
-describe('the limits, as they are set', () => {
+describe('the limits', () => {
   const fromFlags = (values: Partial<SettingValues>) =>
     waitRules(mergeSettings([defaultSettings, { origin: 'flag', values }]));
 
@@ -263,22 +259,22 @@ describe('the limits, as they are set', () => {
     expect(fromFlags({})).toMatchObject({ intervalMs: 10_000, maxAttempts: 60, timeoutMs: 3_600_000 });
   });
 
-  test('an explicit timeout lifts the 60 reads', () => {
+  test('do not include the 60 reads with an explicit timeout', () => {
     expect(fromFlags({ timeout: 7_200_000 })).toMatchObject({
       maxAttempts: Number.POSITIVE_INFINITY,
       timeoutMs: 7_200_000,
     });
   });
 
-  test('an explicit timeout leaves an explicit number of reads as it is', () => {
+  test('include an explicit number of reads with an explicit timeout', () => {
     expect(fromFlags({ timeout: 7_200_000, maxAttempts: 5 })).toMatchObject({ maxAttempts: 5 });
   });
 
-  test('an explicit number of reads leaves the hour as it is', () => {
+  test('include the hour with an explicit number of reads', () => {
     expect(fromFlags({ maxAttempts: 500 })).toMatchObject({ maxAttempts: 500, timeoutMs: 3_600_000 });
   });
 
-  test('make the policy, too', () => {
+  test('come with the policy', () => {
     expect(fromFlags({ strict: true }).policy.cancelled).toBe('fail');
     expect(fromFlags({ strict: true, on: { cancelled: 'warn' } }).policy.cancelled).toBe('warn');
   });
@@ -304,47 +300,47 @@ describe('ends the wait at once, unobserved', () => {
     }
   });
 
-  test('401 and 403 also right after our own trigger', () => {
+  test('401 and 403 even right after the gate triggered the run', () => {
     for (const code of [401, 403])
       expect('done' in readAll([http(code)], { triggered: true }).decision).toBe(true);
   });
 });
 
-describe('a failure that may pass does not end the wait', () => {
+describe('a failure that may be temporary does not end the wait', () => {
   test.each<[string, ReadResult]>([
     ...[408, 429, 500, 501, 502, 503, 504, 520].map((code): [string, ReadResult] => [`${code}`, http(code)]),
     ...(['dns', 'refused', 'tls', 'connect', 'broken', 'deadline'] as const).map(
       (fault): [string, ReadResult] => [`the network fault ${fault}`, network(fault)],
     ),
-    ['a reply that cannot be parsed', broken('', true)],
-    ['a reply without a state', broken('state')],
+    ['a response that cannot be parsed', broken('', true)],
+    ['a response without a state', broken('state')],
   ])('%s', (_name, result) => {
     expect('done' in readAll([result]).decision).toBe(false);
     expect('done' in readAll([running(), ...Array(30).fill(result)]).decision).toBe(false);
   });
 });
 
-describe('a 404 after our own trigger is "not visible yet"', () => {
+describe('a 404 after the gate triggered the run means "not visible yet"', () => {
   test.each([1, 2, 3])('in read %i', (count) => {
     expect('done' in readAll(Array(count).fill(http(404)), { triggered: true }).decision).toBe(false);
   });
 
-  test('and no longer in read 4', () => {
+  test('but not in read 4', () => {
     const { decision } = readAll(Array(4).fill(http(404)), { triggered: true });
     expect(decision).toMatchObject({ done: { verdict: 'unobserved', cause: { status: 404 } } });
   });
 
-  test('whatever the reads before the fourth were', () => {
+  test('for any results of the first three reads', () => {
     const early = [running(), network('broken'), http(500)];
     expect('done' in readAll([...early, http(404)], { triggered: true }).decision).toBe(true);
     expect('done' in readAll([...early.slice(1), http(404)], { triggered: true }).decision).toBe(false);
   });
 });
 
-describe('a wrong address shows itself', () => {
+describe('a wrong address', () => {
   const faults = ['dns', 'refused', 'tls'] as const;
 
-  test.each(faults)('%s ends the wait after 4 tries, as unreachable', (fault) => {
+  test.each(faults)('ends the wait as unreachable after 4 attempts with %s', (fault) => {
     const steps = play(Array(9).fill(network(fault)), unlimited);
     expect(steps).toHaveLength(4);
     const outcome = outcomeOf(last(steps).decision);
@@ -352,16 +348,16 @@ describe('a wrong address shows itself', () => {
     expect(outcome?.verdict === 'unobserved' && exitCodeOf(outcome.cause)).toBe(7);
   });
 
-  test('also when they come mixed', () => {
+  test('ends the wait after a mix of them', () => {
     const steps = play([...faults, ...faults].map(network), unlimited);
     expect(steps).toHaveLength(4);
   });
 
-  test.each(['connect', 'broken', 'deadline'] as const)('%s is no sign of it', (fault) => {
+  test.each(['connect', 'broken', 'deadline'] as const)('is not assumed after %s', (fault) => {
     expect(play(Array(50).fill(network(fault)), unlimited)).toHaveLength(50);
   });
 
-  test.each(faults)('after one success, %s only ends at the limits', (fault) => {
+  test.each(faults)('is not assumed for %s after one success, so only the limits end the wait', (fault) => {
     const reads = [running(), ...Array(49).fill(network(fault))];
     const steps = play(reads, { ...unlimited, maxAttempts: 50 });
     expect(steps).toHaveLength(50);
@@ -370,7 +366,7 @@ describe('a wrong address shows itself', () => {
 });
 
 describe('at the end without a terminal state', () => {
-  test('it is a timeout when the last read succeeded', () => {
+  test('the verdict is timeout if the last read succeeded', () => {
     const trouble = [http(500), network('broken')];
     expect(readAll([...trouble, running()], { maxAttempts: 3 }).decision).toEqual({
       done: { verdict: 'timeout', limit: true },
@@ -380,19 +376,22 @@ describe('at the end without a terminal state', () => {
   test.each<[string, ReadResult, number]>([
     ['503', http(503), 5],
     ['a broken connection', network('broken'), 7],
-    ['a reply that cannot be parsed', broken('', true), 5],
-  ])('it is unobserved when the last read was %s, with the code of its cause', (_name, result, exitCode) => {
-    const outcome = outcomeOf(readAll([running(), result], { maxAttempts: 2 }).decision);
-    expect(outcome).toEqual({ verdict: 'unobserved', cause: errorOf(result), limit: true });
-    expect(exitCodeOf(errorOf(result))).toBe(exitCode);
-  });
+    ['a response that cannot be parsed', broken('', true), 5],
+  ])(
+    'the verdict is unobserved if the last read was %s, with the exit code of its cause',
+    (_name, result, exitCode) => {
+      const outcome = outcomeOf(readAll([running(), result], { maxAttempts: 2 }).decision);
+      expect(outcome).toEqual({ verdict: 'unobserved', cause: errorOf(result), limit: true });
+      expect(exitCodeOf(errorOf(result))).toBe(exitCode);
+    },
+  );
 
-  test('it is unobserved when the deadline falls into a 429', () => {
+  test('the verdict is unobserved if the deadline comes during the wait after a 429', () => {
     const outcome = outcomeOf(readAll([running(), http(429, 60_000)], { deadline: 30_000 }).decision);
     expect(outcome).toMatchObject({ verdict: 'unobserved', cause: { status: 429 } });
   });
 
-  test('it is unobserved when there was no time for even one read', () => {
+  test('the verdict is unobserved if the timeout passes before the first read', () => {
     const outcome = atTheLimit(firstProgress());
     expect(outcome.verdict).toBe('unobserved');
     expect(outcome.verdict === 'unobserved' && exitCodeOf(outcome.cause)).toBe(7);
@@ -420,12 +419,12 @@ describe('after a failed read', () => {
     );
   });
 
-  test('a success begins the backoff anew', () => {
+  test('a success resets the backoff', () => {
     const failures = Array(6).fill(http(503));
     expect(waitOf(readAll([...failures, running(), http(503)], {}, 0.5).decision)).toBe(250);
   });
 
-  test('a Retry-After is waited out in full', () => {
+  test('the wait is at least Retry-After', () => {
     expect(waitOf(readAll([http(503, 20_000)]).decision)).toBe(20_000);
     expect(waitOf(readAll([http(408, 20_000)], {}, 0.5).decision)).toBeGreaterThanOrEqual(20_000);
   });
@@ -443,12 +442,12 @@ describe('on 429', () => {
     expect(waitOf(readAll(Array(100).fill(http(429))).decision)).toBe(halfHourMs);
   });
 
-  test('a Retry-After is waited out in full', () => {
+  test('the wait is at least Retry-After', () => {
     expect(waitOf(readAll([http(429, 90_000)]).decision)).toBe(90_000);
     expect(waitOf(readAll([http(429, 2 * halfHourMs)]).decision)).toBe(2 * halfHourMs);
   });
 
-  test('an interval above 30 minutes is neither stretched nor cut', () => {
+  test('an interval above 30 minutes is neither stretched nor shortened', () => {
     expect(waitOf(readAll(Array(5).fill(http(429)), { intervalMs: 2 * halfHourMs }).decision)).toBe(
       2 * halfHourMs,
     );
@@ -456,7 +455,7 @@ describe('on 429', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('for any results', () => {
   const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   const asked = fc.option(fc.integer({ min: 0, max: 4_000_000 }), { nil: undefined });
   const seconds = fc.option(fc.double({ min: 0.001, max: 7200, noNaN: true }), { nil: undefined });
@@ -497,7 +496,7 @@ describe('whatever comes', () => {
     );
   }
 
-  /** The wait that the service and the settings ask for, before jitter and stretch. */
+  /** Returns the wait that the service and the settings request, before jitter and stretch. */
   function baseOf(step: Step, rules: PollRules): number {
     const { seen } = step.progress;
     const asks = seen?.kind === 'running' ? seen.retryAfterSeconds : null;
@@ -509,7 +508,7 @@ describe('whatever comes', () => {
     return result.retryAfterMs ?? 0;
   }
 
-  test('no wait is shorter than what was asked for, and jitter adds a tenth at most, and a half after a 429', () => {
+  test('no wait is shorter than requested, and jitter adds at most a tenth, or a half after a 429', () => {
     always((step, rules) => {
       if ('done' in step.decision) return;
       const { waitMs } = step.decision;
@@ -523,7 +522,7 @@ describe('whatever comes', () => {
     });
   });
 
-  test('after a failure the wait is jittered in full, up to the wait between polls', () => {
+  test('the wait after a failure has full jitter, up to the wait between polls', () => {
     always((step, rules, random) => {
       if ('done' in step.decision || errorOf(step.result) === null || isLimited(step.result)) return;
       const between = Math.max(
@@ -535,7 +534,7 @@ describe('whatever comes', () => {
     });
   });
 
-  test('a wait does not pass the deadline, and is the one that there would be without a deadline', () => {
+  test('a wait never exceeds the deadline, and is the same as without a deadline', () => {
     always((step, rules, random) => {
       if ('done' in step.decision) return;
       expect(step.now + step.decision.waitMs).toBeLessThan(rules.deadline);
@@ -550,27 +549,27 @@ describe('whatever comes', () => {
     });
   });
 
-  test('every read is one attempt, and a 429 is none', () => {
+  test('every read is one attempt, except those with a 429', () => {
     always((step) => {
       expect(step.progress.attempts - step.before.attempts).toBe(isLimited(step.result) ? 0 : 1);
     });
   });
 
-  test('after the last attempt there is always a decision, and never a read more', () => {
+  test('the last attempt is always followed by a verdict, never by another read', () => {
     always((step, rules) => {
       expect(step.progress.attempts).toBeLessThanOrEqual(rules.maxAttempts);
       if (step.progress.attempts >= rules.maxAttempts) expect(step.decision).toHaveProperty('done');
     });
   });
 
-  test('a wait is a finite number from 0 up', () => {
+  test('a wait is a finite number of 0 or more', () => {
     always((step) => {
       if ('done' in step.decision) return;
       expect(Number.isFinite(step.decision.waitMs) && step.decision.waitMs >= 0).toBe(true);
     });
   });
 
-  test('it is a timeout only if the last read succeeded and the run was not over', () => {
+  test('the verdict is timeout only if the last read succeeded and the run had not ended', () => {
     always((step) => {
       const outcome = outcomeOf(step.decision);
       if (outcome?.verdict !== 'timeout') return;
@@ -579,7 +578,7 @@ describe('whatever comes', () => {
     });
   });
 
-  test('it is unobserved only if the last read failed, and the cause is why it did', () => {
+  test('the verdict is unobserved only if the last read failed, and its error is the cause', () => {
     always((step) => {
       const outcome = outcomeOf(step.decision);
       if (outcome?.verdict === 'unobserved') expect(outcome.cause).toBe(errorOf(step.result));
@@ -587,7 +586,7 @@ describe('whatever comes', () => {
     });
   });
 
-  test('it is passed only by a completed run with 0 and 0', () => {
+  test('the verdict is passed only for a completed run with both counts 0', () => {
     always((step) => {
       if (outcomeOf(step.decision)?.verdict !== 'passed') return;
       expect(step.result).toMatchObject({
@@ -596,7 +595,7 @@ describe('whatever comes', () => {
     });
   });
 
-  test('the stretch grows by half on 429, shrinks by a tenth on success, and stays within 30 minutes', () => {
+  test('the stretch grows by half on 429, shrinks by a tenth on success, and keeps the interval within 30 minutes', () => {
     always(({ before, progress, result }, rules) => {
       const most = Math.max(1, halfHourMs / rules.intervalMs);
       expect(progress.stretch).toBeGreaterThanOrEqual(1);
@@ -607,14 +606,14 @@ describe('whatever comes', () => {
     });
   });
 
-  test('what was understood last is kept through failures', () => {
+  test('failures keep the last valid status', () => {
     always(({ before, progress, result }) => {
       expect(progress.seen).toBe('reading' in result ? result.reading : before.seen);
       expect(progress.trouble).toBe(errorOf(result));
     });
   });
 
-  test('the same read gives the same decision', () => {
+  test('the same read leads to the same decision', () => {
     always(({ before, result, progress, decision, now }, rules, random) => {
       expect(afterRead(before, result, rules, now, random)).toEqual({ progress, decision });
     });

@@ -9,7 +9,7 @@ import type { Verdict } from '../../src/gate/verdict.ts';
 import { type WatchedRun, watch } from '../../src/gate/wait.ts';
 import { readStatus } from '../without-redaction.ts';
 
-const refused = new NetworkError('refused', 'nobody listens', { hint: 'check the address' });
+const refused = new NetworkError('refused', 'no server listens', { hint: 'check the address' });
 const unauthorized = new HttpError('who are you?', { status: 401, details: 'no such key' });
 const strict = resolvePolicy({ strict: true });
 
@@ -27,7 +27,7 @@ describe('the exit code of one run', () => {
     ['blocked', 2],
     ['timeout', 3],
     ['cancelled', 4],
-  ])('%s, where the policy fails it, is %i', (verdict, code) => {
+  ])('is for %s, if the policy fails it, %i', (verdict, code) => {
     expect(exitCodeOfRun(run('r', { verdict } as Outcome), strict)).toBe(code);
   });
 
@@ -38,19 +38,19 @@ describe('the exit code of one run', () => {
     ['404', new HttpError('no', { status: 404 }), 5],
     ['500', new HttpError('no', { status: 500 }), 5],
     ['a refused connection', refused, 7],
-  ])('unobserved by %s is %#', (_name, cause, code) => {
+  ])('for unobserved follows %s', (_name, cause, code) => {
     expect(exitCodeOfRun(run('r', { verdict: 'unobserved', cause }), strict)).toBe(code);
   });
 
   test.each<Verdict>(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved'])(
-    '%s with =warn is 0',
+    'for %s with =warn is 0',
     (verdict) => {
       const policy = resolvePolicy({ strict: true, on: { [verdict]: 'warn' } });
       expect(exitCodeOfRun(run('r', outcomeFor(verdict)), policy)).toBe(0);
     },
   );
 
-  test('passed is 0 under every policy', () => {
+  test('for passed is 0 under every policy', () => {
     expect(exitCodeOfRun(run('r', { verdict: 'passed' }), strict)).toBe(0);
     expect(exitCodeOfRun(run('r', { verdict: 'passed' }), resolvePolicy())).toBe(0);
   });
@@ -59,7 +59,7 @@ describe('the exit code of one run', () => {
 describe('the report of a run', () => {
   const origin = { idempotencyKey: 'k', reattached: true };
 
-  test('has every promised field', () => {
+  test('has every documented field', () => {
     const seen = readStatus({ state: 'completed', failed: 2, blocked: 0 });
     const progress = { ...firstProgress(), attempts: 4, seen };
     const watched = run('r-1', { verdict: 'failed' }, { progress, appUrl: 'https://app.example/1' });
@@ -82,7 +82,7 @@ describe('the report of a run', () => {
     });
   });
 
-  test('has null where nothing is known, and is not green', () => {
+  test('has null for unknown facts, and fails the gate', () => {
     const report = reportRun(run('r-1', null), strict, 2500);
     expect(report).toMatchObject({
       state: null,
@@ -97,7 +97,7 @@ describe('the report of a run', () => {
     expect(report).not.toHaveProperty('error');
   });
 
-  test('says why the run was not observed', () => {
+  test('has the error of an unobserved run', () => {
     const { error, verdict } = reportRun(run('r', { verdict: 'unobserved', cause: unauthorized }), strict, 0);
     expect(verdict).toBe('unobserved');
     expect(error).toMatchObject({
@@ -108,7 +108,7 @@ describe('the report of a run', () => {
     });
   });
 
-  test('of an unobserved run keeps what was seen before', () => {
+  test('keeps the last valid status of an unobserved run', () => {
     const seen = readStatus({ state: 'in_progress', failed: 1, blocked: 0 });
     const progress = { ...firstProgress(), seen };
     expect(reportRun(run('r', outcomeFor('unobserved'), { progress }), strict, 0)).toMatchObject({
@@ -118,7 +118,7 @@ describe('the report of a run', () => {
     });
   });
 
-  test('says seconds with three decimals at most', () => {
+  test('has seconds with at most three decimals', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e8, noNaN: true }), (endedAt) => {
         const { elapsedSeconds } = reportRun(run('r', null, { startedAt: 0, endedAt }), strict, 0);
@@ -134,7 +134,7 @@ describe('the gate', () => {
   test.each<[string, Outcome[], Action, number]>([
     ['all passed', [{ verdict: 'passed' }, { verdict: 'passed' }], 'pass', 0],
     ['one cancelled', [{ verdict: 'passed' }, { verdict: 'cancelled' }], 'warn', 0],
-    ['one failed beside a warning', [{ verdict: 'cancelled' }, { verdict: 'failed' }], 'fail', 1],
+    ['one failed and a warning', [{ verdict: 'cancelled' }, { verdict: 'failed' }], 'fail', 1],
     ['timeout and blocked', [{ verdict: 'timeout' }, { verdict: 'blocked' }], 'fail', 2],
     ['failed and unreachable', [{ verdict: 'failed' }, { verdict: 'unobserved', cause: refused }], 'fail', 7],
     [
@@ -163,7 +163,7 @@ describe('the gate', () => {
     expect(second).toMatchObject({ idempotencyKey: null, reattached: false });
   });
 
-  test('fails exactly when the exit code is not 0, passes only when every run does', () => {
+  test('fails exactly if the exit code is not 0, and passes only if every run does', () => {
     const causes = [refused, unauthorized, new HttpError('no', { status: 500 })];
     const outcome = fc
       .tuple(
@@ -204,7 +204,7 @@ describe('a wait that was stopped', () => {
     ['SIGHUP', 129, 'requested'],
     ['SIGINT', 130, 'failed'],
     ['SIGTERM', 143, 'none'],
-  ] as const)('by %s fails with %i, whatever is known of the runs', (signal, exitCode, cancellation) => {
+  ] as const)('by %s fails with %i, whatever the runs have shown', (signal, exitCode, cancellation) => {
     expect(reportStop(report, signal, cancellation)).toEqual({
       ...report,
       gate: 'fail',
@@ -214,13 +214,13 @@ describe('a wait that was stopped', () => {
     });
   });
 
-  test('keeps the runs, with a verdict of null where there is none', () => {
+  test('keeps the runs, with null for a missing verdict', () => {
     const cut = reportStop(reportGate([run('r', null)], strict, 0), 'SIGTERM', 'requested');
     expect(cut.runs).toMatchObject([{ runId: 'r', verdict: null, gate: 'fail' }]);
   });
 });
 
-test('a gate over no run at all does not pass', () => {
+test('a gate without runs does not pass', () => {
   const report = reportGate([], resolvePolicy(), 0);
   expect(report.gate).toBe('fail');
   expect(report.exitCode).not.toBe(0);

@@ -24,10 +24,10 @@ describe('the run id is the first of', () => {
     ['data.runId', { data: everywhere.data }, 'e'],
     ['data.id', { data: { id: 'f' } }, 'f'],
     ['the segment after runs in Location', {}, 'g'],
-  ])('%s', (_place, reply, id) => expect(runIdOf(reply, location)).toBe(id));
+  ])('%s', (_place, response, id) => expect(runIdOf(response, location)).toBe(id));
 
   test.each([[''], [null], [{}], [1.5], [true], [['x']]])(
-    'a runId of %j is none: the next place is looked at',
+    'is not a runId of %j, but the id in the next place',
     (runId) => {
       expect(runIdOf({ runId, id: 'b' }, undefined)).toBe('b');
     },
@@ -46,29 +46,26 @@ describe('the run id is the first of', () => {
     ['1.0', '1'],
     ['1e3', '1000'],
     ['-0', '0'],
-  ])('%s is the whole number %s', (number, id) => expect(runIdIn(`{"id":${number}}`)).toBe(id));
+  ])('reads %s as the whole number %s', (number, id) => expect(runIdIn(`{"id":${number}}`)).toBe(id));
 
-  test.each(['9007199254740993.5', '1e30', '1e400'])(
-    '%s is not a whole number as it is written',
-    (number) => {
-      expect(runIdIn(`{"id":${number},"data":{"id":"b"}}`)).toBe('b');
-    },
-  );
+  test.each(['9007199254740993.5', '1e30', '1e400'])('%s is not accepted as a whole number', (number) => {
+    expect(runIdIn(`{"id":${number},"data":{"id":"b"}}`)).toBe('b');
+  });
 
   test.each([
     ['{"id":1,"id":9007199254740993}'],
     ['{"runId":"old","run\\u0049d":"new"}'],
     ['{"run":{"id":"a"},"run":{"id":"b"}}'],
     ['{"data":{"runId":"a","runId":"b"}}'],
-  ])('none of %s, which names two', (json) => {
+  ])('missing in %s, which has two', (json) => {
     expect(() => runIdIn(json)).toThrow(/it has "\w+" twice/);
   });
 
-  test('of a response that has another name twice', () => {
+  test('found in a response that has another name twice', () => {
     expect(runIdIn('{"runId":"r-1","note":1,"note":2}')).toBe('r-1');
   });
 
-  test('an inherited field is none', () => {
+  test('not an inherited field', () => {
     expect(() => runIdOf(Object.create({ runId: 'inherited' }), undefined)).toThrow(ContractError);
   });
 });
@@ -83,7 +80,7 @@ describe('Location', () => {
     ['/api/ci/runs/r-1/status', 'r-1'],
     ['/runs/old/reruns/r-1', 'r-1'],
     ['/api/ci/runs/a%20b', 'a b'],
-  ])('%j names %j, whatever the body is', (location, id) => {
+  ])('%j has the id %j, whatever the body is', (location, id) => {
     expect(runIdOf(null, location)).toBe(id);
     expect(runIdOf('created', location)).toBe(id);
   });
@@ -91,7 +88,7 @@ describe('Location', () => {
   test.each([
     ...['', '/', '?x=1', '/runs/%E0%A4%A', 'https://ci.example', 'https://ci.example/', '//ci.example'],
     ...['/login', 'login', '/api/ci/runs', '/api/ci/runs/', '/login?next=/api/ci/runs/r-1', '//runs/r-1'],
-  ])('%j names none', (location) => {
+  ])('%j does not have an id', (location) => {
     expect(() => runIdOf({}, location)).toThrow(
       expect.objectContaining({ code: 'contract', message: expect.stringContaining('does not say') }),
     );
@@ -101,19 +98,22 @@ describe('Location', () => {
 describe('an id that cannot be used', () => {
   const unusable = ['.', '..', 'a/b', 'a\\b', 'a\nb', '\u0000', 'x'.repeat(501), '\ud800'];
 
-  test.each(unusable)('%j is a contract error that quotes it, and no other place is tried', (runId) => {
-    expect(() => runIdOf({ runId, id: 'b' }, '/api/ci/runs/r-1')).toThrow(
-      expect.objectContaining({
-        code: 'contract',
-        field: 'runId',
-        message: expect.stringContaining(JSON.stringify(runId).slice(0, 60)),
-        hint: expect.stringContaining('/api/ci/runs/r-1'),
-      }),
-    );
-  });
+  test.each(unusable)(
+    '%j leads to a contract error that quotes it, without reading other places',
+    (runId) => {
+      expect(() => runIdOf({ runId, id: 'b' }, '/api/ci/runs/r-1')).toThrow(
+        expect.objectContaining({
+          code: 'contract',
+          field: 'runId',
+          message: expect.stringContaining(JSON.stringify(runId).slice(0, 60)),
+          hint: expect.stringContaining('/api/ci/runs/r-1'),
+        }),
+      );
+    },
+  );
 
   test.each(['/runs/..', '/runs/%2e%2e', '/runs/a%2Fb', '/runs/a%0Ab'])(
-    'in Location %j is one, too',
+    'in Location %j leads to a contract error too',
     (location) => {
       expect(() => runIdOf({}, location)).toThrow(
         expect.objectContaining({ code: 'contract', field: 'Location' }),
@@ -123,7 +123,7 @@ describe('an id that cannot be used', () => {
 });
 
 describe('run.idPointer', () => {
-  test('comes before every other place', () => {
+  test('takes precedence over every other place', () => {
     expect(runIdOf({ runId: 'a', result: { key: 'mine' } }, '/runs/g', '/result/key')).toBe('mine');
   });
 
@@ -134,7 +134,7 @@ describe('run.idPointer', () => {
     ['/a~0b', ['a~b']],
     ['/a~01b', ['a~1b']],
     ['/', ['']],
-  ])('%j is read as RFC 6901 says', (pointer, path) => expect(parsePointer(pointer)).toEqual(path));
+  ])('%j is parsed by RFC 6901', (pointer, path) => expect(parsePointer(pointer)).toEqual(path));
 
   describe('to a field that repeats the request is refused', () => {
     const request = {
@@ -154,13 +154,13 @@ describe('run.idPointer', () => {
       ['/tags/0', { tags: ['old'] }],
       ['/tags/0/name', { tags: [{ name: 'old' }] }],
       ['/idempotency_key', { idempotency_key: 'branch' }],
-    ])('%s of %j', (pointer, reply) => {
-      expect(() => runIdOf(reply, '/runs/new', pointer, request)).toThrow(
+    ])('%s of %j', (pointer, response) => {
+      expect(() => runIdOf(response, '/runs/new', pointer, request)).toThrow(
         expect.objectContaining({ code: 'contract', message: expect.stringContaining(pointer) }),
       );
     });
 
-    test.each(['Old', 'old', ' OLD', 'Old '])('/ref that shortens it or writes it otherwise: %j', (ref) => {
+    test.each(['Old', 'old', ' OLD', 'Old '])('/ref in another spelling or shortened: %j', (ref) => {
       expect(() => runIdOf({ ref }, '/runs/new', '/ref', inHeads)).toThrow(/repeats the request/);
     });
 
@@ -168,19 +168,22 @@ describe('run.idPointer', () => {
       ['/ref', { ref: 'run_9' }, 'run_9'],
       ['/key', { key: 'old' }, 'old'],
       ['/project', { project: 'shop' }, 'shop'],
-    ])('%s of %j is not refused: the name or the value differs', (pointer, reply, id) => {
-      expect(runIdOf(reply, undefined, pointer, request)).toBe(id);
+    ])('%s of %j is not refused: the name or the value differs', (pointer, response, id) => {
+      expect(runIdOf(response, undefined, pointer, request)).toBe(id);
     });
   });
 
   test('reaches into arrays', () =>
     expect(runIdOf({ runs: [{ key: 'k' }] }, undefined, '/runs/0/key')).toBe('k'));
 
-  test.each(['runId', 'data.runId', '$.runId', ''])('%j is none: a usage error', (pointer) => {
-    expect(() => parsePointer(pointer)).toThrow(UsageError);
-  });
+  test.each(['runId', 'data.runId', '$.runId', ''])(
+    '%j is not a pointer, which is a usage error',
+    (pointer) => {
+      expect(() => parsePointer(pointer)).toThrow(UsageError);
+    },
+  );
 
-  test('any path survives being written as a pointer', () => {
+  test('any path can be written as a pointer and parsed again', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), (path) => {
         const pointer = path.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
@@ -190,8 +193,8 @@ describe('run.idPointer', () => {
   });
 });
 
-describe('a reply without an id', () => {
-  test('is a contract error that lists the keys that came, and says what to do', () => {
+describe('a response without an id', () => {
+  test('leads to a contract error that lists its keys and has a hint', () => {
     expect(() => runIdOf({ ok: true, key: 'x' }, undefined)).toThrow(
       expect.objectContaining({
         code: 'contract',
@@ -201,11 +204,11 @@ describe('a reply without an id', () => {
     );
   });
 
-  test('of any JSON is a contract error or gives an id that is not empty', () => {
+  test('leads to a contract error for any JSON, unless it has an id that is not empty', () => {
     fc.assert(
-      fc.property(fc.jsonValue(), fc.option(fc.webUrl(), { nil: undefined }), (reply, location) => {
+      fc.property(fc.jsonValue(), fc.option(fc.webUrl(), { nil: undefined }), (response, location) => {
         try {
-          expect(runIdOf(reply, location)).not.toBe('');
+          expect(runIdOf(response, location)).not.toBe('');
         } catch (error) {
           expect(error).toBeInstanceOf(ContractError);
         }
@@ -224,5 +227,5 @@ describe('the URL of the run', () => {
     [{}, null],
     [null, null],
     ['u', null],
-  ])('in %j is %j', (reply, url) => expect(appUrlOf(reply)).toBe(url));
+  ])('in %j is %j', (response, url) => expect(appUrlOf(response)).toBe(url));
 });

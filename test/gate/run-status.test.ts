@@ -8,8 +8,8 @@ import { describeValue, readStatus } from '../without-redaction.ts';
 
 const url = 'https://app.example/runs/1';
 
-describe('a status reply', () => {
-  test('of an ended run gives its counts', () => {
+describe('a status response', () => {
+  test('of an ended run has its counts', () => {
     expect(readStatus({ state: 'completed', failed: 2, blocked: 0, appUrl: url })).toEqual({
       kind: 'ended',
       state: 'completed',
@@ -31,7 +31,7 @@ describe('a status reply', () => {
     });
   });
 
-  test('of a run in progress gives the counts so far', () => {
+  test('of a run in progress has the counts so far', () => {
     expect(readStatus({ state: 'in_progress', failed: 1, blocked: 0 })).toMatchObject({
       failed: 1,
       blocked: 0,
@@ -50,7 +50,7 @@ describe('a status reply', () => {
   );
 
   test.each([[undefined], [null], [''], [7], [true]])(
-    'whose appUrl is %j has none, and is no less good',
+    'whose appUrl is %j is valid, with null for the address',
     (appUrl) => {
       expect(readStatus({ state: 'completed', failed: 0, blocked: 0, appUrl })).toMatchObject({
         kind: 'ended',
@@ -59,18 +59,18 @@ describe('a status reply', () => {
     },
   );
 
-  test('may hold fields that we do not know', () => {
+  test('may have unknown fields', () => {
     expect(readStatus({ state: 'cancelled', failed: 0, blocked: 0, verdict: 'passed', passed: 9 }).kind).toBe(
       'ended',
     );
   });
 
-  test.each([0, Number.MAX_SAFE_INTEGER, 1e300])('takes %d for a count', (failed) => {
+  test.each([0, Number.MAX_SAFE_INTEGER, 1e300])('may have a count of %d', (failed) => {
     expect(readStatus({ state: 'completed', failed, blocked: 0 })).toMatchObject({ kind: 'ended', failed });
   });
 });
 
-describe('a terminal state with a count that is not one is broken, never 0', () => {
+describe('a terminal state with an invalid count is broken, and the count is never 0', () => {
   const notCounts = [
     undefined,
     null,
@@ -95,7 +95,7 @@ describe('a terminal state with a count that is not one is broken, never 0', () 
     expect(reading).toMatchObject({ kind: 'broken', ended: true, state, appUrl: url, violation: { field } });
   });
 
-  test('even when the other count alone would fail the run', () => {
+  test('even if the other count would fail the run', () => {
     expect(readStatus({ state: 'completed', failed: 3 })).toMatchObject({
       kind: 'broken',
       failed: 3,
@@ -104,7 +104,7 @@ describe('a terminal state with a count that is not one is broken, never 0', () 
   });
 });
 
-describe('a reply without a state is broken, and the run may still be going', () => {
+describe('a response without a state is broken, and the run may still be going', () => {
   test.each<[unknown, string]>([
     [{}, 'nothing'],
     [{ failed: 0, blocked: 0 }, 'nothing'],
@@ -127,7 +127,7 @@ describe('a reply without a state is broken, and the run may still be going', ()
     });
   });
 
-  test('a state that is inherited is none', () => {
+  test('with an inherited state', () => {
     expect(
       readStatus(JSON.parse('{"__proto__": {"state": "completed", "failed": 0, "blocked": 0}}')).kind,
     ).toBe('broken');
@@ -147,18 +147,18 @@ describe('retryAfterSeconds', () => {
     [null, null],
     [undefined, null],
     [[10], null],
-  ])('%j is understood as %j', (retryAfterSeconds, seconds) => {
+  ])('of %j is read as %j', (retryAfterSeconds, seconds) => {
     expect(readStatus({ state: 'in_progress', retryAfterSeconds })).toMatchObject({
       retryAfterSeconds: seconds,
     });
   });
 });
 
-describe('what is shown of a reply', () => {
+describe('the shown parts of a response', () => {
   test.each([
     [2000, true],
     [2001, false],
-  ])('an appUrl of %i characters: %j', (length, isShown) => {
+  ])('include an appUrl of %i characters: %j', (length, isShown) => {
     const appUrl = 'x'.repeat(length);
     expect(readStatus({ state: 'in_progress', appUrl }).kind).toBe('running');
     expect(readStatus({ state: 'in_progress', appUrl })).toMatchObject({ appUrl: isShown ? appUrl : null });
@@ -167,12 +167,12 @@ describe('what is shown of a reply', () => {
   test.each([
     [200, true],
     [201, false],
-  ])('a state of %i characters: %j', (length, isState) => {
+  ])('include a state of %i characters: %j', (length, isState) => {
     const state = 'x'.repeat(length);
     expect(readStatus({ state }).kind).toBe(isState ? 'running' : 'broken');
   });
 
-  test('nothing that is secret, and nothing that is not there', () => {
+  test('do not include secrets or inherited fields', () => {
     const redact = (text: string) => text.replace('hunter22', '***');
     expect(read({ state: 'hunter22', appUrl: 'https://hunter22/' }, new Map(), redact)).toMatchObject({
       state: '***',
@@ -181,7 +181,7 @@ describe('what is shown of a reply', () => {
     expect(read({}, new Map(), redact)).toMatchObject({ kind: 'broken', state: null, appUrl: null });
   });
 
-  test('that it is only a part, which leaves open whether the run has ended', () => {
+  test('include that the content is partial, so the run may not have ended', () => {
     const text = '{"state":"completed","failed":0,"blocked":0}';
     const response = { status: 206, text, value: JSON.parse(text), redact: redactNothing } as Exchange;
     expect(readResponse(response, 'run_1')).toMatchObject({ kind: 'broken', ended: false, state: null });
@@ -192,18 +192,18 @@ describe('what is shown of a reply', () => {
     [{ run: { appUrl: 'b' }, data: { appUrl: 'c' } }, 'b'],
     [{ data: { appUrl: 'c' } }, 'c'],
     [{ url: 'd' }, null],
-  ])('the appUrl of the create response %j: %j', (reply, appUrl) => {
-    expect(appUrlOf(reply)).toBe(appUrl);
+  ])('include from the create response %j the appUrl %j', (response, appUrl) => {
+    expect(appUrlOf(response)).toBe(appUrl);
   });
 
-  test('60 characters of a bad value', () => {
+  test('include 60 characters of an invalid value', () => {
     expect(describeValue('x'.repeat(58))).toBe(`the string "${'x'.repeat(58)}"`);
     expect(describeValue('x'.repeat(59))).toBe(`the string "${'x'.repeat(59)}…`);
     expect(describeValue({ a: 1 })).toBe('an object');
   });
 });
 
-describe('of any JSON', () => {
+describe('for any JSON', () => {
   const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
   const loose = fc.oneof(
     fc.integer({ min: -2, max: 3 }),
@@ -222,7 +222,7 @@ describe('of any JSON', () => {
     { requiredKeys: [] },
   );
 
-  test('a reading comes without an exception, and is ended only by a terminal state with two counts', () => {
+  test('reading does not throw, and the run has only ended with a terminal state and two counts', () => {
     fc.assert(
       fc.property(fc.oneof(shaped, fc.jsonValue()), (json) => {
         const reading = readStatus(json);
@@ -235,7 +235,7 @@ describe('of any JSON', () => {
     );
   });
 
-  test('green is read from nothing but completed, 0 and 0', () => {
+  test('the verdict is passed only for completed with both counts 0', () => {
     fc.assert(
       fc.property(fc.oneof(shaped, fc.jsonValue()), (json) => {
         const reading = readStatus(json);
@@ -247,7 +247,7 @@ describe('of any JSON', () => {
     );
   });
 
-  test('what is shown of a bad value fits a line', () => {
+  test('the description of an invalid value fits into a line', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         expect(describeValue(json).length).toBeLessThan(90);

@@ -17,18 +17,18 @@ describe('the next read', () => {
     ['is not of a run that is being read', [a, b, c], [b], { run: c, at: 20 }],
     ['is not of a run that has an outcome', [done, a], [], { run: a, at: 30 }],
     ['does not exist while every run is being read', [a, b], [a, b], null],
-    ['does not exist when every run has an outcome', [done], [], null],
+    ['does not exist once every run has an outcome', [done], [], null],
   ])('%s', (_, runs, reading, expected) => {
     expect(nextRead(runs, new Map(reading.map((one) => [one, true])), [], undefined)).toEqual(expected);
   });
 
-  test('of a fleet is in a moment that no other read has taken', () => {
+  test('of a fleet is in a slot that no other read has used', () => {
     const slots = { everyMs: 1000, atMs: 250 };
     expect(nextRead([a, b], new Map(), [], slots)?.at).toBe(250);
     expect(nextRead([a, b], new Map([[b, true]]), [250], slots)?.at).toBe(1250);
   });
 
-  test('never makes more than 60 in any minute, whichever reads overlap', () => {
+  test('never exceeds 60 reads in any minute, whichever reads overlap', () => {
     const runs = fc.array(fc.nat(5000), { minLength: 2, maxLength: 8 });
     fc.assert(
       fc.property(runs, fc.array(fc.record({ took: fc.nat(40_000), wait: fc.nat(3000) })), (dues, reads) => {
@@ -47,7 +47,7 @@ describe('the next read', () => {
   });
 });
 
-/** Time that passes only when nothing else is left to do. */
+/** Returns a clock whose time only passes when nothing else is left to do. */
 function virtualTime() {
   const events = timeline();
   let time = 0;

@@ -13,7 +13,7 @@ interface Response {
   finalUrl?: string;
 }
 
-/** The gate over one read of one run, through the whole client but for the network. */
+/** Runs the gate for one read of one run, through the whole client except the network. */
 async function verdictOn({ finalUrl, ...response }: Response, maxAttempts = 1) {
   const transport = {
     send: async () => (finalUrl === undefined ? response : { ...response, finalUrl }),
@@ -29,7 +29,7 @@ const json = (members: Readonly<Record<string, string>>, more = '') =>
   `{${Object.entries(members)
     .map(([name, literal]) => `"${name}":${literal}`)
     .join(',')}${more}}`;
-const reply = (text: string, more: Partial<Response> = {}): Response => ({
+const responseOf = (text: string, more: Partial<Response> = {}): Response => ({
   status: 200,
   headers: { 'content-type': 'application/json' },
   text,
@@ -38,12 +38,15 @@ const reply = (text: string, more: Partial<Response> = {}): Response => ({
 
 describe('a count', () => {
   it.each(['0', '-0', '0.0', '-0.00', '0e5', '0E-400', '0.0e+400'])('of %s is zero', async (failed) => {
-    expect(await verdictOn(reply(json({ ...good, failed })))).toMatchObject({ gate: 'pass', exitCode: 0 });
+    expect(await verdictOn(responseOf(json({ ...good, failed })))).toMatchObject({
+      gate: 'pass',
+      exitCode: 0,
+    });
   });
 
   it.each(['1e-400', '-1e-400', '0.1e-400', '0.0000001E-330'])('of %s is not zero', async (count) => {
     for (const field of ['failed', 'blocked']) {
-      const report = await verdictOn(reply(json({ ...good, [field]: count })));
+      const report = await verdictOn(responseOf(json({ ...good, [field]: count })));
       expect(report).toMatchObject({ gate: 'fail', exitCode: 5, run: { verdict: 'unobserved' } });
       expect(report.run?.error?.message).toContain(count);
     }
@@ -52,30 +55,30 @@ describe('a count', () => {
 
 describe('a status that cannot be trusted', () => {
   const untrusted: [string, Response, RegExp][] = [
-    ['a count twice', reply(json(good, ',"failed":0')), /"failed" twice/],
-    ['a count twice, once escaped', reply(json(good, String.raw`,"f\u0061iled":0`)), /"failed" twice/],
+    ['a count twice', responseOf(json(good, ',"failed":0')), /"failed" twice/],
+    ['a count twice, once escaped', responseOf(json(good, String.raw`,"f\u0061iled":0`)), /"failed" twice/],
     [
       'a state twice',
-      reply(json({ state: '"in_progress"' }, `,${json(good).slice(1, -1)}`)),
+      responseOf(json({ state: '"in_progress"' }, `,${json(good).slice(1, -1)}`)),
       /"state" twice/,
     ],
-    ['another run', reply(json({ ...good, runId: '"run_2"' })), /run_2/],
-    ['another run by a number', reply(json({ ...good, runId: '1' })), /1/],
-    ['partial content', reply(json(good), { status: 206 }), /206/],
+    ['another run', responseOf(json({ ...good, runId: '"run_2"' })), /run_2/],
+    ['another run by a number', responseOf(json({ ...good, runId: '1' })), /1/],
+    ['partial content', responseOf(json(good), { status: 206 }), /206/],
     [
       'a redirect to another run',
-      reply(json(good), { finalUrl: `${service}/api/ci/runs/run_2` }),
+      responseOf(json(good), { finalUrl: `${service}/api/ci/runs/run_2` }),
       /\/api\/ci\/runs\/run_2/,
     ],
     [
       'a redirect to a run below another',
-      reply(json(good), { finalUrl: `${service}/runs/run_2/parents/run_1` }),
+      responseOf(json(good), { finalUrl: `${service}/runs/run_2/parents/run_1` }),
       /run_2/,
     ],
-    ['a redirect elsewhere', reply(json(good), { finalUrl: `${service}/health` }), /\/health/],
+    ['a redirect elsewhere', responseOf(json(good), { finalUrl: `${service}/health` }), /\/health/],
   ];
 
-  it.each(untrusted)('never passes, and is read again: %s', async (_name, response, message) => {
+  it.each(untrusted)('never passes, and rungate reads it again: %s', async (_name, response, message) => {
     const report = await verdictOn(response, 3);
     expect(report).toMatchObject({ gate: 'fail', exitCode: 5 });
     expect(report.run).toMatchObject({ verdict: 'unobserved', attempts: 3 });
@@ -83,22 +86,22 @@ describe('a status that cannot be trusted', () => {
   });
 
   it.each<[string, Response]>([
-    ['names the run', reply(json({ ...good, runId: '"run_1"' }))],
-    ['names no run', reply(json({ ...good, runId: 'null' }))],
-    ['has an id of its own', reply(json({ ...good, id: '77' }))],
-    ['has a field twice in an object', reply(json({ ...good, project: '{"a":1,"a":2}' }))],
-    ['came by a redirect to the run', reply(json(good), { finalUrl: `${service}/v2/runs/run_1/` })],
+    ['has the run id', responseOf(json({ ...good, runId: '"run_1"' }))],
+    ['has null for the run id', responseOf(json({ ...good, runId: 'null' }))],
+    ['has its own id', responseOf(json({ ...good, id: '77' }))],
+    ['has a field twice in an object', responseOf(json({ ...good, project: '{"a":1,"a":2}' }))],
+    ['came by a redirect to the run', responseOf(json(good), { finalUrl: `${service}/v2/runs/run_1/` })],
     [
       'came by a redirect to the status of the run',
-      reply(json(good), { finalUrl: `${service}/status/run_1` }),
+      responseOf(json(good), { finalUrl: `${service}/status/run_1` }),
     ],
   ])('is not one that %s', async (_name, response) => {
     expect(await verdictOn(response)).toMatchObject({ gate: 'pass', exitCode: 0 });
   });
 
-  it('is not one that names the run by a number of many digits', async () => {
+  it('is not one that has the run id as a number of many digits', async () => {
     const big = '9007199254740993';
-    const transport = { send: async () => reply(json({ ...good, runId: big })), close: async () => {} };
+    const transport = { send: async () => responseOf(json({ ...good, runId: big })), close: async () => {} };
     const options = { apiUrl: service, apiKey: 'k', transport, clock: fakeClock() };
     expect(await gate({ ...options, runIds: [big] })).toMatchObject({ gate: 'pass' });
     expect(await gate({ ...options, runIds: ['9007199254740992'], maxAttempts: 1 })).toMatchObject({
@@ -107,7 +110,7 @@ describe('a status that cannot be trusted', () => {
   });
 });
 
-describe('no response passes the gate', () => {
+describe('a response passes the gate', () => {
   /** A part of a response, and whether a response with it may pass. */
   type Part<T> = readonly [T, boolean];
   const parts = <T>(right: readonly T[], wrong: readonly T[]) =>
@@ -177,7 +180,7 @@ describe('no response passes the gate', () => {
     ['/api/ci/runs/run_2', '/login', '/', '/runs/run_2/run_1', '/runs/run_1/runs/run_2', '/RUNS/run_2?run_1'],
   );
 
-  it('but a whole and well-formed completed with 0 and 0 that names no other run', async () => {
+  it('only if it is whole, valid, completed, with both counts 0 and without another run id', async () => {
     const response = fc.record({
       state,
       failed: parts(zero, notZero),
@@ -209,7 +212,7 @@ describe('no response passes the gate', () => {
     expect(Math.min(seen.pass, seen.fail)).toBeGreaterThan(300);
   });
 
-  it('whatever is cut out of a good one or put into it', async () => {
+  it('only if it stays valid after text is removed from or added to it', async () => {
     const text = json({ ...good, runId: '"run_1"', note: '"a"' });
     const change = fc.record({
       at: fc.nat(text.length),
@@ -225,7 +228,7 @@ describe('no response passes the gate', () => {
           (so, { at, drop, insert }) => so.slice(0, at) + insert + so.slice(at + drop),
           text,
         );
-        if ((await verdictOn(reply(changed))).gate !== 'pass') return;
+        if ((await verdictOn(responseOf(changed))).gate !== 'pass') return;
         const body = JSON.parse(changed) as Record<string, unknown>;
         expect(body.state).toBe('completed');
         expect([Math.abs(Number(body.failed)), Math.abs(Number(body.blocked))]).toEqual([0, 0]);

@@ -17,7 +17,7 @@ describe('the verdict on an ended run', () => {
     expect(verdictOf({ state, failed, blocked })).toBe(verdict);
   });
 
-  test('is passed for nothing but a completed run with 0 failed and 0 blocked', () => {
+  test('is passed only for a completed run with 0 failed and 0 blocked', () => {
     const state = fc.constantFrom('completed', 'cancelled');
     const count = fc.oneof(fc.constant(0), fc.nat());
     fc.assert(
@@ -29,6 +29,6 @@ describe('the verdict on an ended run', () => {
   });
 });
 
-test('there are six verdicts, and unknown has two of its own', () => {
+test('there are six verdicts, two of them for unknown results', () => {
   expect(verdicts).toEqual(['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved']);
 });

@@ -44,7 +44,7 @@ describe('a gate', () => {
     ['cancelled', 'warn', 0, 'cancelled'],
     ['stuck', 'fail', 3, 'timeout'],
   ] as const)(
-    'over a run that is %s says %s, with the exit code %i',
+    'over a run that is %s returns %s, with the exit code %i',
     async (outcome, action, exitCode, verdict) => {
       await play({ outcome });
       const report = await run({ trigger });
@@ -59,7 +59,7 @@ describe('a gate', () => {
   );
 
   it.each(['passed', 'failed', 'cancelled', 'stuck'] as const)(
-    'has the very shape that the command line prints (%s)',
+    'returns the shape that the command line prints (%s)',
     async (outcome) => {
       await play({ outcome, seed: 7 });
       const report = await run({ trigger, idempotencyKey: 'k' });
@@ -74,7 +74,7 @@ describe('a gate', () => {
     },
   );
 
-  it('over several runs is the worst of them, each read once where it is named twice', async () => {
+  it('returns the worst of several runs, and reads a run once if its id is given twice', async () => {
     await play({ outcome: ['passed', 'blocked', 'failed'], duration: 0 });
     for (let n = 0; n < 3; n += 1) await run({ trigger });
     const runIds = mock.runs.map(({ runId }) => runId);
@@ -83,14 +83,14 @@ describe('a gate', () => {
     expect(report.runs.map(({ verdict }) => verdict)).toEqual(['passed', 'blocked', 'failed']);
   });
 
-  it('follows strict, and on before it', async () => {
+  it('follows on, then strict', async () => {
     await play({ outcome: 'cancelled', duration: 0 });
     expect(await run({ trigger, strict: true })).toMatchObject({ gate: 'fail', exitCode: 4 });
     expect(await run({ trigger, strict: true, on: { cancelled: 'pass' } })).toMatchObject({ gate: 'pass' });
     expect(await run({ trigger, on: { failed: undefined } })).toMatchObject({ gate: 'warn' });
   });
 
-  it('is never green where the state could not be learned', async () => {
+  it('never passes if the state could not be read', async () => {
     await play({ duration: 0 });
     mock.faults.add({ kind: 'status', status: 401, endpoint: 'run.status', times: Number.POSITIVE_INFINITY });
     const report = await run({ trigger });
@@ -101,7 +101,7 @@ describe('a gate', () => {
     });
   });
 
-  it('waits as long as it is told: a time lifts the number of reads', async () => {
+  it('waits for the given timeout, which lifts the number of reads', async () => {
     await play({ outcome: 'stuck' });
     expect((await run({ trigger, intervalMs: 1000 })).runs[0]?.attempts).toBe(60);
     expect((await run({ trigger, intervalMs: 1000, timeoutMs: 200_000 })).runs[0]?.attempts).toBeGreaterThan(
@@ -110,7 +110,7 @@ describe('a gate', () => {
     expect((await run({ trigger, intervalMs: 1000, maxAttempts: 3 })).runs[0]?.attempts).toBe(3);
   });
 
-  it('cancels what was not over in time, where it is asked to', async () => {
+  it('cancels a run after the timeout with cancelOnTimeout', async () => {
     await play({ outcome: 'stuck' });
     await run({ trigger, maxAttempts: 2 });
     await run({ trigger, maxAttempts: 2, cancelOnTimeout: true });
@@ -120,27 +120,27 @@ describe('a gate', () => {
   });
 });
 
-describe('what is wrong with the call is said before anything is sent', () => {
+describe('an invalid call is refused before anything is sent:', () => {
   it.each<[string, Partial<GateOptions>, RegExp]>([
     ['neither trigger nor runs', {}, /either trigger/],
     ['both', { trigger, runIds: ['a'] }, /either trigger/],
-    ['no run at all', { runIds: [] }, /runIds is empty/],
-    // JavaScript callers can pass anything; a gate over no run could never fail.
-    ['no list of runs', { runIds: null as never }, /runIds must be a list/],
+    ['an empty list of runs', { runIds: [] }, /runIds is empty/],
+    // JavaScript callers can pass anything; a gate without runs could never fail.
+    ['null for the list of runs', { runIds: null as never }, /runIds must be a list/],
     ['a set of runs', { runIds: new Set() as never }, /runIds must be a list/],
-    ['a run and no list', { runIds: 'run_1' as never }, /runIds must be a list/],
-    ['a null for a run', { trigger: null as never }, /trigger must be/],
-    ['a run id that is no path segment', { runIds: ['a', ''] }, /runId/],
-    ['a time that is no number', { trigger, timeoutMs: Number.NaN }, /timeoutMs/],
-    ['no interval', { trigger, intervalMs: 0 }, /intervalMs/],
+    ['a run id instead of a list', { runIds: 'run_1' as never }, /runIds must be a list/],
+    ['null for a run', { trigger: null as never }, /trigger must be/],
+    ['a run id that is not a path segment', { runIds: ['a', ''] }, /runId/],
+    ['a timeout that is not a number', { trigger, timeoutMs: Number.NaN }, /timeoutMs/],
+    ['an interval of 0', { trigger, intervalMs: 0 }, /intervalMs/],
     ['half a read', { trigger, maxAttempts: 1.5 }, /maxAttempts/],
-    ['a place outside the fleet', { trigger, fleet: { size: 2, index: 2 } }, /fleet/],
-    ['a green for a timeout', { trigger, on: { timeout: 'pass' } as never }, /timeout cannot pass/],
-    ['another verdict on what passed', { trigger, on: { passed: 'fail' } as never }, /passed/],
-    ['a verdict that there is not', { trigger, on: { broken: 'fail' } as never }, /unknown verdict/],
+    ['an index outside the fleet', { trigger, fleet: { size: 2, index: 2 } }, /fleet/],
+    ['a pass for a timeout', { trigger, on: { timeout: 'pass' } as never }, /timeout cannot pass/],
+    ['another action for passed', { trigger, on: { passed: 'fail' } as never }, /passed/],
+    ['an unknown verdict', { trigger, on: { broken: 'fail' } as never }, /unknown verdict/],
     ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } as never }, /exclude each other/],
-    ['a salt that goes into nothing', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
-    ['an address that is none', { trigger, apiUrl: 'nonsense' }, /not a URL/],
+    ['a salt without env', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
+    ['an address that is not a URL', { trigger, apiUrl: 'nonsense' }, /not a URL/],
   ])('%s', async (_name, options, message) => {
     await play();
     const error = await run(options).catch((caught: unknown) => caught);
@@ -156,7 +156,7 @@ describe('what is wrong with the call is said before anything is sent', () => {
     expect(mock.requests).toEqual([]);
   });
 
-  it('a run that the service refuses to create, and a service that is not there, are thrown', async () => {
+  it('a refused create and an unreachable service throw as well', async () => {
     await play();
     mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger' });
     const refused = await run({ trigger }).catch((caught: unknown) => caught);
@@ -181,7 +181,7 @@ describe('an abort', () => {
     };
   };
 
-  it('cancels the run that is ours, and says so', async () => {
+  it('cancels the run of trigger, and reports that', async () => {
     await play({ outcome: 'stuck' });
     const report = await run({ trigger, ...abortOn('read') });
     expect(report).toMatchObject({
@@ -194,13 +194,13 @@ describe('an abort', () => {
     expect(mock.runs).toMatchObject([{ state: 'cancelled', cancelReason: 'rungate: stopped by abort' }]);
   });
 
-  it('that names a signal is a stop by that signal', async () => {
+  it('with the name of a signal is a stop by that signal', async () => {
     await play({ outcome: 'stuck' });
     const report = await run({ trigger, ...abortOn('read', 'SIGTERM') });
     expect(report).toMatchObject({ exitCode: 143, interruptedBy: 'SIGTERM', cancellation: 'requested' });
   });
 
-  it('leaves runs alone that are not ours, unless it is told otherwise', async () => {
+  it('does not cancel the runs of runIds without cancelOnAbort', async () => {
     await play({ outcome: 'stuck' });
     await run({ trigger, maxAttempts: 1 });
     const runIds = mock.runs.map(({ runId }) => runId);
@@ -211,7 +211,7 @@ describe('an abort', () => {
     expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
   });
 
-  it('leaves our own run going where it is told to', async () => {
+  it('leaves the run of trigger going if cancelOnAbort is false', async () => {
     await play({ outcome: 'stuck' });
     await run({ trigger, cancelOnAbort: false, ...abortOn('read') });
     expect(mock.runs).toMatchObject([{ state: 'in_progress' }]);
@@ -233,7 +233,7 @@ describe('an abort', () => {
     expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
   });
 
-  it('after the end changes nothing, and its listener is gone', async () => {
+  it('after the end changes nothing, and its listener is removed', async () => {
     await play({ duration: 0 });
     const controller = new AbortController();
     const removed = vi.spyOn(controller.signal, 'removeEventListener');
@@ -254,7 +254,7 @@ describe('an interval', () => {
     expect(await run({ trigger, intervalMs: 1 })).toMatchObject({ gate: 'pass' });
   });
 
-  it('below 10 s is noted once', async () => {
+  it('below 10 s leads to one note', async () => {
     await play();
     const events: GateEvent[] = [];
     const onProgress = (event: GateEvent) => events.push(event);
@@ -264,8 +264,8 @@ describe('an interval', () => {
   });
 });
 
-describe('the observer', () => {
-  it('is told what happens, in order', async () => {
+describe('onProgress', () => {
+  it('receives the events in order', async () => {
     await play({ outcome: 'failed', duration: 15_000 });
     mock.faults.add({ kind: 'html-502', endpoint: 'run.status', skip: 1 });
     const events: GateEvent[] = [];
@@ -278,7 +278,7 @@ describe('the observer', () => {
     expect(events.at(-1)).toMatchObject({ state: 'completed', failed: 2, blocked: 0, nextMs: null });
   });
 
-  it('that throws stops the gate, which cancels its run and throws the same', async () => {
+  it('stops the gate if it throws: the gate cancels its run and throws the same error', async () => {
     await play({ outcome: 'stuck' });
     const full = new Error('the disk is full');
     const onProgress = ({ type }: GateEvent) => {
@@ -288,7 +288,7 @@ describe('the observer', () => {
     expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
   });
 
-  it('that throws at the last moment is not hidden by a green', async () => {
+  it('fails the gate even if it throws at the last event', async () => {
     await play({ duration: 0 });
     const onProgress = () => {
       throw new Error('no');
@@ -298,7 +298,7 @@ describe('the observer', () => {
 });
 
 describe('the idempotency key', () => {
-  it('is random for each call, and one over the tries of a call', async () => {
+  it('is random for each call, and the same for all attempts of a call', async () => {
     await play({ duration: 0 });
     mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
     await run({ trigger });
@@ -308,7 +308,7 @@ describe('the idempotency key', () => {
     expect(mock.runs).toHaveLength(2);
   });
 
-  it('that is given never starts a second run', async () => {
+  it('never starts a second run if it is given', async () => {
     await play({ duration: 0 });
     const first = await run({ trigger, idempotencyKey: 'build-7' });
     const second = await run({ trigger, idempotencyKey: 'build-7' });
@@ -316,7 +316,7 @@ describe('the idempotency key', () => {
     expect([first.runs[0]?.reattached, second.runs[0]?.reattached]).toEqual([false, true]);
   });
 
-  it('comes with the body that the call began with', async () => {
+  it('is sent with the body from the start of the call', async () => {
     await play({ duration: 0 });
     mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
     const body = { projectSlug: 'shop', tags: ['a'] as [string, ...string[]] };
@@ -343,7 +343,7 @@ describe('the environment of a CI job', () => {
     RUNNER_TEMP: folder,
   });
 
-  it('is not looked at unless it is given', async () => {
+  it('is not read unless it is given', async () => {
     await play({ duration: 0 });
     for (const [name, value] of Object.entries(job('1'))) vi.stubEnv(name, value);
     vi.stubEnv('RUNGATE_API_URL', 'http://127.0.0.1:1');
@@ -354,7 +354,7 @@ describe('the environment of a CI job', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('fills in what is left out, and nothing that is given', async () => {
+  it('fills in missing fields, and keeps given ones', async () => {
     await play({ duration: 0 });
     await run({ trigger: { ...trigger, ref: 'mine', repository: undefined }, env: job('1') });
     expect(mock.runs[0]?.request).toEqual({
@@ -366,7 +366,7 @@ describe('the environment of a CI job', () => {
     });
   });
 
-  it('has a second attempt attach to the run that the first has left', async () => {
+  it('lets a second attempt attach to the run of the first', async () => {
     await play({ outcome: 'stuck' });
     const first = await run({ trigger, env: job('1'), maxAttempts: 1 });
     const second = await run({ trigger, env: job('2'), maxAttempts: 1 });
@@ -376,14 +376,14 @@ describe('the environment of a CI job', () => {
     expect(salted.runs[0]?.reattached).toBe(false);
   });
 
-  it('never takes a run that has ended, in the same job either', async () => {
+  it('never leads to a run that has ended, even in the same job', async () => {
     await play({ duration: 0 });
     await run({ trigger, env: job('1') });
     await run({ trigger, env: job('1') });
     expect(mock.runs).toHaveLength(2);
   });
 
-  it('makes a key that gives no run of another job: one that has ended is discarded', async () => {
+  it('never leads to an ended run of another job: it is discarded', async () => {
     await play({ outcome: ['passed', 'failed'], duration: 0 });
     await run({ trigger, env: job('1') });
     rmSync(folder, { recursive: true });
@@ -398,14 +398,14 @@ describe('the environment of a CI job', () => {
     expect(events).toContainEqual({ type: 'discarded', ...report.discarded?.[0] });
   });
 
-  it('is named when a run is cancelled', async () => {
+  it('gives the job for the reason of a cancellation', async () => {
     await play({ outcome: 'stuck' });
     await run({ trigger, env: job('1'), maxAttempts: 1, cancelOnTimeout: true });
     expect(mock.runs[0]?.cancelReason).toMatch(/timed out in github job gate https:/);
   });
 });
 
-it('an option of another type than it takes is a usage error', async () => {
+it('refuses an option of another type', async () => {
   await play();
   await expect(run({ trigger, maxAttempts: 'many' as never })).rejects.toThrow(UsageError);
 });

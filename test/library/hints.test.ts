@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A service that answers everything in one odd way. */
+/** Starts a service that responds to everything in one odd way. */
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -28,7 +28,7 @@ async function serve(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A port that nobody listens on. */
+/** Returns the address of a port that no server listens on. */
 async function nowhere(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -68,7 +68,7 @@ const cases: [string, Call, () => Promise<string> | string, Partial<ClientOption
   ['a token as the API key', status, mockUrl, { apiKey: token }],
   ['an API key as the token', list, mockUrl, { token: apiKey }],
   ['an unknown run', status, async () => (await mockUrl()).concat('/api/v1'), { apiKey }],
-  ['nobody there', status, nowhere, { apiKey }],
+  ['an unreachable service', status, nowhere, { apiKey }],
   [
     'plain HTTP where TLS is expected',
     status,
@@ -85,10 +85,10 @@ const cases: [string, Call, () => Promise<string> | string, Partial<ClientOption
 
 const commandLine = /RUNGATE_|(^|[\s(])--[a-z]/;
 
-/** All that an error says to a person. */
+/** Returns the text of an error for people. */
 const said = (error: RungateError) => `${error.message} → ${error.hint}`;
 
-describe('what the library says about an error names options of the library alone', () => {
+describe('an error of the library names only options of the library:', () => {
   it.each(cases)('%s', async (_what, call, url, options) => {
     const client = createClient({ apiUrl: await url(), ...options });
     closers.push(() => client.close());

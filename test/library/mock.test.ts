@@ -26,7 +26,7 @@ async function play(options: MockOptions = {}): Promise<void> {
 }
 const start = () => client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' });
 
-describe('the mock of the library', () => {
+describe('startMock', () => {
   it('has another account, whose orders, environments and runs are unknown to the first', async () => {
     await play();
     const theirs = createClient({ apiUrl: mock.url, ...mock.otherAccount });
@@ -47,7 +47,7 @@ describe('the mock of the library', () => {
     }
   });
 
-  it('shows runs as they stand when they are looked at', async () => {
+  it('shows the current state of runs', async () => {
     const clock = fakeClock();
     await play({ clock, outcome: 'failed', duration: 1000 });
     await start();
@@ -68,7 +68,7 @@ describe('the mock of the library', () => {
     ['failed', { state: 'completed', failed: 2 }],
     ['blocked', { state: 'completed', blocked: 1 }],
     ['cancelled', { state: 'cancelled' }],
-  ] as const)('ends a run as %s when it is told to, and once', async (as, state) => {
+  ] as const)('ends a run as %s with endRun, once', async (as, state) => {
     await play({ outcome: 'stuck' });
     await start();
     const runId = mock.runs[0]?.runId ?? '';
@@ -78,7 +78,7 @@ describe('the mock of the library', () => {
     expect(mock.endRun('run_of_nobody', 'passed')).toBe(false);
   });
 
-  it('keeps what came, and what was answered', async () => {
+  it('records requests and responses', async () => {
     await play();
     mock.faults.add({ kind: 'status', status: 503, endpoint: 'orders.list' });
     expect(mock.faults.list).toMatchObject([{ kind: 'status', times: 1 }]);
@@ -91,14 +91,14 @@ describe('the mock of the library', () => {
     ]);
   });
 
-  it('forgets faults that are not used up', async () => {
+  it('clears pending faults', async () => {
     await play({ faults: [{ kind: 'html-502' }] });
     mock.faults.clear();
     await client.orders.list();
     expect(mock.requests).toHaveLength(1);
   });
 
-  it('shows the deliveries that it made, and none of the data set', async () => {
+  it('shows its own deliveries, without those of the data set', async () => {
     await play({ duration: 0 });
     await client.webhooks.list();
     expect(mock.deliveries).toEqual([]);
@@ -116,7 +116,7 @@ describe('the mock of the library', () => {
     ]);
   });
 
-  it('sends deliveries that verify, to this machine', async () => {
+  it('sends deliveries with a valid signature to this machine', async () => {
     await play({ clock: undefined, deliveries: 'loopback' });
     const received: Promise<unknown>[] = [];
     let secret = '';
@@ -144,12 +144,12 @@ describe('the mock of the library', () => {
     expect(bad).toBeInstanceOf(WebhookVerificationError);
   });
 
-  it('says that a port is taken', async () => {
+  it('reports that a port is in use', async () => {
     await play();
     await expect(startMock({ port: mock.port })).rejects.toThrow(ConfigError);
   });
 
-  it('closes twice without a word', async () => {
+  it('can be closed twice', async () => {
     await play();
     await mock.close();
     await mock.close();

@@ -6,7 +6,7 @@ import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { fakeClock } from '../fake-clock.ts';
 
 const added: string[] = [];
-/** What other code does to every object when it merges JSON without care. */
+/** Pollutes Object.prototype, as code does that merges JSON carelessly. */
 function pollute(name: string, value: unknown): void {
   Object.defineProperty(Object.prototype, name, { value, configurable: true, writable: true });
   added.push(name);
@@ -19,7 +19,7 @@ const aborted = AbortSignal.abort('polluted');
 const fail = () => {
   throw new Error('polluted');
 };
-/** Every option of the gate, the start and the client, with a value that would change what they do. */
+/** Every option of the gate, the start and the client, with a value that would change their behaviour. */
 const options: readonly (readonly [string, unknown])[] = [
   ['trigger', { projectSlug: 'polluted', tags: ['x'] }],
   ['runIds', ['polluted']],
@@ -72,7 +72,7 @@ const options: readonly (readonly [string, unknown])[] = [
 
 const triggered = { projectSlug: 'shop', processSlug: 'checkout' };
 const sent: PreparedRequest[] = [];
-/** A service whose runs end as cancelled: a warning, unless an option says otherwise. */
+/** Returns a service whose runs end as cancelled, which is a warning by default. */
 function service() {
   let reads = 0;
   const transport = {
@@ -99,7 +99,7 @@ function service() {
   };
 }
 
-/** What went over the wire, but for the random key. */
+/** Returns the requests that were sent, without the random key. */
 const wire = () =>
   sent.map(({ endpoint, method, path, headers, body, repeatable, maxReplyBytes }) => {
     const { 'idempotency-key': key, ...others } = headers;
@@ -130,7 +130,7 @@ const entries: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-/** The result without what differs between two starts. */
+/** Returns the result without the parts that differ between two starts. */
 const stable = (result: unknown) =>
   JSON.parse(JSON.stringify(result), (name, value) => (name === 'idempotencyKey' ? typeof value : value));
 
@@ -197,7 +197,7 @@ test('the proxy is not taken from Object.prototype', () => {
 });
 
 test.each(['idempotent', 'keyed', 'paged', 'multipart', 'bodyOptional', 'destructive'])(
-  'an endpoint does not become %s by Object.prototype',
+  'an endpoint does not become %s through Object.prototype',
   (name) => {
     pollute(name, true);
     expect(Reflect.get(run['run.status'], name)).toBeUndefined();

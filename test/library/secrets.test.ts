@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { gate } from '../../src/index.ts';
 import { fakeClock } from '../fake-clock.ts';
 
-test('neither the report of gate() nor its journal holds a key that the service sends back', async () => {
+test('neither the report of gate() nor its journal contains a key that the service sends back', async () => {
   const apiKey = 'rg_Zk3J9aQ7Lm2XvT5bNc8RfW1dHs6Gy4PeUo0Ki';
   const transport = {
     send: async ({ endpoint }: { endpoint: string }) => {

@@ -29,7 +29,7 @@ async function play(options: MockOptions = {}): Promise<void> {
 }
 afterEach(() => mock?.close());
 
-it('starts a run and does not wait for it; its gate comes later', async () => {
+it('starts a run without waiting for it; a gate can follow later', async () => {
   await play({ outcome: 'failed' });
   const started = await run();
   expect(mock.runs).toMatchObject([{ runId: started.runId, appUrl: started.appUrl, state: 'in_progress' }]);
@@ -38,7 +38,7 @@ it('starts a run and does not wait for it; its gate comes later', async () => {
   expect(report).toMatchObject({ gate: 'fail', exitCode: 1 });
 });
 
-it('has the shape that the command line prints, and says whether the run was there', async () => {
+it('returns the shape that the command line prints, and whether the run existed', async () => {
   await play({ outcome: 'stuck' });
   const { reattached, ...started } = await run({ idempotencyKey: 'k' });
   const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
@@ -49,7 +49,7 @@ it('has the shape that the command line prints, and says whether the run was the
   expect(mock.runs).toHaveLength(1);
 });
 
-it('has the fields that docs/library.md names, and no other', async () => {
+it('returns exactly the fields that docs/library.md names', async () => {
   await play();
   const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
   const text = /\*\*`startRun`\*\*[^`]*(?:`[^`{]*`[^`]*)*`\{ ([^}]*) \}`/.exec(page)?.[1] ?? '';
@@ -58,7 +58,7 @@ it('has the fields that docs/library.md names, and no other', async () => {
   expect(names).toContain('discarded?');
 });
 
-it('repeats a lost reply with the same key, and tells of it', async () => {
+it('retries after a lost response with the same key, and emits an event', async () => {
   await play();
   mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
   const events: GateEvent['type'][] = [];
@@ -67,14 +67,14 @@ it('repeats a lost reply with the same key, and tells of it', async () => {
   expect(mock.runs).toHaveLength(1);
 });
 
-it('aborted before it began rejects with the reason, and nothing was sent', async () => {
+it('rejects with the reason of an abort before the call, and sends nothing', async () => {
   await play();
   const reason = new Error('not now');
   await expect(run({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(mock.requests).toEqual([]);
 });
 
-it('aborted while the reply was lost gives the run that there is', async () => {
+it('returns the run after an abort during a lost response', async () => {
   await play();
   mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
   const stop = new AbortController();
@@ -82,7 +82,7 @@ it('aborted while the reply was lost gives the run that there is', async () => {
   expect(mock.runs).toMatchObject([{ runId: started.runId }]);
 });
 
-it('aborted, and never told what became of it, names the key to find it by', async () => {
+it('names the key in the error if an abort leaves the run unknown', async () => {
   await play();
   mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger', times: Number.POSITIVE_INFINITY });
   const stop = new AbortController();
@@ -92,7 +92,7 @@ it('aborted, and never told what became of it, names the key to find it by', asy
   expect((error as NetworkError).hint).toContain('k-7');
 });
 
-it('an observer that throws is heard', async () => {
+it('throws the error of onProgress', async () => {
   await play();
   const full = new Error('the disk is full');
   const onProgress = () => {
@@ -101,7 +101,7 @@ it('an observer that throws is heard', async () => {
   await expect(run({ onProgress })).rejects.toBe(full);
 });
 
-it('says what is wrong with the call before anything is sent', async () => {
+it('refuses an invalid call before anything is sent', async () => {
   await play();
   await expect(run({ timeoutMs: -1 })).rejects.toThrow(UsageError);
   await expect(run({ trigger: undefined as never })).rejects.toThrow(UsageError);

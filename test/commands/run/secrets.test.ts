@@ -59,7 +59,7 @@ const places: Readonly<Record<string, (text: string) => Fault>> = {
     status: 302,
     headers: { location: `/${encodeURIComponent(text)}` },
   }),
-  'a reply that is not JSON': (text) => ({ kind: 'reply', ...read, text: `not JSON: ${text}` }),
+  'a response that is not JSON': (text) => ({ kind: 'reply', ...read, text: `not JSON: ${text}` }),
   'the state of a run': (text) => ({ kind: 'reply', ...read, text: json({ state: text.slice(0, 200) }) }),
   'a state that is an object': (text) => ({
     kind: 'reply',
@@ -91,13 +91,13 @@ const places: Readonly<Record<string, (text: string) => Fault>> = {
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const spellings: Readonly<Record<string, (secret: string) => string>> = {
-  'as it is': (secret) => secret,
+  unchanged: (secret) => secret,
   'in lower case': (secret) => secret.toLowerCase(),
   'percent-encoded': (secret) => encodeURIComponent(secret),
   'in base64': (secret) => Buffer.from(`me:${secret}`).toString('base64url'),
 };
 
-/** Returns the pieces of a secret with this length. None of them may be shown, in upper or lower case. */
+/** The length of the pieces of a secret, none of which may be shown in upper or lower case. */
 const window = 8;
 
 function pieces(secret: string): string[] {
