@@ -9,7 +9,7 @@ export class CollectedBytes {
 
   /**
    * @param most the maximum number of bytes
-   * @param expected the number of bytes that the sender announced, or NaN; not allocated before the first bytes arrive
+   * @param expected the number of bytes that the sender announced, or NaN; not allocated before a second chunk arrives
    */
   constructor(most: number, expected = Number.NaN) {
     this.#most = most;
