@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** A browser that is there anyway: none is downloaded. `CHROMIUM` names one in another place. */
-const places = [
+/** The paths of installed browsers; `CHROMIUM` adds another one. No browser is downloaded. */
+const paths = [
   process.env.CHROMIUM,
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
 ];
-const found = places.find((place) => place !== undefined && existsSync(place));
+const found = paths.find((path) => path !== undefined && existsSync(path));
 
-/** Where there is none: skipped, and said so. In CI it is there, or the test fails. */
+/** Whether to skip the tests, because there is no browser. In CI they fail instead. */
 export const skipped = found === undefined && !process.env.CI;
 
-/** Starts it so that it talks to nobody of its own accord. */
+/** Starts the browser without background traffic. */
 export function startBrowser(): Promise<Browser> {
-  if (found === undefined) throw new Error('no Chromium: install it, or name it in CHROMIUM');
+  if (found === undefined) throw new Error('no Chromium found: install it, or set CHROMIUM to its path');
   return chromium.launch({
     executablePath: found,
     args: [

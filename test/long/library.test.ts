@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
 import { root, start } from '../e2e/built.ts';
 
-/** A project of a user's: the tarball installed, and the tools that it has anyway. */
+/** A user's project, with the tarball and common tools installed. */
 let project: string;
 
 const tools = ['typescript', 'vitest', '@types/node', '@types/express', 'fastify', 'undici-types'];
@@ -37,8 +37,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
-/** What the compiler objects to in these files of the project. */
-function objections(files: readonly string[], options: ts.CompilerOptions): string[] {
+/** Returns the compiler's errors in files of the project. */
+function compileErrors(files: readonly string[], options: ts.CompilerOptions): string[] {
   const program = ts.createProgram(
     files.map((file) => join(project, file)),
     {
@@ -66,10 +66,10 @@ const resolutions = [
   ['bundler', { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }],
 ] as const;
 
-/** Every entry, and what would compile if a type of ours were `any`, which must not. */
+/** Uses every entry. The lines with `@ts-expect-error` would compile if one of our types were `any`. */
 const consumer = `
 import { createClient, gate, startMock, verify, exitCodeOf, HttpError, type GateReport, type Fault, type RunStatus } from 'rungate';
-import { verify as elsewhere } from 'rungate/webhook';
+import { verify as webhookVerify } from 'rungate/webhook';
 import { signSync } from 'rungate/webhook/node';
 import * as fetch from 'rungate/webhook/fetch';
 import * as http from 'rungate/webhook/node-http';
@@ -82,7 +82,7 @@ export const scopes = client.keys.create({ name: 'n', scopes: ['ci:trigger', 'an
 export const report: Promise<GateReport> = gate({ apiUrl: 'a', trigger: { projectSlug: 'p', tags: ['t'] } });
 export const fault: Fault = { kind: 'status', status: 500, endpoint: 'run.status' };
 export const mock = startMock({ outcome: ['passed', 'failed'], faults: [fault] });
-export const same: typeof verify = elsewhere;
+export const same: typeof verify = webhookVerify;
 export const others = [signSync, fetch, http, lambda, replay, exitCodeOf, HttpError];
 const tags: string[] = 'smoke,nightly'.split(',');
 void client.run.trigger({ projectSlug: 'p', tags });
@@ -92,20 +92,20 @@ const now = await client.run.status('r');
 export const failures: number = now.state === 'in_progress' ? 0 : now.failed + now.blocked;
 for await (const { key } of client.env.list.all()) key?.toUpperCase();
 
-// @ts-expect-error a number is no path parameter
+// @ts-expect-error a path parameter is a string
 void client.run.status(7);
 // @ts-expect-error no such query
 void client.env.list({ pag: 1 });
-// @ts-expect-error a process or tags
+// @ts-expect-error a process or tags are required
 void client.run.trigger({ projectSlug: 'p' });
 // @ts-expect-error no such method
 void client.runs;
-// @ts-expect-error what is not known is never green
+// @ts-expect-error an unknown result never passes
 void gate({ apiUrl: 'a', runIds: ['r'], on: { timeout: 'pass' } });
 // @ts-expect-error no such outcome
 void startMock({ outcome: 'green' });
 // @ts-expect-error no such endpoint
-export const nowhere: Fault = { kind: 'html-502', endpoint: 'run.start' };
+export const wrongEndpoint: Fault = { kind: 'html-502', endpoint: 'run.start' };
 // @ts-expect-error a total is a number
 void client.orders.get('o').then((order) => order.total.toUpperCase());
 // @ts-expect-error the report has no such field
@@ -123,15 +123,15 @@ export const receivers = [express, fastify, forExpress, forFastify];
 `;
 
 describe.each(resolutions)('with moduleResolution %s', (_name, resolution) => {
-  it('the types of every entry compile, the declarations themselves included, and none of them is any', () => {
+  it('the types of every entry compile, including the declarations, and none is any', () => {
     writeFileSync(join(project, 'consumer.ts'), consumer);
-    expect(objections(['consumer.ts'], { ...resolution, skipLibCheck: false })).toEqual([]);
+    expect(compileErrors(['consumer.ts'], { ...resolution, skipLibCheck: false })).toEqual([]);
   });
 
-  it('so do those of the receivers for Express and Fastify', () => {
+  it('the types of the receivers for Express and Fastify compile', () => {
     writeFileSync(join(project, 'frameworks.ts'), frameworks);
-    // The declarations of Fastify are not ours to check.
-    expect(objections(['frameworks.ts'], { ...resolution, skipLibCheck: true })).toEqual([]);
+    // skipLibCheck, since the declarations of Fastify are not part of this test.
+    expect(compileErrors(['frameworks.ts'], { ...resolution, skipLibCheck: true })).toEqual([]);
   });
 });
 
@@ -147,22 +147,22 @@ export type Status = import('rungate', { with: { 'resolution-mode': 'import' } }
 `;
   const [[, node16], [, nodenext]] = resolutions;
 
-  it('a .cts file compiles with nodenext as docs/library.md says, and with node16 by import()', () => {
+  it('a .cts file compiles with nodenext, and with node16 by import()', () => {
     writeFileSync(join(project, 'consumer.cts'), imported);
     writeFileSync(join(project, 'later.cts'), later);
     writeFileSync(join(project, 'consumer.mts'), imported);
     const strict = { skipLibCheck: false, esModuleInterop: true };
     const files = ['consumer.cts', 'later.cts', 'consumer.mts'];
-    expect(objections(files, { ...nodenext, ...strict })).toEqual([]);
-    expect(objections(['later.cts', 'consumer.mts'], { ...node16, ...strict })).toEqual([]);
-    expect(objections(['consumer.cts'], { ...node16, ...strict }).join()).toContain("dynamic 'import");
+    expect(compileErrors(files, { ...nodenext, ...strict })).toEqual([]);
+    expect(compileErrors(['later.cts', 'consumer.mts'], { ...node16, ...strict })).toEqual([]);
+    expect(compileErrors(['consumer.cts'], { ...node16, ...strict }).join()).toContain("dynamic 'import");
   });
 
-  // Node 20.19 and 22.12 are the first; `npm run test:matrix` runs older ones.
+  // Node supports this since 20.19 and 22.12; `npm run test:matrix` runs older versions.
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const required = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);
 
-  it.runIf(required)('require() gives what import gives, without a warning', async () => {
+  it.runIf(required)('require() returns the same module as import, without a warning', async () => {
     const entries = ['rungate', 'rungate/webhook', 'rungate/webhook/express', 'rungate/webhook/replay'];
     const script = entries
       .map((entry) => `import('${entry}').then((m) => console.log(require('${entry}') === m));`)
@@ -172,14 +172,14 @@ export type Status = import('rungate', { with: { 'resolution-mode': 'import' } }
   });
 });
 
-it('the types need those of Node no more than those of a browser', () => {
+it('the types compile with the types of a browser instead of those of Node', () => {
   writeFileSync(join(project, 'consumer.ts'), consumer);
   const [, [, resolution]] = resolutions;
   const web = { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: [] };
-  expect(objections(['consumer.ts'], { ...resolution, ...web, skipLibCheck: false })).toEqual([]);
+  expect(compileErrors(['consumer.ts'], { ...resolution, ...web, skipLibCheck: false })).toEqual([]);
 });
 
-/** The examples of the pages, each as a module that stands alone. */
+/** The examples of the pages, each as a separate module. */
 const examples = ['docs/library.md', 'docs/mock.md'].flatMap((page) => {
   const text = readFileSync(join(root, page), 'utf8');
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match, index) => {
@@ -189,7 +189,7 @@ const examples = ['docs/library.md', 'docs/mock.md'].flatMap((page) => {
   });
 });
 
-/** "In the examples below, \`client\` is this one." */
+/** Adds the client that docs/library.md creates once for all examples. */
 const withClient = (text: string) =>
   /\bclient\./.test(text) && !/const client\b/.test(text)
     ? `import { createClient } from 'rungate';
@@ -199,14 +199,14 @@ await client.close();
 `
     : text;
 
-/** What the page says that an example prints: the comments beside console.log. */
-const promised = (text: string) =>
+/** Returns the expected output of an example: the comments after console.log. */
+const expectedOutput = (text: string) =>
   [...text.matchAll(/^.*console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => String(match[1]));
 
 const isTest = (text: string) => text.includes("from 'vitest'");
 
 describe('the examples of the pages', () => {
-  it('are there, one for each kind', () => {
+  it('include one for each main section', () => {
     const sections = examples.map(({ section }) => section);
     for (const kind of ['Whole lists', 'Errors are fields', 'Money is exact', 'gate', 'verify', 'startMock'])
       expect(sections).toContain(kind);
@@ -218,17 +218,17 @@ describe('the examples of the pages', () => {
       return `${name}.ts`;
     });
     const [, [, resolution]] = resolutions;
-    expect(objections(files, { ...resolution, skipLibCheck: true })).toEqual([]);
+    expect(compileErrors(files, { ...resolution, skipLibCheck: true })).toEqual([]);
   });
 
   it.each(examples.filter(({ text }) => !isTest(text)))(
-    '$name ($section) runs against the mock, and prints what the page says',
+    '$name ($section) runs against the mock, and prints the output on the page',
     async ({ name, text }) => {
       const mock = await startMock({ duration: 0 });
       const { outputText } = ts.transpileModule(withClient(text), {
         compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
       });
-      // What shows a service's address on the page is the mock's here.
+      // The mock replaces the service of the page.
       writeFileSync(
         join(project, `${name}.mjs`),
         outputText.replaceAll('https://service.example.com', mock.url),
@@ -237,15 +237,15 @@ describe('the examples of the pages', () => {
       const ended = await start(process.execPath, [`${name}.mjs`], env, project).ended;
       await mock.close();
       expect(ended).toMatchObject({ code: 0, signal: null });
-      expect(ended.out.split('\n').filter((line) => line !== '')).toEqual(promised(text));
+      expect(ended.out.split('\n').filter((line) => line !== '')).toEqual(expectedOutput(text));
     },
   );
 });
 
-describe('a test suite of the user, with the mock in it', () => {
+describe('a user’s test suite with the mock', () => {
   const copy = (name: string) => copyFileSync(join(root, 'docs/examples', name), join(project, name));
 
-  it('runs in vitest: docs/examples/gate.test.ts, and the one on the page', async () => {
+  it('runs in vitest: docs/examples/gate.test.ts and the example on the page', async () => {
     copy('gate.test.ts');
     const onPage = examples.filter(({ text }) => isTest(text));
     for (const { name, text } of onPage) writeFileSync(join(project, `${name}.test.ts`), text);
@@ -258,11 +258,11 @@ describe('a test suite of the user, with the mock in it', () => {
     expect(report.numPassedTests).toBe(8);
   });
 
-  it("compiles as it stands, and runs in Node's own runner: docs/examples/gate.node-test.mjs", async () => {
+  it("compiles unchanged, and runs in Node's test runner: docs/examples/gate.node-test.mjs", async () => {
     copy('gate.test.ts');
     copy('gate.node-test.mjs');
     const [, [, resolution]] = resolutions;
-    expect(objections(['gate.test.ts'], { ...resolution, skipLibCheck: true })).toEqual([]);
+    expect(compileErrors(['gate.test.ts'], { ...resolution, skipLibCheck: true })).toEqual([]);
     const args = ['--test', '--test-reporter=tap', 'gate.node-test.mjs'];
     const ended = await start(process.execPath, args, {}, project).ended;
     expect(ended.code, ended.out).toBe(0);

@@ -26,13 +26,13 @@ afterEach(() => mock.close());
 
 const gate = ['rungate', 'run', 'trigger', '--project', 'a', '--process', 'b', '--wait', '--json'];
 
-it('the tarball installs one package, and nothing else', () => {
+it('the tarball installs only one package', () => {
   const packages = readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
   expect(packages).toEqual(['rungate']);
 });
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
-  'npx ended by %s does not pass it on, and the run is cancelled all the same',
+  'the run is cancelled if npx is ended by %s, which it does not pass on',
   async (signal) => {
     const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
     const running = start('npx', gate, env, folder);
@@ -47,29 +47,30 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
-it('npx gives the exit code of the gate', async () => {
+it('npx exits with the exit code of the gate', async () => {
   mock.state.plan.outcomes = ['failed'];
   mock.state.plan.durationMs = 100;
   const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
   expect((await start('npx', gate, env, folder).ended).code).toBe(1);
 });
 
-it('what rungate init writes for a lockfile installs rungate from it, and gates', async () => {
+it('the pipeline that rungate init writes for a lockfile installs rungate from it, and gates', async () => {
   mock.state.plan.outcomes = ['passed', 'failed'];
   mock.state.plan.durationMs = 100;
   const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, CI: 'true' };
-  const made = await start('npx', ['rungate', 'init', ...gate.slice(3, 7), '--ci', 'gitlab'], env, folder)
+  const init = await start('npx', ['rungate', 'init', ...gate.slice(3, 7), '--ci', 'gitlab'], env, folder)
     .ended;
-  expect(made.code, made.err).toBe(0);
+  expect(init.code, init.err).toBe(0);
   const pipeline = parseYaml(readFileSync(join(folder, '.gitlab-ci.yml'), 'utf8')) as {
     e2e: { script: [string, string] };
   };
   const { script } = pipeline.e2e;
   const job = () => start('bash', ['-eo', 'pipefail', '-c', script.join('\n')], env, folder).ended;
   rmSync(join(folder, 'node_modules'), { recursive: true });
-  // Without the installation there is no rungate to run, and none is downloaded.
-  const alone = await start('bash', ['-c', script[1]], { ...env, npm_config_offline: 'true' }, folder).ended;
-  expect(alone.code, alone.out + alone.err).not.toBe(0);
+  // Without the installation, the gate fails instead of downloading rungate.
+  const notInstalled = await start('bash', ['-c', script[1]], { ...env, npm_config_offline: 'true' }, folder)
+    .ended;
+  expect(notInstalled.code, notInstalled.out + notInstalled.err).not.toBe(0);
   expect(mock.state.runs.size).toBe(0);
   const first = await job();
   expect(first.code, first.out + first.err).toBe(0);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { licences } from '../../scripts/licenses.mjs';
 import { root, start } from '../e2e/built.ts';
 
-/** What `npm publish` would send, made from what `npm run build` left. */
+/** The package that `npm publish` would send, with the build of `npm run build`. */
 let folder: string;
 let tarball: string;
 let unpacked: string;
@@ -33,19 +33,19 @@ const manifest = () => JSON.parse(readFileSync(join(unpacked, 'package.json'), '
 const bytes = () => new Uint8Array(readFileSync(tarball));
 
 describe('the packed tarball', () => {
-  it('has nothing that publint objects to', async () => {
+  it('has no problems, by publint', async () => {
     const { messages } = await publint({ pack: { tarball: bytes().buffer }, strict: true });
     expect(messages).toEqual([]);
   });
 
-  it('has types that resolve, by attw', async () => {
+  it('has types that resolve, by arethetypeswrong', async () => {
     const result = await checkPackage(createPackageFromTarballData(bytes()));
     if (result.types === false) throw new Error('no types in the package');
     expect(Object.keys(result.entrypoints)).toEqual(
       expect.arrayContaining(['.', './webhook', './webhook/express', './webhook/lambda']),
     );
-    // The package is ESM only, on purpose: that require() resolves to ESM is no error (Node 20.19 and later load
-    // it). And `node10` is the resolution of before `exports`, of Nodes long below `engines`.
+    // The package is ESM only, which Node 20.19 and later load with require(). The resolution `node10` is that of
+    // Node versions before `exports`, which are below `engines`.
     const problems = result.problems.filter(
       (problem) =>
         problem.kind !== 'CJSResolvesToESM' &&
@@ -54,7 +54,7 @@ describe('the packed tarball', () => {
     expect(problems).toEqual([]);
   });
 
-  it('depends on nothing and runs nothing at install', () => {
+  it('has no dependencies and no install scripts', () => {
     for (const kind of [
       'dependencies',
       'optionalDependencies',
@@ -67,11 +67,11 @@ describe('the packed tarball', () => {
     for (const script of ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']) {
       expect(manifest().scripts?.[script], script).toBeUndefined();
     }
-    // npm runs node-gyp on its own where it sees this.
+    // npm runs node-gyp if this file exists.
     expect(files).not.toContain('binding.gyp');
   });
 
-  it('holds no source map, no metafile, no source and no test', () => {
+  it('contains no source maps, metafiles, sources or tests', () => {
     expect(files.filter((file) => /\.map$|metafile|^(src|test|dist\/action)\//.test(file))).toEqual([]);
     for (const file of files.filter((name) => name.endsWith('.js'))) {
       expect(readFileSync(join(unpacked, file), 'utf8'), file).not.toMatch(/^\/\/# sourceMappingURL=/m);
@@ -79,7 +79,7 @@ describe('the packed tarball', () => {
   });
 
   // The aim is 450 kB (bench/aims.mjs). The pages take 60 kB.
-  it('does not grow', () => {
+  it('is small', () => {
     expect(statSync(tarball).size).toBeLessThanOrEqual(470_000);
   });
 });
@@ -89,7 +89,7 @@ interface Metafile {
 }
 const metafile = (name: string): Metafile => JSON.parse(readFileSync(join(root, 'dist', name), 'utf8'));
 
-/** Folders of packages of which something is in the output. */
+/** Returns the folders of the packages that are in the output. */
 function bundled(names: readonly string[]): string[] {
   const inputs = names
     .flatMap((name) => Object.values(metafile(name).outputs))
@@ -106,10 +106,10 @@ function bundled(names: readonly string[]): string[] {
 describe.each([
   { of: 'package', metafiles: ['metafile-esm.json', 'webhook/metafile-esm.json'], folder: 'dist' },
   { of: 'action', metafiles: ['metafile-action.json'], folder: 'dist/action' },
-])('the licences of what is bundled in the $of', ({ metafiles, folder: dist }) => {
+])('the licences of the packages that are bundled in the $of', ({ metafiles, folder: dist }) => {
   const text = () => readFileSync(join(root, dist, 'THIRD_PARTY_LICENSES.txt'), 'utf8');
 
-  it('are all there, with their copyright lines', () => {
+  it('are complete, with their copyright lines', () => {
     const folders = bundled(metafiles);
     expect(folders).toEqual(expect.arrayContaining(['node_modules/commander', 'node_modules/zod']));
     expect(folders.some((one) => one.endsWith('node_modules/undici'))).toBe(true);
@@ -117,7 +117,7 @@ describe.each([
       const { name, version } = JSON.parse(readFileSync(join(root, one, 'package.json'), 'utf8'));
       expect(text(), name).toContain(`\n${name} ${version}\nLicense: `);
       const file = readdirSync(join(root, one)).find((entry) => /^licen[cs]e/i.test(entry));
-      if (file === undefined) continue; // The build has put the standard text there, or has failed.
+      if (file === undefined) continue; // The build has added the standard text, or has failed.
       const copyright = /^.*copyright (?:\(c\)|©|\d).*$/im.exec(readFileSync(join(root, one, file), 'utf8'));
       if (copyright !== null) expect(text(), name).toContain(copyright[0].trimEnd());
     }
@@ -125,7 +125,7 @@ describe.each([
     expect(text()).toContain('Copyright Fedor Indutny, 2018.'); // llhttp, inside undici
   });
 
-  it('are the same text whatever the order they are found in, and name no place', () => {
+  it('have the same text in any order, and name no folder', () => {
     const folders = bundled(metafiles);
     expect(licences(root, folders.toReversed())).toBe(text());
     expect(licences(root, folders.toSorted())).toBe(text());
@@ -133,7 +133,7 @@ describe.each([
     expect(text()).not.toContain('\r');
   });
 
-  it('cover every file of code: the bundler knows each, and none is left over from an earlier build', () => {
+  it('cover every file of code: none is from an earlier build', () => {
     const known = new Set(metafiles.flatMap((name) => Object.keys(metafile(name).outputs)));
     const code = readdirSync(join(root, dist), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.js') && (dist === 'dist/action' || !file.startsWith('action/')))

@@ -17,14 +17,14 @@ beforeAll(async () => {
   if (installed.code !== 0) throw new Error(installed.err);
 });
 
-/** Prism checks that a credential is there, and nothing else about it. */
+/** Prism checks only that a credential exists. */
 const credentials = { apiKey: 'rg_prism', token: 'header.payload.signature' };
 
-/** An id for whatever a step needs: nothing that Prism sends depends on it. */
+/** Returns an id for any name, since the responses of Prism do not depend on ids. */
 const ids: Ids = new Proxy({}, { get: (_, name) => `${String(name)}-1`, set: () => true });
 
 const maxAttempts = ['--max-attempts', '2'];
-/** The gate may find anything but a response that it cannot read. */
+/** These may end with any verdict, but must be able to read every response. */
 const gates: [name: string, argv: string[]][] = [
   ['run wait', ['run', 'wait', 'run-1', ...maxAttempts]],
   ['run trigger --wait', ['run', 'trigger', '--project', 'a', '--tag', 'b', '--wait', ...maxAttempts]],
@@ -65,9 +65,9 @@ describe.each(servers)('a mock that Prism makes from docs/openapi.json (%s)', (m
     expect(code, err).toBeLessThan(exitCodes.service);
   });
 
-  // A dynamic mock invents the number of each page, so its lists are never whole.
+  // The page numbers of a dynamic mock are random, so --all cannot read its lists.
   if (mode === 'static') {
-    it('is read to its end by webhooks list --all', async () => {
+    it('is read to the last page by webhooks list --all', async () => {
       expect(await cli(['webhooks', 'list', '--all'], { env: env() })).toMatchObject({ code: 0 });
     });
   }

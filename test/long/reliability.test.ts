@@ -10,42 +10,49 @@ import { bin, start } from '../e2e/built.ts';
 import { allFaults, play } from '../reliability/scene.ts';
 import { until } from '../until.ts';
 
-/** Set it to play one failure again; it is in the name of each test that draws. */
+/** The seed of the random tests, which their names contain. Set RELIABILITY_SEED to reproduce a failure. */
 const seed = Number(process.env.RELIABILITY_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
-type Draw = ReturnType<typeof drawing>;
+type Draw = ReturnType<typeof drawFrom>;
 
-function drawing(from: number) {
-  const random = seededRandom(from);
+function drawFrom(seedValue: number) {
+  const random = seededRandom(seedValue);
   const below = (end: number) => Math.floor(random() * end);
   const one = <T>(list: readonly T[]): T => list[below(list.length)] as T;
   return { random, below, one };
 }
 
-/** One to three faults of the whole list, each with its own time and persistence. */
+/** Returns one to three random faults, each with its own start and persistence. */
 function drawFaults({ below, one }: Draw): Fault[] {
   return Array.from({ length: 1 + below(3) }, () => {
-    const [, bare] = one(allFaults);
+    const [, fault] = one(allFaults);
     const chance = one([1, 1, 0.5, 0.2]);
     const times = one([1, 1, 2, 5, Number.POSITIVE_INFINITY]);
-    return { ...bare, endpoint: 'run.status', skip: below(4), times, chance } as Fault;
+    return { ...fault, endpoint: 'run.status', skip: below(4), times, chance } as Fault;
   });
 }
 
-/** The codes that the truth about a run allows, beside those for not having learnt it. */
-const truth: Readonly<Record<Outcome, number>> = { passed: 0, failed: 1, blocked: 2, cancelled: 4, stuck: 3 };
-const unlearnt: readonly number[] = [3, 5, 6, 7];
+/** The exit code for each outcome of a run. */
+const exitCodeFor: Readonly<Record<Outcome, number>> = {
+  passed: 0,
+  failed: 1,
+  blocked: 2,
+  cancelled: 4,
+  stuck: 3,
+};
+/** The exit codes for an unknown outcome. */
+const unknownCodes: readonly number[] = [3, 5, 6, 7];
 
 const unhandled: unknown[] = [];
 const onUnhandled = (reason: unknown) => void unhandled.push(reason);
 beforeAll(() => void process.on('unhandledRejection', onUnhandled));
 afterAll(() => void process.off('unhandledRejection', onUnhandled));
 
-describe('a thousand waits on faults that are drawn', () => {
+describe('a thousand waits with random faults', () => {
   const timeoutMs = 10 * 60_000;
 
   async function waitOnce(number: number): Promise<number> {
-    const draw = drawing(itemSeed(seed, number));
+    const draw = drawFrom(itemSeed(seed, number));
     const outcome = draw.one(outcomes);
     const faults = drawFaults(draw);
     const duration = draw.below(60_000);
@@ -70,20 +77,22 @@ describe('a thousand waits on faults that are drawn', () => {
     });
     let timer: NodeJS.Timeout | undefined;
     const hang = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`it hangs: ${what}`)), 120_000);
+      timer = setTimeout(() => reject(new Error(`hangs: ${what}`)), 120_000);
     });
     const { code, out, err, secrets, elapsedMs } = await Promise.race([played, hang]).finally(() =>
       clearTimeout(timer),
     );
-    expect([truth[outcome], ...unlearnt], `${what}\n${err}`).toContain(code);
+    expect([exitCodeFor[outcome], ...unknownCodes], `${what}\n${err}`).toContain(code);
     if (code === 0) expect(outcome, what).toBe('passed');
-    // The mock's service has no wait of its own, so the time is what the command waited for.
+    // The mock does not wait, so this is the time for which the command waited.
     expect(elapsedMs, what).toBeLessThanOrEqual(timeoutMs);
     for (const secret of secrets) expect(out + err, what).not.toContain(secret);
     return code;
   }
 
-  it(`no false green, no hang, no leak (RELIABILITY_SEED=${seed})`, { timeout: 900_000 }, async () => {
+  it(`never pass a failed run, hang or leak a secret (RELIABILITY_SEED=${seed})`, {
+    timeout: 900_000,
+  }, async () => {
     const codes = new Map<number, number>();
     let next = 0;
     const worker = async () => {
@@ -100,9 +109,9 @@ describe('a thousand waits on faults that are drawn', () => {
 });
 
 describe('real processes', () => {
-  it(`wait on faults that are drawn (RELIABILITY_SEED=${seed})`, { timeout: 300_000 }, async () => {
+  it(`wait with random faults (RELIABILITY_SEED=${seed})`, { timeout: 300_000 }, async () => {
     const one = async (number: number) => {
-      const draw = drawing(itemSeed(seed, 10_000 + number));
+      const draw = drawFrom(itemSeed(seed, 10_000 + number));
       const outcome = draw.one(['passed', 'failed', 'blocked', 'cancelled'] as const);
       const faults = drawFaults(draw);
       const mock = await startMock({ outcome, duration: 500, retryAfterSeconds: 0.2 });
@@ -119,7 +128,7 @@ describe('real processes', () => {
         const limits = ['--timeout', '10s', '--request-timeout', '1s', '--interval', '200ms', '--strict'];
         const running = start(process.execPath, [bin, 'run', 'wait', runId, ...limits, '--verbose'], env);
         const ended = await running.ended;
-        expect([truth[outcome], ...unlearnt], `${what}\n${ended.err}`).toContain(ended.code);
+        expect([exitCodeFor[outcome], ...unknownCodes], `${what}\n${ended.err}`).toContain(ended.code);
         expect(ended.out + ended.err, what).not.toMatch(/Unhandled|at .*\.js:\d+/);
         for (const secret of [mock.apiKey, mock.token])
           expect(ended.out + ended.err, what).not.toContain(secret);
@@ -147,7 +156,7 @@ describe('kill -9 at any point of run trigger --wait', () => {
   ] as const;
 
   async function killedAt(point: number): Promise<{ runsAtKill: number }> {
-    const draw = drawing(itemSeed(seed, 20_000 + point));
+    const draw = drawFrom(itemSeed(seed, 20_000 + point));
     const folder = mkdtempSync(join(tmpdir(), 'rungate-kill-'));
     const mock = await startMock({ outcome: 'passed', duration: 6000, retryAfterSeconds: 0.1 });
     const env = {
@@ -168,11 +177,11 @@ describe('kill -9 at any point of run trigger --wait', () => {
       GITHUB_STEP_SUMMARY: '',
       GITHUB_OUTPUT: '',
     };
-    const given = point % 3 === 0 ? ['--idempotency-key', `key-${point}`] : [];
-    const args = [bin, ...trigger, ...given];
+    const keyOption = point % 3 === 0 ? ['--idempotency-key', `key-${point}`] : [];
+    const args = [bin, ...trigger, ...keyOption];
     const what = `RELIABILITY_SEED=${seed}, point ${point}`;
     try {
-      // Every fourth dies while its create is under way: the service has made the run, and its reply hangs.
+      // Every fourth process is killed during its create: the service has created the run, but its response hangs.
       const inFlight = point % 4 === 1;
       if (inFlight) mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger' });
       const first = start(process.execPath, args, env);
@@ -189,7 +198,7 @@ describe('kill -9 at any point of run trigger --wait', () => {
       const [report] = JSON.parse(second.out).runs;
       expect(report.runId, what).toBe([...mock.state.runs.keys()][0]);
       expect(second.out + second.err, what).not.toContain(mock.apiKey);
-      // Nobody else may read the journal's place in a broken state: the one that is there was read.
+      // The second process must be able to read the journal.
       expect(second.err, what).not.toContain('could not be read');
       return { runsAtKill };
     } finally {
@@ -198,7 +207,7 @@ describe('kill -9 at any point of run trigger --wait', () => {
     }
   }
 
-  it(`and a second start: one run, found again (RELIABILITY_SEED=${seed})`, {
+  it(`and a second start create only one run (RELIABILITY_SEED=${seed})`, {
     timeout: 300_000,
   }, async () => {
     const seen: number[] = [];

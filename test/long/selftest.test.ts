@@ -11,7 +11,7 @@ import { type Ended, type Running, root, rungate } from '../e2e/built.ts';
 const fixtures = join(root, 'fixtures/selftest');
 const scripts = (kind: string) => readdirSync(join(fixtures, kind)).filter((file) => file.endsWith('.sh'));
 
-/** What the selftest itself puts there is looked at, so nobody else may. */
+/** A folder only for these tests, which check the files that selftest leaves there. */
 let temporary: string;
 beforeAll(() => {
   temporary = mkdtempSync(join(tmpdir(), 'selftest-e2e-'));
@@ -28,28 +28,28 @@ interface Report {
 
 const report = ({ out }: Ended) => JSON.parse(out) as Report;
 
-/** The scenarios in which each of the wrong steps is wrong, and what it is told. */
-const allRed = ['failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down'];
+const allFailing = ['failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down'];
+/** For each wrong step, the scenarios in which it is wrong, and the hint. */
 const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'always-red': { in: ['passed'], hint: /could not be started/ },
-  background: { in: allRed, hint: /in the background/ },
-  'background-wait-for-all': { in: allRed, hint: /in the background/ },
+  background: { in: allFailing, hint: /in the background/ },
+  'background-wait-for-all': { in: allFailing, hint: /in the background/ },
   'case-lets-blocked-pass': { in: ['blocked'], hint: /exit code \d pass/ },
-  'continue-on-error': { in: allRed, hint: /continues on errors/ },
-  'gate-skipped': { in: ['passed', ...allRed], hint: /never asked/ },
-  'if-not-then-echo': { in: allRed, hint: /if takes the exit code/ },
-  'ignored-exit-code': { in: allRed, hint: /what comes after the gate/ },
-  'local-assignment': { in: allRed, hint: /local, export/ },
+  'continue-on-error': { in: allFailing, hint: /continues on errors/ },
+  'gate-skipped': { in: ['passed', ...allFailing], hint: /never asked/ },
+  'if-not-then-echo': { in: allFailing, hint: /if takes the exit code/ },
+  'ignored-exit-code': { in: allFailing, hint: /what comes after the gate/ },
+  'local-assignment': { in: allFailing, hint: /local, export/ },
   'options-on-the-next-line': {
     in: ['failed', 'blocked', 'cancelled', 'timeout'],
     hint: /options on the next line are not part/,
   },
-  'or-true': { in: allRed, hint: /\|\| after the gate/ },
+  'or-true': { in: allFailing, hint: /\|\| after the gate/ },
   'policy-lets-failures-pass': { in: ['failed'], hint: /--on option/ },
-  'retry-until-green': { in: allRed, hint: /until the gate is green/ },
-  'set-plus-e': { in: allRed, hint: /after set \+e/ },
-  'tee-without-pipefail': { in: allRed, hint: /set -o pipefail/ },
-  'trap-exits-with-zero': { in: allRed, hint: /the trap ends the step/ },
+  'retry-until-green': { in: allFailing, hint: /until the gate is green/ },
+  'set-plus-e': { in: allFailing, hint: /after set \+e/ },
+  'tee-without-pipefail': { in: allFailing, hint: /set -o pipefail/ },
+  'trap-exits-with-zero': { in: allFailing, hint: /the trap ends the step/ },
   'without-wait': { in: ['failed', 'blocked', 'timeout'], hint: /starts a run and does not wait/ },
   'without-wait-in-a-pipe': {
     in: ['failed', 'blocked', 'timeout', 'refused', 'down'],
@@ -62,36 +62,36 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
     hint: /does not wait for each/,
   },
   'status-for-wait': { in: ['failed', 'blocked', 'timeout'], hint: /run status ends with 0/ },
-  'turned-round': { in: ['passed', ...allRed], hint: /! turns the exit code/ },
-  'process-substitution': { in: allRed, hint: /<\(…\)/ },
-  'command-substitution': { in: allRed, hint: /inside another command/ },
-  'own-address': { in: ['passed', ...allRed], hint: /sets RUNGATE_API_URL/ },
+  'turned-round': { in: ['passed', ...allFailing], hint: /! turns the exit code/ },
+  'process-substitution': { in: allFailing, hint: /<\(…\)/ },
+  'command-substitution': { in: allFailing, hint: /inside another command/ },
+  'own-address': { in: ['passed', ...allFailing], hint: /sets RUNGATE_API_URL/ },
   'address-by-flag': { in: ['passed'], hint: /--api-url sends/ },
   'another-run-after-red': { in: ['failed', 'blocked', 'cancelled'], hint: /another run after a red one/ },
   'left-behind': {
     in: ['failed', 'blocked', 'timeout', 'refused', 'down'],
     hint: /ended before what/,
   },
-  'never-ends': { in: ['passed', ...allRed], hint: /in a loop and did not end/ },
-  'too-slow': { in: ['passed', ...allRed], hint: /raise --time-limit/ },
+  'never-ends': { in: ['passed', ...allFailing], hint: /in a loop and did not end/ },
+  'too-slow': { in: ['passed', ...allFailing], hint: /raise --time-limit/ },
   'command-not-there': { in: ['passed'], hint: /command that is not there/ },
   'red-after-green': { in: ['passed'], hint: /something else in it fails/ },
-  'lost-in-a-function': { in: allRed, hint: /lost on the way/ },
+  'lost-in-a-function': { in: allFailing, hint: /lost on the way/ },
 };
 
 /** The steps that do not end by themselves. */
 const endless = ['retry-until-green', 'never-ends', 'too-slow'];
 
-/** Hints that are warnings, or about settings: `test/commands/selftest/selftest.test.ts` has the steps that cause them. */
-const elsewhere = [
+/** Hints that are warnings or about settings; `test/commands/selftest/selftest.test.ts` tests them. */
+const testedElsewhere = [
   /more than one run: is it/,
   /lets a cancelled run pass/,
   /add --strict$/,
   /^a setting lets/,
 ];
 
-describe.concurrent('selftest catches a wrong pipeline step', () => {
-  it('each of those there are', ({ expect }) => {
+describe.concurrent('selftest detects a wrong pipeline step', () => {
+  it('for each fixture', ({ expect }) => {
     expect(
       scripts('wrong')
         .map((file) => basename(file, '.sh'))
@@ -100,7 +100,7 @@ describe.concurrent('selftest catches a wrong pipeline step', () => {
   });
 
   it.each(Object.entries(wrong))('%s', async (name, expected) => {
-    // Long enough for all but those that never end.
+    // A limit only for the steps that never end.
     const limit = endless.includes(name) ? ['--time-limit', '8s'] : [];
     const script = join(fixtures, 'wrong', `${name}.sh`);
     const ended = await selftest(['--json', '--parallel', '4', ...limit, '--', script]).ended;
@@ -108,7 +108,7 @@ describe.concurrent('selftest catches a wrong pipeline step', () => {
     const { ok, scenarios } = report(ended);
     expect(ok).toBe(false);
     const found = scenarios.filter((scenario) => !scenario.ok);
-    // How far a gate gets that nobody waits for is a race: green says nothing of it.
+    // The step does not wait for these gates, so whether one passes depends on timing.
     const races = ['background', 'left-behind'].includes(name);
     const names = found.map((scenario) => scenario.name).filter((one) => !races || one !== 'passed');
     expect(names).toEqual(expected.in);
@@ -117,15 +117,15 @@ describe.concurrent('selftest catches a wrong pipeline step', () => {
   });
 });
 
-it('each hint has a step here that causes it', () => {
-  const patterns = [...Object.values(wrong).map(({ hint }) => hint), ...elsewhere];
+it('each hint is caused by a step in this test', () => {
+  const patterns = [...Object.values(wrong).map(({ hint }) => hint), ...testedElsewhere];
   const [result] = scenarios.map((scenario) => ({ scenario }) as unknown as StepResult);
   const evidence = { text: '', policy: policyOf({}), result, results: [] } as unknown as Evidence;
   const hints = causes.map(({ says }) => (typeof says === 'string' ? says : says(evidence)));
   expect(hints.filter((hint) => !patterns.some((pattern) => pattern.test(hint)))).toEqual([]);
 });
 
-describe.concurrent('selftest passes a right pipeline step', () => {
+describe.concurrent('selftest accepts a correct pipeline step', () => {
   it.each(scripts('right'))('%s', async (file) => {
     const ended = await selftest(['--json', '--parallel', '4', '--', join(fixtures, 'right', file)]).ended;
     expect(ended.err).not.toMatch(/WRONG/);
@@ -147,7 +147,7 @@ describe.concurrent('selftest passes a right pipeline step', () => {
 const gate = 'rungate run trigger --project shop --process checkout --wait --strict';
 
 describe('selftest', () => {
-  it('works one scenario after the other, in a CI whose attempt is not the first, and leaves its files alone', async () => {
+  it('runs the scenarios one by one in a retried CI job, and does not change the files of the CI', async () => {
     const output = join(temporary, 'github-output');
     writeFileSync(output, 'before=1\n');
     const env = {
@@ -171,7 +171,7 @@ describe('selftest', () => {
     expect(readdirSync(temporary)).toEqual(before);
   });
 
-  it('a gate that may wait for a day times out as quickly', async () => {
+  it('does not wait a day for a gate with a timeout of a day', async () => {
     const step = ['sh', '-c', `exec ${gate} --timeout 24h`];
     const ended = await selftest(['--json', '--scenario', 'timeout', '--', ...step]).ended;
     expect(report(ended).scenarios).toMatchObject([{ name: 'timeout', exitCode: 3, ok: true }]);
@@ -185,7 +185,7 @@ describe('selftest', () => {
   it.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('%s stops the step and all that it has started', async (signal, code) => {
+  ] as const)('stops the step and its child processes on %s', async (signal, code) => {
     const seconds = `${signal === 'SIGINT' ? 7711 : 7712}`;
     const before = readdirSync(temporary);
     const step = ['bash', '-c', `trap '' TERM INT; sleep ${seconds} & sleep ${seconds}; sleep ${seconds}`];
@@ -198,7 +198,7 @@ describe('selftest', () => {
     expect(readdirSync(temporary)).toEqual(before);
   });
 
-  it('a second signal leaves nothing behind either', async () => {
+  it('leaves no process behind after a second signal', async () => {
     const before = readdirSync(temporary);
     const running = selftest(['--', 'bash', '-c', "trap '' TERM; sleep 7713; sleep 7713; sleep 7713"]);
     await expect.poll(() => processes('sleep 7713').length, { timeout: 20_000 }).toBeGreaterThan(1);
@@ -210,14 +210,14 @@ describe('selftest', () => {
     expect(readdirSync(temporary)).toEqual(before);
   });
 
-  it('a step that ends before what it has started: that is stopped, and is no reason to wait', async () => {
+  it('stops child processes that outlive the step, and does not wait for them', async () => {
     const step = ['bash', '-c', 'sleep 7714 & exit 3'];
     const ended = await selftest(['--json', '--scenario', 'failed', '--', ...step]).ended;
     expect(report(ended).scenarios).toMatchObject([{ exitCode: 3, ok: true }]);
     expect(processes('sleep 7714')).toEqual([]);
   });
 
-  it('a command that is not there is 64', async () => {
+  it('exits with 64 if the command does not exist', async () => {
     const ended = await selftest(['--', 'no-such-command-here']).ended;
     expect(ended).toMatchObject({ code: 64, out: '' });
     expect(ended.err).toMatch(/no-such-command-here: command not found/);

@@ -1,4 +1,4 @@
-// For Node, Bun and Deno: prints what runs here, which build was loaded, and the results.
+// In Node, Bun and Deno: prints the runtime, the loaded build and the results.
 import { WebhookVerificationError } from 'rungate/webhook';
 import * as node from 'rungate/webhook/node';
 import { runEntry, runWebhook } from './suite.mjs';
@@ -11,12 +11,12 @@ const runtime =
       ? `Deno ${Deno.version.deno}`
       : `Node ${process?.version}`;
 
-// The same once more with `node:crypto`, which Bun and Deno have too.
-const twins = {
+// Repeats the tests with `node:crypto`, which Bun and Deno also have.
+const nodeCrypto = {
   sign: async (options) => node.signSync(options),
   verify: async (options) => node.verifySync(options),
 };
-const isOne = WebhookVerificationError === node.WebhookVerificationError;
+const isSame = WebhookVerificationError === node.WebhookVerificationError;
 
 console.log(
   JSON.stringify({
@@ -24,8 +24,8 @@ console.log(
     loaded: import.meta.resolve('rungate/webhook'),
     results: [
       ...(await runWebhook()),
-      ...(await runEntry('rungate/webhook/node', twins)),
-      { name: 'both entries have one error class', failure: isOne ? null : 'they have two' },
+      ...(await runEntry('rungate/webhook/node', nodeCrypto)),
+      { name: 'both entries share one error class', failure: isSame ? null : 'they have different classes' },
     ],
   }),
 );

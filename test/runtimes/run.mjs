@@ -1,5 +1,5 @@
-// npm run test:runtimes: the built package, packed and installed, on Node, Bun, Deno and workerd. A runtime that does not
-// start on this machine is skipped, and said to be. In CI it leaves a report with the fields that .ci/count.mjs adds up.
+// npm run test:runtimes: tests the packed and installed package in Node, Bun, Deno and workerd. A runtime that does not start on
+// this machine is reported as skipped. In CI, it writes a report for .ci/count.mjs.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const dist = join(here, 'dist');
 const web = 'dist/webhook/index.js';
 const node = 'dist/webhook/node.js';
 
-/** Each with the build that it must load, by the conditions of the exports. */
+/** The runtimes, each with the build that the conditions in `exports` select for it. */
 const runtimes = [
   { name: 'Node', binary: process.execPath, args: ['main.js'], run: runMain, build: node },
   {
@@ -27,7 +27,7 @@ const runtimes = [
   {
     name: 'Deno',
     binary: join(modules, '@deno/linux-x64-glibc/deno'),
-    // It may read files, for its modules, and nothing else.
+    // Deno may only read files, for its modules.
     args: ['run', '--no-prompt', '--cached-only', '--node-modules-dir=manual', '--allow-read', 'main.js'],
     run: runMain,
     build: web,
@@ -41,28 +41,28 @@ const runtimes = [
   },
 ];
 
-/** What is published, in the place where a user has it. */
+/** Installs the published package into node_modules. */
 function install() {
-  const place = join(modules, 'rungate');
-  rmSync(place, { recursive: true, force: true });
-  mkdirSync(place, { recursive: true });
+  const folder = join(modules, 'rungate');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', modules], {
     cwd: root,
     encoding: 'utf8',
   });
   const file = join(modules, packed.trim().split('\n').at(-1));
-  execFileSync('tar', ['-xzf', file, '-C', place, '--strip-components=1']);
+  execFileSync('tar', ['-xzf', file, '-C', folder, '--strip-components=1']);
   rmSync(file);
 }
 
 const shared = { config: false, silent: true, format: 'esm', outDir: dist, target: 'es2022', dts: false };
 
-/** For Node, Bun and Deno the package stays outside, for them to find it. */
+/** Bundles the tests for Node, Bun and Deno without the package, which each runtime resolves itself. */
 async function bundleMain() {
   await build({ ...shared, entry: [join(here, 'main.mjs')], external: [/^rungate/], clean: true });
 }
 
-/** For workerd all is one file, with the conditions that wrangler sets; gives the files of the package in it. */
+/** Bundles everything for workerd with the conditions that wrangler sets. Returns the bundled files of the package. */
 async function bundleWorker() {
   await build({
     ...shared,
@@ -79,7 +79,7 @@ async function bundleWorker() {
   return Object.keys(inputs).filter((file) => file.includes('node_modules/rungate/'));
 }
 
-/** What a process writes to a stream that has ended. */
+/** Returns the text of a stream. */
 async function textOf(stream) {
   const chunks = [];
   for await (const chunk of stream) chunks.push(chunk);
@@ -89,11 +89,11 @@ async function textOf(stream) {
 async function runMain({ binary, args }) {
   const child = spawn(binary, args, { cwd: dist, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
   const [out, problems] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
-  if (out === '') throw new Error(problems.trim() || 'it wrote nothing');
+  if (out === '') throw new Error(problems.trim() || 'no output');
   return JSON.parse(out);
 }
 
-/** Port 0 on loopback; workerd tells on the control pipe which one it was given. */
+/** Starts workerd on a free port of the loopback address, which it reports on the control pipe. */
 async function runWorkerd({ binary, args }) {
   const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
@@ -111,7 +111,7 @@ const config :Workerd.Config = (
   try {
     const port = await Promise.race([
       listening(child.stdio[3]),
-      ended.then(([problems]) => Promise.reject(new Error(problems.trim() || 'it ended'))),
+      ended.then(([problems]) => Promise.reject(new Error(problems.trim() || 'workerd ended'))),
     ]);
     const response = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(60_000) });
     return {
@@ -136,8 +136,8 @@ async function listening(control) {
   throw new Error('no port');
 }
 
-/** Null, or why it does not start here. */
-function absent({ binary }) {
+/** Returns the reason why a runtime does not start, or null. */
+function reasonToSkip({ binary }) {
   try {
     execFileSync(binary, ['--version'], { stdio: 'ignore', timeout: 20_000 });
     return null;
@@ -147,15 +147,18 @@ function absent({ binary }) {
 }
 
 async function testsOf(runtime) {
-  const why = absent(runtime);
-  if (why !== null) return [{ name: why, status: 'skipped' }];
+  const reason = reasonToSkip(runtime);
+  if (reason !== null) return [{ name: reason, status: 'skipped' }];
   try {
     const { runtime: version, loaded, results, files = [] } = await runtime.run(runtime);
-    const isRight = loaded?.endsWith(`node_modules/rungate/${runtime.build}`);
-    const named = files.filter((file) => file.endsWith(node));
+    const isExpected = loaded?.endsWith(`node_modules/rungate/${runtime.build}`);
+    const nodeFiles = files.filter((file) => file.endsWith(node));
     const checks = [
-      { name: `loads ${runtime.build}`, failure: isRight ? null : `it loads ${loaded}` },
-      { name: 'loads no build for Node beside it', failure: named.length === 0 ? null : named.join() },
+      { name: `loads ${runtime.build}`, failure: isExpected ? null : `loads ${loaded}` },
+      {
+        name: 'does not also load the build for Node',
+        failure: nodeFiles.length === 0 ? null : nodeFiles.join(),
+      },
       ...results,
     ];
     console.log(
@@ -171,7 +174,7 @@ async function testsOf(runtime) {
   }
 }
 
-/** What the web build may not do: name a module that Workers or a browser does not have. */
+/** Checks that the web build imports and uses nothing that Workers or a browser does not have. */
 function importsOf() {
   const tests = [];
   const seen = new Set();

@@ -21,18 +21,18 @@ async function runVectors(sign) {
   const results = [];
   for (const vector of vectors) {
     const { name, timestamp } = vector;
-    const wanted = refused.includes(name) ? 'malformed_timestamp' : vector.signature;
-    const given = await sign({ body: bodyOf(vector.body), secret: secretOf(vector), timestamp }).then(
+    const expected = refused.includes(name) ? 'malformed_timestamp' : vector.signature;
+    const actual = await sign({ body: bodyOf(vector.body), secret: secretOf(vector), timestamp }).then(
       ({ signature }) => signature,
       (error) => error.code ?? String(error),
     );
-    const failure = given === wanted ? null : `${given} instead of ${wanted}`;
+    const failure = actual === expected ? null : `${actual} instead of ${expected}`;
     results.push({ name: `openssl’s ${name}`, failure });
   }
   return results;
 }
 
-/** An entry's `sign` and `verify`: results as `{ name, failure }`, which is what went wrong, or null. */
+/** Tests `sign` and `verify` of an entry. Returns `{ name, failure }` for each test; `failure` is null if it passed. */
 export async function runEntry(entry, { sign, verify }) {
   const results = [...(await runTable(verify)), ...(await runVectors(sign))];
   return results.map(({ name, failure }) => ({ name: `${entry}: ${name}`, failure }));

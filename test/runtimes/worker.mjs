@@ -1,4 +1,4 @@
-// For workerd: answers any request with the results.
+// In workerd: responds to any request with the results.
 import { runWebhook } from './suite.mjs';
 
 export default {

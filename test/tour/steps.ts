@@ -1,19 +1,19 @@
 import type { EndpointName } from '../../src/contract/index.ts';
 import type { ServiceClient } from '../../src/index.ts';
 
-/** What earlier steps have made or found, by a name of the tour's own. */
+/** The ids that earlier steps have created or found, by name. */
 export type Ids = Record<string, string>;
 
-/** One call of the tour, in both its spellings, and what must be seen of it on the wire. */
+/** One step of the tour: the library call, the command, and the expected request. */
 export interface Step {
   name: EndpointName;
   library(client: ServiceClient, ids: Ids): Promise<unknown>;
-  /** Without the words of the command itself. */
+  /** The arguments after the name of the command. */
   argv(ids: Ids): string[];
-  /** The path parameters, the query and the body that must go out. */
+  /** The expected path parameters, query and body. */
   wire(ids: Ids): { params?: Record<string, string>; query?: Record<string, string>; body?: unknown };
-  /** Keeps what later steps need of the reply. */
-  keep?(reply: never, ids: Ids): void;
+  /** Stores the ids of the response that later steps need. */
+  keep?(response: never, ids: Ids): void;
 }
 
 interface Item {
@@ -37,9 +37,9 @@ const noteFlags = [
   'flags=["cart"]',
 ];
 const observation = (ids: Ids) => ({ projectId: project, observationId: at(ids, 'observation') });
-const words = (ids: Ids) => [project, at(ids, 'observation')];
+const observationArguments = (ids: Ids) => [project, at(ids, 'observation')];
 
-/** A step of an observation that has its id in the path and may go without a body. */
+/** Returns a step that changes an observation and needs no body. */
 function move(
   name: EndpointName,
   made: string,
@@ -58,7 +58,7 @@ function move(
   };
 }
 
-/** An observation made for one move only, since most moves are possible once. */
+/** Returns a step that creates an observation for one change, since most changes are possible only once. */
 function fresh(made: string): Step {
   const body = { title: `For ${made}` };
   return {
@@ -66,21 +66,21 @@ function fresh(made: string): Step {
     library: (client) => client.observations.create(project, body),
     argv: () => [project, '--field', `title=${body.title}`],
     wire: () => ({ params: { projectId: project }, body }),
-    keep: (reply: Item, ids) => {
-      ids[made] = reply.id;
+    keep: (response: Item, ids) => {
+      ids[made] = response.id;
     },
   };
 }
 
-/** All 37 endpoints, in an order in which each finds what it needs. */
+/** All 37 endpoints, ordered so that each step has the ids that it needs. */
 export const steps: readonly Step[] = [
   {
     name: 'orders.list',
     library: (client) => client.orders.list(),
     argv: () => [],
     wire: () => ({}),
-    keep: (reply: { orders: Item[] }, ids) => {
-      ids.order = reply.orders[0]?.id ?? '';
+    keep: (response: { orders: Item[] }, ids) => {
+      ids.order = response.orders[0]?.id ?? '';
     },
   },
   {
@@ -95,8 +95,8 @@ export const steps: readonly Step[] = [
     library: (client) => client.keys.create({ name: 'pipeline', scopes: ['ci:trigger', 'ci:status'] }),
     argv: () => ['--name', 'pipeline', '--scope', 'ci:trigger', '--scope', 'ci:status'],
     wire: () => ({ body: { name: 'pipeline', scopes: ['ci:trigger', 'ci:status'] } }),
-    keep: (reply: Item, ids) => {
-      ids.key = reply.id;
+    keep: (response: Item, ids) => {
+      ids.key = response.id;
     },
   },
   {
@@ -110,8 +110,8 @@ export const steps: readonly Step[] = [
     library: (client) => client.run.trigger({ projectSlug: 'shop', processSlug: 'checkout' }),
     argv: () => ['--project', 'shop', '--process', 'checkout'],
     wire: () => ({ body: { projectSlug: 'shop', processSlug: 'checkout' } }),
-    keep: (reply: { runId: string }, ids) => {
-      ids.run = reply.runId;
+    keep: (response: { runId: string }, ids) => {
+      ids.run = response.runId;
     },
   },
   {
@@ -156,8 +156,8 @@ export const steps: readonly Step[] = [
         region: 'eu',
       },
     }),
-    keep: (reply: Item, ids) => {
-      ids.env = reply.id;
+    keep: (response: Item, ids) => {
+      ids.env = response.id;
     },
   },
   {
@@ -171,8 +171,8 @@ export const steps: readonly Step[] = [
     library: (client, ids) => client.env.vars.create(at(ids, 'env'), { name: 'LOCALE', value: 'de=DE' }),
     argv: (ids) => [at(ids, 'env'), '--field', 'name=LOCALE', '--field', 'value=de=DE'],
     wire: (ids) => ({ params: { id: at(ids, 'env') }, body: { name: 'LOCALE', value: 'de=DE' } }),
-    keep: (reply: Item, ids) => {
-      ids.variable = reply.id;
+    keep: (response: Item, ids) => {
+      ids.variable = response.id;
     },
   },
   {
@@ -220,28 +220,28 @@ export const steps: readonly Step[] = [
     library: (client) => client.observations.create(project, note),
     argv: () => [project, ...noteFlags],
     wire: () => ({ params: { projectId: project }, body: note }),
-    keep: (reply: Item, ids) => {
-      ids.observation = reply.id;
+    keep: (response: Item, ids) => {
+      ids.observation = response.id;
     },
   },
   {
     name: 'observations.get',
     library: (client, ids) => client.observations.get(project, at(ids, 'observation')),
-    argv: words,
+    argv: observationArguments,
     wire: (ids) => ({ params: observation(ids) }),
   },
   {
     name: 'observations.update',
     library: (client, ids) =>
       client.observations.update(project, at(ids, 'observation'), { title: 'Voucher lost' }),
-    argv: (ids) => [...words(ids), '--field', 'title=Voucher lost'],
+    argv: (ids) => [...observationArguments(ids), '--field', 'title=Voucher lost'],
     wire: (ids) => ({ params: observation(ids), body: { title: 'Voucher lost' } }),
   },
   {
     name: 'observations.attach',
     library: (client, ids) =>
       client.observations.attach(project, at(ids, 'observation'), { note: 'see log' }),
-    argv: (ids) => [...words(ids), '--field', 'note=see log'],
+    argv: (ids) => [...observationArguments(ids), '--field', 'note=see log'],
     wire: (ids) => ({ params: observation(ids), body: { note: 'see log' } }),
   },
   move('observations.confirm', 'observation', (client, ids) =>
@@ -288,8 +288,8 @@ export const steps: readonly Step[] = [
     library: (client) => client.webhooks.create({ projectId: project, url: 'https://hooks.example/a' }),
     argv: () => ['--project-id', project, '--field', 'url=https://hooks.example/a'],
     wire: () => ({ body: { projectId: project, url: 'https://hooks.example/a' } }),
-    keep: (reply: Item, ids) => {
-      ids.webhook = reply.id;
+    keep: (response: Item, ids) => {
+      ids.webhook = response.id;
     },
   },
   {
@@ -309,8 +309,8 @@ export const steps: readonly Step[] = [
     library: (client, ids) => client.webhooks.deliveries.list(at(ids, 'webhook')),
     argv: (ids) => [at(ids, 'webhook')],
     wire: (ids) => ({ params: { id: at(ids, 'webhook') } }),
-    keep: (reply: { items: Item[] } | Item[], ids) => {
-      const items = Array.isArray(reply) ? reply : reply.items;
+    keep: (response: { items: Item[] } | Item[], ids) => {
+      const items = Array.isArray(response) ? response : response.items;
       ids.delivery = items[0]?.id ?? '';
     },
   },

@@ -13,8 +13,8 @@ afterEach(async () => {
   closing = [];
 });
 
-/** A mock, and in front of it a validator that is not ours and reads the OpenAPI document. */
-async function set() {
+/** Starts a mock, and in front of it a third-party validator that reads the OpenAPI document. */
+async function setUp() {
   const mock = await startMock({ duration: 60_000 });
   const validator = await startValidator(mock.url);
   closing.push(
@@ -25,7 +25,7 @@ async function set() {
   return { mock, validator, env };
 }
 
-/** Looks at the request of a step as it came over the wire. */
+/** Checks the request of a step as the mock received it. */
 function checkWire(mock: Mock, step: Step, ids: Ids): void {
   const request = mock.requests.at(-1);
   const endpoint = api[step.name];
@@ -41,8 +41,8 @@ function checkWire(mock: Mock, step: Step, ids: Ids): void {
   if (body === undefined) expect(request?.body).toBe('');
   else expect(JSON.parse(request?.body ?? '')).toEqual(body);
   const { authorization, 'x-api-key': key } = request?.headers ?? {};
-  const wanted = endpoint.auth === 'key' ? [undefined, mock.apiKey] : [`Bearer ${mock.token}`, undefined];
-  expect([authorization, key]).toEqual(wanted);
+  const expected = endpoint.auth === 'key' ? [undefined, mock.apiKey] : [`Bearer ${mock.token}`, undefined];
+  expect([authorization, key]).toEqual(expected);
 }
 
 function command(name: EndpointName): string[] {
@@ -55,38 +55,38 @@ it('the tour calls every endpoint', () => {
 });
 
 describe('a tour of all 37 endpoints', () => {
-  it('through the library', async () => {
-    const { mock, validator } = await set();
+  it('works through the library', async () => {
+    const { mock, validator } = await setUp();
     const client = createClient({ apiUrl: validator.url, apiKey: mock.apiKey, token: mock.token });
     closing.push(() => client.close());
     const ids: Ids = {};
     for (const step of steps) {
-      const reply = await step.library(client, ids);
+      const response = await step.library(client, ids);
       checkWire(mock, step, ids);
-      step.keep?.(reply as never, ids);
+      step.keep?.(response as never, ids);
     }
     expect(validator.violations).toEqual([]);
     expect(validator.seen.size).toBe(37);
   });
 
-  async function byCommand(format: string, look: (step: Step, result: Result, mock: Mock) => void) {
-    const { mock, validator, env } = await set();
+  async function byCommand(format: string, check: (step: Step, result: Result, mock: Mock) => void) {
+    const { mock, validator, env } = await setUp();
     const ids: Ids = {};
     for (const step of steps) {
       const result = await cli([...command(step.name), ...step.argv(ids), '--format', format], { env });
       expect(result, `${step.name}: ${result.err}`).toMatchObject({ code: 0 });
       checkWire(mock, step, ids);
-      look(step, result, mock);
+      check(step, result, mock);
       const record = mock.requests.at(-1);
       expect(record?.status).toBeLessThan(300);
-      // The ids are read as the library reads them: a table is for people.
-      if (step.keep !== undefined) step.keep(lastReply(validator.replies) as never, ids);
+      // The ids come from the response, since a table may shorten them.
+      if (step.keep !== undefined) step.keep(lastResponse(validator.responses) as never, ids);
     }
     expect(validator.violations).toEqual([]);
     expect(validator.seen.size).toBe(37);
   }
 
-  it('through the command line, each reply printed as JSON', () =>
+  it('works through the command line with JSON output', () =>
     byCommand('json', (step, { out }) => {
       const endpoint = api[step.name];
       if (out === '') expect(['DELETE', 'POST', 'PUT']).toContain(endpoint.method);
@@ -94,9 +94,9 @@ describe('a tour of all 37 endpoints', () => {
       expect(out).not.toContain('#');
     }));
 
-  it('through the command line, each reply printed as a table', () =>
+  it('works through the command line with tables', () =>
     byCommand('table', (_step, { out }) => {
-      // Cells break at spaces only: what makes a line wider is one word, and JSON alone is such a word here.
+      // Cells break only at spaces, so a line is too wide only if it contains a long word, which is JSON here.
       for (const line of out.split('\n')) {
         const json = / (\S*"\S*)$/.exec(line)?.[1] ?? '';
         expect(json.length > 40 ? line.length - json.length : line.length).toBeLessThanOrEqual(80);
@@ -105,6 +105,6 @@ describe('a tour of all 37 endpoints', () => {
     }));
 });
 
-function lastReply(replies: readonly string[]): unknown {
-  return JSON.parse(replies.at(-1) ?? 'null');
+function lastResponse(responses: readonly string[]): unknown {
+  return JSON.parse(responses.at(-1) ?? 'null');
 }

@@ -14,8 +14,8 @@ const key = { 'x-api-key': 'key' };
 const token = { authorization: 'Bearer token' };
 const json = { 'content-type': 'application/json' };
 
-/** A validator in front of a server that answers everything in one way. */
-async function before(listener: RequestListener) {
+/** Starts a validator in front of a server. */
+async function inFrontOf(listener: RequestListener) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const validator = await startValidator(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -26,8 +26,8 @@ async function before(listener: RequestListener) {
   return validator;
 }
 
-const answering = (status: number, body?: unknown, headers: Record<string, string> = json) =>
-  before((_, outgoing) => {
+const respondingWith = (status: number, body?: unknown, headers: Record<string, string> = json) =>
+  inFrontOf((_, outgoing) => {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     outgoing.writeHead(status, text === undefined ? {} : headers).end(text);
   });
@@ -52,33 +52,33 @@ function upload(name: string): RequestInit {
   return { method: 'POST', headers: token, body };
 }
 
-describe('a request that the document allows is passed on without a word', () => {
+describe('a request that the document allows is forwarded without a violation', () => {
   it.each<[string, string, RequestInit]>([
     ['a run by its process', '/api/ci/runs', post(run, { 'idempotency-key': 'k' })],
     ['a run by its tags', '/api/ci/runs', post({ projectSlug: 'shop', tags: ['a'] })],
     ['cancelling without a body', '/api/ci/runs/x/cancel', { method: 'POST', headers: key }],
-    ['a scope that nobody knows', '/api/settings/api-keys', post({ name: 'n', scopes: ['new'] }, token)],
+    ['an unknown scope', '/api/settings/api-keys', post({ name: 'n', scopes: ['new'] }, token)],
     ['an attachment', '/api/projects/p/observations/o/attachments', upload('file')],
     ['an attachment as JSON', '/api/projects/p/observations/o/attachments', post({ a: 1 }, token)],
     ['an encoded slash', '/api/webhooks/a%2Fb', { method: 'DELETE', headers: token }],
   ])('%s', async (_, path, init) => {
-    const validator = await answering(200, { runId: 'run_1' });
-    const reply = await fetch(validator.url + path, init);
-    // keys.create must answer with a key and run.trigger with an id; the rest may answer anything.
+    const validator = await respondingWith(200, { runId: 'run_1' });
+    const response = await fetch(validator.url + path, init);
+    // Only the responses to keys.create and run.trigger need a key and an id; the others may contain anything.
     expect(validator.violations.filter((text) => !text.includes("'apiKey'"))).toEqual([]);
-    expect(reply.status).toBe(200);
+    expect(response.status).toBe(200);
     expect(validator.seen.size).toBe(1);
   });
 
-  it('any query of search', async () => {
-    const validator = await answering(200, []);
+  it('any query of a search', async () => {
+    const validator = await respondingWith(200, []);
     await fetch(`${validator.url}/api/projects/p/observations/search?q=a&other=b`, { headers: token });
     expect(validator.violations).toEqual([]);
     expect([...validator.seen]).toEqual([['observations.search', 1]]);
   });
 
   it('an order by either credential', async () => {
-    const validator = await answering(200, { orders: [] });
+    const validator = await respondingWith(200, { orders: [] });
     for (const headers of [key, token]) await fetch(`${validator.url}/api/orders.json`, { headers });
     expect(validator.violations).toEqual([]);
     expect(validator.seen.get('orders.list')).toBe(2);
@@ -88,13 +88,13 @@ describe('a request that the document allows is passed on without a word', () =>
 describe('a request that the document does not allow is reported', () => {
   it.each<[string, string, RequestInit, RegExp]>([
     ['an unknown path', '/api/nothing', { headers: key }, /no such path/],
-    ['a slash too many', '/api/webhooks/event-types/', { headers: token }, /no such path/],
+    ['a trailing slash', '/api/webhooks/event-types/', { headers: token }, /no such path/],
     ['an unknown method', '/api/ci/runs', { method: 'DELETE', headers: key }, /no such method/],
     ['no credential', '/api/ci/runs/x', {}, /no credential/],
-    ['a token for a key', '/api/ci/runs/x', { headers: token }, /no credential/],
-    ['a key for a token', '/api/environments', { headers: key }, /no credential/],
+    ['a token instead of a key', '/api/ci/runs/x', { headers: token }, /no credential/],
+    ['a key instead of a token', '/api/environments', { headers: key }, /no credential/],
     [
-      'a page that is no number',
+      'a page that is not a number',
       '/api/environments?page=x',
       { headers: token },
       /\/query\/page must be integer/,
@@ -103,7 +103,7 @@ describe('a request that the document does not allow is reported', () => {
     ['a page twice', '/api/environments?page=1&page=2', { headers: token }, /\/query\/page must be integer/],
     ['an unknown filter', '/api/webhooks?all=1', { headers: token }, /"additionalProperty":"all"/],
     [
-      'a time that is none',
+      'an invalid time',
       '/api/projects/p/observations?createdAfter=soon',
       { headers: token },
       /createdAfter must match format "date-time"/,
@@ -122,17 +122,17 @@ describe('a request that the document does not allow is reported', () => {
     ],
     ['no tags', '/api/ci/runs', post({ projectSlug: 's', tags: [] }), /must NOT have fewer than 1 items/],
     ['an unknown field', '/api/ci/runs', post({ ...run, wait: true }), /"additionalProperty":"wait"/],
-    ['a number for text', '/api/ci/runs', post({ ...run, ref: 1 }), /\/ref must be string/],
+    ['a number instead of text', '/api/ci/runs', post({ ...run, ref: 1 }), /\/ref must be string/],
     ['no body', '/api/ci/runs', { method: 'POST', headers: { ...json, ...key } }, /request: .*requestBody/],
     [
-      'no JSON',
+      'invalid JSON',
       '/api/ci/runs',
       { method: 'POST', body: '{', headers: { ...json, ...key } },
       /request: .*JSON/,
     ],
     ['another media type', '/api/ci/runs', post(run, { 'content-type': 'text/plain' }), /type "text\/plain"/],
     [
-      'a body where none belongs',
+      'a body of an operation without one',
       '/api/webhooks/x',
       { ...post({}, token), method: 'DELETE' },
       /request: a body of the undeclared type/,
@@ -144,15 +144,15 @@ describe('a request that the document does not allow is reported', () => {
       upload('data'),
       /"missingProperty":"file"/,
     ],
-  ])('%s', async (_, path, init, wanted) => {
-    const validator = await answering(200, { ...page, items: [] });
+  ])('%s', async (_, path, init, expected) => {
+    const validator = await respondingWith(200, { ...page, items: [] });
     await fetch(validator.url + path, init);
-    expect(validator.violations.join('\n')).toMatch(wanted);
+    expect(validator.violations.join('\n')).toMatch(expected);
     expect(validator.violations.join('\n')).toContain('request: ');
   });
 });
 
-describe('a reply that the document does not allow is reported, and passed on all the same', () => {
+describe('a response that the document does not allow is reported, and forwarded unchanged', () => {
   const summary = { orderCount: 1, totalRevenue: 2, totalRevenueDisplay: '€2.00' };
   const status = { state: 'completed', failed: 0, blocked: 0 };
 
@@ -165,7 +165,7 @@ describe('a reply that the document does not allow is reported, and passed on al
       /total/,
     ],
     [
-      'a summary with more',
+      'a summary with another field',
       '/api/orders/summary.json',
       200,
       { ...summary, more: 1 },
@@ -173,65 +173,69 @@ describe('a reply that the document does not allow is reported, and passed on al
     ],
     ['no state', '/api/ci/runs/x', 200, { failed: 0 }, /"missingProperty":"state"/],
     ['a count that is text', '/api/ci/runs/x', 200, { ...status, failed: '0' }, /\/failed must be integer/],
-    ['nothing, where there is something to say', '/api/ci/runs/x', 200, undefined, /reply 200/],
-    ['204, where there is something to say', '/api/ci/runs/x', 204, undefined, /reply 204/],
-    ['no JSON', '/api/ci/runs/x', 200, '<html>', /reply 200: .*JSON/],
+    ['an empty body', '/api/ci/runs/x', 200, undefined, /response 200/],
+    ['a 204', '/api/ci/runs/x', 204, undefined, /response 204/],
+    ['invalid JSON', '/api/ci/runs/x', 200, '<html>', /response 200: .*JSON/],
     ['an error without its text', '/api/ci/runs/x', 404, { message: 'no' }, /"missingProperty":"error"/],
-    ['another error of no shape', '/api/ci/runs/x', 503, { message: 'no' }, /"missingProperty":"error"/],
-  ])('%s', async (_, path, code, body, wanted) => {
-    const validator = await answering(code, body);
-    const reply = await fetch(validator.url + path, { headers: key });
-    expect(reply.status).toBe(code);
-    expect(validator.violations.join('\n')).toMatch(wanted);
-    expect(validator.violations.join('\n')).toContain('reply ');
+    ['another undocumented error', '/api/ci/runs/x', 503, { message: 'no' }, /"missingProperty":"error"/],
+  ])('%s', async (_, path, code, body, expected) => {
+    const validator = await respondingWith(code, body);
+    const response = await fetch(validator.url + path, { headers: key });
+    expect(response.status).toBe(code);
+    expect(validator.violations.join('\n')).toMatch(expected);
+    expect(validator.violations.join('\n')).toContain('response ');
   });
 
-  it('a page without items, and with counts that are none', async () => {
-    const validator = await answering(200, { totalCount: 'many', page: '1' });
+  it('a page without items and with invalid counts', async () => {
+    const validator = await respondingWith(200, { totalCount: 'many', page: '1' });
     await fetch(`${validator.url}/api/environments`, { headers: token });
     expect(validator.violations.join()).toMatch(/items.*totalCount.*page/);
   });
 
   it('another media type', async () => {
-    const validator = await answering(200, '{"state":"completed"}', { 'content-type': 'text/html' });
+    const validator = await respondingWith(200, '{"state":"completed"}', { 'content-type': 'text/html' });
     await fetch(`${validator.url}/api/ci/runs/x`, { headers: key });
-    expect(validator.violations.join()).toContain('reply 200: a body of the undeclared type "text/html"');
+    expect(validator.violations.join()).toContain('response 200: a body of the undeclared type "text/html"');
   });
 
-  it('a limit header that is no number', async () => {
-    const validator = await answering(429, { error: 'slow down' }, { ...json, 'ratelimit-remaining': 'few' });
+  it('a rate limit header that is not a number', async () => {
+    const validator = await respondingWith(
+      429,
+      { error: 'slow down' },
+      { ...json, 'ratelimit-remaining': 'few' },
+    );
     await fetch(`${validator.url}/api/ci/runs/x`, { headers: key });
     expect(validator.violations.join()).toMatch(/ratelimit-remaining must be integer/);
   });
 
   it.each<[string, number, unknown]>([
-    ['a state that nobody knows', 200, { ...status, state: 'paused' }],
+    ['an unknown state', 200, { ...status, state: 'paused' }],
     ['an error', 404, { error: 'no such run', details: 'x' }],
     ['an error of another status', 503, { error: 'later' }],
   ])('but not %s', async (_, code, body) => {
-    const validator = await answering(code, body);
-    const reply = await fetch(`${validator.url}/api/ci/runs/x`, { headers: key });
-    expect(await reply.json()).toEqual(body);
+    const validator = await respondingWith(code, body);
+    const response = await fetch(`${validator.url}/api/ci/runs/x`, { headers: key });
+    expect(await response.json()).toEqual(body);
     expect(validator.violations).toEqual([]);
-    expect(validator.replies).toEqual([JSON.stringify(body)]);
+    expect(validator.responses).toEqual([JSON.stringify(body)]);
   });
 });
 
-it('a connection that breaks breaks here too, and is reported', async () => {
-  const validator = await before((incoming) => incoming.socket.destroy());
+it('a broken connection is passed on and reported', async () => {
+  const validator = await inFrontOf((incoming) => incoming.socket.destroy());
   await expect(fetch(`${validator.url}/api/ci/runs/x`, { headers: key })).rejects.toThrow();
-  expect(validator.violations).toEqual([expect.stringContaining('not passed on')]);
+  expect(validator.violations).toEqual([expect.stringContaining('not forwarded')]);
 });
 
-it('in front of the mock a run goes by unremarked, and the mock sees what was sent', async () => {
+it('forwards a valid create to the mock without a violation', async () => {
   const mock = await startMock();
   const validator = await startValidator(mock.url);
   closing.push(
     () => mock.close(),
     () => validator.close(),
   );
-  const reply = await fetch(`${validator.url}/api/ci/runs`, post(run, { 'x-api-key': mock.apiKey }));
-  expect(reply.status).toBe(201);
+  const response = await fetch(`${validator.url}/api/ci/runs`, post(run, { 'x-api-key': mock.apiKey }));
+  expect(response.status).toBe(201);
   expect(validator.violations).toEqual([]);
   expect(mock.requests.at(-1)).toMatchObject({ endpoint: 'run.trigger', body: JSON.stringify(run) });
 });

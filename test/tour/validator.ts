@@ -13,34 +13,33 @@ import {
 import { createOpenApi } from '../../src/contract/openapi.ts';
 import { parseQuery } from '../../src/mock/exchange.ts';
 
-// Why openapi-backend: it routes, takes parameters apart, weighs the alternatives of `security` and checks
-// requests, replies and headers without a web framework around it, in 42 packages. express-openapi-validator
-// does as much and needs Express (105), prism is a whole server (185), and openapi-request-validator and
-// openapi-response-validator leave routing and credentials to us. It stays below 5.21, which needs a library
-// that refuses Node 20.
-// Two things are set right here: it checks JSON schemas by draft 7, and OpenAPI 3.1 means draft 2020-12, so Ajv
-// for that is put in; and of a body's media types it knows only the first, so each has a backend of its own.
-// What it passes over and we do not: a body of an undeclared media type, or where none is declared.
+// openapi-backend routes requests, parses parameters, supports alternatives of `security`, and checks requests, responses
+// and headers without a web framework, in 42 packages. express-openapi-validator does the same but needs Express
+// (105 packages), prism is a complete server (185), and openapi-request-validator and openapi-response-validator do not check
+// routes and credentials. Version 5.21 needs a library that does not support Node 20.
+// This file corrects three things. It replaces JSON Schema draft 7 by draft 2020-12, which OpenAPI 3.1 uses. It creates
+// a backend for each media type of a request body, since openapi-backend supports only the first. And it reports bodies of
+// an undeclared media type.
 
-/** One message, request or reply, as it went by. */
+/** A request or a response. */
 interface Message {
   headers: IncomingHttpHeaders;
   bytes: Buffer;
 }
 
-interface Reply extends Message {
+interface HttpResponse extends Message {
   status: number;
 }
 
 export interface Validator {
-  /** Stands in for the target's address. */
+  /** The URL to use instead of the target's. */
   url: string;
-  /** What went by and the document does not allow, in order; the messages are passed on all the same. */
+  /** The violations of the document, in order. The validator forwards the messages unchanged. */
   violations: string[];
-  /** How often each operation was called. */
+  /** The number of calls of each operation. */
   seen: Map<string, number>;
-  /** The texts of the replies, in order. */
-  replies: string[];
+  /** The texts of the responses, in order. */
+  responses: string[];
   close(): Promise<void>;
 }
 
@@ -55,7 +54,7 @@ interface Exchange {
   path: string;
   query: Record<string, string | string[]>;
   request: Message;
-  reply: Reply;
+  response: HttpResponse;
   operation: Operation | undefined;
 }
 
@@ -73,7 +72,7 @@ function ajvs(): AjvCustomizer {
   };
 }
 
-/** The document with only one of the media types a request body may have. */
+/** Returns the document with only one media type of each request body. */
 function narrowed(document: Record<string, unknown>, type: string): Document {
   return JSON.parse(JSON.stringify(document), (key, value) =>
     key === 'requestBody' && value.content[type] !== undefined
@@ -82,7 +81,7 @@ function narrowed(document: Record<string, unknown>, type: string): Document {
   ) as Document;
 }
 
-const given = (name: string, pattern: RegExp) => (context: Context) =>
+const hasHeader = (name: string, pattern: RegExp) => (context: Context) =>
   pattern.test(String(context.request.headers[name] ?? ''));
 
 async function createBackend(document: Record<string, unknown>, type: string): Promise<OpenAPIBackend> {
@@ -94,15 +93,15 @@ async function createBackend(document: Record<string, unknown>, type: string): P
     customizeAjv: ajvs(),
     handlers: {
       notFound: () => ['the document has no such path'],
-      methodNotAllowed: () => ['the document has no such method of this path'],
+      methodNotAllowed: () => ['the document has no such method for this path'],
       unauthorizedHandler: (context) => [`no credential of ${JSON.stringify(context.operation.security)}`],
       validationFail: (context) => context.validation.errors?.map(problem),
       notImplemented: () => [],
     },
     securityHandlers: {
-      apiKey: given('x-api-key', /^\S+$/),
-      bearer: given('authorization', /^Bearer \S+$/),
-      session: given('authorization', /^Bearer \S+$/),
+      apiKey: hasHeader('x-api-key', /^\S+$/),
+      bearer: hasHeader('authorization', /^Bearer \S+$/),
+      session: hasHeader('authorization', /^Bearer \S+$/),
     },
   });
   return backend.init();
@@ -124,8 +123,8 @@ async function parseBody(message: Message): Promise<unknown> {
   return Object.fromEntries(await Promise.all(texts));
 }
 
-/** A body of a media type that is not declared: the library does not look at those. */
-function undeclared(message: Message, content: Media | undefined): string[] {
+/** Reports a body of an undeclared media type, which openapi-backend ignores. */
+function undeclaredBody(message: Message, content: Media | undefined): string[] {
   const type = mediaType(message);
   if (message.bytes.length === 0 || content?.[type] !== undefined) return [];
   return [`a body of the undeclared type "${type}"`];
@@ -137,27 +136,31 @@ async function checkRequest(backend: OpenAPIBackend, exchange: Exchange): Promis
   const headers = request.headers as Record<string, string>;
   const body = (await parseBody(request)) as string;
   const found: string[] = await backend.handleRequest({ method, path, query, headers, body });
-  return [...(operation === undefined ? [] : undeclared(request, declared?.content)), ...found];
+  return [...(operation === undefined ? [] : undeclaredBody(request, declared?.content)), ...found];
 }
 
-async function checkReply(backend: OpenAPIBackend, { reply, operation }: Exchange): Promise<string[]> {
+async function checkResponse(backend: OpenAPIBackend, { response, operation }: Exchange): Promise<string[]> {
   if (operation === undefined) return [];
   const responses = operation.responses as Record<string, { content?: Media }>;
-  const declared = responses[reply.status] ?? responses.default;
-  const headers = reply.headers as Record<string, string>;
-  const rule = { statusCode: reply.status, setMatchType: SetMatchType.Any };
-  const body = await parseBody(reply);
+  const declared = responses[response.status] ?? responses.default;
+  const headers = response.headers as Record<string, string>;
+  const rule = { statusCode: response.status, setMatchType: SetMatchType.Any };
+  const body = await parseBody(response);
   const results = [
-    backend.validator.validateResponse(reply.status === 204 ? (body ?? null) : body, operation, reply.status),
+    backend.validator.validateResponse(
+      response.status === 204 ? (body ?? null) : body,
+      operation,
+      response.status,
+    ),
     backend.validator.validateResponseHeaders(headers, operation, rule),
   ];
   const found = results.flatMap((result) => result.errors ?? []).map(problem);
-  return [...undeclared(reply, declared?.content), ...found];
+  return [...undeclaredBody(response, declared?.content), ...found];
 }
 
-const text = (error: unknown) => [error instanceof Error ? error.message : String(error)];
+const messageOf = (error: unknown) => [error instanceof Error ? error.message : String(error)];
 
-type Check = (method: string, url: string, request: Message, reply: Reply) => Promise<Checked>;
+type Check = (method: string, url: string, request: Message, response: HttpResponse) => Promise<Checked>;
 
 interface Checked {
   operationId: string | undefined;
@@ -168,16 +171,16 @@ async function createCheck(): Promise<Check> {
   const document = createOpenApi();
   const backends = { json: await createBackend(document, json), form: await createBackend(document, form) };
 
-  return async (method, url, request, reply) => {
+  return async (method, url, request, response) => {
     const backend = mediaType(request) === form ? backends.form : backends.json;
     const [path = '', search = ''] = url.split('?');
     const operation = backend.router.matchOperation({ method, path, headers: {} });
-    const exchange = { method, path, query: { ...parseQuery(search) }, request, reply, operation };
-    const inRequest = await checkRequest(backend, exchange).catch(text);
-    const inReply = await checkReply(backend, exchange).catch(text);
+    const exchange = { method, path, query: { ...parseQuery(search) }, request, response, operation };
+    const inRequest = await checkRequest(backend, exchange).catch(messageOf);
+    const inResponse = await checkResponse(backend, exchange).catch(messageOf);
     const problems = [
       ...inRequest.map((found) => `${method} ${url}: request: ${found}`),
-      ...inReply.map((found) => `${method} ${url}: reply ${reply.status}: ${found}`),
+      ...inResponse.map((found) => `${method} ${url}: response ${response.status}: ${found}`),
     ];
     return { operationId: operation?.operationId, problems };
   };
@@ -185,19 +188,19 @@ async function createCheck(): Promise<Check> {
 
 let checking: Promise<Check> | undefined;
 
-/** Passes a request on as it came and reads the whole reply. */
+/** Forwards a request unchanged and reads the complete response. */
 function forward(
   target: string,
   incoming: IncomingMessage,
   bytes: Buffer,
-): Promise<Reply & { raw: string[] }> {
+): Promise<HttpResponse & { raw: string[] }> {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       new URL(incoming.url ?? '/', target),
       { method: incoming.method, headers: incoming.headers, agent: false },
-      (answer) => {
-        buffer(answer).then((body) => {
-          const { statusCode: status = 0, headers, rawHeaders: raw } = answer;
+      (received) => {
+        buffer(received).then((body) => {
+          const { statusCode: status = 0, headers, rawHeaders: raw } = received;
           resolve({ status, headers, raw, bytes: body });
         }, reject);
       },
@@ -206,26 +209,26 @@ function forward(
   });
 }
 
-/** Listens in front of a server and holds everything that goes by against the OpenAPI document. */
+/** Listens in front of a server and checks every request and response against the OpenAPI document. */
 export async function startValidator(target: string): Promise<Validator> {
   checking ??= createCheck();
   const check = await checking;
   const violations: string[] = [];
   const seen = new Map<string, number>();
-  const replies: string[] = [];
+  const responses: string[] = [];
 
   const server = createServer(async (incoming, outgoing) => {
     const { method = '', url = '', headers } = incoming;
     try {
       const bytes = await buffer(incoming);
-      const { raw, ...reply } = await forward(target, incoming, bytes);
-      const { operationId, problems } = await check(method, url, { headers, bytes }, reply);
+      const { raw, ...response } = await forward(target, incoming, bytes);
+      const { operationId, problems } = await check(method, url, { headers, bytes }, response);
       violations.push(...problems);
-      replies.push(reply.bytes.toString());
+      responses.push(response.bytes.toString());
       if (operationId !== undefined) seen.set(operationId, (seen.get(operationId) ?? 0) + 1);
-      outgoing.writeHead(reply.status, raw).end(reply.bytes);
+      outgoing.writeHead(response.status, raw).end(response.bytes);
     } catch (error) {
-      violations.push(`${method} ${url}: not passed on: ${text(error)}`);
+      violations.push(`${method} ${url}: not forwarded: ${messageOf(error)}`);
       outgoing.destroy();
     }
   });
@@ -235,7 +238,7 @@ export async function startValidator(target: string): Promise<Validator> {
     url: `http://127.0.0.1:${port}`,
     violations,
     seen,
-    replies,
+    responses,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
