@@ -196,11 +196,11 @@ describe('--fleet-size and --fleet-index', () => {
     [['--fleet-size', 'many'], '--fleet-size'],
     [['--fleet-size', '4', '--fleet-index', '-1'], '--fleet-index'],
     [['--fleet-size', '4', '--fleet-index', '1.5'], '--fleet-index'],
-  ])('%j is refused before anything is sent', async (flags, said) => {
+  ])('%j is refused before anything is sent', async (flags, message) => {
     on = await stage();
     const { code, err } = await on.rungate('run', 'wait', 'run_1', ...flags);
     expect(code).toBe(64);
-    expect(err).toContain(said);
+    expect(err).toContain(message);
     expect(on.mock.requests).toHaveLength(0);
   });
 

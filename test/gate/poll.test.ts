@@ -457,18 +457,18 @@ describe('on 429', () => {
 
 describe('for any results', () => {
   const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-  const asked = fc.option(fc.integer({ min: 0, max: 4_000_000 }), { nil: undefined });
+  const retryAfterMs = fc.option(fc.integer({ min: 0, max: 4_000_000 }), { nil: undefined });
   const seconds = fc.option(fc.double({ min: 0.001, max: 7200, noNaN: true }), { nil: undefined });
-  const anyRunning = fc.tuple(seconds, asked).map(([s, ms]) => running(s, ms));
+  const anyRunning = fc.tuple(seconds, retryAfterMs).map(([s, ms]) => running(s, ms));
   const anyEnded = fc
     .tuple(fc.constantFrom('completed', 'cancelled'), fc.nat(2), fc.nat(2))
     .map(([state, failed, blocked]) => ended(state, failed, blocked));
   const passing = fc.oneof(
-    fc.tuple(fc.constantFrom(408, 500, 502, 503, 504), asked).map(([code, ms]) => http(code, ms)),
+    fc.tuple(fc.constantFrom(408, 500, 502, 503, 504), retryAfterMs).map(([code, ms]) => http(code, ms)),
     fc.constantFrom<NetworkFault>('dns', 'refused', 'tls', 'connect', 'broken', 'deadline').map(network),
     fc.constantFrom(broken('', true), broken('state')),
   );
-  const limited = asked.map((ms) => http(429, ms));
+  const limited = retryAfterMs.map((ms) => http(429, ms));
   const final = fc.oneof(
     fc.constantFrom(401, 403, 404, 400, 409, 410).map((code) => http(code)),
     fc.constantFrom(broken('failed'), broken('blocked')),

@@ -33,8 +33,8 @@ afterEach(async () => {
 
 const run = (options: Partial<GateOptions>) =>
   gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, ...options });
-const asked = (endpoint: string) => mock.requests.filter((request) => request.endpoint === endpoint);
-const keys = () => asked('run.trigger').map((request) => request.headers['idempotency-key']);
+const requestsTo = (endpoint: string) => mock.requests.filter((request) => request.endpoint === endpoint);
+const keys = () => requestsTo('run.trigger').map((request) => request.headers['idempotency-key']);
 
 describe('a gate', () => {
   it.each([
@@ -321,7 +321,7 @@ describe('the idempotency key', () => {
     mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger' });
     const body = { projectSlug: 'shop', tags: ['a'] as [string, ...string[]] };
     await run({ trigger: body, onProgress: () => body.tags.push('b') });
-    expect(asked('run.trigger').map((request) => JSON.parse(request.body).tags)).toEqual([['a'], ['a']]);
+    expect(requestsTo('run.trigger').map((request) => JSON.parse(request.body).tags)).toEqual([['a'], ['a']]);
   });
 });
 

@@ -86,7 +86,7 @@ const cases: [string, Call, () => Promise<string> | string, Partial<ClientOption
 const commandLine = /RUNGATE_|(^|[\s(])--[a-z]/;
 
 /** Returns the text of an error for people. */
-const said = (error: RungateError) => `${error.message} → ${error.hint}`;
+const textOf = (error: RungateError) => `${error.message} → ${error.hint}`;
 
 describe('an error of the library names only options of the library:', () => {
   it.each(cases)('%s', async (_what, call, url, options) => {
@@ -94,14 +94,14 @@ describe('an error of the library names only options of the library:', () => {
     closers.push(() => client.close());
     const error = await rejection(call(client), RungateError);
     expect(error.hint).toBeDefined();
-    expect(said(error)).not.toMatch(commandLine);
+    expect(textOf(error)).not.toMatch(commandLine);
   });
 
   it('a gate and a started run without an address or a key', async () => {
     const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
     for (const start of [gate, startRun])
       for (const apiUrl of ['', await mockUrl()]) {
-        const error = await start({ apiUrl, trigger }).then(String, (caught: RungateError) => said(caught));
+        const error = await start({ apiUrl, trigger }).then(String, (caught: RungateError) => textOf(caught));
         expect(error).toMatch(/apiUrl|apiKey/);
         expect(error).not.toMatch(commandLine);
       }
@@ -114,8 +114,8 @@ describe('an error of the library names only options of the library:', () => {
       for (const idPointer of [undefined, '/made/ref']) {
         const error = await rejection(start({ apiUrl, apiKey, trigger, idPointer }), RungateError);
         expect(error.hint).toMatch(/\bidPointer\b/);
-        expect(said(error)).not.toMatch(/run\.idPointer|the setting/);
-        expect(said(error)).not.toMatch(commandLine);
+        expect(textOf(error)).not.toMatch(/run\.idPointer|the setting/);
+        expect(textOf(error)).not.toMatch(commandLine);
       }
   });
 
@@ -124,11 +124,11 @@ describe('an error of the library names only options of the library:', () => {
     const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
     const fleet = { size: 1000, index: 999 };
     const error = await gate({ apiUrl, apiKey, trigger, fleet, timeoutMs: 1000 }).catch(
-      (caught: RungateError) => said(caught),
+      (caught: RungateError) => textOf(caught),
     );
     expect(error).toContain('too large');
     expect(error).not.toMatch(commandLine);
-    const taken = await startMock({ port: Number(new URL(apiUrl).port) }).catch((caught) => said(caught));
+    const taken = await startMock({ port: Number(new URL(apiUrl).port) }).catch((caught) => textOf(caught));
     expect(taken).toContain('taken');
     expect(taken).not.toMatch(commandLine);
   });

@@ -402,9 +402,9 @@ describe.each(pageStyles)('a list whose pages come %s', (_, pageOf) => {
   const page = (number: number) => json(pageOf(whole.slice(20 * number - 20, 20 * number), number));
 
   it.each(pagedLists)('of %s is read whole, with --all and in the library', async (name) => {
-    const { code, printed: out, items, error, asked } = await readWhole(name, page);
+    const { code, printed: out, items, error, requestedPages } = await readWhole(name, page);
     expect({ code, out, items, error }).toEqual({ code: 0, out: whole, items: whole, error: undefined });
-    expect(asked).toEqual([1, 2, 3]);
+    expect(requestedPages).toEqual([1, 2, 3]);
   });
 });
 

@@ -97,7 +97,7 @@ export interface WholeList {
   items: unknown[];
   error: unknown;
   /** The pages that the command requested. */
-  asked: number[];
+  requestedPages: number[];
 }
 
 /** Reads a whole list from a service that sends its pages like this. */
@@ -115,7 +115,7 @@ export async function readWhole(
   const { code, out, err } = await cli([...argvOf(name), '--all', '--json'], { env });
   const printed = out.split('\n').slice(0, -1);
   // The command reads the environments before the variables of one.
-  const asked = seen
+  const requestedPages = seen
     .map((one) => new URL(one.url, 'http://x'))
     .filter(({ pathname }) => pathPattern(endpointOf(name).path).test(pathname))
     .map(({ searchParams }) => Number(searchParams.get('page')));
@@ -128,7 +128,7 @@ export async function readWhole(
     error = thrown;
   }
   await close();
-  return { code, printed: printed.map((line) => JSON.parse(line)), err, items, error, asked };
+  return { code, printed: printed.map((line) => JSON.parse(line)), err, items, error, requestedPages };
 }
 
 /** Plays one response to an endpoint through the command line, as JSON and as a table, and through the library. */

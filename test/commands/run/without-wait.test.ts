@@ -35,11 +35,11 @@ describe('run trigger without --wait, in a CI with settings for a gate', () => {
       { env: github, ...withFile({ strict: true, timeout: '30m' }) },
       /: strict \(\S+\), timeout \(\S+\)$/m,
     ],
-  ])('warns once and starts the run: %s', async (_name, world, says) => {
-    const { code, out, err } = await on.with(world)(...trigger);
+  ])('warns once and starts the run: %s', async (_name, settings, pattern) => {
+    const { code, out, err } = await on.with(settings)(...trigger);
     expect(code).toBe(0);
     expect(out).toMatch(/^run_\w+\n$/);
-    expect(err).toMatch(says);
+    expect(err).toMatch(pattern);
     expect(err.match(/warning: run trigger does not wait for the run/g)).toHaveLength(1);
     expect(err).toMatch(/→ add --wait to gate on the run, or --no-wait/);
   });
@@ -56,8 +56,8 @@ describe('run trigger without --wait, in a CI with settings for a gate', () => {
     ['no such setting', [], { env: github, ...withFile({ environment: 'staging', format: 'json' }) }],
     ['no CI', [], { env: { RUNGATE_STRICT: 'true' } }],
     ['CI=false', [], { env: { CI: 'false', RUNGATE_STRICT: 'true' } }],
-  ])('does not warn: %s', async (_name, argv, world) => {
-    const { code, err } = await on.with(world)(...trigger, ...argv);
+  ])('does not warn: %s', async (_name, argv, settings) => {
+    const { code, err } = await on.with(settings)(...trigger, ...argv);
     expect(code).toBe(0);
     expect(err).not.toMatch(/warning/);
   });
