@@ -29,7 +29,7 @@ export const settingsTable: Table = {
   tags: {
     type: textList,
     about:
-      'Run the processes with these tags, unless a process is set. The contract does not say whether a process must have one of them or all.',
+      'Run the processes with these tags, unless a process is set; the contract does not say whether one or all must match.',
   },
   environment: { type: text, about: "The key of the environment; by default the project's own." },
   strict: { type: flag, about: 'Fail on a cancelled run, too. Recommended for every pipeline.' },
