@@ -36,7 +36,7 @@ export function parseHeaderLines(
       ended = pairs.length > 0;
       continue;
     }
-    // The body follows the blank line.
+    // Ignore the body after the blank line.
     if (ended) continue;
     const last = pairs.at(-1);
     const match = headerLine.exec(last === undefined ? line.trimStart() : line);

@@ -29,7 +29,7 @@ function rejectBoth(one: string, other: string, hint: string): never {
   throw new UsageError(`${one} and ${other} exclude each other`, { hint });
 }
 
-/** @throws UsageError unless the flags give the headers in exactly one way, and the body in at most one */
+/** @throws UsageError unless the options give the headers in exactly one way, and the body in at most one */
 function checkSources(flags: DeliveryFlags): void {
   const { timestamp, signature, headersFile, requestFile, bodyFile } = flags;
   const byFlag = timestamp !== undefined || signature !== undefined;
@@ -151,8 +151,8 @@ function parseHeadersFile(bytes: Uint8Array): HeaderPairs {
 }
 
 /**
- * Returns the delivery that the flags describe. Reads its headers at once, but its body only on demand.
- * @throws UsageError when the flags do not describe exactly one delivery, or when its headers cannot be read
+ * Returns the delivery that the options describe. Reads its headers at once, but its body only on demand.
+ * @throws UsageError when the options do not describe exactly one delivery, or when its headers cannot be read
  */
 export async function deliveryOf(
   { io, settings }: Context,

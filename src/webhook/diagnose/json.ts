@@ -1,7 +1,7 @@
 import { strictText } from './body.ts';
 import type { CauseId, Step } from './causes.ts';
 
-/** More than any event has. */
+/** The limit for nesting; no event is that deep. */
 const maxDepth = 500;
 
 const tokens = /[{}[\],:]|"[^"\\]*(?:\\.[^"\\]*)*"|[^\s{}[\],:"]+/gs;

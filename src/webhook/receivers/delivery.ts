@@ -55,7 +55,7 @@ function parse(bytes: Uint8Array, { ageSeconds }: Verified): unknown {
   }
 }
 
-/** Verifies the body that an adapter has read. */
+/** Verifies the body that a receiver has read. */
 export async function deliver(
   verify: (options: VerifyOptions) => Promise<Verified>,
   headers: HeadersInput,
