@@ -135,7 +135,7 @@ function* withSpellings(json: string, by: readonly CauseId[], maxCauses: number)
   }
 }
 
-function* reserialised(bare: string, maxCauses: number): Generator<Step<string>> {
+function* jsonVariants(bare: string, maxCauses: number): Generator<Step<string>> {
   const json = tokensOf(bare);
   // A single token has no layout.
   if (json === null || json.length < 2) return;
@@ -157,7 +157,7 @@ export function* jsonSteps(body: Uint8Array, maxCauses = 3): Generator<Step<Uint
   // White space around the JSON is a separate mistake, or none.
   const start = text.indexOf(bare);
   const [lead, tail] = [text.slice(0, start), text.slice(start + bare.length)];
-  for (const { value, by } of reserialised(bare, maxCauses)) {
+  for (const { value, by } of jsonVariants(bare, maxCauses)) {
     yield { value: Buffer.from(`${lead}${value}${tail}`), by };
   }
 }

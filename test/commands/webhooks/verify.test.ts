@@ -416,7 +416,11 @@ describe('webhooks verify, with exit code 64 and a hint,', () => {
     ['only a signature', ['--signature', sign(body)], /add --timestamp <t>/],
     ['--timestamp and --headers-file', [...signed, '--headers-file', 'h'], /exclude each other/],
     ['--timestamp and --request-file', [...signed, '--request-file', 'r'], /exclude each other/],
-    ['--headers-file and --request-file', ['--headers-file', 'h', '--request-file', 'r'], /exclude each other/],
+    [
+      '--headers-file and --request-file',
+      ['--headers-file', 'h', '--request-file', 'r'],
+      /exclude each other/,
+    ],
     ['--body-file and --request-file', ['--body-file', 'b', '--request-file', 'r'], /contains its body/],
     ['everything on standard input', ['--headers-file', '-'], /both come from standard input/],
     ['a missing body file', [...signed, '--body-file', 'gone'], /cannot read gone: no such file/],
