@@ -31,14 +31,14 @@ const report = ({ out }: Ended) => JSON.parse(out) as Report;
 const allFailing = ['failed', 'blocked', 'cancelled', 'timeout', 'refused', 'down'];
 /** For each wrong step, the scenarios in which it is wrong, and the hint. */
 const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
-  'always-red': { in: ['passed'], hint: /could not be started/ },
+  'always-red': { in: ['passed'], hint: /rejected its arguments/ },
   background: { in: allFailing, hint: /in the background/ },
   'background-wait-for-all': { in: allFailing, hint: /in the background/ },
-  'case-lets-blocked-pass': { in: ['blocked'], hint: /exit code \d pass/ },
+  'case-lets-blocked-pass': { in: ['blocked'], hint: /ignores the gate's exit code \d/ },
   'continue-on-error': { in: allFailing, hint: /continues on errors/ },
-  'gate-skipped': { in: ['passed', ...allFailing], hint: /never asked/ },
-  'if-not-then-echo': { in: allFailing, hint: /if takes the exit code/ },
-  'ignored-exit-code': { in: allFailing, hint: /what comes after the gate/ },
+  'gate-skipped': { in: ['passed', ...allFailing], hint: /without starting a run/ },
+  'if-not-then-echo': { in: allFailing, hint: /if hides the exit code/ },
+  'ignored-exit-code': { in: allFailing, hint: /a command after the gate/ },
   'local-assignment': { in: allFailing, hint: /local, export/ },
   'options-on-the-next-line': {
     in: ['failed', 'blocked', 'cancelled', 'timeout'],
@@ -46,37 +46,37 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   },
   'or-true': { in: allFailing, hint: /\|\| after the gate/ },
   'policy-lets-failures-pass': { in: ['failed'], hint: /--on option/ },
-  'retry-until-green': { in: allFailing, hint: /until the gate is green/ },
+  'retry-until-green': { in: allFailing, hint: /until the gate passes/ },
   'set-plus-e': { in: allFailing, hint: /after set \+e/ },
   'tee-without-pipefail': { in: allFailing, hint: /set -o pipefail/ },
   'trap-exits-with-zero': { in: allFailing, hint: /the trap ends the step/ },
-  'without-wait': { in: ['failed', 'blocked', 'timeout'], hint: /starts a run and does not wait/ },
+  'without-wait': { in: ['failed', 'blocked', 'timeout'], hint: /starts a run but does not wait/ },
   'without-wait-in-a-pipe': {
     in: ['failed', 'blocked', 'timeout', 'refused', 'down'],
-    hint: /starts a run and does not wait/,
+    hint: /starts a run but does not wait/,
   },
-  'options-without-wait': { in: ['passed'], hint: /options of a gate and does not wait/ },
-  'own-poll-without-verdict': { in: ['failed', 'blocked', 'timeout'], hint: /reads by itself/ },
+  'options-without-wait': { in: ['passed'], hint: /options of the gate but does not wait/ },
+  'own-poll-without-verdict': { in: ['failed', 'blocked', 'timeout'], hint: /the step itself reads/ },
   'waits-for-one-of-two': {
     in: ['failed', 'blocked', 'cancelled', 'timeout'],
-    hint: /does not wait for each/,
+    hint: /does not wait for all of them/,
   },
-  'status-for-wait': { in: ['failed', 'blocked', 'timeout'], hint: /run status ends with 0/ },
-  'turned-round': { in: ['passed', ...allFailing], hint: /! turns the exit code/ },
+  'status-for-wait': { in: ['failed', 'blocked', 'timeout'], hint: /run status exits with 0/ },
+  'turned-round': { in: ['passed', ...allFailing], hint: /! inverts the exit code/ },
   'process-substitution': { in: allFailing, hint: /<\(…\)/ },
   'command-substitution': { in: allFailing, hint: /inside another command/ },
   'own-address': { in: ['passed', ...allFailing], hint: /sets RUNGATE_API_URL/ },
-  'address-by-flag': { in: ['passed'], hint: /--api-url sends/ },
-  'another-run-after-red': { in: ['failed', 'blocked', 'cancelled'], hint: /another run after a red one/ },
+  'address-by-flag': { in: ['passed'], hint: /--api-url directs/ },
+  'another-run-after-red': { in: ['failed', 'blocked', 'cancelled'], hint: /another run after a failed one/ },
   'left-behind': {
     in: ['failed', 'blocked', 'timeout', 'refused', 'down'],
-    hint: /ended before what/,
+    hint: /ended before a process/,
   },
   'never-ends': { in: ['passed', ...allFailing], hint: /in a loop and did not end/ },
   'too-slow': { in: ['passed', ...allFailing], hint: /raise --time-limit/ },
-  'command-not-there': { in: ['passed'], hint: /command that is not there/ },
+  'command-not-there': { in: ['passed'], hint: /command that does not exist/ },
   'red-after-green': { in: ['passed'], hint: /something else in it fails/ },
-  'lost-in-a-function': { in: allFailing, hint: /lost on the way/ },
+  'lost-in-a-function': { in: allFailing, hint: /exit code is lost:/ },
 };
 
 /** The steps that do not end by themselves. */
@@ -84,7 +84,7 @@ const endless = ['retry-until-green', 'never-ends', 'too-slow'];
 
 /** Hints that are warnings or about settings; `test/commands/selftest/selftest.test.ts` tests them. */
 const testedElsewhere = [
-  /more than one run: is it/,
+  /more than one run: check/,
   /lets a cancelled run pass/,
   /add --strict$/,
   /^a setting lets/,
@@ -121,7 +121,7 @@ it('each hint is caused by a step in this test', () => {
   const patterns = [...Object.values(wrong).map(({ hint }) => hint), ...testedElsewhere];
   const [result] = scenarios.map((scenario) => ({ scenario }) as unknown as StepResult);
   const evidence = { text: '', policy: policyOf({}), result, results: [] } as unknown as Evidence;
-  const hints = causes.map(({ says }) => (typeof says === 'string' ? says : says(evidence)));
+  const hints = causes.map(({ hint }) => (typeof hint === 'string' ? hint : hint(evidence)));
   expect(hints.filter((hint) => !patterns.some((pattern) => pattern.test(hint)))).toEqual([]);
 });
 

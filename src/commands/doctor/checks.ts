@@ -10,14 +10,14 @@ import { showProxy } from '../../transport/proxy.ts';
 import type { Sources } from '../config/sources.ts';
 import { notFound, type Probe } from './probes.ts';
 
-/** One thing that was looked at. `skip`: there was nothing to look at, or no way to. */
+/** The result of one check. `skip`: the check did not apply or was not possible. */
 export interface Check {
   name: string;
   status: 'ok' | 'warn' | 'fail' | 'skip';
-  /** What was seen, never with a secret in it. */
+  /** The finding. It never contains a secret. */
   detail: string;
   remedy: string | null;
-  /** The exit code that this asks for; 0 but for `fail`. */
+  /** The exit code for `fail`; otherwise 0. */
   exitCode: number;
 }
 
@@ -30,7 +30,7 @@ export function check(
   return { name, status, detail, remedy, exitCode: 0 };
 }
 
-/** A failed check from the error that showed it. */
+/** Returns a failed check for an error. */
 export function failed(name: string, error: RungateError): Check {
   const { message, hint } = reportError(error);
   return { name, status: 'fail', detail: message, remedy: hint, exitCode: exitCodeOf(error) };
@@ -38,7 +38,7 @@ export function failed(name: string, error: RungateError): Check {
 
 const secrets: readonly string[] = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'];
 
-/** Which settings there are and where they came from. */
+/** Lists the settings and where they came from. */
 export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 'unreadable'>): Check {
   if (unreadable !== null) return { ...failed('settings', unreadable), status: 'warn', exitCode: 0 };
   const given = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
@@ -46,12 +46,12 @@ export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 
     const text = secrets.includes(name) ? 'set' : excerpt(JSON.stringify(value) ?? '', 80);
     return `${name} ${text} (${detail === undefined ? origin : `${origin}: ${detail}`})`;
   });
-  return check('settings', 'ok', shown.length === 0 ? 'none but the defaults' : shown.join('; '));
+  return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));
 }
 
-const words = { apiKey: 'API key', token: 'bearer token' } as const;
+const nouns = { apiKey: 'API key', token: 'bearer token' } as const;
 
-/** Which credentials are used and where each comes from; and which of the profile's are not used, and why. */
+/** Lists the credentials in use and their sources, and the profile's unused credentials with the reason. */
 export function checkCredentials(
   settings: Settings,
   { profile, profilesFile, kept, withheld }: Pick<Sources, 'profile' | 'profilesFile' | 'kept' | 'withheld'>,
@@ -60,25 +60,25 @@ export function checkCredentials(
   const used = sentNames.flatMap((name) => {
     const { origin, detail } = settings[name] ?? {};
     if (origin === undefined) return [];
-    return `${words[name]} from ${origin === 'profile' ? `${own} (${profilesFile})` : detail}`;
+    return `${nouns[name]} from ${origin === 'profile' ? `${own} (${profilesFile})` : detail}`;
   });
   const unused = sentNames.flatMap((name) => {
     const other = withheld.find((one) => one.name === name);
     if (other !== undefined)
-      return `the ${words[name]} of ${own} is not used: it was given for ${other.origin}`;
+      return `the ${nouns[name]} of ${own} is not used: it was saved for ${other.origin}`;
     if (!kept.includes(name) || settings[name]?.origin === 'profile') return [];
-    return `the ${words[name]} of ${own} is not used: ${settings[name]?.detail} comes first`;
+    return `the ${nouns[name]} of ${own} is not used: ${settings[name]?.detail} takes precedence`;
   });
   const detail = excerpt([...used, ...unused].join('; '), 800);
   if (used.length === 0) {
     const remedy =
-      'set RUNGATE_API_KEY (for runs) or RUNGATE_TOKEN (for all else), or keep one: rungate login';
+      'set RUNGATE_API_KEY (for runs) or RUNGATE_TOKEN (for everything else), or save one with rungate login';
     return check('credentials', 'warn', detail === '' ? 'none set' : detail, remedy);
   }
   return check('credentials', 'ok', detail);
 }
 
-/** The proxies that the environment names, without what they may hold of a user and a password. */
+/** Lists the proxies in the environment, without their user names and passwords. */
 export function checkProxy(environment: Readonly<Record<string, string | undefined>>): Check {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'NO_PROXY', 'no_proxy'];
   const given = names.filter((name) => (environment[name] ?? '').trim() !== '');
@@ -87,34 +87,34 @@ export function checkProxy(environment: Readonly<Record<string, string | undefin
   return check('proxy', 'ok', excerpt(shown.join('; '), 300));
 }
 
-/** Beyond this, dates in `Retry-After` and the age of webhooks go wrong. */
+/** A larger difference breaks dates in `Retry-After` and the age check of deliveries. In milliseconds. */
 const skewMs = 60_000;
 
-/** How far our clock is from the service's, as the date of its response says; a date has whole seconds. */
+/** Compares this machine's clock with the `Date` header of a response, which has a precision of one second. */
 export function checkClock(date: string | undefined, sentAt: number, receivedAt: number): Check {
   const theirs = date === undefined ? Number.NaN : Date.parse(date);
-  if (Number.isNaN(theirs)) return check('clock', 'skip', 'the service says no date');
+  if (Number.isNaN(theirs)) return check('clock', 'skip', 'the responses have no Date header');
   const off = theirs - (sentAt + receivedAt) / 2;
-  const away = formatDuration(Math.abs(off));
-  if (Math.abs(off) <= skewMs) return check('clock', 'ok', `within ${away} of the service's`);
-  const detail = `${away} ${off > 0 ? 'behind' : 'ahead of'} the service's`;
-  return check('clock', 'warn', detail, 'set this machine to the right time (NTP)');
+  const difference = formatDuration(Math.abs(off));
+  if (Math.abs(off) <= skewMs) return check('clock', 'ok', `within ${difference} of the service's clock`);
+  const detail = `${difference} ${off > 0 ? 'behind' : 'ahead of'} the service's clock`;
+  return check('clock', 'warn', detail, "correct this machine's clock, for example with NTP");
 }
 
-/** The rate limits in the headers of the responses; of several, the last. */
-export function checkLimits(replies: readonly Readonly<Record<string, string>>[]): Check {
-  const known = new Map(replies.flatMap((headers) => Object.entries(headers)));
+/** Lists the rate limits in the headers of the responses. A later response overrides an earlier one. */
+export function checkLimits(responses: readonly Readonly<Record<string, string>>[]): Check {
+  const known = new Map(responses.flatMap((headers) => Object.entries(headers)));
   const limits = [...known].filter(([name]) => /^(x-)?ratelimit(-|$)/.test(name) || name === 'retry-after');
   const detail = limits.map(([name, value]) => `${name}: ${value}`).join('; ');
   if (limits.length > 0) return check('limits', 'ok', excerpt(detail, 300));
   return check(
     'limits',
     'skip',
-    'the service tells of none; documented are 100 requests a minute, 60 reads, 20 creates',
+    'the responses have no rate limit headers; the documented limits per minute are 100 requests, 60 reads and 20 creates',
   );
 }
 
-/** What was detected of the CI, and from which variables. */
+/** Lists the facts detected about the CI, and the variables they come from. */
 export function checkCi(ci: CiContext): Check {
   const { provider, repository, ref, commitSha: commit, runId: run, job, attempt, variables } = ci;
   const facts = Object.entries({ repository, ref, commit, run, job, attempt })
@@ -125,14 +125,14 @@ export function checkCi(ci: CiContext): Check {
   return check('ci', 'ok', `${provider ?? 'none'}${known}${from}`);
 }
 
-/** What a probe came to. */
-export type ProbeResult = { reply: Exchange } | { error: unknown };
+/** The result of a probe. */
+export type ProbeResult = { response: Exchange } | { error: unknown };
 
-/** The credential that a probe uses, as a noun. */
+/** Returns the kind of credential that a probe uses, as a noun. */
 function credentialOf({ endpoint }: Probe, { apiKey, token, auth }: Settings): string {
   const values = { apiKey: apiKey?.value, token: token?.value, auth: auth?.value };
   if (endpoint.auth === 'either' && !apiKey && !token) return 'credential';
-  return kindFor(endpoint.auth, values) === 'key' ? words.apiKey : words.token;
+  return kindFor(endpoint.auth, values) === 'key' ? nouns.apiKey : nouns.token;
 }
 
 export function checkArea(probe: Probe, result: ProbeResult, settings: Settings): Check {
@@ -140,10 +140,11 @@ export function checkArea(probe: Probe, result: ProbeResult, settings: Settings)
   const credential = credentialOf(probe, settings);
   const error = 'error' in result ? result.error : null;
   const found = notFound(probe, error);
-  if (error === null || found === 'accepted') return check(name, 'ok', `the ${credential} is accepted`);
+  if (error === null || found === 'accepted')
+    return check(name, 'ok', `the service accepts the ${credential}`);
   if (error instanceof CredentialError)
     return check(name, 'skip', `no ${credential} is set`, error.hint ?? null);
   if (!(error instanceof RungateError)) throw error;
-  // The status of a missing run, and not in the words of the service: it may be another server that answers.
+  // A 404 without the service's error format may come from another server.
   return found === 'unclear' ? { ...failed(name, error), status: 'warn', exitCode: 0 } : failed(name, error);
 }

@@ -24,7 +24,7 @@ import {
 import { probes, sendProbe } from './probes.ts';
 import { checkVariables } from './unread-variables.ts';
 
-/** Each step goes on from the one before; what cannot be looked at any more is left out. */
+/** Runs the checks in order. A failure ends the sequence if later checks depend on it. */
 async function* examine(context: Context): AsyncGenerator<Check> {
   const { io, settings, sources } = context;
   yield check('version', 'ok', `rungate ${version}`);
@@ -56,8 +56,8 @@ async function* examine(context: Context): AsyncGenerator<Check> {
     const began = io.clock.monotonic();
     let result: ProbeResult;
     try {
-      // One try each: a doctor tells what is, and a limit is no reason to wait here.
-      result = { reply: await sendProbe(caller, probe) };
+      // A single attempt: doctor reports the current state, and does not wait for a rate limit.
+      result = { response: await sendProbe(caller, probe) };
     } catch (error) {
       result = { error };
     }
@@ -65,24 +65,24 @@ async function* examine(context: Context): AsyncGenerator<Check> {
       yield failed(result.error.fault === 'tls' ? 'tls' : 'connection', result.error);
       return;
     }
-    if (!answered && ('reply' in result || result.error instanceof HttpError)) {
+    if (!answered && ('response' in result || result.error instanceof HttpError)) {
       answered = true;
       yield reached(url, io.clock.monotonic() - began);
     }
-    if ('reply' in result) {
-      if (headers.length === 0) yield checkClock(result.reply.headers.date, sentAt, io.clock.now());
-      headers.push(result.reply.headers);
+    if ('response' in result) {
+      if (headers.length === 0) yield checkClock(result.response.headers.date, sentAt, io.clock.now());
+      headers.push(result.response.headers);
     }
     yield checkArea(probe, result, settings);
   }
   if (answered) yield checkLimits(headers);
-  else yield check('connection', 'skip', 'not tried: without a credential nothing is sent');
+  else yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
 }
 
 function reached(url: URL, ms: number): Check {
   const how =
-    url.protocol === 'https:' ? 'TLS connection and certificate are good' : 'plain HTTP, without TLS';
-  return check('connection', 'ok', `${url.origin} answers in ${Math.round(ms)} ms; ${how}`);
+    url.protocol === 'https:' ? 'TLS connection and certificate are valid' : 'plain HTTP, without TLS';
+  return check('connection', 'ok', `${url.origin} responded in ${Math.round(ms)} ms; ${how}`);
 }
 
 async function checkDns(hostname: string, setting: string): Promise<Check> {
@@ -92,10 +92,10 @@ async function checkDns(hostname: string, setting: string): Promise<Check> {
     const addresses = found.map(({ address }) => address).join(', ');
     return check('dns', 'ok', excerpt(`${host} is ${addresses}`, 200));
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'no answer';
-    // Behind a proxy, the proxy looks the name up: this is a warning, and the connection decides.
-    const hint = `check the host in ${setting}; behind a proxy this may be as it should`;
-    return check('dns', 'warn', `${host} has no address here (${code})`, hint);
+    const code = (error as NodeJS.ErrnoException).code ?? 'no response';
+    // Only a warning: behind a proxy, the proxy resolves the name. The connection check decides.
+    const hint = `check the host in ${setting}; behind a proxy, you can ignore this`;
+    return check('dns', 'warn', `${host} could not be resolved (${code})`, hint);
   }
 }
 
@@ -106,10 +106,10 @@ const marks = {
   skip: ['dim', '-'],
 } as const satisfies Record<Check['status'], readonly [Tone, string]>;
 
-/** `rungate doctor`: what works, step by step; exits 0, or with the code of the first thing wrong. */
+/** `rungate doctor`: prints the checks. Returns 0, or the exit code of the first failed check. */
 export async function doctorCommand(context: Context): Promise<number> {
   const { io, output } = context;
-  // As for all that is said: a terminal's lines break at words, a log's not at all.
+  // As in all output, lines break at words on a terminal, and not at all in a log.
   const columns = io.out.isTTY ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const json = output.format === 'json' || output.format === 'ndjson';
   const checks: Check[] = [];
@@ -117,11 +117,11 @@ export async function doctorCommand(context: Context): Promise<number> {
     checks.push(one);
     if (json) continue;
     const [tone, mark] = marks[one.status];
-    const say = (text: string, indent: string) =>
+    const print = (text: string, indent: string) =>
       output.result(`${wrapWords(text, columns, indent).join('\n')}\n`);
-    await say(`${output.paint(tone, mark)} ${one.name}: ${output.excerpt(one.detail, 1000)}`, '    ');
+    await print(`${output.paint(tone, mark)} ${one.name}: ${output.excerpt(one.detail, 1000)}`, '    ');
     if (one.remedy !== null && one.status !== 'ok')
-      await say(`    → ${output.excerpt(one.remedy, 400)}`, '      ');
+      await print(`    → ${output.excerpt(one.remedy, 400)}`, '      ');
   }
   const exitCode = checks.find((one) => one.status === 'fail')?.exitCode ?? exitCodes.ok;
   if (json)

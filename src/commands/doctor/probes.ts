@@ -13,7 +13,7 @@ export interface Probe {
   name: string;
   endpoint: Endpoint;
   input: CallerInput;
-  /** The credential is right also when this status comes: what was asked for is not there. */
+  /** Another status code that shows a valid credential: the requested object does not exist. */
   also?: number;
 }
 
@@ -33,7 +33,7 @@ export const probes: readonly Probe[] = [
   },
   {
     area: 'webhooks',
-    // A page that is not the service's would pass for event types, whose shape the contract does not show.
+    // Not the event types: the contract does not define their shape, so another server's page would pass for them.
     name: 'webhooks.list',
     endpoint: webhooks['webhooks.list'],
     input: { params: {}, query: { page: 1, pageSize: 1 } },
@@ -43,19 +43,19 @@ export const probes: readonly Probe[] = [
 
 /**
  * Sends a probe, in one attempt.
- * @throws whatever is wrong with the response: also that it is nothing or null, which may pass for an empty list
+ * @throws the error for an invalid response, including one that is empty or null, which may pass for an empty list
  */
 export async function sendProbe(caller: Caller, { name, endpoint, input }: Probe): Promise<Exchange> {
-  const reply = await caller.exchange(name, endpoint, input, { attempts: 1 });
-  if (reply.value !== undefined && reply.value !== null) return reply;
-  const received = reply.value === null ? 'null' : 'nothing';
-  const hint = 'check the address: what answers there may not be the service';
-  throw mismatchError(reply.request, { field: '', expected: 'an object or an array', received, hint });
+  const response = await caller.exchange(name, endpoint, input, { attempts: 1 });
+  if (response.value !== undefined && response.value !== null) return response;
+  const received = response.value === null ? 'null' : 'nothing';
+  const hint = 'check the URL: another server may be responding there';
+  throw mismatchError(response.request, { field: '', expected: 'an object or an array', received, hint });
 }
 
 /**
- * What an error says about the credential: `accepted` if the service itself did not find what was asked for, `unclear`
- * if the same status came from what may be another server; null for any other error.
+ * Tells what an error says about the credential: `accepted` if the service itself did not find the object, `unclear` if
+ * the 404 may come from another server, null for any other error.
  */
 export function notFound({ also }: Probe, error: unknown): 'accepted' | 'unclear' | null {
   if (!(error instanceof HttpError) || error.status !== also) return null;

@@ -8,7 +8,7 @@ import { type Check, check } from './checks.ts';
 
 const prefix = 'RUNGATE_';
 
-const read = [
+const readNames = [
   ...settingVariables,
   'RUNGATE_CONFIG',
   'RUNGATE_CONFIG_DIR',
@@ -18,8 +18,8 @@ const read = [
 
 const outputs = 'gate exitCode verdict failed blocked runId appUrl state idempotencyKey'.split(' ');
 
-/** What rungate, its pipelines and its reports set for others to read. */
-const set = [...outputs.map(variableOf), 'RUNGATE_SELFTEST', 'RUNGATE_PACKAGE', 'RUNGATE_ARGS'];
+/** Variables that rungate, its pipelines and its reports set for others to read. */
+const setNames = [...outputs.map(variableOf), 'RUNGATE_SELFTEST', 'RUNGATE_PACKAGE', 'RUNGATE_ARGS'];
 
 function remedyFor(name: string): string {
   const rest = name.slice(prefix.length);
@@ -28,20 +28,20 @@ function remedyFor(name: string): string {
   if (setting !== undefined) {
     const option = setting === 'tags' ? '--tag' : `--${kebab(setting)}`;
     const written = setting.includes('.') ? '' : `${option}, or `;
-    return `for ${sanitize(name)}, use ${written}the setting ${setting} in .rungate.json or rungate config set`;
+    return `instead of ${sanitize(name)}, use ${written}the setting ${setting} in .rungate.json or rungate config set`;
   }
-  const parts = read.map((one) => one.slice(prefix.length));
+  const parts = readNames.map((one) => one.slice(prefix.length));
   const near = parts.find((part) => part.endsWith(`_${rest}`)) ?? nearest(rest, parts);
   return near === null
-    ? `unset ${sanitize(name)}, if it is meant for rungate`
+    ? `unset ${sanitize(name)} if it is meant for rungate`
     : `did you mean ${prefix}${near}?`;
 }
 
-/** The variables that look like rungate's and that nothing reads; null if there are none. */
+/** Lists the variables that start with RUNGATE_ and that nothing reads; null if there are none. */
 export function checkVariables(env: Readonly<Record<string, string | undefined>>): Check | null {
   // The pipeline for GitLab passes RUNGATE_TIMEOUT on as --timeout.
-  const own = env.RUNGATE_PACKAGE === undefined ? set : [...set, 'RUNGATE_TIMEOUT'];
-  const known = new Set([...read, ...own]);
+  const own = env.RUNGATE_PACKAGE === undefined ? setNames : [...setNames, 'RUNGATE_TIMEOUT'];
+  const known = new Set([...readNames, ...own]);
   const unread = Object.keys(env).filter(
     (name) => name.startsWith(prefix) && env[name] !== undefined && !known.has(name),
   );

@@ -9,19 +9,22 @@ import { expectations, scenarioNames } from './scenarios.ts';
 export function defineSelftest(command: Command, bind: Bind): void {
   command
     .description(
-      'Run a pipeline step once for each way its gate can end, each time against a mock of its own, and check that red turns it red and green turns it green. Exits 0 when all is right, 1 when not.',
+      'Run a pipeline step once for each way that its gate can end, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1.',
     )
-    .argument('<command...>', 'the step: a script, or bash -c "…"; it really runs, deployment and all')
+    .argument(
+      '<command...>',
+      'the step: a script, or bash -c "…"; it runs for real, including any deployment',
+    )
     .usage('[options] -- <command...>')
     .passThroughOptions()
     .optionsGroup('Options:')
     .option(
       '--cancelled <colour>',
-      `what a cancelled run should do: ${expectations.join(', ')} (default: red where the step is strict, else any)`,
+      `the expected result for a cancelled run: ${expectations.join(', ')} (default: red for a strict step, otherwise any)`,
     )
     .option('--scenario <name>', `${scenarioNames.join(', ')} (repeatable; default: all)`, collect)
-    .option('--time-limit <duration>', 'stop the step after this long, for each scenario (default 60s)')
-    .option('--parallel <n>', 'scenarios at a time (default 1)');
+    .option('--time-limit <duration>', 'stop the step after this time in each scenario (default 60s)')
+    .option('--parallel <n>', 'the number of scenarios to run at the same time (default 1)');
   examples(command, 'rungate selftest -- ./ci/gate.sh');
   completes(command, '--cancelled', expectations);
   completes(command, '--scenario', scenarioNames);

@@ -2,13 +2,13 @@ import { delimiter, join } from 'node:path';
 import type { Io } from '../../host/io.ts';
 import type { TemporaryFolder } from '../../host/paths.ts';
 
-/** Files that the CI reads after the step: what the step writes into them must not reach the real build. */
+/** Files that the CI reads after the step. The step gets copies, so that it cannot affect the real build. */
 const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_STATE', 'GITHUB_PATH'];
 
-/** Folders for temporary files: ours, so that no journal of a run on the mock is found by the real step. */
+/** Variables for temporary folders. The step gets its own, so that the real step finds no journal of a run on the mock. */
 const temporaryFolders = ['RUNNER_TEMP', 'AGENT_TEMPDIRECTORY', 'WORKSPACE_TMP', 'TEMP', 'TMP'];
 
-/** The user's own credentials and profile would clash with the mock's; the job's journal is of real runs alone. */
+/** The user's credentials and profile would conflict with those of the mock, and the job's journal is for real runs only. */
 const withheld = {
   RUNGATE_API_KEY_FILE: undefined,
   RUNGATE_TOKEN_FILE: undefined,
@@ -32,7 +32,7 @@ function readText(io: Pick<Io, 'readFile'>, path: string): string {
   }
 }
 
-/** What a step is run with: the real environment, less what it could harm, and the settings of a mock. */
+/** Returns the environment of a step: the real one with the settings of a mock, and without access to the real build. */
 export function stepEnvironment(
   io: Pick<Io, 'env' | 'readFile' | 'makeFolder'>,
   scenario: string,
@@ -49,13 +49,13 @@ export function stepEnvironment(
   const temporary = join(folder.path, scenario, 'tmp');
   io.makeFolder(temporary);
   for (const name of temporaryFolders) if (env[name] !== undefined) own[name] = temporary;
-  // CircleCI's: bash reads it before each step, and steps append to it.
+  // In CircleCI, bash reads this file before each step, and steps append to it.
   if (given('BASH_ENV'))
     own.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readText(io, env.BASH_ENV ?? ''));
   // Windows writes the name as `Path`.
   const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
   own[path] = given(path) ? `${shims}${delimiter}${env[path]}` : shims;
-  // The mock is on this machine: no proxy leads there.
+  // The mock runs on this machine, which a proxy cannot reach.
   own.NO_PROXY = [...['NO_PROXY', 'no_proxy'].filter(given).map((name) => env[name]), '127.0.0.1'].join(',');
   own.no_proxy = own.NO_PROXY;
   return { ...env, ...withheld, ...own, TMPDIR: temporary, ...settings, RUNGATE_SELFTEST: scenario };

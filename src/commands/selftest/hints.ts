@@ -4,21 +4,21 @@ import type { Setting } from '../../settings/names.ts';
 import type { StepResult } from './scenarios.ts';
 
 /**
- * How a step goes wrong: `never asked` created no run although the service accepts it, `asked again` created several, `lenient`
- * passes a cancelled run.
+ * The ways in which a step is wrong. `no run`: it created no run although the service was up. `several runs`: it created more
+ * than one. `lenient`: it passes a cancelled run.
  */
 export type Symptom =
-  | 'green for red'
-  | 'red for green'
-  | 'never asked'
-  | 'did not end'
-  | 'asked again'
+  | 'passes a failure'
+  | 'fails a pass'
+  | 'no run'
+  | 'timed out'
+  | 'several runs'
   | 'lenient';
 
-/** What the settings make of each verdict, and which of them. */
+/** The action that the settings give each verdict, with its source. */
 export type PolicySettings = Readonly<Record<Verdict, Setting<Action>>>;
 
-/** What is known of a step: its text without comments, its settings, and what it did in each scenario. */
+/** The evidence about a step: its text without comments, its settings, and its result in each scenario. */
 export interface Evidence {
   readonly text: string;
   readonly policy: PolicySettings;
@@ -27,47 +27,47 @@ export interface Evidence {
 }
 
 interface Cause {
-  /** Without any, `green for red` alone. */
+  /** The symptoms that it explains; by default only `passes a failure`. */
   readonly symptoms?: readonly Symptom[];
-  /** Seen in the step's text, where it must be. */
+  /** A pattern that the step's text must match. */
   readonly text?: RegExp;
-  /** Not the cause where this is in the text. */
+  /** A pattern in the step's text that rules the cause out. */
   readonly unless?: RegExp;
-  /** Seen in what the step did. */
+  /** A condition on what the step did. */
   readonly when?: (evidence: Evidence) => boolean;
-  readonly says: string | ((evidence: Evidence) => string);
+  readonly hint: string | ((evidence: Evidence) => string);
 }
 
-/** A call of the gate by any path, on one line: `npx rungate`, `bin/rungate.js`; no variable RUNGATE_…, no file. */
+/** Matches a call of rungate by any path: `npx rungate`, `bin/rungate.js`; not a variable RUNGATE_… or another file. */
 const gate = String.raw`\brungate(?:\.js)?(?=[\s"')]|$)`;
 const onLine = (before: string, after: string) => new RegExp(`${before}${gate}${after}`, 'm');
 const startsWithoutWait = /\brun\s+trigger\b/;
 const waits = /--wait\b|\brun\s+wait\b/;
-const lostOrUnasked = ['green for red', 'never asked'] as const;
+const losesRun = ['passes a failure', 'no run'] as const;
 
 function verdictOf({ scenario }: StepResult): Verdict {
   return scenario.service === 'up' ? (scenario.name as Verdict) : 'unobserved';
 }
 
-/** What the step's own words say about the verdict; undefined where they say nothing. */
-function ownAction({ text, result }: Evidence): string | undefined {
-  const said = new RegExp(`--on[ =]['"]?${verdictOf(result)}=(pass|warn|fail)`, 'g');
-  return [...text.matchAll(said)].at(-1)?.[1];
+/** Returns the action that the step's own options set for the verdict, or undefined. */
+function actionByOption({ text, result }: Evidence): string | undefined {
+  const pattern = new RegExp(`--on[ =]['"]?${verdictOf(result)}=(pass|warn|fail)`, 'g');
+  return [...text.matchAll(pattern)].at(-1)?.[1];
 }
 
-/** An option of the step lets the verdict pass. */
-function letBy(evidence: Evidence): boolean {
-  return ['warn', 'pass'].includes(ownAction(evidence) ?? '');
+/** Tells whether an option of the step lets the verdict pass. */
+function allowedByOption(evidence: Evidence): boolean {
+  return ['warn', 'pass'].includes(actionByOption(evidence) ?? '');
 }
 
-/** A setting lets the verdict pass, and the step's own words do not forbid it. */
-function letBySettings(evidence: Evidence): boolean {
+/** Tells whether a setting lets the verdict pass, and no option of the step overrides it. */
+function allowedBySettings(evidence: Evidence): boolean {
   const { value, origin } = evidence.policy[verdictOf(evidence.result)];
-  return value !== 'fail' && origin !== 'default' && ownAction(evidence) === undefined;
+  return value !== 'fail' && origin !== 'default' && actionByOption(evidence) === undefined;
 }
 
-/** In other scenarios red does get through: it is not the step as a whole. */
-function othersAreRed({ results, result }: Evidence): boolean {
+/** Tells whether the step fails correctly in another scenario, so that only some exit codes are lost. */
+function failsElsewhere({ results, result }: Evidence): boolean {
   return results.some(
     (one) =>
       one !== result &&
@@ -78,237 +78,237 @@ function othersAreRed({ results, result }: Evidence): boolean {
   );
 }
 
-/** No run, in no scenario, though the service was there. */
-function neverAsked({ results }: Evidence): boolean {
+/** Tells whether the step created no run in any scenario in which the service was up. */
+function createsNoRun({ results }: Evidence): boolean {
   return results.every(({ scenario, runsCreated }) => scenario.service !== 'up' || runsCreated === 0);
 }
 
-/** The scenarios that show whether a step waits: in `timeout` no run ends, and a gate that is left behind may have waited. */
-function thatEnd(results: readonly StepResult[]): readonly StepResult[] {
+/** Returns the scenarios that show whether a step waits. In `timeout` no run ends, and a gate still running may be waiting. */
+function endedResults(results: readonly StepResult[]): readonly StepResult[] {
   return results.filter(
     ({ scenario, stopped, leftBehind }) =>
       scenario.service === 'up' && scenario.name !== 'timeout' && !stopped && !leftBehind,
   );
 }
 
-/** The step starts runs and never reads how one ends. */
+/** Tells whether the step starts runs and never reads the end of one. */
 function startsOnly({ text, results }: Evidence): boolean {
-  const ended = thatEnd(results);
+  const ended = endedResults(results);
   if (ended.length > 0) return ended.every((one) => one.runsCreated > 0 && one.endsRead === 0);
   return startsWithoutWait.test(text) && !waits.test(text);
 }
 
-/** The step starts several runs and reads how some of them end. */
+/** Tells whether the step starts several runs and reads the end of only some. */
 function waitsForSome({ results }: Evidence): boolean {
-  return thatEnd(results).some((one) => one.endsRead > 0 && one.endsRead < one.runsCreated);
+  return endedResults(results).some((one) => one.endsRead > 0 && one.endsRead < one.runsCreated);
 }
 
-/** A scenario that should be red is green, and no policy says so: the exit code does not get through. */
-function losesRed(evidence: Evidence): boolean {
+/** Tells whether the step passes in a scenario that should fail, and no policy allows it: it loses the exit code. */
+function losesFailure(evidence: Evidence): boolean {
   return evidence.results.some((result) => {
     const own = { ...evidence, result };
     const isGreen = result.scenario.expected === 'red' && result.exitCode === 0;
-    return isGreen && !letBy(own) && !letBySettings(own);
+    return isGreen && !allowedByOption(own) && !allowedBySettings(own);
   });
 }
 
-/** Likely causes with their remedies; the first that fits is told. */
+/** Likely causes with their remedies, most specific first. The first match is used. */
 export const causes: readonly Cause[] = [
   {
-    symptoms: ['did not end'],
+    symptoms: ['timed out'],
     text: /\b(?:until|while)\b/,
-    says: 'the step tries again in a loop and did not end: let the gate wait (--timeout), and run it once',
+    hint: 'the step retries in a loop and did not end: let the gate wait (--timeout), and run it once',
   },
-  { symptoms: ['did not end'], says: 'the step did not end in time: if it needs longer, raise --time-limit' },
+  { symptoms: ['timed out'], hint: 'the step did not end in time: if it needs longer, raise --time-limit' },
   {
-    symptoms: ['never asked', 'red for green'],
+    symptoms: ['no run', 'fails a pass'],
     text: /--api-url\b/,
-    says: '--api-url sends the step to another service: leave it out and set RUNGATE_API_URL',
+    hint: '--api-url directs the step to another service: remove it and set RUNGATE_API_URL',
   },
   {
-    symptoms: ['green for red', 'never asked', 'red for green'],
+    symptoms: ['passes a failure', 'no run', 'fails a pass'],
     text: /\bRUNGATE_(?:API_URL|API_KEY|TOKEN)=/,
-    when: neverAsked,
-    says: 'the step sets RUNGATE_API_URL or a credential by itself: set them outside the step',
+    when: createsNoRun,
+    hint: 'the step itself sets RUNGATE_API_URL or a credential: set them outside the step',
   },
   {
     text: onLine('', String.raw`[^\n|;&]*\n[ \t]*--[a-z]`),
-    says: 'the options on the next line are not part of the command: join the lines, in YAML with ">-" instead of "|"',
+    hint: 'the options on the next line are not part of the command: join the lines, in YAML with ">-" instead of "|"',
   },
   {
     when: startsOnly,
-    says: 'the step starts a run and does not wait for its end: add --wait to run trigger, or gate with run wait',
+    hint: 'the step starts a run but does not wait for it: add --wait to run trigger, or use run wait',
   },
   {
-    symptoms: ['red for green'],
+    symptoms: ['fails a pass'],
     when: ({ result }) => result.output.includes('no effect without --wait'),
-    says: 'the step has options of a gate and does not wait for the run: add --wait to run trigger',
+    hint: 'the step uses options of the gate but does not wait for the run: add --wait to run trigger',
   },
   {
-    when: letBy,
-    says: 'an --on option lets this verdict pass: take it out',
+    when: allowedByOption,
+    hint: 'an --on option lets this verdict pass: remove it',
   },
   {
-    when: letBySettings,
-    says: ({ policy, result }) => {
+    when: allowedBySettings,
+    hint: ({ policy, result }) => {
       const { origin, detail } = policy[verdictOf(result)];
       return `a setting lets this verdict pass (${detail ?? origin}): remove it from "on" there`;
     },
   },
   {
-    symptoms: ['green for red', 'asked again'],
+    symptoms: ['passes a failure', 'several runs'],
     when: waitsForSome,
-    says: 'the step starts several runs and does not wait for each: give run wait the id of every run',
+    hint: 'the step starts several runs but does not wait for all of them: pass the id of every run to run wait',
   },
   {
-    symptoms: ['green for red', 'asked again'],
+    symptoms: ['passes a failure', 'several runs'],
     text: onLine(String.raw`\b(?:until|while)\b[^\n]*`, ''),
-    says: 'the step tries again until the gate is green, and forgets the red run: run the gate once',
+    hint: 'the step retries until the gate passes, and ignores the failed run: run the gate once',
   },
   {
-    symptoms: ['green for red', 'asked again'],
+    symptoms: ['passes a failure', 'several runs'],
     when: ({ result }) => result.runsCreated > 1 && result.scenario.expected !== 'green',
-    says: 'the step starts another run after a red one: trigger once, and end with the code of that run',
+    hint: 'the step starts another run after a failed one: trigger once, and exit with the code of that run',
   },
   {
     text: onLine(
       '',
       String.raw`[^\n]*\|\|\s*(?:(?:/bin/)?true\b|:(?=\s|$|["';)])|(?:exit|return)\s+0\b|echo\b|printf\b)`,
     ),
-    says: '|| after the gate swallows its exit code: take it out; to clean up afterwards, use trap … EXIT',
+    hint: '|| after the gate hides its exit code: remove it; to clean up afterwards, use trap … EXIT',
   },
   {
     text: /continue-on-error|allow_failure|ignore[-_]errors?|failure[-_]ok/i,
-    says: 'a wrapper that continues on errors swallows the exit code: run the gate without it',
+    hint: 'a setting that continues on errors hides the exit code: run the gate without it',
   },
   {
     text: onLine('', String.raw`[^\n|;]*(?:\|\|[^\n|;]*)*(?<!\|)\|&?(?!\|)`),
     unless: /-\w*o\s+pipefail\b|PIPESTATUS|pipestatus/,
-    says: 'in a pipe the last command decides, not the gate: set -o pipefail (bash), or write to a file without a pipe',
+    hint: 'the exit code of a pipe is that of its last command, not of the gate: use set -o pipefail (bash), or write to a file without a pipe',
   },
   {
-    symptoms: lostOrUnasked,
+    symptoms: losesRun,
     text: onLine('', String.raw`[^\n;]*?(?<![>&<|])&(?![&>\d-])`),
     unless: /\bwait\s+["']?[$%]/,
-    says: 'the gate runs in the background (&), and nobody asks how it ended: take the & out, or wait "$pid"',
+    hint: 'the gate runs in the background (&), and its exit code is never read: remove the &, or add wait "$pid"',
   },
   {
-    symptoms: lostOrUnasked,
+    symptoms: losesRun,
     when: ({ result }) => result.leftBehind,
-    says: 'the step ended before what it had started: run the gate in the foreground, best with exec',
+    hint: 'the step ended before a process that it started: run the gate in the foreground, best with exec',
   },
   {
-    symptoms: lostOrUnasked,
-    when: neverAsked,
-    says: 'the step ended without a run: the gate was never asked, so its green means nothing',
+    symptoms: losesRun,
+    when: createsNoRun,
+    hint: 'the step ended without starting a run, so the gate tested nothing: check that the step calls rungate',
   },
   {
     text: onLine(String.raw`\bif\s+(?:!\s*)?[^\n;]*`, ''),
-    says: 'if takes the exit code of the gate for itself: end the red branch with exit 1, or use no if',
+    hint: 'if hides the exit code of the gate: end the failing branch with exit 1, or call the gate without if',
   },
   {
-    symptoms: ['green for red', 'red for green'],
+    symptoms: ['passes a failure', 'fails a pass'],
     text: onLine(String.raw`(?:^|[;&|({]|\bdo\b|\bthen\b)[ \t]*![ \t][^\n;|&]*`, ''),
-    says: '! turns the exit code of the gate round: take it out',
+    hint: '! inverts the exit code of the gate: remove it',
   },
   {
     text: /\btrap\s+(['"])[^\n]*\bexit\s+0\b[^\n]*\1\s[^\n]*\bEXIT\b/,
-    says: 'the trap ends the step with exit 0: leave exit out of the trap',
+    hint: 'the trap ends the step with exit 0: remove exit from the trap',
   },
   {
     text: onLine(String.raw`\b(?:local|export|declare|readonly|typeset)\b[^\n]*(?:\$\(|\x60)[^\n]*`, ''),
-    says: 'local, export and the like return 0 whatever $(…) did: assign in a line of its own',
+    hint: 'local, export and similar commands return 0 even if $(…) fails: assign the variable on a separate line',
   },
   {
     text: onLine(String.raw`(?:\b(?:echo|printf|test)\b[^\n;|&]*(?:\$\(|\x60)|<\()[^\n]*`, ''),
-    says: 'the exit code of $(…) or <(…) inside another command is lost: run the gate as a command of its own',
+    hint: 'the exit code of $(…) or <(…) inside another command is lost: run the gate as a separate command',
   },
   {
     text: /\brun\s+status\b/,
     unless: waits,
-    says: 'run status ends with 0 whatever the state: gate with run wait, or run trigger --wait',
+    hint: 'run status exits with 0 in every state: use run wait or run trigger --wait',
   },
   {
     text: startsWithoutWait,
     unless: waits,
-    says: 'the step reads by itself how the run ends: let rungate do it, with run trigger --wait or run wait',
+    hint: 'the step itself reads how the run ends: let rungate do it, with run trigger --wait or run wait',
   },
   {
-    when: othersAreRed,
-    says: ({ result }) =>
-      `the step lets the gate's exit code ${result.scenario.code} pass, and others not: end every branch with exit "$code"`,
+    when: failsElsewhere,
+    hint: ({ result }) =>
+      `the step ignores the gate's exit code ${result.scenario.code}, but not other codes: end every branch with exit "$code"`,
   },
   {
     text: /\bset\s+\+e\b|\bset\s+\+o\s+errexit\b/,
-    says: 'after set +e a red gate does not end the step: keep the code, and end with exit "$code"',
+    hint: 'after set +e, a failed gate does not end the step: save the exit code, and end with exit "$code"',
   },
   {
     text: onLine('', String.raw`[^\n;]*(?:;|\n)\s*\S`),
     unless: /\bset[ \t]+-[a-zA-Z]*e|\berrexit\b|\b[a-z]{0,2}sh[ \t]+-[a-zA-Z]*e/,
-    says: 'what comes after the gate decides how the step ends: begin with set -e, or call the gate last, with exec',
+    hint: 'a command after the gate decides the exit code: start with set -e, or call the gate last, with exec',
   },
   {
-    says: "the gate's exit code is lost on the way: call it last, with exec, or hand its code on with exit",
+    hint: "the gate's exit code is lost: call the gate last, with exec, or pass its code on with exit",
   },
   {
-    symptoms: ['red for green'],
+    symptoms: ['fails a pass'],
     when: ({ result }) => result.exitCode === 127 || result.exitCode === 126,
-    says: 'the step calls a command that is not there, or may not be run: see its output',
+    hint: 'the step calls a command that does not exist or is not executable: see its output',
   },
   {
-    symptoms: ['red for green'],
+    symptoms: ['fails a pass'],
     when: ({ result }) => result.exitCode === 64 || result.exitCode === 78,
-    says: 'rungate could not be started as the step calls it: see its output',
+    hint: 'rungate rejected its arguments or settings: see the output of the step',
   },
   {
-    symptoms: ['red for green'],
-    says: 'the step is red although the gate is green: something else in it fails, see its output',
+    symptoms: ['fails a pass'],
+    hint: 'the step fails although the gate passes: something else in it fails, see its output',
   },
-  { symptoms: ['asked again'], says: 'the step started more than one run: is it meant to?' },
+  { symptoms: ['several runs'], hint: 'the step started more than one run: check that this is intended' },
   {
     symptoms: ['lenient'],
-    when: letBy,
-    says: 'an --on option lets a cancelled run pass, which has tested nothing: take it out, and add --strict',
+    when: allowedByOption,
+    hint: 'an --on option lets a cancelled run pass, although it did not finish: remove it, and add --strict',
   },
   {
     symptoms: ['lenient'],
     text: /--no-strict\b/,
-    says: '--no-strict lets a cancelled run pass, which has tested nothing: write --strict',
+    hint: '--no-strict lets a cancelled run pass, although it did not finish: use --strict',
   },
   {
     symptoms: ['lenient'],
-    says: 'a cancelled run has tested nothing, and the step lets it pass: add --strict',
+    hint: 'the step lets a cancelled run pass, although it did not finish: add --strict',
   },
 ];
 
-/** Longer lines were not written by a person, and would take the patterns long. */
-const longestLine = 1000;
+/** Bounds the time that the patterns take. Lines that people write are shorter. */
+const maxLineLength = 1000;
 
-/** A shell script in a form to look for patterns in: continued lines joined, comments taken out. */
-export function plainScript(text: string): string {
+/** Prepares a shell script for the patterns: joins continued lines and removes comments. */
+export function normaliseScript(text: string): string {
   const lines = text.replace(/\\\r?\n/g, ' ').split(/\r?\n/);
   return lines
     .map((line) =>
       line
-        .slice(0, longestLine)
+        .slice(0, maxLineLength)
         .replace(/^#!/, '')
         .replace(/(?:^|[ \t])#(?:[ \t!].*)?$|^[ \t]*#.*$/, ''),
     )
     .join('\n');
 }
 
-/** Returns the likely cause of what went wrong in a scenario, with its remedy. */
+/** Returns the likely cause of a symptom, with its remedy. */
 export function hintFor(seen: Symptom, evidence: Evidence): string {
   const { text } = evidence;
-  // A step that loses other red codes needs more than --strict.
-  const symptom = seen === 'lenient' && losesRed(evidence) ? 'green for red' : seen;
+  // A step that loses other exit codes needs more than --strict.
+  const symptom = seen === 'lenient' && losesFailure(evidence) ? 'passes a failure' : seen;
   const found = causes.find(
     (cause) =>
-      (cause.symptoms ?? ['green for red']).includes(symptom) &&
+      (cause.symptoms ?? ['passes a failure']).includes(symptom) &&
       (cause.text?.test(text) ?? true) &&
       !cause.unless?.test(text) &&
       (cause.when?.(evidence) ?? true),
   );
-  const says = found?.says ?? 'see the output of the step';
-  return typeof says === 'string' ? says : says(evidence);
+  const hint = found?.hint ?? 'see the output of the step';
+  return typeof hint === 'string' ? hint : hint(evidence);
 }

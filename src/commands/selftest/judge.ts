@@ -2,17 +2,17 @@ import type { Action } from '../../gate/policy.ts';
 import { hintFor, type PolicySettings, type Symptom } from './hints.ts';
 import type { StepResult } from './scenarios.ts';
 
-/** What is made of one scenario. */
+/** The judgement of one scenario. */
 export interface Judgement {
   readonly result: StepResult;
   readonly ok: boolean;
-  /** What is wrong and what to do, or what to look at although it is not wrong. */
+  /** The cause and the remedy; for a scenario that is ok, a warning. */
   readonly hint: string | null;
 }
 
 /**
- * Whether a step fails on a cancelled run, as far as can be seen: its own words beat the settings, and among them `--on`
- * beats `--strict`. `bySettings` is what the settings make of a cancelled run.
+ * Tells whether a step seems to fail on a cancelled run. Its own options override the settings, and `--on` overrides
+ * `--strict`. `bySettings` is the action that the settings give a cancelled run.
  */
 export function looksStrict(text: string, bySettings: Action): boolean {
   const on = [...text.matchAll(/--on[ =]['"]?cancelled=(pass|warn|fail)/g)].at(-1)?.[1];
@@ -22,17 +22,17 @@ export function looksStrict(text: string, bySettings: Action): boolean {
 }
 
 function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult): Symptom | null {
-  if (stopped) return 'did not end';
+  if (stopped) return 'timed out';
   const green = exitCode === 0;
-  if (scenario.expected === 'red' && green) return 'green for red';
-  if (scenario.expected === 'green' && !green) return 'red for green';
-  // A green that nobody gave: only here does the service's answer say that the gate was asked.
-  if (scenario.name === 'passed' && runsCreated === 0) return 'never asked';
-  if (runsCreated > 1) return 'asked again';
+  if (scenario.expected === 'red' && green) return 'passes a failure';
+  if (scenario.expected === 'green' && !green) return 'fails a pass';
+  // Only here does a created run prove that the step called the gate.
+  if (scenario.name === 'passed' && runsCreated === 0) return 'no run';
+  if (runsCreated > 1) return 'several runs';
   return scenario.name === 'cancelled' && scenario.expected === 'any' && green ? 'lenient' : null;
 }
 
-/** Judges what a step did, from its text, its settings and all that it did. Pure. */
+/** Judges a step by its text, its settings and its results. Pure. */
 export function judge(
   text: string,
   policy: PolicySettings,
@@ -41,6 +41,6 @@ export function judge(
   return results.map((result) => {
     const symptom = symptomOf(result);
     const hint = symptom === null ? null : hintFor(symptom, { text, policy, result, results });
-    return { result, ok: symptom === null || symptom === 'asked again' || symptom === 'lenient', hint };
+    return { result, ok: symptom === null || symptom === 'several runs' || symptom === 'lenient', hint };
   });
 }

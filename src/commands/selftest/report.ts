@@ -4,7 +4,7 @@ import { excerpt } from '../../sanitize.ts';
 import type { Judgement } from './judge.ts';
 import type { StepResult } from './scenarios.ts';
 
-/** How many of the last lines of a step are shown where it is wrong. */
+/** The number of last lines shown of a step that is wrong. */
 const lastLines = 8;
 
 function got({ exitCode, stopped }: StepResult): string {
@@ -13,7 +13,7 @@ function got({ exitCode, stopped }: StepResult): string {
 
 function selftestTable(judgements: readonly Judgement[]): Table {
   return {
-    // The hint is on stderr as well.
+    // The hint is on standard error, too.
     optional: 1,
     head: ['SCENARIO', 'EXPECTED', 'EXIT', 'VERDICT', 'SECONDS', 'RUNS', 'HINT'],
     rows: judgements.map(({ result, ok, hint }) => {
@@ -25,7 +25,7 @@ function selftestTable(judgements: readonly Judgement[]): Table {
   };
 }
 
-/** The shape that `--json` prints: a promise to users. */
+/** Returns the report of `--json`, whose shape is a promise to users. */
 function selftestReport(judgements: readonly Judgement[]): object {
   return {
     schemaVersion: 1,
@@ -38,44 +38,48 @@ function selftestReport(judgements: readonly Judgement[]): object {
   };
 }
 
-/** The last lines that a step has printed, each harmless. */
+/** Returns the last lines that a step printed, sanitised. */
 function ending(text: string, lines: number): string[] {
   const printed = text.split(/\r\n|\n|\r/).filter((line) => line.trim() !== '');
   const left = printed.length - lines;
   const shown = printed.slice(-lines).map((line) => `  | ${excerpt(line, 300)}`);
-  return left > 0 ? [`  … ${left} lines before these`, ...shown] : shown;
+  return left > 0 ? [`  … ${left} earlier lines`, ...shown] : shown;
 }
 
-/** Says how a scenario went, as soon as it is over; with --verbose what the step has printed, too. */
-export async function tellStep(output: Output, result: StepResult): Promise<void> {
+/** Reports the end of a scenario, and with --verbose the output of the step. */
+export async function reportStep(output: Output, result: StepResult): Promise<void> {
   const { scenario, seconds } = result;
-  await output.note(`${scenario.name}: the step ended with ${got(result)} after ${seconds} s`);
+  await output.note(`${scenario.name}: the step exited with ${got(result)} after ${seconds} s`);
   if (!output.verbose) return;
   for (const line of ending(result.output, Number.POSITIVE_INFINITY)) await output.alert(line);
 }
 
-/** Returns what the scenarios show, and which kind of them was not run. */
+/** Summarises what the scenarios showed, and which kind was not run. */
 function conclusion(judgements: readonly Judgement[]): string {
   const run = new Set(judgements.map(({ result }) => result.scenario.expected));
   const colors = ['red', 'green'] as const;
-  const shown = colors.filter((color) => run.has(color)).map((color) => `${color} turns ${color}`);
+  const results = {
+    red: 'the step fails when the gate fails',
+    green: 'the step passes when the gate passes',
+  };
+  const shown = colors.filter((color) => run.has(color)).map((color) => results[color]);
   const missing = colors.filter((color) => !run.has(color)).map((color) => `no ${color} scenario was run`);
-  return [shown.join(' and '), ...missing].filter((part) => part !== '').join('; ');
+  return [...shown, ...missing].join('; ');
 }
 
-/** Prints the table or the JSON on stdout; on stderr, of what is wrong, why, and the last lines of the step. */
+/** Prints the table or the JSON on stdout. For wrong scenarios, prints the cause and the last lines of the step on stderr. */
 export async function printJudgements(output: Output, judgements: readonly Judgement[]): Promise<void> {
   await output.data(selftestReport(judgements), selftestTable(judgements));
-  let told: string | null = null;
+  let lastHint: string | null = null;
   for (const { result, ok, hint } of judgements) {
     if (ok && hint === null) continue;
     const { name, expected } = result.scenario;
     const [tone, mark] = ok ? (['warn', '!'] as const) : (['bad', '✗ WRONG:'] as const);
     await output.alert(
-      `${output.paint(tone, mark)} ${name}: expected ${expected}, the step ended with ${got(result)}`,
+      `${output.paint(tone, mark)} ${name}: expected ${expected}, the step exited with ${got(result)}`,
     );
-    if (hint !== null && hint !== told) await output.alert(`  ${output.paint('dim', '→')} ${hint}`);
-    told = hint;
+    if (hint !== null && hint !== lastHint) await output.alert(`  ${output.paint('dim', '→')} ${hint}`);
+    lastHint = hint;
     if (ok || output.verbose) continue;
     for (const line of ending(result.output, lastLines)) await output.alert(line);
   }

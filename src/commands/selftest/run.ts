@@ -8,11 +8,11 @@ import type { Settings } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
 import { writeShims } from './environment.ts';
-import { plainScript } from './hints.ts';
+import { normaliseScript } from './hints.ts';
 import { judge, looksStrict } from './judge.ts';
-import { printJudgements, tellStep } from './report.ts';
+import { printJudgements, reportStep } from './report.ts';
 import { expectations, type Scenario, type StepResult, scenarioNames, scenarios } from './scenarios.ts';
-import { runStep, type Stand } from './step.ts';
+import { runStep, type StepSetup } from './step.ts';
 
 export interface SelftestFlags {
   cancelled?: string;
@@ -26,22 +26,22 @@ const usualLimitMs = 60_000;
 function parallelism(text: string | undefined): number {
   const value = text === undefined ? 1 : /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (value >= 1) return value;
-  throw new UsageError(`--parallel: "${text}" is not a number of scenarios`, {
-    hint: 'write a whole number from 1 up',
+  throw new UsageError(`--parallel: "${text}" is not a whole number from 1 to 999`, {
+    hint: 'give the number of scenarios to run at the same time',
   });
 }
 
-/** More of a script than this is not looked at. */
+/** The part of a script that is read. */
 const scriptBytes = 64 * 1024;
 
-/** What the words of the command name, where it is a script; nothing where it is not a text. */
-async function readScript(io: Io, word: string): Promise<string> {
-  // What is no regular file could be read for ever.
-  if (word.startsWith('-') || /\s|^\/(?:dev|proc)\//.test(word)) return '';
+/** Returns the text of the script that an argument names, or an empty string. */
+async function readScript(io: Io, argument: string): Promise<string> {
+  // Reading a device might never end.
+  if (argument.startsWith('-') || /\s|^\/(?:dev|proc)\//.test(argument)) return '';
   const parts: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const part of io.streamFile(resolve(io.cwd, word))) {
+    for await (const part of io.streamFile(resolve(io.cwd, argument))) {
       parts.push(new Uint8Array(part));
       size += part.length;
       if (size >= scriptBytes) break;
@@ -53,15 +53,15 @@ async function readScript(io: Io, word: string): Promise<string> {
   return text.includes('\0') ? '' : text;
 }
 
-/** The text of the step, as far as it can be seen: its words, and the scripts that they name. */
+/** Returns the text of the step, as far as it is readable: its arguments and the scripts that they name. */
 async function stepText(io: Io, command: readonly string[]): Promise<string> {
-  const scripts = await Promise.all(command.map((word) => readScript(io, word)));
-  // The name of a script that can be read says nothing: it may be called or-true.sh.
-  const words = command.filter((_, index) => scripts[index] === '');
-  return plainScript([words.join(' '), ...scripts].join('\n'));
+  const scripts = await Promise.all(command.map((argument) => readScript(io, argument)));
+  // Leave out the names of scripts: they could match a pattern, as or-true.sh would.
+  const others = command.filter((_, index) => scripts[index] === '');
+  return normaliseScript([others.join(' '), ...scripts].join('\n'));
 }
 
-/** The scenarios that were asked for, in their usual order, with what is expected of this step. */
+/** Returns the requested scenarios, in their usual order, with the results expected of this step. */
 function chosen(flags: SelftestFlags, text: string, settings: Settings): Scenario[] {
   const names = flags.scenario?.map((name) => oneOf('--scenario', scenarioNames, name));
   const usual = looksStrict(text, policyOf(settings).cancelled.value) ? 'red' : 'any';
@@ -72,13 +72,13 @@ function chosen(flags: SelftestFlags, text: string, settings: Settings): Scenari
     .map((scenario) => (scenario.name === 'cancelled' ? { ...scenario, expected: cancelled } : scenario));
 }
 
-/** Runs the step in every scenario, so many at a time; the results are in the scenarios' order. */
+/** Runs the step in every scenario, up to `parallel` at a time. Returns the results in the order of the scenarios. */
 async function runAll(
-  stand: Omit<Stand, 'signal'>,
+  setup: Omit<StepSetup, 'signal'>,
   list: readonly Scenario[],
   parallel: number,
   stop: AbortController,
-  tell: (result: StepResult) => Promise<void>,
+  report: (result: StepResult) => Promise<void>,
 ): Promise<StepResult[]> {
   const { signal } = stop;
   const results: StepResult[] = [];
@@ -86,13 +86,13 @@ async function runAll(
   const work = async () => {
     for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
       const [index, scenario] = next;
-      const result = await runStep({ ...stand, signal }, scenario);
+      const result = await runStep({ ...setup, signal }, scenario);
       if (signal.aborted) return;
       results[index] = result;
-      await tell(result);
+      await report(result);
     }
   };
-  // Whatever goes wrong with one ends the others, and is only told when all have ended.
+  // An error stops the other scenarios, and is thrown once all have ended.
   const workers = Array.from({ length: Math.min(parallel, list.length) }, () =>
     work().catch((error) => stop.abort(error)),
   );
@@ -101,7 +101,7 @@ async function runAll(
   return results;
 }
 
-/** `rungate selftest -- <command…>`: 0 when the step is right, 1 when a scenario says that it is not. */
+/** `rungate selftest -- <command…>`: returns 0 if every scenario is as expected, or 1. */
 export async function selftestCommand(
   context: Context,
   command: readonly string[],
@@ -118,14 +118,14 @@ export async function selftestCommand(
   const folder = io.temporaryFolder();
   try {
     const shims = writeShims(folder, io.program);
-    const stand = { io, command, folder, shims, limitMs };
-    const ran = runAll(stand, list, parallel, stop, (result) => tellStep(output, result));
+    const setup = { io, command, folder, shims, limitMs };
+    const ran = runAll(setup, list, parallel, stop, (result) => reportStep(output, result));
     const results = await output.motion.during('running the step in each scenario', ran);
     const judgements = judge(text, policyOf(context.settings), results);
     await printJudgements(output, judgements);
     return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;
   } finally {
     unsubscribe();
-    if (!folder.remove()) await output.alert(`not all of ${folder.path} could be removed`);
+    if (!folder.remove()) await output.alert(`could not remove all of ${folder.path}`);
   }
 }

@@ -1,30 +1,30 @@
 import type { MockOptions } from '../../mock/options.ts';
 
-/** What the pipeline step should do: end with 0, with anything else, or as it likes. */
+/** The expected result of the step: exit code 0, any other exit code, or either. */
 export const expectations = ['green', 'red', 'any'] as const;
 export type Expectation = (typeof expectations)[number];
 
-/** A way for the gate to end. */
+/** A way in which the gate can end. */
 export interface Scenario {
   readonly name: string;
   readonly expected: Expectation;
-  /** What `rungate` itself exits with. */
+  /** The exit code of `rungate` itself. */
   readonly code: number;
   readonly outcome: NonNullable<MockOptions['outcome']>;
   readonly retryAfterSeconds: number;
-  /** `refused`: no credential works. `down`: nobody listens. */
+  /** `refused`: the service refuses every credential. `down`: nothing is listening. */
   readonly service: 'up' | 'refused' | 'down';
 }
 
-/** Polls that come quickly, so that a scenario takes no longer than the step itself. */
+/** Short intervals between polls, so that a scenario takes no longer than the step itself. */
 const soon = 0.05;
 /**
- * Longer than any deadline. A wait is never made shorter than the service asks, so one that would pass the deadline ends
- * the gate at once, as a timeout: whatever the step's --timeout, --max-attempts and --interval are.
+ * Longer than any deadline. The gate never polls earlier than the service asks, so it times out at once if the next poll
+ * would be after the deadline, whatever the step's --timeout, --max-attempts and --interval are.
  */
 const never = 1e9;
 
-/** Only the first run of a step goes wrong: who tries again until it is green is caught, too. */
+/** Only the first run of a step fails. This also catches steps that retry until the gate passes. */
 const usual = { expected: 'red', retryAfterSeconds: soon, service: 'up' } as const;
 
 export const scenarios = [
@@ -40,18 +40,18 @@ export const scenarios = [
 export type ScenarioName = (typeof scenarios)[number]['name'];
 export const scenarioNames: readonly ScenarioName[] = scenarios.map(({ name }) => name);
 
-/** What one run of the step came to. */
+/** The result of the step in one scenario. */
 export interface StepResult {
   readonly scenario: Scenario;
   readonly exitCode: number;
   readonly seconds: number;
   readonly runsCreated: number;
-  /** How many of those it has seen end. */
+  /** The number of these runs whose end the step has read. */
   readonly endsRead: number;
-  /** It had not ended within the time limit, and was stopped. */
+  /** The step exceeded the time limit and was stopped. */
   readonly stopped: boolean;
-  /** It had ended before what it had started. */
+  /** The step ended before a process that it had started. */
   readonly leftBehind: boolean;
-  /** The last of what it printed. */
+  /** The end of its output. */
   readonly output: string;
 }

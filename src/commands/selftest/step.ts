@@ -8,8 +8,8 @@ import { mockEnvironment } from '../mock/serve.ts';
 import { stepEnvironment } from './environment.ts';
 import type { Scenario, StepResult } from './scenarios.ts';
 
-/** What the step is run with in every scenario. */
-export interface Stand {
+/** The setup shared by all scenarios. */
+export interface StepSetup {
   readonly io: Io;
   readonly command: readonly string[];
   readonly folder: TemporaryFolder;
@@ -19,12 +19,12 @@ export interface Stand {
   readonly signal: AbortSignal;
 }
 
-/** A run lasts longer than the first look at it: whoever looks whether it is an old one sees that it is not. */
+/** Long enough that a run is still going at its first status read, which is how the gate recognises a new run. */
 const runMs = 400;
-/** Nobody listens there: it takes an administrator to. */
+/** A URL at which nothing is listening: the port needs root. */
 const nowhere = 'http://127.0.0.1:1';
-/** How much of the output is kept: the end of it. */
-const keptBytes = 64 * 1024;
+/** The size of the end of the output to keep. */
+const outputBytes = 64 * 1024;
 
 async function startScenario(io: Io, { outcome, retryAfterSeconds, service }: Scenario): Promise<Mock> {
   const mock = await startMock({ clock: io.clock, outcome, retryAfterSeconds, duration: runMs });
@@ -44,15 +44,15 @@ function notStarted(command: readonly string[], error: unknown): unknown {
     code === 'ENOENT'
       ? [
           'command not found',
-          'write: rungate selftest -- ./step.sh, or: rungate selftest -- bash -c "<the step>"',
+          'use rungate selftest -- ./step.sh, or rungate selftest -- bash -c "<the step>"',
         ]
-      : ['it is not executable', `run chmod +x ${name}, or name the shell: rungate selftest -- sh ${name}`];
+      : ['not executable', `run chmod +x ${name}, or use a shell: rungate selftest -- sh ${name}`];
   return new UsageError(`${name}: ${why}`, { hint, cause: error });
 }
 
-/** Runs the step once, against a mock that lives as long as that. */
-export async function runStep(stand: Stand, scenario: Scenario): Promise<StepResult> {
-  const { io, command, folder, shims, limitMs, signal } = stand;
+/** Runs the step once, against a new mock. */
+export async function runStep(setup: StepSetup, scenario: Scenario): Promise<StepResult> {
+  const { io, command, folder, shims, limitMs, signal } = setup;
   const mock = await startScenario(io, scenario);
   try {
     const settings = mockEnvironment(mock);
@@ -60,7 +60,7 @@ export async function runStep(stand: Stand, scenario: Scenario): Promise<StepRes
     const env = stepEnvironment(io, scenario.name, settings, folder, shims);
     let printed = Buffer.alloc(0);
     const onOutput = (bytes: Uint8Array) => {
-      printed = Buffer.concat([printed, bytes]).subarray(-keptBytes);
+      printed = Buffer.concat([printed, bytes]).subarray(-outputBytes);
     };
     const began = io.clock.monotonic();
     const ended = await io.runGroup(command, { env, limitMs, signal, onOutput });

@@ -27,7 +27,7 @@ async function examine(env: Record<string, string | undefined> = {}) {
 }
 
 describe('rungate doctor', () => {
-  it('says what works, step by step, and exits 0', async () => {
+  it('reports each check and exits with 0', async () => {
     const { code, report, of } = await examine();
     expect(code).toBe(0);
     expect(report).toMatchObject({ schemaVersion: 1, ok: true, exitCode: 0 });
@@ -55,7 +55,7 @@ describe('rungate doctor', () => {
     ['RUNGATE_URL', 'did you mean RUNGATE_API_URL?'],
     ['RUNGATE_WEBHOOK_SECRETS', 'did you mean RUNGATE_WEBHOOK_SECRET?'],
     ['RUNGATE_ZZZZ', 'unset RUNGATE_ZZZZ'],
-  ])('names a variable that rungate does not read: %s', async (name, remedy) => {
+  ])('warns about %s, which rungate does not read', async (name, remedy) => {
     const { code, report, of } = await examine({ [name]: 'a-value' });
     expect(code).toBe(0);
     expect(of('variables')).toMatchObject({ status: 'warn', detail: `rungate does not read ${name}` });
@@ -63,7 +63,7 @@ describe('rungate doctor', () => {
     expect(JSON.stringify(report)).not.toContain('a-value');
   });
 
-  it('does not name a variable that rungate, its pipelines or its reports set', async () => {
+  it('does not warn about variables that rungate, its pipelines or its reports set', async () => {
     const names = [
       'VERDICT',
       'RUN_ID',
@@ -78,21 +78,21 @@ describe('rungate doctor', () => {
     expect(of('variables')).toBeUndefined();
   });
 
-  it('says which credentials are used and where each comes from', async () => {
+  it('lists the credentials in use and their sources', async () => {
     const { of } = await examine();
     expect(of('credentials')).toMatchObject({
       status: 'ok',
       detail: 'API key from RUNGATE_API_KEY; bearer token from RUNGATE_TOKEN',
     });
-    expect(of('access: orders')?.detail).toBe('the bearer token is accepted');
+    expect(of('access: orders')?.detail).toBe('the service accepts the bearer token');
     const files = { '/run/key': on?.mock.apiKey ?? '' };
     const env = { RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: '/run/key', RUNGATE_TOKEN: undefined };
     const { out } = (await on?.with({ env, files })('doctor')) ?? { out: '' };
     expect(out).toMatch(/^✓ credentials: API key from RUNGATE_API_KEY_FILE$/m);
-    expect(out).toMatch(/^✓ access: orders: the API key is accepted$/m);
+    expect(out).toMatch(/^✓ access: orders: the service accepts the API key$/m);
   });
 
-  it('says which credential of the profile is not used, and why', async () => {
+  it('lists the unused credentials of the profile with the reason', async () => {
     on = await stage();
     const folder = mkdtempSync(join(tmpdir(), 'rungate-doctor-'));
     const path = join(folder, 'profiles.json');
@@ -103,7 +103,7 @@ describe('rungate doctor', () => {
     const env = { RUNGATE_CONFIG_DIR: folder, RUNGATE_TOKEN: undefined };
     const first = await on.with({ env })('doctor');
     expect(first.out).toMatch(
-      /✓ credentials: API key from RUNGATE_API_KEY; the API key of profile default is not used: RUNGATE_API_KEY comes first; the bearer token of profile default is not used: it was given for https:\/\/other\.example$/m,
+      /✓ credentials: API key from RUNGATE_API_KEY; the API key of profile default is not used: RUNGATE_API_KEY takes precedence; the bearer token of profile default is not used: it was saved for https:\/\/other\.example$/m,
     );
     const second = await on.with({ env: { ...env, RUNGATE_API_KEY: undefined } })('doctor');
     expect(second.out).toContain(
@@ -113,42 +113,45 @@ describe('rungate doctor', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('without any credential says how to give one, and exits 0', async () => {
+  it('suggests how to set a credential if there is none, and exits with 0', async () => {
     const { code, of } = await examine({ RUNGATE_TOKEN: undefined, RUNGATE_API_KEY: undefined });
     expect(code).toBe(0);
     expect(of('credentials')).toMatchObject({ status: 'warn', detail: 'none set' });
     expect(of('credentials')?.remedy).toContain('rungate login');
-    expect(of('connection')).toMatchObject({ status: 'skip', detail: expect.stringContaining('not tried') });
+    expect(of('connection')).toMatchObject({
+      status: 'skip',
+      detail: expect.stringContaining('not checked'),
+    });
     expect(of('limits')).toBeUndefined();
   });
 
-  it('does not take a 404 of another server for an accepted key', async () => {
+  it('does not take a 404 from another server as proof of a valid key', async () => {
     const { url } = await serve(({ response }) => response.writeHead(404).end('<html>nothing here</html>'));
     const { out } = await cli(['doctor'], { env: { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_key' } });
     expect(out).toMatch(/^! access: runs: .*404/m);
   });
 
-  it.each(['null', '{}'])('does not take %s with 200 for an accepted credential', async (text) => {
+  it.each(['null', '{}'])('does not take %s with 200 as proof of a valid credential', async (text) => {
     const { url } = await serve(({ response }) => json(response, 200, JSON.parse(text)));
     const env = { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'rg_key', RUNGATE_TOKEN: 'token-1' };
     const { code, out } = await cli(['doctor'], { env });
     expect(code).toBe(5);
-    expect(out).not.toContain('is accepted');
+    expect(out).not.toContain('the service accepts');
   });
 
-  it('changes nothing: reads alone go out', async () => {
+  it('sends only reads', async () => {
     await examine();
     expect(new Set(on?.mock.requests.map((request) => request.method))).toEqual(new Set(['GET']));
   });
 
-  it('is fit for a bug report: no secret in it', async () => {
+  it('prints no secret', async () => {
     const proxy = 'http://user:hunter2@proxy.example:3128';
     const { report } = await examine({ NO_PROXY: '*', HTTPS_PROXY: proxy });
     const text = JSON.stringify(report);
     for (const secret of [on?.mock.apiKey, on?.mock.token, 'hunter2']) expect(text).not.toContain(secret);
   });
 
-  it('a refused key is 6, with the remedy, and the other areas are looked at all the same', async () => {
+  it('exits with 6 and a remedy for a refused key, and still checks the other areas', async () => {
     const { code, of } = await examine({ RUNGATE_API_KEY: 'rg_wrong_key' });
     expect(code).toBe(6);
     expect(of('access: runs')).toMatchObject({
@@ -158,7 +161,7 @@ describe('rungate doctor', () => {
     expect(of('access: environments')).toMatchObject({ status: 'ok' });
   });
 
-  it('a login page in the place of the service is a failure of each area', async () => {
+  it('fails every area if a login page responds instead of the service', async () => {
     on = await stage();
     on.mock.faults.add({ kind: 'html-200', times: Number.POSITIVE_INFINITY });
     const { code, out } = await on.rungate('doctor', '--json');
@@ -167,7 +170,7 @@ describe('rungate doctor', () => {
     expect(areas.map(({ status }) => status)).toEqual(['fail', 'fail', 'fail', 'fail']);
   });
 
-  it('a credential that is not set is skipped, and said: a gate needs no bearer token', async () => {
+  it('skips the areas of a credential that is not set, since a gate needs no bearer token', async () => {
     const { code, of } = await examine({ RUNGATE_TOKEN: undefined });
     expect(code).toBe(0);
     expect(of('access: environments')).toMatchObject({
@@ -180,13 +183,13 @@ describe('rungate doctor', () => {
     [{ RUNGATE_API_URL: undefined }, 78, 'service'],
     [{ RUNGATE_API_URL: 'http://127.0.0.1:1' }, 7, 'connection'],
     [{ RUNGATE_API_URL: 'https://rungate-test.invalid' }, 7, 'connection'],
-  ] as const)('%j → %i', async (env, exit, name) => {
+  ] as const)('fails for %j with exit code %i', async (env, exit, name) => {
     const { code, of } = await examine(env);
     expect(code).toBe(exit);
     expect(of(name)).toMatchObject({ status: 'fail', remedy: expect.any(String) });
   });
 
-  it('says which CI it sees, and from which variables', async () => {
+  it('names the detected CI and the variables that identify it', async () => {
     const { of } = await examine({
       GITHUB_ACTIONS: 'true',
       GITHUB_REPOSITORY: 'acme/shop',
@@ -195,15 +198,15 @@ describe('rungate doctor', () => {
     expect(of('ci')?.detail).toMatch(/^github \(repository acme\/shop.*from .*GITHUB_REPOSITORY/);
   });
 
-  it('for a person: a line per step, marked', async () => {
+  it('prints one line with a mark per check', async () => {
     on = await stage();
     const { code, out } = await on.rungate('doctor');
     expect(code).toBe(0);
     expect(out).toMatch(/^✓ version: rungate \d/);
-    expect(out).toMatch(/^✓ access: runs: the API key is accepted$/m);
+    expect(out).toMatch(/^✓ access: runs: the service accepts the API key$/m);
   });
 
-  it('on a terminal breaks at words, and what goes on stands below its mark', async () => {
+  it('breaks lines at words on a terminal, and indents the continuation', async () => {
     const { out } = await cli(['doctor'], { isTTY: true, env: { NO_COLOR: '1' } });
     const lines = out.trimEnd().split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
@@ -211,7 +214,7 @@ describe('rungate doctor', () => {
     expect(out.replace(/\s+/g, ' ')).toContain('to try without a service: rungate mock exec -- <command>');
   });
 
-  it('in a log keeps each remedy in one line, to be found', async () => {
+  it('keeps each remedy on one line in a log, so that it can be searched', async () => {
     const { out } = await cli(['doctor']);
     expect(out).toMatch(/^ {4}→ give --api-url .* rungate mock exec -- <command>$/m);
   });
@@ -228,16 +231,16 @@ describe('the checks', () => {
     [59_000, 'ok'],
     [-61_000, 'warn'],
     [3_600_000, 'warn'],
-  ])('a clock %i ms off: %s', (off, status) => {
+  ])('report a clock that is %i ms off as %s', (off, status) => {
     expect(checkClock(new Date(now + off).toUTCString(), now, now).status).toBe(status);
   });
 
-  it('a date that is none is not a clock that is off', () => {
+  it('skip the clock if the date is missing or invalid', () => {
     expect(checkClock(undefined, now, now).status).toBe('skip');
     expect(checkClock('soon', now, now).status).toBe('skip');
   });
 
-  it('limits are those that the service tells of', () => {
+  it('show the rate limits in the headers', () => {
     expect(checkLimits([{ 'ratelimit-limit': '60', date: 'x' }])).toMatchObject({
       status: 'ok',
       detail: 'ratelimit-limit: 60',
@@ -245,12 +248,12 @@ describe('the checks', () => {
     expect(checkLimits([{}]).status).toBe('skip');
   });
 
-  it('a proxy is shown without its password', () => {
+  it('show a proxy without its password', () => {
     const { detail } = checkProxy({ https_proxy: 'http://u:p%40ss@proxy:1', HTTP_PROXY: ' ' });
     expect(detail).toBe('https_proxy=http://***@proxy:1');
   });
 
-  it('an error that is not one of ours is not explained away', () => {
+  it('do not hide an unexpected error', () => {
     const [probe] = probes;
     if (probe === undefined) throw new Error('no probes');
     expect(() => checkArea(probe, { error: new TypeError('oops') }, {})).toThrow('oops');

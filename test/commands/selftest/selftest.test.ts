@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { stepEnvironment } from '../../../src/commands/selftest/environment.ts';
 import {
   hintFor,
+  normaliseScript,
   type PolicySettings,
-  plainScript,
   type Symptom,
 } from '../../../src/commands/selftest/hints.ts';
 import { judge, looksStrict } from '../../../src/commands/selftest/judge.ts';
@@ -19,7 +19,7 @@ import { turns } from '../../until.ts';
 const gate = [...trigger, '--wait', '--strict'];
 type Group = NonNullable<Settings['group']>;
 
-/** A selftest of a step that is played in this process. */
+/** Runs a selftest whose step is a function in this process. */
 async function selftest(
   play: (
     gate: (...argv: string[]) => Promise<Result>,
@@ -51,20 +51,20 @@ const verdicts = ({ out }: Result) =>
 
 describe('selftest', () => {
   it.each([
-    [['failed', 'passed'], 'red turns red and green turns green'],
-    [['failed'], 'red turns red; no green scenario was run'],
-    [['passed'], 'green turns green; no red scenario was run'],
+    [['failed', 'passed'], 'the step fails when the gate fails; the step passes when the gate passes'],
+    [['failed'], 'the step fails when the gate fails; no green scenario was run'],
+    [['passed'], 'the step passes when the gate passes; no red scenario was run'],
     [['cancelled'], 'no red scenario was run; no green scenario was run'],
-  ])('of %j says what it has shown', async (names, says) => {
+  ])('of %j summarises what it showed', async (names, summary) => {
     const words = names.flatMap((name) => ['--scenario', name]);
     const { code, err } = await selftest(async (gateOf) => ({ code: (await gateOf(...gate)).code }), {
       words,
     });
     expect(code).toBe(0);
-    expect(err).toContain(`✓ ${says}\n`);
+    expect(err).toContain(`✓ ${summary}\n`);
   });
 
-  it('sees every outcome of the gate, each once, with the code that it has', async () => {
+  it('runs the step once for every outcome of the gate, with its exit code', async () => {
     const result = await selftest(async (gateOf) => ({ code: (await gateOf(...gate)).code }), {
       words: ['--json', '--cancelled', 'red'],
     });
@@ -97,7 +97,7 @@ describe('selftest', () => {
     ['--timeout', '24h'],
     ['--max-attempts', '5000'],
     ['--interval', '30s', '--timeout', '30m'],
-  ])('a stuck run times out at once, whatever the step allows: %s %s', async (...limits) => {
+  ])('lets a stuck run time out at once, whatever the limits of the step: %s %s', async (...limits) => {
     const result = await selftest(async (gateOf) => ({ code: (await gateOf(...gate, ...limits)).code }), {
       words: ['--json', '--scenario', 'timeout'],
     });
@@ -105,7 +105,7 @@ describe('selftest', () => {
     expect(JSON.parse(result.out).scenarios[0].seconds).toBeLessThan(1);
   });
 
-  it('is 1 when red stays green, and says why with the last lines of the step', async () => {
+  it('exits with 1 for a step that passes a failure, with the cause and the last lines of the step', async () => {
     const result = await selftest(
       async (gateOf) => {
         await gateOf(...gate);
@@ -114,23 +114,27 @@ describe('selftest', () => {
       { step: ['bash', '-c', 'rungate run trigger --wait --strict | tee gate.log'] },
     );
     expect(result.code).toBe(1);
-    expect(result.out).toMatch(/^passed\tgreen\t0\tok\t\S+\t1\t\nfailed\tred\t0\tWRONG\t\S+\t1\tin a pipe/);
-    expect(result.err).toMatch(/WRONG: failed: expected red, the step ended with 0\n {2}→ in a pipe/);
+    expect(result.out).toMatch(
+      /^passed\tgreen\t0\tok\t\S+\t1\t\nfailed\tred\t0\tWRONG\t\S+\t1\tthe exit code of a pipe/,
+    );
+    expect(result.err).toMatch(
+      /WRONG: failed: expected red, the step exited with 0\n {2}→ the exit code of a pipe/,
+    );
     expect(result.err).toMatch(/ {2}\| gate failed \(exit 1\)/);
     expect(result.err).toMatch(/6 of 7 scenarios are wrong/);
   });
 
-  it('a step that never asks the gate is wrong, green as it is', async () => {
+  it('rejects a step that passes without starting a run', async () => {
     const result = await selftest(async () => ({ code: 0 }), { words: ['--json', '--scenario', 'passed'] });
     expect(result.code).toBe(1);
     expect(JSON.parse(result.out).scenarios[0]).toMatchObject({
       runsCreated: 0,
       ok: false,
-      hint: expect.stringMatching(/never asked/),
+      hint: expect.stringMatching(/without starting a run/),
     });
   });
 
-  it('a step that starts two runs gets a warning', async () => {
+  it('warns about a step that starts two runs', async () => {
     const result = await selftest(
       async (gateOf) => {
         await gateOf(...gate);
@@ -142,7 +146,7 @@ describe('selftest', () => {
     expect(result.out).toMatch(/passed\tgreen\t0\twarning\t\S+\t2\tthe step st/);
   });
 
-  it('a step that tries again after red is wrong: the second run is green', async () => {
+  it('rejects a step that retries after a failure, since the second run passes', async () => {
     const result = await selftest(
       async (gateOf) => {
         const first = await gateOf(...gate);
@@ -151,10 +155,10 @@ describe('selftest', () => {
       { words: ['--json', '--scenario', 'failed'] },
     );
     expect(verdicts(result)).toEqual({ failed: '0 WRONG' });
-    expect(result.out).toMatch(/another run after a red one/);
+    expect(result.out).toMatch(/another run after a failed one/);
   });
 
-  it('two runs that are waited for together stay red when the first is', async () => {
+  it('accepts a step that waits for two runs together', async () => {
     const result = await selftest(
       async (gateOf) => {
         const ids = [(await gateOf(...trigger)).out.trim(), (await gateOf(...trigger)).out.trim()];
@@ -165,7 +169,7 @@ describe('selftest', () => {
     expect(verdicts(result)).toEqual({ failed: '1 ok', blocked: '2 ok' });
   });
 
-  it('a step that did not end is wrong, whatever code the stop gave it', async () => {
+  it('rejects a step that exceeded the time limit, whatever its exit code', async () => {
     const result = await selftest(async () => ({ code: null, signal: 'SIGTERM', stopped: true }), {
       words: ['--time-limit', '5m'],
     });
@@ -173,7 +177,7 @@ describe('selftest', () => {
     expect(result.out).toMatch(/failed\tred\t143 \(stopped\)\tWRONG\t\S+\t0\t.*--time-limit/);
   });
 
-  it('gives the step its time limit', async () => {
+  it('applies the time limit to the step', async () => {
     const limits: number[] = [];
     const play = async (_gate: unknown, { limitMs }: GroupOptions) => {
       limits.push(limitMs);
@@ -184,7 +188,7 @@ describe('selftest', () => {
     expect(limits).toEqual([60_000, 300_000]);
   });
 
-  it('what the step prints is hidden, but for --verbose, and harmless', async () => {
+  it('shows the output of the step only with --verbose, and sanitised', async () => {
     const play = async (_gate: unknown, { onOutput }: GroupOptions) => {
       onOutput(new TextEncoder().encode('::error::owned\n\u001b[2Jsecond\n'));
       return { code: 1 };
@@ -197,23 +201,23 @@ describe('selftest', () => {
     expect(wrong.err).toContain('  | : :error::owned\n');
   });
 
-  it('shows a wrong step’s last lines, and never more', async () => {
+  it('shows only the last lines of a wrong step', async () => {
     const play = async (_gate: unknown, { onOutput }: GroupOptions) => {
       for (let line = 0; line < 20_000; line += 1) onOutput(new TextEncoder().encode(`line ${line}\n`));
       return { code: 1 };
     };
     const { err } = await selftest(play, { words: ['--scenario', 'passed'] });
-    expect(err).toMatch(/lines before these\n {2}\| line 19992\n(?:.*\n){6} {2}\| line 19999\n/);
+    expect(err).toMatch(/earlier lines\n {2}\| line 19992\n(?:.*\n){6} {2}\| line 19999\n/);
     expect(err).not.toMatch(/line 19991\n/);
   });
 });
 
-describe('of a cancelled run', () => {
+describe('the cancelled scenario', () => {
   const lenient = ['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'];
   const play: Parameters<typeof selftest>[0] = async (gateOf) => ({ code: (await gateOf(...lenient)).code });
   const words = ['--scenario', 'cancelled'];
 
-  it('a step that lets it pass gets a warning', async () => {
+  it('is a warning if the step lets it pass', async () => {
     const result = await selftest(play, { words });
     expect(result.code).toBe(0);
     expect(result.out).toMatch(/^cancelled\tany\t0\twarning\t\S+\t1\t.*add --strict\n$/);
@@ -223,11 +227,11 @@ describe('of a cancelled run', () => {
     ['red', 1],
     ['green', 0],
     ['any', 0],
-  ])('--cancelled %s → %i', async (colour, code) => {
+  ])('with --cancelled %s makes a step that passes exit with %i', async (colour, code) => {
     expect((await selftest(play, { words: [...words, '--cancelled', colour] })).code).toBe(code);
   });
 
-  it('red is expected of a step that says it is strict, in its words, its script or its settings', async () => {
+  it('expects red of a step that is strict by its options, its script or its settings', async () => {
     const expected = async (settings: object) =>
       JSON.parse((await selftest(play, { words: [...words, '--json'], ...settings })).out).scenarios[0]
         .expected;
@@ -248,12 +252,12 @@ describe('of a cancelled run', () => {
     ['--strict', 'pass', true],
     ['--on cancelled=fail', 'pass', true],
     ['--stricter', 'warn', false],
-  ] as const)('%j where the settings %s is strict: %j', (text, bySettings, strict) => {
+  ] as const)('treats %j with the setting %s as strict: %j', (text, bySettings, strict) => {
     expect(looksStrict(text, bySettings)).toBe(strict);
   });
 });
 
-describe('the step’s surroundings', () => {
+describe('the environment of the step', () => {
   async function environment(env: Record<string, string>, scenario = 'passed') {
     let seen: GroupOptions['env'] = {};
     let contents: Record<string, string> = {};
@@ -279,7 +283,7 @@ describe('the step’s surroundings', () => {
     return { seen, contents, result };
   }
 
-  it('are the mock, and none of the user’s own credentials', async () => {
+  it('has the mock, and none of the user’s credentials', async () => {
     const { seen } = await environment({
       PATH: '/usr/bin',
       HOME: '/home/me',
@@ -292,7 +296,7 @@ describe('the step’s surroundings', () => {
     expect(seen).toMatchObject({ HOME: '/home/me', RUNGATE_PROJECT: 'shop', RUNGATE_SELFTEST: 'passed' });
   });
 
-  it('have no profile, no journal and no secrets by file', () => {
+  it('has no profile, no journal and no secret files', () => {
     const { io } = memoryIo({
       env: {
         RUNGATE_API_KEY_FILE: '/key',
@@ -307,7 +311,7 @@ describe('the step’s surroundings', () => {
     for (const name of Object.keys(io.env)) expect([name, env[name]]).toEqual([name, undefined]);
   });
 
-  it('leave the CI’s variables, but for what would write to the real build', async () => {
+  it('keeps the CI’s variables, except those that would write to the real build', async () => {
     const { seen, contents } = await environment({
       CI: 'true',
       GITHUB_ACTIONS: 'true',
@@ -326,20 +330,20 @@ describe('the step’s surroundings', () => {
     expect(seen.RUNNER_TEMP).toBe(seen.TMPDIR);
   });
 
-  it('have the rungate under test first on the path, and are gone afterwards', async () => {
+  it('has the rungate under test first on the path, and is removed afterwards', async () => {
     const { seen, contents } = await environment({ PATH: '/usr/bin' });
     expect(seen.PATH).toMatch(/:\/usr\/bin$/);
     expect(contents.shim).toBe(`#!/bin/sh\nexec 'rungate' "$@"\n`);
     expect(existsSync(dirname(seen.TMPDIR ?? ''))).toBe(false);
   });
 
-  it('lead to the mock past any proxy', async () => {
+  it('bypasses any proxy for the mock', async () => {
     const { seen } = await environment({ HTTPS_PROXY: 'http://proxy:3128', NO_PROXY: 'internal' });
     expect(seen.NO_PROXY).toBe('internal,127.0.0.1');
     expect(seen.no_proxy).toBe('internal,127.0.0.1');
   });
 
-  it('refuse every credential, and have nobody listen, where that is the scenario', async () => {
+  it('has an unreachable service for down, and a refused credential for refused', async () => {
     expect((await environment({}, 'down')).seen.RUNGATE_API_URL).toBe('http://127.0.0.1:1');
     expect((await environment({}, 'refused')).seen.RUNGATE_API_KEY).toMatch(/^rg_/);
   });
@@ -351,28 +355,28 @@ describe('usage', () => {
     [['selftest', '--cancelled', 'blue', '--', 'x'], /--cancelled: "blue" is not one of green, red, any/],
     [['selftest', '--scenario', 'happy', '--', 'x'], /--scenario: "happy" is not one of passed/],
     [['selftest', '--time-limit', 'soon', '--', 'x'], /--time-limit: "soon" is not a duration/],
-    [['selftest', '--parallel', '0', '--', 'x'], /--parallel: "0" is not a number/],
-  ])('%j is 64', async (argv, message) => {
+    [['selftest', '--parallel', '0', '--', 'x'], /--parallel: "0" is not a whole number/],
+  ])('%j exits with 64', async (argv, message) => {
     const result = await cli(argv);
     expect(result).toMatchObject({ code: 64, out: '' });
     expect(result.err).toMatch(message);
   });
 
-  it('a step that is not there is 64, and says how to give one', async () => {
+  it('a missing step exits with 64 and shows how to give one', async () => {
     const result = await selftest(() => Promise.reject(Object.assign(new Error('no'), { code: 'ENOENT' })));
     expect(result).toMatchObject({ code: 64, out: '' });
     expect(result.err).toMatch(/step\.sh: command not found[\s\S]*bash -c/);
   });
 
-  it('a step that is not executable is 64, and the remedy works for it', async () => {
+  it('a step that is not executable exits with 64 and a remedy', async () => {
     const result = await selftest(() => Promise.reject(Object.assign(new Error('no'), { code: 'EACCES' })));
     expect(result).toMatchObject({ code: 64, out: '' });
     expect(result.err).toBe(
-      'error: ./step.sh: it is not executable\n  → run chmod +x ./step.sh, or name the shell: rungate selftest -- sh ./step.sh\n',
+      'error: ./step.sh: not executable\n  → run chmod +x ./step.sh, or use a shell: rungate selftest -- sh ./step.sh\n',
     );
   });
 
-  it('stopped, it ends as a stop does, without a verdict', async () => {
+  it('a signal ends the selftest without a result', async () => {
     let stop: (signal: 'SIGTERM') => void = () => {};
     const result = await selftest(
       async (_gate, { signal }) => {
@@ -390,7 +394,7 @@ describe('usage', () => {
     expect(result.err).toMatch(/stopped by SIGTERM/);
   });
 
-  it('runs scenarios side by side when asked to, and reports them in order', async () => {
+  it('--parallel runs scenarios at the same time and reports them in order', async () => {
     let running = 0;
     let most = 0;
     const play = async () => {
@@ -408,7 +412,7 @@ describe('usage', () => {
 
 const step = 'rungate run trigger --project a --process b --wait --strict';
 
-/** Results of a step that is green whatever happens; of some scenarios something else. */
+/** Returns the results of a step that always passes, with changes. */
 function results(changes: Partial<StepResult> = {}): StepResult[] {
   return scenarios.map((scenario) => ({
     scenario: { ...scenario, expected: scenario.name === 'cancelled' ? 'red' : scenario.expected },
@@ -434,67 +438,69 @@ function hint(
 ): string {
   const result = all.find(({ scenario }) => scenario.name === name);
   if (result === undefined) throw new Error(name);
-  return hintFor(symptom, { text: plainScript(script), policy, result, results: all });
+  return hintFor(symptom, { text: normaliseScript(script), policy, result, results: all });
 }
 
-describe('the likely cause of red that stays green', () => {
+describe('the likely cause of a step that passes a failure', () => {
   it.each([
-    [`${step} | tee log`, /in a pipe/],
-    [`${step} 2>&1 |& tee log`, /in a pipe/],
-    [`set -e\n${step} --json |\n  jq .`, /in a pipe/],
-    [`node_modules/.bin/rungate run wait "$id" \\\n  --json | tee log`, /in a pipe/],
+    [`${step} | tee log`, /of a pipe/],
+    [`${step} 2>&1 |& tee log`, /of a pipe/],
+    [`set -e\n${step} --json |\n  jq .`, /of a pipe/],
+    [`node_modules/.bin/rungate run wait "$id" \\\n  --json | tee log`, /of a pipe/],
     [`${step} || true`, /^\|\| after/],
     [`${step} 2>&1 | tee log || :`, /^\|\| after/],
     [`${step} || exit 0`, /^\|\| after/],
     [`${step} || echo "red, but well"`, /^\|\| after/],
     [`${step} &\nwait`, /in the background/],
     [`${step} > log 2>&1 & echo on`, /in the background/],
-    [`if ! ${step}; then echo failed; fi`, /^if takes/],
-    [`if ${step}; then deploy; fi`, /^if takes/],
-    [`until ${step}; do sleep 1; done`, /until the gate is green/],
-    ['rungate run status "$id" --json', /run status ends with 0/],
+    [`if ! ${step}; then echo failed; fi`, /^if hides/],
+    [`if ${step}; then deploy; fi`, /^if hides/],
+    [`until ${step}; do sleep 1; done`, /until the gate passes/],
+    ['rungate run status "$id" --json', /run status exits with 0/],
     [`set +e\n${step}\nexit 0`, /after set \+e/],
-    [`${step}; echo done`, /what comes after/],
-    [`${step}\necho done\n`, /what comes after/],
+    [`${step}; echo done`, /a command after/],
+    [`${step}\necho done\n`, /a command after/],
     [`trap 'rm -f log; exit 0' EXIT\n${step}`, /the trap/],
     [`local out=$(${step})`, /local, export/],
     [`echo "$(${step})"`, /inside another command/],
     [`${step} --on failed=warn`, /--on option/],
     [`allow_failure ${step}`, /continues on errors/],
-    ['make gate', /lost on the way/],
-    ['', /lost on the way/],
-  ])('%j', (script, cause) => {
-    expect(hint('green for red', script)).toMatch(cause);
+    ['make gate', /exit code is lost/],
+    ['', /exit code is lost/],
+  ])('is found in %j', (script, cause) => {
+    expect(hint('passes a failure', script)).toMatch(cause);
   });
 
   it.each([
-    [`set -eo pipefail\n${step} | tee log`, /in a pipe/],
-    [`set -o errexit -o pipefail\n${step} | tee log`, /in a pipe/],
-    [`${step} | tee log\nexit "\${PIPESTATUS[0]}"`, /in a pipe/],
-    [`# ${step} | tee log\n${step}`, /in a pipe/],
-    [`${step} || exit 1`, /in a pipe|^\|\| after/],
+    [`set -eo pipefail\n${step} | tee log`, /of a pipe/],
+    [`set -o errexit -o pipefail\n${step} | tee log`, /of a pipe/],
+    [`${step} | tee log\nexit "\${PIPESTATUS[0]}"`, /of a pipe/],
+    [`# ${step} | tee log\n${step}`, /of a pipe/],
+    [`${step} || exit 1`, /of a pipe|^\|\| after/],
     [`${step} || { echo red; exit 1; }`, /^\|\| after/],
     [`${step} 2>&1`, /background/],
     [`${step} && deploy`, /background/],
     [`${step} &\nwait "$!"`, /background/],
     [`id=$(rungate run trigger)\nrungate run wait "$id"`, /add --wait/],
-  ])('%j is not taken for what it is not', (script, cause) => {
-    expect(hint('green for red', script)).not.toMatch(cause);
+  ])('is not wrongly found in %j', (script, cause) => {
+    expect(hint('passes a failure', script)).not.toMatch(cause);
   });
 
-  it('a policy is the cause only of the verdict that it is for', () => {
-    expect(hint('green for red', `${step} --on failed=warn; echo`, 'blocked')).not.toMatch(/--on option/);
-    expect(hint('green for red', `${step} --on unobserved=warn`, 'down')).toMatch(/--on option/);
+  it('is a policy only for the verdict that the policy sets', () => {
+    expect(hint('passes a failure', `${step} --on failed=warn; echo`, 'blocked')).not.toMatch(/--on option/);
+    expect(hint('passes a failure', `${step} --on unobserved=warn`, 'down')).toMatch(/--on option/);
   });
 
-  it('one code alone that is let pass', () => {
+  it('is a single exit code that the step ignores', () => {
     const all = results().map((one) => ({ ...one, exitCode: one.scenario.name === 'blocked' ? 0 : 1 }));
-    expect(hint('green for red', 'make gate', 'blocked', all)).toMatch(/exit code 2 pass/);
+    expect(hint('passes a failure', 'make gate', 'blocked', all)).toMatch(/ignores the gate's exit code 2/);
   });
 
-  it('by what the step did: never asked, or ended too early', () => {
-    expect(hint('green for red', 'make gate', 'failed', results({ runsCreated: 0 }))).toMatch(/never asked/);
-    expect(hint('green for red', 'make gate', 'failed', results({ leftBehind: true }))).toMatch(
+  it('follows from what the step did: it started no run, or ended too early', () => {
+    expect(hint('passes a failure', 'make gate', 'failed', results({ runsCreated: 0 }))).toMatch(
+      /without starting a run/,
+    );
+    expect(hint('passes a failure', 'make gate', 'failed', results({ leftBehind: true }))).toMatch(
       /ended before/,
     );
   });
@@ -506,29 +512,31 @@ describe('the likely cause of red that stays green', () => {
     'if rungate run trigger --project a --process b; then deploy; fi',
     'export run=$(rungate run trigger --project a --process b)',
     'make gate',
-  ])('a run whose end is never read is not waited for: %j', (script) => {
+  ])('is a missing --wait if the end of the run is never read: %j', (script) => {
     for (const name of ['failed', 'timeout']) {
-      expect(hint('green for red', script, name, results({ endsRead: 0 }))).toMatch(/does not wait.*--wait/);
+      expect(hint('passes a failure', script, name, results({ endsRead: 0 }))).toMatch(
+        /does not wait.*--wait/,
+      );
     }
   });
 
-  it('only some of several runs are waited for', () => {
+  it('is a missing run id if the step waits for only some of its runs', () => {
     const all = results({ runsCreated: 2, endsRead: 1 });
-    expect(hint('green for red', 'make gate', 'failed', all)).toMatch(/id of every run/);
+    expect(hint('passes a failure', 'make gate', 'failed', all)).toMatch(/id of every run/);
   });
 
-  it('a setting lets the verdict pass, unless the step says otherwise', () => {
+  it('is a setting that lets the verdict pass, unless an option of the step overrides it', () => {
     const detail = '/repo/.rungate.json';
     const on = { value: { failed: 'warn' }, origin: 'project file', detail, parts: { failed: {} } } as const;
     const policy = policyOf({ on: { ...on, parts: { failed: { origin: 'project file', detail } } } });
     const gate = 'rungate run trigger --wait';
-    expect(hint('green for red', gate, 'failed', results(), policy)).toMatch(
+    expect(hint('passes a failure', gate, 'failed', results(), policy)).toMatch(
       /a setting lets.*\(\/repo\/\.rungate\.json\)/,
     );
-    expect(hint('green for red', `${gate} --on failed=fail`, 'failed', results(), policy)).not.toMatch(
+    expect(hint('passes a failure', `${gate} --on failed=fail`, 'failed', results(), policy)).not.toMatch(
       /setting/,
     );
-    expect(hint('green for red', gate, 'blocked', results(), policy)).not.toMatch(/setting/);
+    expect(hint('passes a failure', gate, 'blocked', results(), policy)).not.toMatch(/setting/);
   });
 });
 
@@ -543,9 +551,9 @@ describe('the hint for a cancelled run that passes', () => {
 
   it.each([
     [gate, /add --strict$/],
-    [`${gate} --strict --on cancelled=warn`, /--on option.*take it out/],
+    [`${gate} --strict --on cancelled=warn`, /--on option.*remove it/],
     [`${gate} --no-strict`, /^--no-strict/],
-  ])('%j', (script, cause) => {
+  ])('follows from %j', (script, cause) => {
     expect(hint('lenient', script, 'cancelled', all)).toMatch(cause);
   });
 
@@ -563,43 +571,43 @@ describe('the hint for a cancelled run that passes', () => {
     expect(hint('lenient', script, 'cancelled', few, policy)).toMatch(/add --strict$/);
   });
 
-  it('is that of the other scenarios where the step loses their exit codes too', () => {
+  it('is that of the other scenarios if the step also loses their exit codes', () => {
     const script = 'rungate run trigger --project a --process b';
     const lost = results({ endsRead: 0 });
     expect(hint('lenient', script, 'cancelled', lost)).toMatch(/does not wait/);
-    expect(hint('lenient', `${gate} | tee log`, 'cancelled', results())).toMatch(/in a pipe/);
+    expect(hint('lenient', `${gate} | tee log`, 'cancelled', results())).toMatch(/of a pipe/);
   });
 });
 
-describe('the likely cause of the rest', () => {
+describe('the likely cause of another symptom', () => {
   it.each<[Symptom, string, Partial<StepResult>, RegExp]>([
-    ['red for green', 'make gate', { exitCode: 127 }, /not there/],
-    ['red for green', 'make gate', { exitCode: 64 }, /could not be started/],
-    ['red for green', 'make gate', { exitCode: 2 }, /something else in it/],
-    ['red for green', `${step} --api-url https://a.example`, { exitCode: 6, runsCreated: 0 }, /--api-url/],
-    ['never asked', `RUNGATE_API_URL=https://a.example ${step}`, { runsCreated: 0 }, /by itself/],
-    ['never asked', `${step} &`, { runsCreated: 0 }, /background/],
-    ['never asked', '', { runsCreated: 0 }, /never asked/],
-    ['red for green', `! ${step}`, { exitCode: 1 }, /^! turns/],
+    ['fails a pass', 'make gate', { exitCode: 127 }, /does not exist/],
+    ['fails a pass', 'make gate', { exitCode: 64 }, /rejected its arguments/],
+    ['fails a pass', 'make gate', { exitCode: 2 }, /something else in it/],
+    ['fails a pass', `${step} --api-url https://a.example`, { exitCode: 6, runsCreated: 0 }, /--api-url/],
+    ['no run', `RUNGATE_API_URL=https://a.example ${step}`, { runsCreated: 0 }, /the step itself sets/],
+    ['no run', `${step} &`, { runsCreated: 0 }, /background/],
+    ['no run', '', { runsCreated: 0 }, /without starting a run/],
+    ['fails a pass', `! ${step}`, { exitCode: 1 }, /^! inverts/],
     [
-      'red for green',
+      'fails a pass',
       'rungate run trigger --strict',
       { exitCode: 64, runsCreated: 0, output: 'error: no effect without --wait: --strict' },
       /does not wait for the run: add --wait/,
     ],
-    ['asked again', `${step}\n${step}`, { runsCreated: 2, endsRead: 2 }, /is it meant to/],
-    ['did not end', `while ! ${step}; do :; done`, { stopped: true }, /loop/],
-    ['did not end', step, { stopped: true }, /--time-limit/],
-  ])('%s, %j, %j', (symptom, script, changes, cause) => {
+    ['several runs', `${step}\n${step}`, { runsCreated: 2, endsRead: 2 }, /is intended/],
+    ['timed out', `while ! ${step}; do :; done`, { stopped: true }, /loop/],
+    ['timed out', step, { stopped: true }, /--time-limit/],
+  ])('is found: %s, %j, %j', (symptom, script, changes, cause) => {
     expect(hint(symptom, script, 'passed', results(changes))).toMatch(cause);
   });
 });
 
-it('a script of one endless line is looked at in no time', () => {
-  hint('green for red', `${'export a=$( if rungate_ '.repeat(3000)}\n${step} | tee log`);
+it('examines a script with a very long line quickly', () => {
+  hint('passes a failure', `${'export a=$( if rungate_ '.repeat(3000)}\n${step} | tee log`);
 });
 
-it('a judgement depends on nothing but what it is given, and is wrong for every red that is green', () => {
+it('judges the same input the same way, and rejects every failure that passes', () => {
   const judged = judge(step, usualPolicy, results());
   expect(judged).toEqual(judge(step, usualPolicy, results()));
   expect(judged.filter(({ ok }) => ok).map(({ result }) => result.scenario.name)).toEqual(['passed']);
