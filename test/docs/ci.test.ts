@@ -422,7 +422,7 @@ describe.concurrent.each(names)('%s', (name) => {
   it.each([
     ['passed', 0],
     ['failed', 1],
-  ] as const)('exits with the code for %s, %i, and leaves its reports', (outcome, code) =>
+  ] as const)('%s: exits with %i and writes its reports', (outcome, code) =>
     withMock(outcome, async (mock, store, folder) => {
       const step = stepOf(name, store);
       const ended = await run(step, folder).ended;

@@ -202,7 +202,7 @@ describe('the post step', () => {
     expect(mock.requests).toHaveLength(before);
   });
 
-  it('cancels the run if the main step failed to within its 5 seconds', async () => {
+  it('cancels the run if the main step could not cancel it within 5 seconds', async () => {
     await serve({ outcome: 'stuck' });
     mock.faults.add({ kind: 'status', status: 500, endpoint: 'run.cancel', times: 40 });
     const running = step('main', environment(gate));

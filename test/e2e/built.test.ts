@@ -22,7 +22,7 @@ describe('the built command', () => {
   });
 
   it.each([[['help']], [['help', 'run']], [['run', 'help', 'wait']]])(
-    '%j is help, and no mistake',
+    'prints help for %j, and no error',
     async (args) => {
       const ended = await rungate(args).ended;
       expect(ended).toMatchObject({ code: 0, err: '' });
@@ -87,7 +87,7 @@ describe('piped output', () => {
       expect(JSON.parse(ended.out)).toEqual({ ...big, runId: 'x' });
     }));
 
-  it('may end early: a closed pipe is not an error', () =>
+  it('may be cut off: a closed pipe is not an error', () =>
     serving(async (url) => {
       const script = `{ "${process.execPath}" "${bin}" run status x --json; echo "code $?" >&2; } | head -n 1`;
       const ended = await start('sh', ['-c', script], { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'k' }).ended;
@@ -124,7 +124,7 @@ describe('mock exec', () => {
     ['blocked', 2],
     ['cancelled', 4],
     ['stuck', 3],
-  ])('--outcome %s → %i', async (outcome, code) => {
+  ])('--outcome %s exits with %i', async (outcome, code) => {
     const exec = ['mock', 'exec', '--outcome', outcome, '--duration', '200ms', '--retry-after', '0.1', '--'];
     const gate = [
       'run',

@@ -101,7 +101,7 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
       ],
       ['the command of mock exec', 'rungate mock exec -- rung\t', 'rungate mock exec -- rungate '],
       [
-        'the arguments of that command',
+        'the arguments of the command of mock exec',
         'rungate mock exec -- rungate run tri\t',
         'rungate mock exec -- rungate run trigger ',
       ],
@@ -119,7 +119,7 @@ describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
       expect(line.replace(/ +/g, ' ')).toBe('rungate run trigger --json');
     });
 
-    it('completes after npx where the package is installed', async () => {
+    it('completes after npx if the package is installed', async () => {
       const folder = join(terminal.folder, 'node_modules/.bin');
       mkdirSync(folder, { recursive: true });
       execFileSync('ln', ['-s', join(terminal.folder, 'bin/rungate'), folder]);
