@@ -1,12 +1,12 @@
 import { elementsOf, membersOf } from './json-text.ts';
 import { secretName } from './schema-mismatch.ts';
 
-/** A field that says, with true, that the `value` beside it is a secret. */
+/** A field that, if true, marks the `value` next to it as a secret. */
 const secretMark = /secret|sensitive|masked|encrypted|protected|hidden/i;
 
 const isTrue = (json: string) => json === 'true' || json === '"true"';
 
-/** Whether an object is about a secret: `{"name": "DB_PASSWORD", "value": …}` or `{"value": …, "secret": true}`. */
+/** Returns whether an object describes a secret: `{"name": "DB_PASSWORD", "value": …}` or `{"value": …, "secret": true}`. */
 function holdsSecret(members: readonly (readonly [name: string, text: string])[]): boolean {
   return members.some(
     ([name, text]) =>
@@ -17,11 +17,11 @@ function holdsSecret(members: readonly (readonly [name: string, text: string])[]
 /**
  * Returns the secrets in a request body, as texts: the service may repeat them in an error.
  * @param json JSON that JSON.parse has accepted
- * @param secretFields names of more fields with secrets
+ * @param secretFields names of additional fields with secrets
  */
 export function secretsIn(json: string, secretFields: readonly string[] = []): string[] {
   const secrets: string[] = [];
-  // A list of what is left to look at, and no recursion: a body may nest to any depth.
+  // A list instead of recursion, because a body may nest to any depth.
   const left: [text: string, isSecret: boolean][] = [[json.trim(), false]];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [text, isSecret] = next;

@@ -5,14 +5,14 @@ import { ContractError, HttpError, NetworkError, RungateError, redactError } fro
 import type { HintNames } from '../hint-names.ts';
 import { span } from '../transport/network-error.ts';
 import type { PreparedRequest, RawReply, Transport } from '../transport/transport.ts';
-import { shownBody } from './error-body.ts';
+import { errorBody } from './error-body.ts';
 import { mayHaveActed, mayHaveNewSecret } from './http-error.ts';
 import type { Exchange, ExchangeEvent } from './options.ts';
-import { type ReadReply, readReply } from './response.ts';
-import { backoff, limitWait, replyLost, retryKind } from './retry.ts';
+import { type ParsedResponse, parseResponse } from './response.ts';
+import { backoff, limitWait, responseLost, retryKind } from './retry.ts';
 
 export interface CallContext {
-  /** Those of `CallOptions`, each with a value. What a rate limit makes the call wait is on `limitTimeoutMs` alone. */
+  /** The limits of `CallOptions`, with defaults. Waits for a rate limit count only against `limitTimeoutMs`. */
   limits: Record<'timeoutMs' | 'requestTimeoutMs' | 'attempts' | 'limitTimeoutMs', number>;
   transport: Transport;
   clock: Clock;
@@ -24,17 +24,17 @@ export interface CallContext {
   onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
 }
 
-/** One call: the same request sent until it succeeds, or until sending it again is of no use. */
+/** One call: sends the same request until it succeeds or a retry would not help. */
 class Call {
   readonly #started: number;
   readonly #limitDeadline: number;
   #attempts = 0;
   #refusals = 0;
-  /** The time that 429s took: their exchanges and the waits after them, in milliseconds. */
+  /** The time that 429s have cost: their exchanges and the waits after them, in milliseconds. */
   #limitedMs = 0;
   /** When the latest attempt began, on the monotonic clock. */
   #began = 0;
-  /** A try may have taken effect although its reply did not come. */
+  /** An attempt may have taken effect although its response was lost. */
   #lost = false;
 
   constructor(
@@ -54,7 +54,7 @@ class Call {
     }
   }
 
-  /** What follows a first try that failed. Most calls never come here, and p-retry costs as much as a request. */
+  /** Retries after a failed first attempt. p-retry costs as much as a request, and most calls do not need it. */
   async #again(first: unknown): Promise<Exchange> {
     const { signal } = this.context;
     let tried = false;
@@ -65,7 +65,7 @@ class Call {
     };
     try {
       return await pRetry(next, {
-        // p-retry's own count ends a call on a 429 after the last counted try, and its sleep has no clock of ours.
+        // p-retry's own limit would end a call at a 429 after the last attempt, and its sleep ignores our clock.
         retries: Number.POSITIVE_INFINITY,
         minTimeout: 0,
         factor: 1,
@@ -73,7 +73,7 @@ class Call {
         onFailedAttempt: ({ error, retriesConsumed }) => this.#wait(error, retriesConsumed),
       });
     } catch (error) {
-      // The reason may be anything; p-retry would have made an error of it.
+      // The reason may be any value; p-retry would turn it into an error.
       if (signal.aborted) throw signal.reason;
       if (error instanceof RungateError) error.facts = this.#facts();
       throw error;
@@ -85,7 +85,7 @@ class Call {
     return { endpoint, method, path, attempts: this.#attempts, elapsedMs: this.#elapsed() };
   }
 
-  /** A rate limit does not make the service slow, so the time it takes has a deadline of its own. */
+  /** Returns the deadline. Waits for a rate limit extend it, up to a separate limit: they do not mean a slow service. */
   get #deadline(): number {
     const own = this.#started + this.context.limits.timeoutMs;
     return Math.max(own, Math.min(own + this.#limitedMs, this.#limitDeadline));
@@ -103,49 +103,49 @@ class Call {
     if (left <= 0) throw this.#deadlineError();
     this.#attempts += 1;
     this.#began = began;
-    let reply: RawReply | undefined;
+    let response: RawReply | undefined;
     try {
       const timeoutMs = Math.min(limits.requestTimeoutMs, left);
-      // Where one kept connection has gone dead in silence, so may have all: each try would take another of them.
+      // If one kept-alive connection died silently, all may have: each attempt would use another one of them.
       const fresh = this.#lost || !this.request.repeatable;
-      reply = await transport.send(this.request, { signal, timeoutMs, fresh });
-      const read = readReply(this.request, this.endpoint, reply, { now: clock.now(), check, names });
-      this.#report(began, { status: reply.status });
-      return this.#exchange(reply, read);
+      response = await transport.send(this.request, { signal, timeoutMs, fresh });
+      const read = parseResponse(this.request, this.endpoint, response, { now: clock.now(), check, names });
+      this.#report(began, { status: response.status });
+      return this.#exchange(response, read);
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof RungateError) this.#complete(error, reply);
+      if (error instanceof RungateError) this.#complete(error, response);
       const code = error instanceof RungateError ? error.code : 'bug';
-      const status = reply?.status ?? (error instanceof HttpError ? error.status : undefined);
+      const status = response?.status ?? (error instanceof HttpError ? error.status : undefined);
       this.#report(began, status === undefined ? { code } : { status, code });
-      if (reply !== undefined && this.#gone(error))
-        return this.#exchange(reply, { value: undefined, odd: [], text: '', isJson: true });
-      this.#lost ||= replyLost(error);
+      if (response !== undefined && this.#gone(error))
+        return this.#exchange(response, { value: undefined, odd: [], text: '', isJson: true });
+      this.#lost ||= responseLost(error);
       throw error;
     }
   }
 
-  /** Adds the body that was refused, and takes secrets out. */
-  #complete(error: RungateError, reply: RawReply | undefined): void {
+  /** Adds the refused body to the error, and redacts it. */
+  #complete(error: RungateError, response: RawReply | undefined): void {
     const { redact } = this.request;
     if (error instanceof ContractError || error instanceof HttpError) {
-      const body = reply?.text ?? error.body;
-      const newSecret = mayHaveNewSecret(this.endpoint, reply?.status ?? error.status ?? 500);
-      error.body = body === undefined ? undefined : shownBody(body, redact, newSecret);
+      const body = response?.text ?? error.body;
+      const newSecret = mayHaveNewSecret(this.endpoint, response?.status ?? error.status ?? 500);
+      error.body = body === undefined ? undefined : errorBody(body, redact, newSecret);
     }
     if (error instanceof NetworkError && !error.unsent && !this.request.repeatable)
       error.hint = error.hint === undefined ? mayHaveActed : `${error.hint}; ${mayHaveActed}`;
     redactError(error, redact);
   }
 
-  /** A DELETE that finds nothing after a lost reply has done its work the first time. */
+  /** Returns whether a DELETE that gets a 404 has succeeded before: the response to that attempt was lost. */
   #gone(error: unknown): boolean {
     return (
       this.request.method === 'DELETE' && this.#lost && error instanceof HttpError && error.status === 404
     );
   }
 
-  #exchange({ status, headers, finalUrl }: RawReply, { value, odd, text, isJson }: ReadReply): Exchange {
+  #exchange({ status, headers, finalUrl }: RawReply, { value, odd, text, isJson }: ParsedResponse): Exchange {
     const { redact, method, path } = this.request;
     const request = `${method} ${path}`;
     const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
@@ -161,14 +161,14 @@ class Call {
 
   #deadlineError(cause?: NetworkError): NetworkError {
     const { method, path } = this.request;
-    const text = `${method} ${path} was not answered within ${span(this.context.limits.timeoutMs)}`;
+    const text = `${method} ${path} got no response within ${span(this.context.limits.timeoutMs)}`;
     const hint =
       cause?.hint ?? 'the service is slow or cannot be reached: try again later, or allow more time';
     const message = cause === undefined ? text : `${text}: ${cause.message}`;
     return new NetworkError('deadline', message, { hint, cause });
   }
 
-  /** Sleeps until the next try, or throws the error that the call ends with. */
+  /** Sleeps until the next attempt, or throws the final error of the call. */
   async #wait(error: Error, retriesConsumed: number): Promise<void> {
     const { clock, signal, limits, onRetry, onExchange } = this.context;
     const kind = retryKind(error, this.request);
@@ -188,7 +188,7 @@ class Call {
     this.#limitedMs += clock.monotonic() - this.#began;
   }
 
-  /** What the service asks for, or a backoff. */
+  /** Returns the wait that the service requests, or a backoff. */
   #waitMs(kind: 'limit' | 'again', error: RungateError, retriesConsumed: number, leftMs: number): number {
     const askedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
     const { random } = this.context;
@@ -196,22 +196,22 @@ class Call {
     return limitWait({ refusals: this.#refusals, waitedMs: this.#limitedMs, askedMs, leftMs }, random);
   }
 
-  /** The error that the call ends with, saying why there is no further try. */
+  /** Returns the final error of the call, with the reason why there is no further attempt. */
   #ended(error: RungateError, waitMs?: number, leftMs = 0): RungateError {
     const late = this.context.clock.monotonic() >= this.#deadline;
     if (error instanceof NetworkError && error.fault !== 'deadline' && late)
       return this.#deadlineError(error);
     if (waitMs === undefined) return error;
     const asked = error instanceof HttpError && error.retryAfterMs !== undefined;
-    const why = `${asked ? 'the service asks to wait' : 'the next try would be in'} ${span(waitMs)}`;
-    const given = `${why}, and the call has ${span(leftMs)} left: not waited`;
+    const why = `${asked ? 'the service requests a wait of' : 'the next attempt would be in'} ${span(waitMs)}`;
+    const given = `${why}, but the call has only ${span(leftMs)} left`;
     error.hint = error.hint === undefined ? given : `${error.hint}; ${given}`;
     return error;
   }
 }
 
 /**
- * Sends the request, again where that is safe and of use, and checks the reply.
+ * Sends the request, with retries where they are safe and may help, and checks the response.
  * @throws RungateError with `facts` set, or the signal's reason
  */
 export function call(request: PreparedRequest, endpoint: Endpoint, context: CallContext): Promise<Exchange> {

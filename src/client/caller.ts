@@ -19,10 +19,10 @@ import { encodeUpload } from './upload.ts';
 
 export type { Caller, CallerInput, CallOptions, ClientOptions, Exchange, ExchangeEvent } from './options.ts';
 
-/** The interface's neutral word for a field whose real name carries a vendor's (interface, section 2.8). */
+/** The neutral name of a field whose real name contains a vendor name (interface, section 2.8). */
 const neutral = 'providerModel';
 
-/** Renames a key in JSON text, in each object where the new name is free: of two fields none is lost. */
+/** Renames a key in JSON text, except in objects that already have the new name, so that no field is lost. */
 export function renameKey(json: string, from: string, to: string): string {
   const [old, free] = [JSON.stringify(from), JSON.stringify(to)];
   const open: { keys: number[]; taken: boolean }[] = [{ keys: [], taken: false }];
@@ -51,7 +51,7 @@ export function renameKey(json: string, from: string, to: string): string {
   return renamed + json.slice(copied);
 }
 
-/** The transport for a service that calls the model of an environment `field`: renamed on the wire, both ways. */
+/** Returns a transport that renames the model of an environment to `field` in requests, and back in responses. */
 function withVendorField(transport: Transport, field: string): Transport {
   return {
     async send(request, options) {
@@ -59,8 +59,8 @@ function withVendorField(transport: Transport, field: string): Transport {
       const { body } = request;
       const renamed =
         typeof body === 'string' ? { ...request, body: renameKey(body, neutral, field) } : request;
-      const reply = await transport.send(renamed, options);
-      return { ...reply, text: renameKey(reply.text, field, neutral) };
+      const response = await transport.send(renamed, options);
+      return { ...response, text: renameKey(response.text, field, neutral) };
     },
     close: () => transport.close(),
   };
@@ -85,7 +85,7 @@ function limitsOf(client: ClientOptions, options: CallOptions) {
   };
 }
 
-/** Puts a file in its form on the wire. */
+/** Encodes a file as the body of the request. */
 async function encodeFile(
   name: string,
   input: { body?: unknown; headers?: CallerInput['headers'] },
@@ -96,16 +96,16 @@ async function encodeFile(
   input.headers = { ...input.headers, 'content-type': encoded.contentType };
 }
 
-/** Takes out every secret that the options have. */
+/** Returns a redactor for the secrets in the options. */
 export function ownRedactor({ apiKey, token, proxyEnv }: ClientOptions): Redact {
   const own = [apiKey, token].filter((secret) => secret !== undefined);
   return redactor([...own, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
 }
 
 /**
- * A caller of the service. It opens no connection before the first call.
- * @param redactMore takes out more secrets than the options have
- * @param names what errors call the options
+ * Returns a caller of the service. It opens no connection before the first call.
+ * @param redactMore redacts more secrets than the options have
+ * @param names the names of the options in errors
  */
 export function createCaller(
   given: ClientOptions,
@@ -120,12 +120,12 @@ export function createCaller(
   const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
   const wire = options.transport ?? httpTransport({ caPem: options.caPem, proxy, names });
   const named = vendorField === undefined ? wire : withVendorField(wire, vendorField);
-  // A service on this machine has the limits that it says it has.
+  // A service on this machine has only the limits that it states.
   const documented = !isLocal(options.apiUrl);
   const { transport, waitMs } = paced(named, clock, documented);
   let base: URL | undefined;
   const closing = new AbortController();
-  // Each call under way listens, and there may be any number: Node would warn of eleven.
+  // Each call in progress adds a listener; Node would warn at eleven.
   setMaxListeners(0, closing.signal);
 
   function prepare(name: string, endpoint: Endpoint, input: CallerInput, given?: string): PreparedRequest {
@@ -133,17 +133,17 @@ export function createCaller(
     base ??= parseApiUrl(options.apiUrl, options.insecureHttp, names);
     const { apiKey, token, auth, userAgent } = options;
     const { params, query, body, json, headers } = input;
-    // Named one by one: to copy them all costs more than the request.
+    // Copying all options would cost more than the request.
     const target = { base, apiKey, token, auth, userAgent, redact, names };
     return prepareRequest(name, endpoint, { params, query, body, json, headers, idempotencyKey }, target);
   }
 
   async function inPace(name: string, { method }: Endpoint, signal: AbortSignal): Promise<void> {
     for (let wait = waitMs(method); wait > 0; wait = waitMs(method)) {
-      const reason = 'the limit of requests a minute';
+      const reason = 'the limit of requests per minute';
       options.onExchange?.({ type: 'wait', endpoint: name, attempt: 0, waitMs: wait, reason });
       await clock.sleep(wait, signal);
-      // The service has been waited for as long as it is believed.
+      // Believe the service for one such wait only.
       if (wait >= 60_000) return;
     }
   }
@@ -157,7 +157,7 @@ export function createCaller(
       try {
         if (closing.signal.aborted) throw closing.signal.reason;
         const { check = true, idempotencyKey, onRetry } = callOptions;
-        // Not spread below: that makes V8 a new kind of object for every call, at a sixth of its cost.
+        // Not spread below: the new hidden class in V8 would cost a sixth of each call.
         const limits = limitsOf(options, callOptions);
         if (endpoint.multipart) await encodeFile(name, input);
         const request = prepare(name, endpoint, input, idempotencyKey);

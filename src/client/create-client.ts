@@ -12,7 +12,7 @@ import type { ServiceClient } from './service-client.ts';
 
 export type { ServiceClient } from './service-client.ts';
 
-/** The arguments of a call: path parameters in path order, then the body and the query if it has them, then options. */
+/** Parses the arguments of a call: path parameters, then the body and the query if the endpoint has them, then options. */
 function parseArgs(
   name: string,
   endpoint: Endpoint,
@@ -67,8 +67,8 @@ export function bindApi(caller: Pick<Caller, 'exchange'>): Omit<ServiceClient, '
 }
 
 /**
- * The typed client of the whole service (interface, section 4). It opens no connection before the first call, and looks
- * at no environment. A wrong address or a missing credential is told by the call that needs it.
+ * Returns a typed client for the whole service (interface, section 4). It opens no connection before the first call, and
+ * does not read the environment. The first call that needs an address or a credential throws if it is wrong or missing.
  */
 export function createClient(options: ClientOptions): ServiceClient {
   const caller = createCaller(options, undefined, optionNames);

@@ -3,18 +3,18 @@ import { ConfigError, CredentialError } from '../errors.ts';
 import { commandNames } from '../hint-names.ts';
 import { type CredentialKind, unsendable } from './credential-problems.ts';
 
-/** Who we are to the service (interface, section 5); each where an endpoint takes it. */
+/** The credentials of a client; each endpoint accepts one kind of them (interface, section 5). */
 export interface Credentials {
   apiKey?: string | undefined;
   /** A user session's bearer token. */
   token?: string | undefined;
-  /** Which of the two, where the endpoint takes either. Without it: the token if there is one. */
+  /** The credential for endpoints that accept either. Default: the token, if it is set. */
   auth?: 'bearer' | 'key' | undefined;
 }
 
-const wanted = { bearer: 'a bearer token', key: 'an API key' } as const;
+const kindNames = { bearer: 'a bearer token', key: 'an API key' } as const;
 
-/** Which credential a call takes; where the endpoint takes either, the one that is chosen or there. */
+/** Returns the kind of credential for a call: if the endpoint accepts either, the chosen one or the one that is set. */
 export function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' {
   if (auth === 'key') return 'key';
   if (auth !== 'either') return 'bearer';
@@ -22,10 +22,10 @@ export function kindFor(auth: Auth, credentials: Credentials): 'bearer' | 'key' 
 }
 
 /**
- * The header that carries the credential an endpoint takes (interface, section 5).
- * @param call the call as a message names it: `GET /api/environments`
- * @throws CredentialError when it is not there or only one of the wrong kind is
- * @throws ConfigError when it cannot stand in a header; the value is never echoed
+ * Returns the header with the credential of a call (interface, section 5).
+ * @param call the request as the user knows it: `GET /api/environments`
+ * @throws CredentialError if the credential is not set, or only one of the wrong kind
+ * @throws ConfigError if a header cannot contain it; the error never shows the value
  */
 export function credentialHeader(
   call: string,
@@ -43,14 +43,14 @@ export function credentialHeader(
       });
     }
     if (auth === 'either' && !other) {
-      throw new CredentialError(`${call} needs a credential, and none is set`, {
+      throw new CredentialError(`${call} needs a credential, but none is set`, {
         hint: names.give.either,
       });
     }
     const only = other
-      ? `, and only ${wanted[kind === 'key' ? 'bearer' : 'key']} is set`
-      : ', and none is set';
-    throw new CredentialError(`${call} needs ${wanted[kind]}${only}`, { hint: names.give[kind] });
+      ? `, but only ${kindNames[kind === 'key' ? 'bearer' : 'key']} is set`
+      : ', but none is set';
+    throw new CredentialError(`${call} needs ${kindNames[kind]}${only}`, { hint: names.give[kind] });
   }
   const [what, setting] =
     kind === 'key' ? (['API key', names.apiKey] as const) : (['bearer token', names.token] as const);
@@ -62,7 +62,7 @@ export function credentialHeader(
   return kind === 'key' ? { 'x-api-key': value } : { authorization: `Bearer ${value}` };
 }
 
-/** Which credential the headers carry; null without one. */
+/** Returns the credential in the headers, or null. */
 export function credentialIn(
   headers: Readonly<Record<string, string>>,
 ): { what: CredentialKind; value: string } | null {

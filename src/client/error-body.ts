@@ -3,12 +3,12 @@ import { redactJson } from '../redact-json.ts';
 import { isClosing, isOpening, stringEnd } from './json-text.ts';
 import { secretName } from './schema-mismatch.ts';
 
-/** Bytes of a response's body that an error keeps. */
+/** The most bytes of a response body that an error keeps. */
 const mostBytes = 64 * 1024;
 
 const mask = '"***"';
 
-/** Returns the index after the JSON value that begins at `start`, or after what is there of it. */
+/** Returns the index after the JSON value that begins at `start`, which may be cut off. */
 function valueEnd(json: string, start: number): number {
   let level = 0;
   for (let at = start; at < json.length; at += 1) {
@@ -23,9 +23,9 @@ function valueEnd(json: string, start: number): number {
 }
 
 /**
- * Takes the values of fields that are named like a secret out of JSON, which may be cut off or broken: a new secret is
- * none that we know.
- * @param all take out every text, whatever its field is called
+ * Redacts the values of fields with secret names in JSON, which may be cut off or broken. Redactors do not know new
+ * secrets.
+ * @param all redact every text, whatever the name of its field
  */
 function maskSecrets(json: string, all: boolean): string {
   let shown = '';
@@ -56,7 +56,7 @@ function isWhole(json: string): boolean {
   }
 }
 
-/** Of whole characters, with an ellipsis if anything was left out. */
+/** Returns whole characters, with an ellipsis if anything was left out. */
 function cut(text: string, more: boolean): string {
   const bytes = Buffer.from(text);
   if (!more && bytes.length <= mostBytes) return text;
@@ -64,12 +64,12 @@ function cut(text: string, more: boolean): string {
 }
 
 /**
- * Returns the body of a refused response as an error keeps it: without secrets, 64 KiB at most.
- * @param hasNewSecret the response has a secret that nobody knows yet: none of its texts is kept
+ * Returns the body of a refused response as an error keeps it: redacted, 64 KiB at most.
+ * @param hasNewSecret the response has an unknown secret: keep none of its texts
  */
-export function shownBody(text: string, redact: Redact, hasNewSecret = false): string | undefined {
+export function errorBody(text: string, redact: Redact, hasNewSecret = false): string | undefined {
   const isJson = /^\s*[[{]/.test(text);
-  // In JSON that is broken a text may be without its quotes.
+  // In broken JSON, a string may lack its quotes.
   if (hasNewSecret && !(isJson && isWhole(text))) return undefined;
   const head = text.slice(0, 2 * mostBytes);
   const masked = isJson ? maskSecrets(head, hasNewSecret) : head;

@@ -4,12 +4,12 @@ import { commandNames, type HintNames } from '../hint-names.ts';
 import type { Redact } from '../redact.ts';
 import { redactJson } from '../redact-json.ts';
 import type { PreparedRequest, RawReply } from '../transport/transport.ts';
-import { oddLook } from './credential-problems.ts';
+import { mistakeIn } from './credential-problems.ts';
 import { credentialIn } from './credentials.ts';
 import { jsonLimits, jsonSize, membersOf } from './json-text.ts';
 import { clockOf, parseRetryAfter } from './retry.ts';
 
-/** Headers in which services and the proxies before them name an exchange, the service's own first. */
+/** Headers with the id of an exchange: those of services first, then those of proxies. */
 const idHeaders = [
   'x-request-id',
   'request-id',
@@ -24,12 +24,12 @@ export function requestId(headers: Readonly<Record<string, string>>, redact: Red
   return value === undefined ? undefined : redact(value).slice(0, 200);
 }
 
-/** True if the response may have a secret that nobody knows yet: a request that fails with 5xx may have been acted on. */
+/** Returns whether the response may have a new secret: a request that fails with 5xx may have taken effect. */
 export function mayHaveNewSecret({ newSecret }: Endpoint, status: number): boolean {
   return newSecret === true && (status < 300 || status >= 500);
 }
 
-/** In one line, without secrets, at most `limit` characters. */
+/** Returns a text in one line, redacted, with at most `limit` characters. */
 export function oneLine(text: string, limit: number, redact: Redact): string {
   const line = redact(text).replace(/\s+/g, ' ').trim();
   return line.length > limit ? `${line.slice(0, limit)}…` : line;
@@ -39,10 +39,10 @@ export function isHtml(text: string): boolean {
   return /^\s*<(!doctype html|html|head|body)\b/i.test(text);
 }
 
-/** A page's title comes early; the rest of a body of megabytes is not searched. */
+/** Characters. A page's title is near its start, so the rest of a large body is not searched. */
 const longestHead = 16 * 1024;
 
-/** What a body that is not JSON has to say: a page's title, or its first characters. */
+/** Returns a summary of a body that is not JSON: the title of a page, or its first characters. */
 export function gist(text: string, redact: Redact): string {
   const head = text.slice(0, longestHead);
   if (!isHtml(head)) return oneLine(head, 200, redact);
@@ -50,14 +50,14 @@ export function gist(text: string, redact: Redact): string {
   return `an HTML page${title ? `, "${oneLine(title, 200, redact)}"` : ''}`;
 }
 
-/** Enough for any explanation; a reply of megabytes does not go into a log. */
+/** Characters: enough for any explanation, and short enough for a log. */
 const longestField = 2000;
 
-/** A field of an error body: text or any other JSON, and as text for a message, every digit as it came. */
+/** A field of an error body: its value, and its text for messages, with every digit. */
 interface ErrorField {
   value: unknown;
   text: string;
-  /** As JSON text; undefined for a text, and for what was cut. */
+  /** As JSON text; undefined for a string, and for a value that was shortened. */
   json?: string;
 }
 
@@ -70,7 +70,7 @@ function fieldOf(json: string, redact: Redact): ErrorField | undefined {
   return { value: text === json ? value : JSON.parse(text), text, json: text };
 }
 
-/** The error body (interface, section 7), or what comes closest to it. */
+/** Reads the error body (interface, section 7), or one that resembles it. */
 function explanation(
   text: string,
   redact: Redact,
@@ -91,29 +91,29 @@ function explanation(
   }
 }
 
-/** What may be wrong with an address that the service does not know. */
+/** Returns what may be wrong with an address that the service does not know. */
 function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames): string {
   if (!/\/api(?:\/|$)/.test(path)) return 'paths of the service begin with /api, such as /api/environments';
-  // Every path of the interface begins with /api: one that comes later is behind a prefix of the base URL.
+  // Every path of the interface begins with /api; anything before it is a prefix of the base URL.
   const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
   const what =
     endpoint === 'run.trigger'
-      ? 'the project, the process or tags, and the environment: they go by their slugs and keys'
+      ? 'the project, the process or tags, and the environment, which need slugs and keys'
       : 'the id';
-  const check = `check ${what}; the service also says so of what belongs to another account`;
+  const check = `check ${what}; a 404 can also mean that another account is the owner`;
   if (prefix === '') return check;
-  return `check ${apiUrl}, which ends in ${prefix}: the paths of the service begin with /api by themselves; else ${check}`;
+  return `check ${apiUrl}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
 }
 
-/** How web servers answer plain HTTP on a port for TLS. */
-const wantsTls =
+/** The responses of web servers to plain HTTP on a TLS port. */
+const plainHttpOnTls =
   /HTTP request (?:was sent )?to (?:an )?HTTPS (?:port|server)|speaking plain HTTP to an SSL-enabled/i;
 
-/** What to do where a request that must not be repeated may have been acted on. */
+/** The remedy if a request that must not be repeated may have taken effect. */
 export const mayHaveActed = 'the service may have acted on the request: check that before you send it again';
 
-/** What happened, and what to do about it. */
-function verdictOn(
+/** Returns what happened, and the remedy. */
+function explainStatus(
   status: number,
   request: PreparedRequest,
   names: HintNames,
@@ -121,57 +121,63 @@ function verdictOn(
   const credential = credentialIn(request.headers);
   const what = credential?.what ?? 'request';
   if (status === 401) {
-    const other = credential === null ? null : oddLook(credential.what, credential.value, names);
-    const may = other ?? 'it may be mistyped, expired, deleted or of another service';
+    const other = credential === null ? null : mistakeIn(credential.what, credential.value, names);
+    const may = other ?? 'it may be mistyped, expired, deleted, or belong to another service';
     const setting = what === 'API key' ? names.apiKey : names.token;
     const hint = `check ${credential === null ? 'the credential' : setting}: ${may}`;
     return { fact: `the service refused the ${what} (401)`, hint };
   }
   if (status === 403) {
-    const scopes = credential?.what === 'API key' ? 'the scopes of the key' : 'what this account may do';
+    const scopes =
+      credential?.what === 'API key' ? 'the scopes of the key' : 'the permissions of the account';
     return { fact: `the ${what} is not allowed to do this (403)`, hint: `check ${scopes}` };
   }
   if (status === 404) {
     const hint = notFoundHint(request, names);
-    return { fact: 'the service knows nothing there (404)', hint };
+    return { fact: 'the service found nothing (404)', hint };
   }
   if (status === 429) {
-    return { fact: "the service's rate limit is reached (429)", hint: 'wait a minute, or send less' };
+    return {
+      fact: "the service's rate limit is reached (429)",
+      hint: 'wait a minute, or send fewer requests',
+    };
   }
   if (status >= 500) {
     const hint = request.repeatable ? 'try again later' : mayHaveActed;
     return { fact: `the service failed (${status})`, hint };
   }
   if (status >= 300 && status < 400) {
-    return { fact: `the service answered with a redirect (${status})`, hint: `check ${names.apiUrl}` };
+    return { fact: `the service responded with a redirect (${status})`, hint: `check ${names.apiUrl}` };
   }
   return { fact: `the service refused the request (${status})`, hint: undefined };
 }
 
 /**
- * The error of a reply that is not a success.
- * @param now wall-clock milliseconds since the epoch, for a `Retry-After` that is a date
+ * Returns the error for a response that is not a success.
+ * @param now wall-clock milliseconds since the epoch, for a `Retry-After` date
  * @param hidden show no text of the body
  */
 export function refusal(
   request: PreparedRequest,
-  reply: RawReply,
+  response: RawReply,
   now: number,
   names = commandNames,
   hidden = false,
 ): HttpError {
-  const { status, headers } = reply;
-  const text = hidden ? '' : reply.text;
+  const { status, headers } = response;
+  const text = hidden ? '' : response.text;
   const { redact } = request;
-  // A service may well echo the key that it refuses.
+  // The service may echo the refused key.
   const { error, details } = explanation(text, redact);
-  const { fact, hint } = verdictOn(status, request, names);
+  const { fact, hint } = explainStatus(status, request, names);
   const encoded = (headers['content-encoding'] ?? 'identity') !== 'identity';
-  const said = encoded ? '' : [error ?? gist(text, redact), details?.text].filter((part) => part).join(': ');
-  const why = said === '' ? '' : `: ${oneLine(said, 500, redact)}`;
+  const reason = encoded
+    ? ''
+    : [error ?? gist(text, redact), details?.text].filter((part) => part).join(': ');
+  const why = reason === '' ? '' : `: ${oneLine(reason, 500, redact)}`;
   const plain =
-    request.url.protocol === 'http:' && status === 400 && wantsTls.test(text.slice(0, longestHead));
-  // A page for people where the interface says JSON: likely not the service at all.
+    request.url.protocol === 'http:' && status === 400 && plainHttpOnTls.test(text.slice(0, longestHead));
+  // An HTML page instead of JSON probably does not come from the service.
   const elsewhere = isHtml(text) && status < 500 && status !== 401 && status !== 403 && status !== 429;
   return new HttpError(`${fact} for ${request.method} ${request.path}${why}`, {
     status,
@@ -181,9 +187,9 @@ export function refusal(
     requestId: requestId(headers, redact),
     retryAfterMs: parseRetryAfter(headers['retry-after'], clockOf(headers, now)),
     hint: plain
-      ? `write https:// in place of http:// in ${names.apiUrl}`
+      ? `use https:// instead of http:// in ${names.apiUrl}`
       : elsewhere
-        ? `check ${names.apiUrl}: what answers there may not be the service`
+        ? `check ${names.apiUrl}: it may not be the address of the service`
         : hint,
   });
 }

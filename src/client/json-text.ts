@@ -17,12 +17,12 @@ export function stringEnd(json: string, start: number): number {
 }
 
 /**
- * What a response may have. Depth: more than any service sends, and shallow enough for a function that calls itself.
- * Values: each takes up to 80 bytes, and as JSON 2 characters.
+ * The limits of a response. Depth: more than any service sends, and shallow enough for recursion. Values: each takes up to
+ * 80 bytes of memory, but may take only 2 characters of JSON.
  */
 export const jsonLimits = { depth: 500, values: 500_000 } as const;
 
-/** Returns how deep JSON text nests, and about how many values it has: half to twice as many. */
+/** Returns the nesting depth of JSON text, and its number of values, which is within a factor of 2. */
 export function jsonSize(json: string): { depth: number; values: number } {
   let [level, depth, values] = [0, 0, 0];
   for (let at = 0; at < json.length; at += 1) {
@@ -43,8 +43,8 @@ export function jsonSize(json: string): { depth: number; values: number } {
 }
 
 /**
- * Splits an array or object into the texts of its elements or members, each in one line: no digit passes through a
- * float, and only spaces between tokens are left out.
+ * Splits an array or object into the texts of its elements or members, each in one line. No digit passes through a float,
+ * and only whitespace between tokens is removed.
  * @param json JSON that JSON.parse has accepted
  */
 function partsOf(json: string): string[] {
@@ -71,7 +71,7 @@ function partsOf(json: string): string[] {
   return parts;
 }
 
-/** Returns an object's members in order, each with the text that it came as, in one line; none of any other value. */
+/** Returns an object's members in order, each with its original text in one line; none for any other value. */
 export function membersOf(json: string): [name: string, text: string][] {
   if (!json.trimStart().startsWith('{')) return [];
   return partsOf(json).map((part) => {
@@ -80,10 +80,10 @@ export function membersOf(json: string): [name: string, text: string][] {
   });
 }
 
-/** Returns an array's elements in order, each as the text that it came as, in one line; none of any other value. */
+/** Returns an array's elements in order, each as its original text in one line; none for any other value. */
 export const elementsOf = (json: string): string[] => (json.trimStart().startsWith('[') ? partsOf(json) : []);
 
-/** Returns a name that comes more than once; undefined if there is none. */
+/** Returns a name that occurs more than once, or undefined. */
 export function repeatedName(
   members: readonly (readonly [name: string, text: string])[],
 ): string | undefined {
@@ -96,12 +96,12 @@ export function objectText(members: Iterable<readonly [name: string, text: strin
   return `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
 }
 
-/** Returns the text of what is at a path within JSON, in one line; undefined where there is nothing. */
+/** Returns the text at a path within JSON, in one line; undefined if nothing is at that path. */
 export function textAt(json: string, path: readonly string[]): string | undefined {
   let here: string | undefined = json.trim();
   for (const key of path) {
     if (here === undefined) return undefined;
-    // Of a name that comes twice JSON.parse keeps the last.
+    // JSON.parse keeps the last of repeated names.
     const found: string | undefined = here.startsWith('[')
       ? partsOf(here)[/^(?:0|[1-9]\d{0,9})$/.test(key) ? Number(key) : -1]
       : membersOf(here).findLast(([name]) => name === key)?.[1];
@@ -111,25 +111,25 @@ export function textAt(json: string, path: readonly string[]): string | undefine
 }
 
 /**
- * Returns the items of a list's response, each as the text that it came as, in one line.
+ * Returns the items of a list response, each as its original text in one line.
  * @param text JSON that JSON.parse has accepted
- * @param list what `readPage` read in it: the items, and the name of the field that has them
+ * @param list the result of `readPage`: the items, and the name of their field
  */
 export function itemTexts(text: string, list: { items: readonly unknown[]; field?: string }): string[] {
   const { items, field } = list;
   if (items.length === 0) return [];
-  // Of a name that comes twice JSON.parse keeps the last.
+  // JSON.parse keeps the last of repeated names.
   const texts = partsOf(
     field === undefined ? text : (membersOf(text).findLast(([name]) => name === field)?.[1] ?? ''),
   );
   if (texts.length === items.length) return texts;
-  throw new Error(`${items.length} items were read, and ${texts.length} found in their text`);
+  throw new Error(`read ${items.length} items, but found ${texts.length} in the text`);
 }
 
 /**
- * Returns the text of what may be meant as an id: a string, or a whole number with all its digits, which JSON.parse would
- * round; null for anything else.
- * @param json the value as JSON text, undefined where there is none
+ * Returns an id as text: a string, or a whole number with all its digits, which JSON.parse would round; null for anything
+ * else.
+ * @param json the value as JSON text; undefined without one
  */
 export function idText(json: string | undefined): string | null {
   const value: unknown = json === undefined ? null : JSON.parse(json);

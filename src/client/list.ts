@@ -2,7 +2,7 @@ import { defaultPageSize } from '../contract/fields.ts';
 import type { Redact } from '../redact.ts';
 import { type Mismatch, received } from './schema-mismatch.ts';
 
-/** A list, or one page of it, whatever shape it came in. What the response does not say is not there. */
+/** A list, or one page of it, read from a response of any shape. Facts that the response lacks are missing. */
 export interface Page {
   readonly items: readonly unknown[];
   /** The name of the field with the items; undefined for a bare array. */
@@ -15,12 +15,12 @@ export interface Page {
   readonly hasNextPage?: boolean;
 }
 
-/** A page as it was read, with its fields that are not as the contract says: they count as missing. */
+/** A page with the fields that do not match the contract. These count as missing. */
 export interface ReadPage extends Page {
   readonly oddFields: readonly Mismatch[];
 }
 
-/** The page and the page size that a request names. */
+/** The requested page and page size. */
 export interface PageQuery {
   readonly page?: number | undefined;
   readonly pageSize?: number | undefined;
@@ -34,7 +34,7 @@ const isFields = (value: unknown): value is Fields =>
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isBoolean = (value: unknown) => typeof value === 'boolean';
 
-/** The fields of a page (interface, section 2.9), and what they must be. */
+/** The fields of a page (interface, section 2.9) and their types. */
 const pageFields = {
   page: [isCount, 'an integer of at least 0'],
   pageSize: [isCount, 'an integer of at least 0'],
@@ -43,12 +43,12 @@ const pageFields = {
   hasNextPage: [isBoolean, 'a boolean'],
 } as const;
 
-/** Where, and under which names, other services say that a list goes on. */
+/** The places and names that other services use to say that a list has more pages. */
 const otherPlaces = ['meta', 'pagination', 'paging', 'page', 'links'];
 const otherCounts = ['totalCount', 'total', 'count', 'totalItems', 'totalElements'];
 const otherNext = ['hasNextPage', 'hasNext', 'hasMore'];
 
-/** A number, also if it is text; NaN for anything else. */
+/** Returns a number, also if it is written as text; NaN for anything else. */
 const numberOf = (value: unknown) =>
   typeof value === 'string' && /^\d{1,15}$/.test(value)
     ? Number(value)
@@ -57,8 +57,8 @@ const numberOf = (value: unknown) =>
       : NaN;
 
 /**
- * Reads what the contract does not show. It is believed only where it says that there is more: `count` may be that of
- * the page.
+ * Reads paging fields that the contract does not show. They count only if they say that there is more: `count` may be
+ * the number of items on the page.
  */
 function readOther(response: Fields, { items }: Page): Omit<Page, 'items'> {
   const parts = [response, ...otherPlaces.map((name) => response[name]).filter(isFields)];
@@ -78,7 +78,7 @@ function readOther(response: Fields, { items }: Page): Omit<Page, 'items'> {
   };
 }
 
-/** The name of the field with the list: `items`, or that of the only array; undefined if there is none, or several. */
+/** Returns the name of the field with the list: `items`, or the only array; undefined without an array, or with several. */
 function fieldOf(response: Fields): string | undefined {
   if (Array.isArray(response.items)) return 'items';
   const arrays = Object.keys(response).filter((name) => Array.isArray(response[name]));
@@ -88,8 +88,8 @@ function fieldOf(response: Fields): string | undefined {
 }
 
 /**
- * Reads a list's response: the paged shape (interface, section 2.9), a bare array, or an object with one array of any
- * name. A list that is null or not there at all (204) is empty. Undefined if it is none of them.
+ * Reads the response of a list: the paged shape (interface, section 2.9), a bare array, or an object with one array of any
+ * name. A null or empty response (204) is an empty list. Returns undefined for any other response.
  */
 export function readPage(value: unknown, redact: Redact): ReadPage | undefined {
   if (Array.isArray(value)) return { items: value, oddFields: [] };
@@ -110,8 +110,8 @@ export function readPage(value: unknown, redact: Redact): ReadPage | undefined {
 }
 
 /**
- * Tells whether there is another page: if the response does not say so, its numbers do; without any, it is the whole list.
- * A page without a number is the one that was requested.
+ * Returns whether there is another page. If the response does not say, its numbers decide; without numbers, it is the whole
+ * list. A page without a number is the requested one.
  */
 export function hasNext(page: Page, asked: PageQuery): boolean {
   const { items, totalPages, totalCount } = page;
@@ -125,9 +125,9 @@ export function hasNext(page: Page, asked: PageQuery): boolean {
 }
 
 /**
- * The list as the library returns it: `items`, and whatever else came with them under its own name. A single value is its
- * only item. If `items` is the name of something else in the response, all of it is in `response`.
- * @param page what `readPage` read of the value
+ * Returns a list as the library does: `items`, and every other field of the response under its own name. A single value is
+ * its only item. If `items` is another field of the response, `response` has the whole response.
+ * @param page the result of `readPage` for the value
  */
 export function asList(value: unknown, page: Page | undefined): object {
   if (!isFields(value)) return { items: page?.items ?? [value] };

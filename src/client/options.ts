@@ -7,86 +7,86 @@ import type { Credentials } from './credentials.ts';
 import type { RequestInput } from './request.ts';
 import type { Mismatch } from './schema-mismatch.ts';
 
-/** How to reach the service and how long to try; all durations in milliseconds. */
+/** The address, the credentials and the timeouts of a client; all durations are in milliseconds. */
 export interface ClientOptions extends Credentials {
   /** The service's base URL; may have a path prefix. */
   apiUrl: string;
   /** Allow `http:` to other machines. */
   insecureHttp?: boolean | undefined;
-  /** One try; default 30 s. */
+  /** The timeout of one attempt; default 30 s. */
   requestTimeoutMs?: number | undefined;
-  /** One call, with its retries and their waits; default 2 min. */
+  /** The timeout of one call, with its retries and their waits; default 2 min. */
   callTimeoutMs?: number | undefined;
   clock?: Clock | undefined;
   /** A number from 0 up to 1. */
   random?: (() => number) | undefined;
-  /** Where requests go instead of to the network. The client does not close it. */
+  /** Sends the requests in place of the network. The client does not close it. */
   transport?: Transport | undefined;
-  /** Certificates (PEM) to trust besides those that Node trusts (see `trustAlso`). */
+  /** Certificates (PEM) to trust in addition to Node's (see `trustAlso`). */
   caPem?: string | undefined;
   /**
-   * The environment whose `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (either case) name the proxy; for example
-   * `process.env`. Default: none, a library does not look at the environment by itself.
+   * The environment with the proxy variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` (either case), for example
+   * `process.env`. Default: none; the library does not read the environment on its own.
    */
   proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
   userAgent?: string | undefined;
   /**
-   * false: pages of a list are read as quickly as they come. Default: within the limits that the service's
-   * `RateLimit` headers tell, else within the documented 60 reads a minute, unless the service is on this machine.
+   * Set to false to read the pages of a list without pauses. Default: keep to the limits in the service's `RateLimit`
+   * headers, or else to the documented 60 reads a minute, unless the service is on this machine.
    */
   pace?: boolean | undefined;
-  /** What the service calls an environment's `providerModel`, whose real name carries a vendor's. */
+  /** The service's name for the field `providerModel` of an environment; the real name contains a vendor name. */
   providerModelField?: string | undefined;
-  /** One event for every HTTP request and for every wait between two. */
+  /** Receives an event for each HTTP request, and for each wait between two requests. */
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
 }
 
-/** What one call may do otherwise than its client; all durations in milliseconds. */
+/** Options of one call, which override those of its client; all durations are in milliseconds. */
 export interface CallOptions {
-  /** Aborting it ends the call at once, with its reason. */
+  /** Ends the call immediately when aborted, with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** The whole call, with its retries and their waits. */
+  /** The timeout of the whole call, with its retries and their waits. */
   timeoutMs?: number | undefined;
-  /** One try. */
+  /** The timeout of one attempt. */
   requestTimeoutMs?: number | undefined;
-  /** Default: a random one per call, where the endpoint takes one. */
+  /** Default: a random key for each call, if the endpoint accepts one. */
   idempotencyKey?: string | undefined;
-  /** Tries; default 4. 1: no retries at all, also none of a rate limit. */
+  /** The number of attempts; default 4. 1 means no retries, not even after a rate limit. */
   attempts?: number | undefined;
-  /** How long rate limits are waited out; default the call's own time. */
+  /** How long to wait for rate limits; default: the timeout of the call. */
   limitTimeoutMs?: number | undefined;
-  /** false: the value is the reply's JSON as it came, whatever its type says. */
+  /** false: return the JSON of the response unchecked, whatever the type says. */
   check?: boolean | undefined;
-  /** One of many calls: it waits until the rate limit has room for it. That is not on `timeoutMs`. */
+  /** One of many calls: it waits until the rate limit allows it. The wait does not count against `timeoutMs`. */
   pace?: boolean | undefined;
   onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
 }
 
 export interface Exchange {
-  /** The response, checked against the contract; undefined for an empty body, text where it is not JSON and need not be. */
+  /** The response, checked against the contract; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
-  /** What in it is not as the contract says, where the contract does not require it. */
+  /** The optional parts that do not match the contract. */
   odd: readonly Mismatch[];
-  /** The response as JSON text, as it came; empty for an empty body. */
+  /** The response as JSON text, unchanged; empty for an empty body. */
   text: string;
   /** false: the body is text, and `text` has it as a JSON string. */
   isJson: boolean;
   status: number;
-  /** The request as its user knows it, for messages: `GET /api/environments`. */
+  /** The request as the user knows it, for messages: `GET /api/environments`. */
   request: string;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** Where the response came from, if a redirect was followed. */
+  /** The address of the response, if a redirect was followed. */
   finalUrl?: string | undefined;
-  /** HTTP requests made, those that a rate limit refused included. */
+  /** The number of HTTP requests, including those that a rate limit refused. */
   attempts: number;
-  /** From the first byte sent to the reply, waits included, in milliseconds. */
+  /** From the first byte sent to the response, including waits, in milliseconds. */
   elapsedMs: number;
-  /** Takes secrets out of what is shown of it. */
+  /** Redacts secrets in text of the response. */
   redact: Redact;
 }
 
-/** One HTTP request and what came of it, or the wait before the next; never a secret. */
+/** One HTTP request with its outcome, or the wait before the next one; never contains a secret. */
 export type ExchangeEvent =
   | {
       type: 'try';
@@ -95,9 +95,9 @@ export type ExchangeEvent =
       path: string;
       /** 1 for the first. */
       attempt: number;
-      /** What was answered, when something was. */
+      /** The status code, if there was a response. */
       status?: number;
-      /** The stable code of the error, when it failed. */
+      /** The stable code of the error, if it failed. */
       code?: string;
       elapsedMs: number;
     }
@@ -105,10 +105,10 @@ export type ExchangeEvent =
 
 export type CallerInput = Pick<RequestInput, 'params' | 'query' | 'body' | 'json' | 'headers'>;
 
-/** Sends calls by endpoint, without the types of the tree. */
+/** Sends calls by endpoint, without the types of the client. */
 export interface Caller {
   /** @throws RungateError with `facts` set, or the reason of the options' signal */
   exchange(name: string, endpoint: Endpoint, input: CallerInput, options?: CallOptions): Promise<Exchange>;
-  /** Ends calls under way and every connection. */
+  /** Ends the calls in progress and closes every connection. */
   close(): Promise<void>;
 }

@@ -12,34 +12,34 @@ import { type Mismatch, mismatchError, received } from './schema-mismatch.ts';
 export type FetchPage<P extends SentPage> = (page: number, signal: AbortSignal) => Promise<P>;
 
 export interface PagesOptions {
-  /** Returns the request as its user knows it, for messages: `GET /api/environments`. Called after a page was read. */
+  /** Returns the request as the user knows it, for messages: `GET /api/environments`. Called after a page was read. */
   request: () => string;
   /** The first page to read, default 1; and the requested page size. */
   asked?: PageQuery | undefined;
-  /** The most pages that are read of any list. */
+  /** The most pages to read. */
   maxPages?: number | undefined;
 }
 
 /**
- * Waits until a request that was just made is on its way: Node hands its connection on in the next turn of the event
- * loop. A consumer that is busy would keep that from coming.
+ * Waits until a new request has been sent: Node passes on its connection in the next turn of the event loop, which a busy
+ * consumer would delay.
  */
 async function settingOut(): Promise<void> {
   await nextTurn();
   await nextTurn();
 }
 
-/** Nothing said that there is such a page, and the service has none. */
+/** Returns undefined for a 404 in response to a guessed page. Throws any other error. */
 function noPage(error: unknown): undefined {
   if (error instanceof HttpError && error.status === 404) return;
   throw error;
 }
 
 /**
- * The pages of a list, in order. While one is consumed, the next is already read: one and no more. A consumer
- * that stops early ends that too, and nothing is left running.
- * @throws ContractError where the list is not what it says (`PageSequence`), after the pages that came before it;
- * and whatever `fetchPage` throws
+ * Yields the pages of a list in order. While one page is consumed, the next one is read, and only that one. A consumer
+ * that stops early ends that read too.
+ * @throws ContractError if the list contradicts itself (`PageSequence`), after the pages before it; and any error of
+ * `fetchPage`
  */
 export async function* iteratePages<P extends SentPage>(
   fetchPage: FetchPage<P>,
@@ -50,7 +50,7 @@ export async function* iteratePages<P extends SentPage>(
   const sequence = new PageSequence(request, asked, maxPages);
   const read = (page: number) => {
     const reading = (async () => fetchPage(page, stop.signal))();
-    // A page that nobody waits for yet may fail: that is told when its turn comes.
+    // A page that is read ahead may fail. Its error is thrown when its turn comes.
     reading.catch(() => {});
     return reading;
   };
@@ -77,19 +77,19 @@ export async function* iteratePages<P extends SentPage>(
   }
 }
 
-/** A page, and what its reader made of the text that it came as. */
+/** A page, with the value that `Take` returned for its text. */
 export interface TakenPage<T> extends Page {
   readonly taken: T;
   readonly request: Exchange['request'];
   readonly status: number;
-  /** The parts of it that are not as the contract says. */
+  /** The parts that do not match the contract. */
   readonly odd: readonly Mismatch[];
 }
 
-/** Makes of a page's text what is wanted of it, once it was checked: the text itself is not kept. */
+/** Converts the text of a checked page; the text itself is not kept. */
 export type Take<T> = (text: string, page: Page) => T;
 
-/** The pages of a paged endpoint's list, from the query's own `page` on. Timeouts and tries are for each page. */
+/** Yields the pages of a list from the query's `page` on. Timeouts and attempts apply to each page. */
 export async function* readPages<T>(
   caller: Pick<Caller, 'exchange'>,
   name: string,
@@ -105,13 +105,13 @@ export async function* readPages<T>(
     const either = eitherSignal(options.signal, stop);
     const given = { ...input, query: { ...query, page: number } };
     try {
-      const reply = await caller.exchange(name, endpoint, given, {
+      const response = await caller.exchange(name, endpoint, given, {
         pace: true,
         ...options,
         signal: either.signal,
       });
-      const { value, status, odd, text, redact } = reply;
-      request = reply.request;
+      const { value, status, odd, text, redact } = response;
+      request = response.request;
       const page = readPage(value, redact);
       if (page === undefined) {
         const expected = 'an array, or an object with one';
@@ -122,7 +122,7 @@ export async function* readPages<T>(
       either.release();
     }
   };
-  // What is no page number is refused by the call itself.
+  // The call itself refuses an invalid page number.
   const { page, pageSize } = query as { page?: number | null; pageSize?: number | null };
   const asked = { page: page ?? 1, pageSize: pageSize ?? undefined };
   try {
@@ -135,7 +135,7 @@ export async function* readPages<T>(
   }
 }
 
-/** The items of a paged endpoint's list, one by one. */
+/** Yields the items of a list. */
 export async function* readItems(
   caller: Pick<Caller, 'exchange'>,
   name: string,

@@ -1,21 +1,22 @@
 import type { Clock } from '../clock.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** Requests a minute that the service grants a tenant, as typical limits (interface, section 8). */
+/** Requests a minute that the service allows a tenant, as typical limits (interface, section 8). */
 export const ceilings = { all: 100, reads: 60, creates: 20 } as const;
 
 const minuteMs = 60_000;
 
 /**
- * When the next read may be sent so that no minute holds more reads than the ceiling.
- * `past`: when earlier reads were sent, in order; `due`: when the next one is wanted; all in milliseconds.
+ * Returns the time at which the next read may be sent, so that no minute has more reads than the ceiling.
+ * @param past the times of earlier reads, in order, in milliseconds
+ * @param due the time at which the next read is needed, in milliseconds
  */
 export function nextReadAt(past: readonly number[], due: number, ceiling: number = ceilings.reads): number {
   const oldest = past[past.length - ceiling];
   return oldest === undefined ? due : Math.max(due, oldest + minuteMs);
 }
 
-/** What a request counts as, besides counting as a request. */
+/** The kind of limit that a request counts against, in addition to the overall limit. */
 export type Kind = 'read' | 'create' | 'other';
 
 export function kindOf(method: string): Kind {
@@ -23,7 +24,7 @@ export function kindOf(method: string): Kind {
   return method === 'POST' ? 'create' : 'other';
 }
 
-/** What the service says is left, and in how many milliseconds there is more. */
+/** The requests that are left according to the service, and the milliseconds until there are more. */
 export interface Left {
   remaining: number;
   resetMs: number;
@@ -34,7 +35,7 @@ function numberOf(text: string | undefined): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
-/** Seconds from now; a number as large as a date is one, in seconds or milliseconds since the epoch. */
+/** Reads a number of seconds from now. A number as large as a date is one, in seconds or milliseconds since the epoch. */
 function untilReset(reset: number | undefined, now: number): number {
   if (reset === undefined) return minuteMs;
   const ms = reset > 1e11 ? reset - now : reset > 1e9 ? reset * 1000 - now : reset * 1000;
@@ -55,8 +56,8 @@ function structured(text: string): Left | undefined {
 }
 
 /**
- * What a reply's headers say of the limit: `RateLimit`, `RateLimit-Remaining` and `-Reset` of the IETF's drafts, or the
- * same with `X-`. What cannot be understood says nothing.
+ * Reads the limit from the headers of a response: `RateLimit`, `RateLimit-Remaining` and `-Reset` of the IETF drafts, or
+ * the same with `X-`. Headers in another format are ignored.
  * @param headers names in lower case
  * @param now wall-clock milliseconds since the epoch
  */
@@ -71,27 +72,27 @@ export function rateLimitLeft(headers: Readonly<Record<string, string>>, now: nu
   return undefined;
 }
 
-/** A service that asks for more is asked again after this, and can say so with a 429. */
+/** The longest wait before a request. A service that needs more time can say so with a 429. */
 const longestWaitMs = minuteMs;
 
 /**
- * The budget of one client that sends many requests. What the service's headers say goes; while they say nothing, the
- * documented ceilings do, where `documented` or once the service has answered 429. Times on one monotonic clock.
+ * The request budget of one client. The service's headers decide; without them the documented ceilings do, if `documented`
+ * is set or after a 429. All times are on one monotonic clock.
  */
 export class Pace {
   #documented: boolean;
   readonly #sent = { all: [] as number[], read: [] as number[], create: [] as number[] };
-  readonly #told = new Map<Kind, { remaining: number; resetAt: number }>();
+  readonly #stated = new Map<Kind, { remaining: number; resetAt: number }>();
 
   constructor(documented: boolean) {
     this.#documented = documented;
   }
 
-  /** When a request of the kind may be sent: now, while there is budget for it. */
+  /** Returns the time at which a request of this kind may be sent: now, if the budget allows it. */
   nextAt(kind: Kind, now: number): number {
-    const told = this.#told.get(kind);
-    if (told !== undefined) {
-      return told.remaining > 0 ? now : Math.max(now, Math.min(told.resetAt, now + longestWaitMs));
+    const stated = this.#stated.get(kind);
+    if (stated !== undefined) {
+      return stated.remaining > 0 ? now : Math.max(now, Math.min(stated.resetAt, now + longestWaitMs));
     }
     if (!this.#documented) return now;
     const all = nextReadAt(this.#sent.all, now, ceilings.all);
@@ -106,27 +107,27 @@ export class Pace {
       times.push(at);
       if (times.length > ceilings.all) times.shift();
     }
-    const told = this.#told.get(kind);
-    if (told !== undefined) told.remaining = Math.max(0, told.remaining - 1);
+    const stated = this.#stated.get(kind);
+    if (stated !== undefined) stated.remaining = Math.max(0, stated.remaining - 1);
   }
 
-  /** @param left what `rateLimitLeft` found in the reply */
+  /** @param left the result of `rateLimitLeft` for the response */
   replied(kind: Kind, status: number, left: Left | undefined, at: number): void {
     if (status === 429) this.#documented = true;
-    if (left !== undefined) this.#told.set(kind, { remaining: left.remaining, resetAt: at + left.resetMs });
-    // Words that were not said again are no longer of use.
-    else this.#told.delete(kind);
+    if (left !== undefined) this.#stated.set(kind, { remaining: left.remaining, resetAt: at + left.resetMs });
+    // Limits that the service did not repeat are out of date.
+    else this.#stated.delete(kind);
   }
 }
 
-/** A transport that counts what it sends, and the wait until more may be sent. */
+/** A transport that counts its requests, and the wait before the next one. */
 export interface Paced {
   transport: Transport;
-  /** Milliseconds until a request with this method may be sent; 0 while there is budget. */
+  /** Returns the milliseconds until a request with this method may be sent; 0 if the budget allows it now. */
   waitMs(method: string): number;
 }
 
-/** @param documented keep to the documented ceilings while the service says nothing of its limits */
+/** @param documented keep to the documented ceilings if the service does not state its limits */
 export function paced(transport: Transport, clock: Clock, documented: boolean): Paced {
   const pace = new Pace(documented);
   return {
@@ -138,9 +139,9 @@ export function paced(transport: Transport, clock: Clock, documented: boolean): 
       async send(request, options) {
         const kind = kindOf(request.method);
         pace.sent(kind, clock.monotonic());
-        const reply = await transport.send(request, options);
-        pace.replied(kind, reply.status, rateLimitLeft(reply.headers, clock.now()), clock.monotonic());
-        return reply;
+        const response = await transport.send(request, options);
+        pace.replied(kind, response.status, rateLimitLeft(response.headers, clock.now()), clock.monotonic());
+        return response;
       },
       close: () => transport.close(),
     },

@@ -12,9 +12,9 @@ export interface RequestInput {
   /** Path parameters by name, not encoded. */
   params: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, unknown>> | undefined;
-  /** JSON, checked against the endpoint's schema; an encoded form where the endpoint takes `multipart/form-data`. */
+  /** JSON, checked against the endpoint's schema; an encoded form if the endpoint accepts `multipart/form-data`. */
   body?: unknown;
-  /** The body as JSON text, in place of `body`: sent as it is, every digit of it. */
+  /** The body as JSON text, instead of `body`: sent unchanged, with every digit. */
   json?: string | undefined;
   /** 1 to 255 visible ASCII characters. */
   idempotencyKey?: string | undefined;
@@ -25,20 +25,20 @@ export interface RequestTarget extends Credentials {
   /** The service's base URL, checked (`parseApiUrl`). */
   base: URL;
   userAgent?: string | undefined;
-  /** Takes secrets out of what is shown. */
+  /** Redacts secrets in errors. */
   redact: Redact;
-  /** What errors call the options. */
+  /** The names of the options in errors. */
   names?: HintNames | undefined;
 }
 
-/** Headers that belong to the connection: a caller who sets one could split the request in two. */
+/** Headers of the connection: by setting one, a caller could split the request in two. */
 const connectionHeaders =
   /^(host|connection|content-length|transfer-encoding|upgrade|expect|keep-alive|te|trailer|proxy-.*)$/;
 
-/** Methods that HTTP itself defines as safe to repeat. */
+/** Methods that HTTP defines as safe to repeat. */
 const safe: readonly string[] = ['GET', 'PUT', 'DELETE'];
 
-/** The message of a query or body that does not fit, all of its faults in one line. */
+/** Throws if a query or body does not match its schema, with all faults in one line. */
 function refuse(
   name: string,
   part: 'query' | 'body',
@@ -52,8 +52,8 @@ function refuse(
   const named = (field: string) => (part === 'query' ? names.query(field) : `field ${field}`);
   const faults = found.slice(0, 5).map(({ field, expected, received, sentence }) => {
     if (sentence !== undefined) return sentence;
-    if (expected === 'no such field') return `${named(field)} is not known`;
-    // The quotes of a string, and the lack of them, say of what type it is.
+    if (expected === 'no such field') return `${named(field)} is unknown`;
+    // Quotes, or their absence, show the type of the value.
     const given = received.replace(/^(?:string|number|boolean) (?=\S)/, '');
     if (field === '') return `the ${part} must be ${expected}, not ${given}`;
     return received === 'nothing'
@@ -66,7 +66,7 @@ function refuse(
   throw new UsageError(names.call(name) + faults.join('; '), {
     hint:
       unknown && known.length > 0
-        ? `known are ${known.join(', ')}`
+        ? `the known names are ${known.join(', ')}`
         : found.some(({ expected }) => expected === zonedDateTime)
           ? 'write it as in RFC 3339: 2026-01-31T12:00:00Z or 2026-01-31T14:00:00+02:00'
           : undefined,
@@ -80,21 +80,21 @@ function checkQuery(
   target: RequestTarget,
 ): string {
   if (query === undefined && endpoint.query === undefined) return '';
-  // What is undefined or null is left out: an option that was not given is not a key that was.
+  // Leave out undefined and null: an option without a value is not a parameter.
   const given = Object.fromEntries(
     Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null),
   );
   if (endpoint.query === undefined) {
     const key = Object.keys(given)[0];
-    if (key !== undefined) throw new UsageError(`${name} takes no query, and ${key} was given`);
+    if (key !== undefined) throw new UsageError(`${name} takes no query, but ${key} was given`);
     return '';
   }
   refuse(name, 'query', endpoint.query, given, target);
-  // The schema may write a value in another form; spread over what was given, the keys stay in their order.
+  // The schema may rewrite a value. Spread over the given query, so that the keys keep their order.
   return queryString(name, { ...given, ...endpoint.query.safeParse(given).data }, target.names);
 }
 
-/** A body as it is sent, and what takes its secrets out of what is shown, too. */
+/** A body as sent, and a redactor that also knows its secrets. */
 interface CheckedBody {
   body?: string | Uint8Array | undefined;
   redact: Redact;
@@ -129,7 +129,7 @@ function checkBody(
   return { body: text, redact: redactAll };
 }
 
-/** Sets a caller's headers, each checked. */
+/** Checks and sets a caller's headers. */
 function setHeaders(
   all: Record<string, string>,
   name: string,
@@ -156,8 +156,8 @@ function checkKey(name: string, endpoint: Endpoint, key: string, names = command
 }
 
 /**
- * Builds the request of one call and checks all of it, so that what is wrong is known before anything is sent.
- * @throws UsageError for the call's own parts, CredentialError
+ * Builds the request of one call. All checks happen before anything is sent.
+ * @throws UsageError if a part of the call is invalid, CredentialError
  */
 export function prepareRequest(
   name: string,
@@ -178,7 +178,7 @@ export function prepareRequest(
   if (target.userAgent !== undefined) setHeaders(headers, name, { 'user-agent': target.userAgent });
   if (input.headers !== undefined) setHeaders(headers, name, input.headers);
   headers.accept = 'application/json';
-  // Replies are small, and what is not compressed cannot be a decompression bomb.
+  // Responses are small, and an uncompressed one cannot be a decompression bomb.
   headers['accept-encoding'] = 'identity';
   if (key !== undefined) headers['idempotency-key'] = key;
   Object.assign(headers, credentialHeader(`${endpoint.method} ${path}`, endpoint.auth, target, target.names));

@@ -9,50 +9,50 @@ import { jsonLimits, jsonSize } from './json-text.ts';
 import { type Page, readPage } from './list.ts';
 import { type Mismatch, mismatchError, mismatches } from './schema-mismatch.ts';
 
-/** The request as its user knows it: `GET /api/environments`. */
+/** The request as the user knows it: `GET /api/environments`. */
 const requestText = ({ method, path }: PreparedRequest) => `${method} ${path}`;
 
-/** How the message about a response begins. */
+/** The beginning of a message about a response. */
 const responseTo = (request: PreparedRequest) => `the response to ${requestText(request)}`;
 
-/** How to see what came, and for a read the way around the check. */
+/** Returns how to see the response and, for a read, how to skip the check. */
 function lookHint({ endpoint, method, url, path, redact }: PreparedRequest, names: HintNames): string {
   if (method !== 'GET' || endpoint === 'api') return names.look;
-  // Below the base URL, which may have a path of its own.
+  // Relative to the base URL, which may have a path.
   const target = redact(path.slice(path.lastIndexOf('/api/')) + url.search);
   return `${names.look}; ${names.unchecked(target)}`;
 }
 
-/** A success that cannot be read: more likely a broken transfer than a changed service. */
+/** Returns the error for a success that cannot be read, more likely after a broken transfer than a change of the service. */
 function unreadable(
   request: PreparedRequest,
-  reply: RawReply,
+  response: RawReply,
   received: string,
   names: HintNames,
 ): ContractError {
-  return new ContractError(`${responseTo(request)} (${reply.status}) is not JSON: ${received}`, {
+  return new ContractError(`${responseTo(request)} (${response.status}) is not JSON: ${received}`, {
     field: '',
     expected: 'JSON',
     received,
-    status: reply.status,
+    status: response.status,
     unreadable: true,
-    hint: isHtml(reply.text)
-      ? `check ${names.apiUrl}: what answers there may not be the service`
+    hint: isHtml(response.text)
+      ? `check ${names.apiUrl}: it may not be the address of the service`
       : lookHint(request, names),
   });
 }
 
-function checkEncoding(request: PreparedRequest, reply: RawReply): void {
-  const encoding = reply.headers['content-encoding']?.trim().toLowerCase();
+function checkEncoding(request: PreparedRequest, response: RawReply): void {
+  const encoding = response.headers['content-encoding']?.trim().toLowerCase();
   if (encoding === undefined || encoding === '' || encoding === 'identity') return;
-  const expected = 'a reply that is not compressed';
+  const expected = 'an uncompressed response';
   const received = `content-encoding ${oneLine(encoding, 100, request.redact)}`;
   throw new ContractError(`${responseTo(request)}: expected ${expected}, received ${received}`, {
     field: '',
     expected,
     received,
-    status: reply.status,
-    hint: 'nothing was asked to compress it: check the proxies on the way',
+    status: response.status,
+    hint: 'rungate did not request compression: check the proxies on the way',
   });
 }
 
@@ -62,87 +62,92 @@ function checkSize(request: PreparedRequest, { text, status }: RawReply, names: 
   const [problem, expected] =
     values > jsonLimits.values
       ? ['has too many values', `JSON with at most ${jsonLimits.values} values`]
-      : ['is nested too deep', `JSON at most ${jsonLimits.depth} levels deep`];
+      : ['is nested too deeplyly', `JSON at most ${jsonLimits.depth} levels deep`];
   const parts = { field: '', expected, received: 'more', status, hint: names.look };
   throw new ContractError(`${responseTo(request)} ${problem}: expected ${expected}`, parts);
 }
 
-/** A success, read. */
-export interface ReadReply {
-  /** The parsed JSON; undefined for an empty body, and the body's text where it is not JSON and need not be. */
+/** A successful response. */
+export interface ParsedResponse {
+  /** The parsed JSON; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
-  /** What in it is not as the contract says, where the contract does not require it. */
+  /** The optional parts that do not match the contract. */
   odd: readonly Mismatch[];
-  /** The body as JSON text: as it came, or as a string where it is not JSON; empty for an empty body. */
+  /** The body as JSON text: unchanged, or as a string if it is not JSON; empty for an empty body. */
   text: string;
   isJson: boolean;
 }
 
-function parse(request: PreparedRequest, endpoint: Endpoint, reply: RawReply, names: HintNames): ReadReply {
-  const { text } = reply;
-  // What was created under a key is asked for again under that key, where not even an address was given.
-  const lost = endpoint.idInReply === true && reply.headers.location === undefined;
-  // The status code says that it was done, and the contract does not say what the body is.
+function parse(
+  request: PreparedRequest,
+  endpoint: Endpoint,
+  response: RawReply,
+  names: HintNames,
+): ParsedResponse {
+  const { text } = response;
+  // Without a body or a location, a retry with the same key fetches the response again.
+  const lost = endpoint.idInResponse === true && response.headers.location === undefined;
+  // The status code says that the request succeeded, and the contract does not show the body.
   const mayBeAnything =
-    endpoint.anyBody === true || endpoint.reply.safeParse(text.trim() === '' ? undefined : text).success;
+    endpoint.anyBody === true || endpoint.response.safeParse(text.trim() === '' ? undefined : text).success;
   const anyBody = !lost && mayBeAnything;
   if (text.trim() === '') {
-    const isEmptyList = endpoint.list === true && reply.status === 204;
+    const isEmptyList = endpoint.list === true && response.status === 204;
     if (anyBody || isEmptyList) return { value: undefined, odd: [], text: '', isJson: true };
-    throw unreadable(request, reply, 'an empty body', names);
+    throw unreadable(request, response, 'an empty body', names);
   }
-  checkSize(request, reply, names);
+  checkSize(request, response, names);
   try {
     return { value: JSON.parse(text), odd: [], text, isJson: true };
   } catch {
     // A list that is not JSON has no items.
     if (anyBody && !endpoint.list) return { value: text, odd: [], text: JSON.stringify(text), isJson: false };
-    // The parser's own message quotes the reply, which may hold a secret.
-    const hidden = mayHaveNewSecret(endpoint, reply.status) && !isHtml(text);
-    throw unreadable(request, reply, hidden ? 'text' : gist(text, request.redact), names);
+    // The parser's message would quote the response, which may contain a secret.
+    const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
+    throw unreadable(request, response, hidden ? 'text' : gist(text, request.redact), names);
   }
 }
 
-/** What is wrong in the items of a list, which may come in any shape that `readPage` reads. */
-function oddItems({ reply }: Endpoint, { items, field }: Page, redact: Redact): Mismatch[] {
-  const item = itemSchema(reply);
+/** Returns the mismatches in the items of a list, which may have any shape that `readPage` reads. */
+function oddItems({ response }: Endpoint, { items, field }: Page, redact: Redact): Mismatch[] {
+  const item = itemSchema(response);
   if (item === undefined) return [];
   const at = field === undefined ? [] : [field];
   return items.flatMap((one, index) => mismatches(item, one, redact, { at: [...at, index], sent: true }));
 }
 
 /**
- * Reads a response: what the endpoint's schema says, or any JSON where `check` is false. Where the contract does not
- * show the response, it may be anything: nothing, JSON, or text.
- * @throws HttpError when the status is not a success, ContractError when the body is not what it must be
+ * Reads a response and checks it against the endpoint's schema, or accepts any JSON if `check` is false. A response that
+ * the contract does not show may be empty, JSON or text.
+ * @throws HttpError if the status code is not a success, ContractError if the body does not match
  */
-export function readReply(
+export function parseResponse(
   request: PreparedRequest,
   endpoint: Endpoint,
-  reply: RawReply,
+  response: RawReply,
   { now, check, names = commandNames }: { now: number; check: boolean; names?: HintNames | undefined },
-): ReadReply {
-  if (reply.status < 200 || reply.status > 299)
-    throw refusal(request, reply, now, names, mayHaveNewSecret(endpoint, reply.status));
-  checkEncoding(request, reply);
-  const read = parse(request, endpoint, reply, names);
+): ParsedResponse {
+  if (response.status < 200 || response.status > 299)
+    throw refusal(request, response, now, names, mayHaveNewSecret(endpoint, response.status));
+  checkEncoding(request, response);
+  const read = parse(request, endpoint, response, names);
   if (!check) return read;
   const { value } = read;
   const hint = lookHint(request, names);
   const page = endpoint.list ? readPage(value, request.redact) : undefined;
   if (page !== undefined)
     return { ...read, odd: [...page.oddFields, ...oddItems(endpoint, page, request.redact)] };
-  // An item that the contract does not show may be no object at all.
+  // An item that the contract does not show may be any JSON.
   const isItem = endpoint.anyBody === true && endpoint.list !== true;
-  const found = mismatches(endpoint.reply, value, request.redact, {
+  const found = mismatches(endpoint.response, value, request.redact, {
     hidden: endpoint.newSecret,
     sent: true,
   }).filter(({ path }) => !isItem || path.length > 0);
   const first = found.find(
-    ({ path, sentence }) => sentence !== undefined || isRequired(endpoint.reply, path),
+    ({ path, sentence }) => sentence !== undefined || isRequired(endpoint.response, path),
   );
   if (first === undefined) return { ...read, odd: found };
   const { field, expected, received } = first;
-  const parts = { field, expected, received, status: reply.status, hint };
+  const parts = { field, expected, received, status: response.status, hint };
   throw mismatchError(requestText(request), parts, found.length - 1);
 }

@@ -1,7 +1,7 @@
 import { ContractError, HttpError, NetworkError } from '../errors.ts';
 import type { PreparedRequest } from '../transport/transport.ts';
 
-/** `limit`: wait until the rate limit allows it; `again`: another try may do; `no`: it would not help or could harm. */
+/** `limit`: wait for the rate limit; `again`: another attempt may succeed; `no`: a retry would not help, or could do harm. */
 export type RetryKind = 'limit' | 'again' | 'no';
 
 type Retryable = Pick<PreparedRequest, 'method' | 'headers' | 'repeatable'>;
@@ -13,8 +13,8 @@ const httpDate =
   /^((Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|(Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
 
 /**
- * `Retry-After` in milliseconds, never cut short: seconds (fractions count) or an HTTP date in any of its three
- * forms; a date in the past is 0. What is neither is undefined.
+ * Returns `Retry-After` in milliseconds, never rounded down: seconds, with fractions, or an HTTP date in any of its three
+ * forms. A date in the past is 0, and anything else undefined.
  * @param now wall-clock milliseconds since the epoch
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
@@ -27,19 +27,19 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }
 
-/** Milliseconds since the epoch; NaN where it is no HTTP date. */
+/** Returns milliseconds since the epoch; NaN for anything but an HTTP date. */
 function parseHttpDate(text: string): number {
   if (!httpDate.test(text)) return Number.NaN;
-  // The C form of the date carries no zone, and means GMT as the others do.
+  // The C form of the date has no zone and means GMT, like the others.
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
 }
 
-/** A `Date` comes in whole seconds, and was on its way. */
+/** `Date` has whole seconds, and the response took some time to arrive. */
 const sameTimeMs = 2000;
 
 /**
- * What time it is by the clock that a `Retry-After` date was made with: the reply's own `Date` where that is another time
- * than ours. A service whose clock is off would make us wait by the difference, or not at all.
+ * Returns the current time of the clock behind a `Retry-After` date: the response's `Date` if it differs from our time.
+ * Otherwise a service with a wrong clock would make rungate wait for the difference, or not at all.
  */
 export function clockOf(headers: Readonly<Record<string, string>>, now: number): number {
   const at = parseHttpDate(headers.date?.trim() ?? '');
@@ -47,8 +47,8 @@ export function clockOf(headers: Readonly<Record<string, string>>, now: number):
 }
 
 /**
- * The wait before another try, in milliseconds: full jitter, anything from 0 up to 500 ms · 2^n, at most 20 s.
- * @param n failed tries before this wait, less one: 0 for the first wait
+ * Returns the wait before another attempt, in milliseconds, with full jitter: from 0 to 500 ms · 2^n, at most 20 s.
+ * @param n failed attempts before this wait, minus one: 0 for the first wait
  */
 export function backoff(n: number, random: () => number): number {
   return random() * Math.min(20_000, 500 * 2 ** n);
@@ -56,26 +56,26 @@ export function backoff(n: number, random: () => number): number {
 
 /** A request that the rate limit has just refused. Times in milliseconds. */
 export interface Refused {
-  /** 429s before this one. */
+  /** The number of 429s before this one. */
   refusals: number;
-  /** What earlier 429s have cost the call so far. */
+  /** The time that earlier 429s have cost the call. */
   waitedMs: number;
-  /** What `Retry-After` asks for. */
+  /** The wait that `Retry-After` requests. */
   askedMs: number | undefined;
-  /** Until the call may wait no longer. */
+  /** The time left until the call may wait no longer. */
   leftMs: number;
 }
 
-/** A service that asks for less than this and refuses again does not know when it will accept a request. */
+/** A service that requests a shorter wait and then refuses again does not know when it will accept a request. */
 const credibleMs = 1000;
-/** Limits are counted by the minute, so a client that is still refused after about that long is one of many. */
+/** Limits count by the minute, so a client that is still refused after this time is one of many. */
 const crowdedAfterMs = 45_000;
 
 /**
- * The wait after a 429, in milliseconds: at least what the service asks for, plus a random part of a window. The window
+ * Returns the wait after a 429, in milliseconds: at least the requested wait, plus a random part of a window. The window
  * is short for the first minute. After that it is 8 minutes and grows with the time waited so far, because some limits
- * count the requests that they refuse: a fleet only gets through when all of it together sends fewer than the limit.
- * It is at most a third of the time left, so that several attempts fit into it, and never passes its end.
+ * count the requests that they refuse: a fleet gets through only when its gates together send fewer than the limit.
+ * It is at most a third of the time left, so that several attempts fit into it, and never exceeds it.
  */
 export function limitWait({ refusals, waitedMs, askedMs, leftMs }: Refused, random: () => number): number {
   const asked = askedMs !== undefined && (refusals === 0 || askedMs >= credibleMs) ? askedMs : undefined;
@@ -89,18 +89,18 @@ export function limitWait({ refusals, waitedMs, askedMs, leftMs }: Refused, rand
   return least + random() * Math.max(0, Math.min(window, leftMs - least));
 }
 
-/** A keyed POST whose first sending is still being worked on: its reply will be there in a moment. */
+/** Returns whether the service is still processing the first request with this key, so that its response will come soon. */
 function inProgress(error: HttpError, request: Retryable): boolean {
   const keyed = request.method === 'POST' && request.headers['idempotency-key'] !== undefined;
-  const said = JSON.stringify([error.error, error.details]);
-  return keyed && error.status === 409 && /in[ _-]progress/i.test(said);
+  const text = JSON.stringify([error.error, error.details]);
+  return keyed && error.status === 409 && /in[ _-]progress/i.test(text);
 }
 
-/** Whether the failed request may be sent again, and what for. */
+/** Returns whether the failed request may be sent again, and after which kind of wait. */
 export function retryKind(error: unknown, request: Retryable): RetryKind {
   const again = request.repeatable ? 'again' : 'no';
   if (error instanceof NetworkError) {
-    // A certificate does not become valid, and a deadline does not come back.
+    // Neither a bad certificate nor a passed deadline recovers.
     if (error.fault === 'tls' || error.fault === 'deadline') return 'no';
     return error.unsent ? 'again' : again;
   }
@@ -111,8 +111,8 @@ export function retryKind(error: unknown, request: Retryable): RetryKind {
   return error instanceof ContractError && error.unreadable ? again : 'no';
 }
 
-/** The request may have taken effect although its reply did not come. */
-export function replyLost(error: unknown): boolean {
+/** Returns whether the request may have taken effect although its response was lost. */
+export function responseLost(error: unknown): boolean {
   if (error instanceof NetworkError) return error.fault === 'broken';
   if (error instanceof HttpError) return error.status === 502 || error.status === 504;
   return error instanceof ContractError && error.unreadable;

@@ -3,23 +3,23 @@ import { isOpen, isRequired } from '../contract/shape.ts';
 import { ContractError, type ContractErrorParts } from '../errors.ts';
 import type { Redact } from '../redact.ts';
 
-/** One way in which a value is not what its schema says. */
+/** A difference between a value and its schema. */
 export interface Mismatch {
-  /** Where, as a path: `orders[3].total`; empty for the value as a whole. */
+  /** The path: `orders[3].total`; empty for the whole value. */
   field: string;
-  /** The same, part by part. */
+  /** The parts of the path. */
   path: Path;
-  /** What should be there, as a noun phrase: `a number`. */
+  /** The expected value, as a noun phrase: `a number`. */
   expected: string;
-  /** What is there: its type, and its beginning where that is no secret. */
+  /** The type of the value, and its beginning unless it is a secret. */
   received: string;
-  /** A whole sentence of the schema's own, where it has one. */
+  /** The schema's own message, as a complete sentence. */
   sentence?: string;
 }
 
 type Path = readonly PropertyKey[];
 
-/** The parts of a zod issue that are read here; zod/mini brings no texts of its own. */
+/** The used parts of a zod issue; zod/mini has no messages. */
 interface Issue {
   readonly code: string;
   readonly path: Path;
@@ -51,7 +51,7 @@ const formats: Readonly<Record<string, string>> = {
   'date-time': zonedDateTime,
 };
 
-/** Names of fields whose values are not shown. */
+/** Names of fields whose values no error shows. */
 export const secretName =
   /api.?key|secret|token|passw|passphrase|private.?key|credential|authorization|signature/i;
 
@@ -71,13 +71,13 @@ function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-/** The beginning of a text, from which secrets were taken out first. */
+/** Returns the beginning of a text, which is redacted first. */
 function beginning(text: string, limit: number, redact: Redact): string {
   const shown = redact(text);
   return shown.length > limit ? `${shown.slice(0, limit)}…` : shown;
 }
 
-/** A value's type and, where it is short and no secret, the value: `string "12.50"`, `an array of 3`, `nothing`. */
+/** Returns a value's type and, unless it is long or a secret, the value: `string "12.50"`, `an array of 3`, `nothing`. */
 export function received(value: unknown, redact: Redact, path: Path = [], hidden = false): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -97,7 +97,7 @@ export function received(value: unknown, redact: Redact, path: Path = [], hidden
   return `${typeof value} ${typeof value === 'string' ? JSON.stringify(short) : short}`;
 }
 
-/** A number that JSON and the contract have, and that zod refuses, since JavaScript rounds it. */
+/** Returns whether zod refused a number only because JavaScript rounds it. */
 function isLarge(issue: Issue, root: unknown): boolean {
   const value = valueAt(root, issue.path);
   if (typeof value !== 'number') return false;
@@ -106,7 +106,7 @@ function isLarge(issue: Issue, root: unknown): boolean {
 }
 
 function expectedOf(issue: Issue): string {
-  // A message that the contract wrote itself says it best.
+  // Prefer the contract's own message.
   const own = /^expected (.+)$/.exec(issue.message)?.[1];
   if (own !== undefined) return own;
   if (issue.code === 'invalid_type') return types[issue.expected ?? ''] ?? `${issue.expected}`;
@@ -137,7 +137,7 @@ function describe(issue: Issue, root: unknown, redact: Redact, hidden: boolean):
   const branches = (issue.errors ?? []).map((errors) =>
     errors.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })),
   );
-  // The branch that came furthest is the one that was meant; if none did, all of them are named.
+  // The branch that matched furthest is the intended one; without one, list all of them.
   const depth = (branch: readonly Issue[]) => Math.max(...branch.map((inner) => inner.path.length), 0);
   const deepest = branches.toSorted((a, b) => depth(b) - depth(a))[0];
   if (deepest !== undefined && depth(deepest) > issue.path.length) {
@@ -147,16 +147,16 @@ function describe(issue: Issue, root: unknown, redact: Redact, hidden: boolean):
 }
 
 interface MismatchOptions {
-  /** Where the value is in what is described. */
+  /** The path of the value. */
   at?: Path;
-  /** Show the types of values alone: any of them may be a secret that nobody knows yet. */
+  /** Show only the types of values, because any value may be an unknown secret. */
   hidden?: boolean | undefined;
-  /** The service sent the value: its numbers may be of any size. */
+  /** The service sent the value, so its numbers may have any size. */
   sent?: boolean;
 }
 
 /**
- * All mismatches of a value, none when it fits. Secrets are taken out before anything is shortened.
+ * Returns all mismatches of a value. Secrets are redacted before anything is shortened.
  */
 export function mismatches(
   schema: Schema,
@@ -177,7 +177,7 @@ export function mismatches(
 
 /**
  * Returns a mismatch as a sentence.
- * @param request the request as its user knows it: `GET /api/environments`
+ * @param request the request as the user knows it: `GET /api/environments`
  * @param more the number of other mismatches
  */
 export function mismatchText(
@@ -198,12 +198,12 @@ export function mismatchError(request: string, parts: ContractErrorParts, more =
   return new ContractError(mismatchText(request, parts, more), parts);
 }
 
-/** What JSON has no form for: it would be left out, or sent as null, which clears the field. */
+/** Values without a JSON form: JSON omits them, or writes null, which clears the field. */
 const noJson = /^(?:function|symbol|number NaN)/;
 
 /**
- * The fields of a body that are not as the contract says although it requires nothing of them: where other fields may stand
- * too, they are sent as they are, as a response may have had them.
+ * Returns the optional fields of a body that do not match the contract. If the body may have unknown fields, these are sent
+ * unchanged: a response may have had them in this form.
  */
 export function looseFields(schema: Schema, body: unknown, redact: Redact): Mismatch[] {
   if (!isOpen(schema)) return [];

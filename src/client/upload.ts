@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 
 const tagOf = (value: unknown) => Object.prototype.toString.call(value);
 
-/** By their tags: a test runner may have classes of its own for them. */
+/** Identified by tag, because a test runner may have its own classes. */
 function isContent(value: unknown): value is FileContent {
   return ArrayBuffer.isView(value) || /^\[object (ArrayBuffer|Blob|File)\]$/.test(tagOf(value));
 }
@@ -11,7 +11,7 @@ function isContent(value: unknown): value is FileContent {
 /** Bytes that other threads may change while they are sent; as JSON it would be `{}`. */
 const isShared = (value: unknown) => tagOf(value) === '[object SharedArrayBuffer]';
 
-/** What is wrong with a field beside a file; null if nothing is. */
+/** Returns the problem with a field next to a file, or null. */
 function uploadProblem(key: string, value: unknown): string | null {
   if (!['name', 'type'].includes(key)) return `${key} cannot be sent with a file`;
   if (!['string', 'undefined'].includes(typeof value))
@@ -19,7 +19,7 @@ function uploadProblem(key: string, value: unknown): string | null {
   return key === 'name' && value === '' ? 'name must not be empty' : null;
 }
 
-/** What a body says of a file; null where it is fields, which go out as JSON. */
+/** Returns the file in a body, or null for fields, which are sent as JSON. */
 function uploadIn(name: string, body: unknown): FileUpload | null {
   const { file: given }: { file?: unknown } = Object(body);
   if (isShared(body) || isShared(given)) {
@@ -37,13 +37,13 @@ function uploadIn(name: string, body: unknown): FileUpload | null {
     .find((one) => one !== null);
   if (problem === undefined) return upload as unknown as FileUpload;
   throw new UsageError(`${name}: ${problem}`, {
-    hint: 'a file goes out as { file, name, type }: the name and the media type are text, and other fields have no place',
+    hint: 'pass a file as { file, name, type }, where name and type (the media type) are text; other fields are not allowed',
   });
 }
 
 async function bytesOf(name: string, file: FileContent): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    // The copy is what every attempt sends, whatever the caller does with the original.
+    // Every attempt sends the copy, whatever the caller does with the original.
     if ('arrayBuffer' in file) return new Uint8Array(await file.arrayBuffer());
     if (!ArrayBuffer.isView(file)) return new Uint8Array(file).slice();
     return new Uint8Array(new Uint8Array(file.buffer, file.byteOffset, file.byteLength));
@@ -52,7 +52,7 @@ async function bytesOf(name: string, file: FileContent): Promise<Uint8Array<Arra
   }
 }
 
-/** A file as a `multipart/form-data` body with one part, `file`; null where the body is fields. */
+/** Returns a file as a `multipart/form-data` body with one part, `file`; null if the body has fields instead. */
 export async function encodeUpload(
   name: string,
   body: unknown,
@@ -65,7 +65,7 @@ export async function encodeUpload(
   const fileName = upload.name ?? (typeof own.name === 'string' && own.name !== '' ? own.name : 'file');
   const form = new FormData();
   form.set('file', new Blob([await bytesOf(name, file)], { type }), fileName);
-  // The runtime writes the body, so that names and boundaries are escaped as every server expects.
+  // The runtime writes the body, so names and boundaries are escaped as servers expect.
   const encoded = new Response(form);
   return {
     body: new Uint8Array(await encoded.arrayBuffer()),

@@ -31,22 +31,22 @@ export interface Endpoint {
   readonly bodyOptional?: true;
   /** The body may also be sent as `multipart/form-data` with one part, `file`. */
   readonly multipart?: true;
-  readonly reply: Schema;
-  /** The contract does not show the response: any body is a success, or none. `reply` is what it is likely to be. */
+  readonly response: Schema;
+  /** The contract does not show the response: any body is a success, or none. `response` is what it is likely to be. */
   readonly anyBody?: true;
   /** Bytes that a response may have, where that is less than the transport's 16 MiB. */
   readonly maxReplyBytes?: number;
   /** Takes an `Idempotency-Key`: with one, repeating the request does not repeat its effect. */
   readonly keyed?: true;
   /** Only the response says what was created: where it says nothing, the same key asks again. */
-  readonly idInReply?: true;
+  readonly idInResponse?: true;
   /** The response has a new secret, which no error may show. */
   readonly newSecret?: true;
-  /** A POST whose repetition has the effect of one: safe to send again after a lost reply. */
+  /** A POST whose repetition has the effect of one: safe to send again after a lost response. */
   readonly idempotent?: true;
   /** Removes or invalidates something: asked about before it is done. */
   readonly destructive?: true;
-  /** Answers with a list, in any of the shapes that lists have (`client/list.ts`); `reply` is the documented one. */
+  /** Answers with a list, in any of the shapes that lists have (`client/list.ts`); `response` is the documented one. */
   readonly list?: true;
   /** Takes `page` and `pageSize`. */
   readonly paged?: true;
@@ -76,7 +76,7 @@ export type QueryOutput<E extends Endpoint> = E extends {
   : Record<never, never>;
 
 /** What a server may answer: stricter than what a reader accepts, since open enums are closed here. */
-export type ReplyInput<E extends Endpoint> = z.input<E['reply']>;
+export type ResponseInput<E extends Endpoint> = z.input<E['response']>;
 
 /** The names of a path's parameters, in path order. */
 export function pathParams(path: string): string[] {

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
+import { anyResponse, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
 
 const text = (description: string) => described(optional(z.string()), description);
 
@@ -35,7 +35,7 @@ export const variable = z.looseObject({}).register(shown, { id: 'Variable' });
 const secretFields = ['value'];
 
 export const env = defineApi(
-  { section: '4.4', auth: 'bearer', reply: anyReply },
+  { section: '4.4', auth: 'bearer', response: anyResponse },
   {
     'env.overview': {
       method: 'GET',

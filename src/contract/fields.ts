@@ -17,8 +17,8 @@ export function described<Field extends Schema>(field: Field, description: strin
 /** The JSON schema of a string with known values and room for others. */
 export const knownValues = (known: readonly string[]) => ({ anyOf: [{ enum: known }, { type: 'string' }] });
 
-/** A reply the interface does not show: any JSON, or nothing. */
-export const anyReply: Schema<unknown, unknown> = z.unknown();
+/** A response the interface does not show: any JSON, or nothing. */
+export const anyResponse: Schema<unknown, unknown> = z.unknown();
 
 /** A body the interface does not show: an object of whatever fields the service takes. */
 export const openBody = z.looseObject({});
@@ -84,8 +84,9 @@ function pageOf<Item extends Schema>(item: Item) {
 }
 
 /** The response of a list that the interface calls paged. */
-export const pagedList = <Item extends Schema>(item: Item) => ({ list: true, reply: pageOf(item) }) as const;
+export const pagedList = <Item extends Schema>(item: Item) =>
+  ({ list: true, response: pageOf(item) }) as const;
 
 /** The response of a list whose shape the interface does not show. */
 export const listOf = <Item extends Schema>(item: Item) =>
-  ({ list: true, anyBody: true, reply: z.union([z.array(item), pageOf(item)]) }) as const;
+  ({ list: true, anyBody: true, response: z.union([z.array(item), pageOf(item)]) }) as const;

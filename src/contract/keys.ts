@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, described, knownValues, optional, shown } from './fields.ts';
+import { anyResponse, described, knownValues, optional, shown } from './fields.ts';
 
 /** Interface, section 2.4: the common scopes; others may exist and go through. */
 export const knownScopes = [
@@ -27,7 +27,7 @@ const scope = z.string().check(z.minLength(1)).register(shown, knownValues(known
 const token = z.string().check(z.minLength(1)).register(shown, { pattern: '^[!-~]+$' });
 
 export const keys = defineApi(
-  { section: '4.2', auth: 'jwt', reply: anyReply },
+  { section: '4.2', auth: 'jwt', response: anyResponse },
   {
     'keys.create': {
       method: 'POST',
@@ -38,7 +38,7 @@ export const keys = defineApi(
         scopes: described(optional(z.array(scope)), 'what the key allows (default: the service chooses)'),
       }),
       newSecret: true,
-      reply: z.looseObject({ apiKey: token }),
+      response: z.looseObject({ apiKey: token }),
     },
     'keys.delete': {
       method: 'DELETE',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import {
-  anyReply,
+  anyResponse,
   described,
   listOf,
   openBody,
@@ -31,7 +31,7 @@ export const observation = z
 const searchQuery = z.looseObject({ q: z.optional(z.string()), ...page });
 
 export const observations = defineApi(
-  { section: '4.5', auth: 'bearer', reply: anyReply },
+  { section: '4.5', auth: 'bearer', response: anyResponse },
   {
     'observations.list': {
       method: 'GET',
@@ -55,7 +55,7 @@ export const observations = defineApi(
       method: 'GET',
       path: '/api/projects/{projectId}/observations/{observationId}',
       summary: 'Show one observation',
-      reply: observation,
+      response: observation,
       anyBody: true,
     },
     'observations.search': {

@@ -1,6 +1,6 @@
 import { toJSONSchema } from 'zod/v4/core';
 import { type Auth, type Endpoint, pathParams, type Schema } from './endpoint.ts';
-import { anyReply, shown } from './fields.ts';
+import { anyResponse, shown } from './fields.ts';
 import { api } from './index.ts';
 
 type Json = Record<string, unknown>;
@@ -149,9 +149,9 @@ function requestBody(endpoint: Endpoint, schemas: Json): Json | undefined {
 }
 
 function responses(endpoint: Endpoint, schemas: Json): Json {
-  const open = endpoint.reply === anyReply;
+  const open = endpoint.response === anyResponse;
   const likely = endpoint.anyBody === true;
-  const content = { 'application/json': { schema: jsonSchema(endpoint.reply, 'output', schemas) } };
+  const content = { 'application/json': { schema: jsonSchema(endpoint.response, 'output', schemas) } };
   const said = open ? 'with any JSON' : 'likely with this';
   const detail = open || likely ? `, ${said}: the interface does not show it` : '';
   return {

@@ -37,19 +37,19 @@ export const orders = defineApi(
       method: 'GET',
       path: '/api/orders.json',
       summary: 'List the orders of the account',
-      reply: z.looseObject({ orders: z.array(orderListItem) }),
+      response: z.looseObject({ orders: z.array(orderListItem) }),
     },
     'orders.summary': {
       method: 'GET',
       path: '/api/orders/summary.json',
       summary: 'Show how many orders there are and what they add up to',
-      reply: orderSummary,
+      response: orderSummary,
     },
     'orders.get': {
       method: 'GET',
       path: '/api/orders/{id}.json',
       summary: 'Show one order of the account',
-      reply: order,
+      response: order,
     },
   },
 );

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { defineApi, type Schema } from './endpoint.ts';
-import { anyReply, described, openEnum, optional, shown } from './fields.ts';
+import { anyResponse, described, openEnum, optional, shown } from './fields.ts';
 
 const text = z.string().check(z.minLength(1));
 
@@ -134,22 +134,22 @@ export const runStatus = z
 const maxReplyBytes = 1024 * 1024;
 
 export const run = defineApi(
-  { section: '4.3', auth: 'key', reply: anyReply, maxReplyBytes },
+  { section: '4.3', auth: 'key', response: anyResponse, maxReplyBytes },
   {
     'run.trigger': {
       method: 'POST',
       path: '/api/ci/runs',
       summary: 'Start a test run',
       body: triggerBody,
-      reply: created,
+      response: created,
       keyed: true,
-      idInReply: true,
+      idInResponse: true,
     },
     'run.status': {
       method: 'GET',
       path: '/api/ci/runs/{runId}',
       summary: 'Show the state and the counts of a run',
-      reply: runStatus,
+      response: runStatus,
     },
     'run.cancel': {
       method: 'POST',
@@ -157,7 +157,7 @@ export const run = defineApi(
       summary: 'Cancel a run',
       body: z.strictObject({ reason: optional(z.string()) }),
       bodyOptional: true,
-      // Cancelling twice leaves the run as cancelled as cancelling once: a lost reply is no reason to give up.
+      // Cancelling twice leaves the run as cancelled as cancelling once: a lost response is no reason to give up.
       idempotent: true,
     },
   },

@@ -77,14 +77,14 @@ export function isOpen(schema: Schema): boolean {
   return catchall !== undefined && definition(catchall).type === 'unknown';
 }
 
-/** True where the reply is a list, in any of the shapes that lists have. */
-export function isList({ list, reply }: Endpoint): boolean {
-  return list === true || itemSchema(reply) !== undefined;
+/** True where the response is a list, in any of the shapes that lists have. */
+export function isList({ list, response }: Endpoint): boolean {
+  return list === true || itemSchema(response) !== undefined;
 }
 
 /** The schema of one item of a list, in any of the shapes that lists have; undefined where it is no list. */
-export function itemSchema(reply: Schema): Schema | undefined {
-  const def = definition(unwrap(reply));
+export function itemSchema(response: Schema): Schema | undefined {
+  const def = definition(unwrap(response));
   if (def.type === 'array') return def.element;
   if (def.type === 'union') return (def as { options?: Schema[] }).options?.map(itemSchema).find(Boolean);
   const lists = Object.values(def.shape ?? {}).filter((field) => definition(field).type === 'array');

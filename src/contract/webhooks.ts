@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
-import { anyReply, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
+import { anyResponse, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
 
 /** Interface, section 2.12: no field of a webhook or of a delivery is shown. */
 export const webhook = z.looseObject({}).register(shown, { id: 'Webhook' });
 export const delivery = z.looseObject({}).register(shown, { id: 'Delivery' });
 
 export const webhooks = defineApi(
-  { section: '4.6', auth: 'bearer', reply: anyReply },
+  { section: '4.6', auth: 'bearer', response: anyResponse },
   {
     'webhooks.eventTypes': {
       method: 'GET',
@@ -67,7 +67,7 @@ export const webhooks = defineApi(
       method: 'GET',
       path: '/api/webhooks/{id}/deliveries/{deliveryId}',
       summary: 'Show one delivery',
-      reply: delivery,
+      response: delivery,
       anyBody: true,
     },
     'webhooks.deliveries.retry': {

@@ -1,4 +1,4 @@
-import { shownBody } from '../client/error-body.ts';
+import { errorBody } from '../client/error-body.ts';
 import { oneLine } from '../client/http-error.ts';
 import { idText, membersOf, textAt } from '../client/json-text.ts';
 import { run, runIdPlaces } from '../contract/run.ts';
@@ -105,7 +105,7 @@ export function runIdOf(
   const found = (path: readonly string[]) => (path.length === 0 ? null : idText(textAt(json, path)));
   const shown = (text: string) => `the string ${oneLine(JSON.stringify(text), 60, redact)}`;
   const has = () => trace(response, location, redact);
-  const body = () => shownBody(json, redact);
+  const body = () => errorBody(json, redact);
 
   const pointed = pointer === undefined ? [] : parsePointer(pointer);
   const own = found(pointed);

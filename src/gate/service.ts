@@ -1,5 +1,5 @@
 import type { Caller, CallOptions, Exchange } from '../client/caller.ts';
-import { shownBody } from '../client/error-body.ts';
+import { errorBody } from '../client/error-body.ts';
 import { clockOf, parseRetryAfter } from '../client/retry.ts';
 import { run } from '../contract/run.ts';
 import { ContractError, HttpError } from '../errors.ts';
@@ -55,7 +55,7 @@ export function runService(caller: Caller, now: () => number): RunService {
           ...reading.violation,
           status: response.status,
           hint: statusHint(runId, redact),
-          body: shownBody(response.text, redact),
+          body: errorBody(response.text, redact),
         },
       );
     },
@@ -72,7 +72,7 @@ export function runService(caller: Caller, now: () => number): RunService {
           if (reading.kind === 'broken' && reading.ended) return true;
           if (reading.kind === 'running' && reading.known) return false;
           trusted = reading.kind === 'running';
-          body = shownBody(response.text, response.redact);
+          body = errorBody(response.text, response.redact);
         } catch (error) {
           if (!(error instanceof HttpError) || error.status !== 404) throw error;
           trusted = true;

@@ -4,7 +4,7 @@ import type {
   Endpoint,
   ParamRecord,
   QueryOutput,
-  ReplyInput,
+  ResponseInput,
 } from '../contract/endpoint.ts';
 import type { ServiceApi } from '../contract/index.ts';
 import type { Account } from './data/account.ts';
@@ -34,7 +34,7 @@ interface ResponseParts {
 
 /** The body must fit the contract's response; if the contract shows none, any body or none. */
 export type MockResponse<E extends Endpoint> = ResponseParts &
-  (unknown extends ReplyInput<E> ? { body?: unknown } : { body: ReplyInput<E> });
+  (unknown extends ResponseInput<E> ? { body?: unknown } : { body: ResponseInput<E> });
 
 /**
  * Handles one endpoint, or throws a MockError. It is synchronous so that each request changes the state in one

@@ -37,7 +37,7 @@ function checkedResponse(
   const { body, text = JSON.stringify(body), headers = {} } = response;
   const value = response.text === undefined ? body : JSON.parse(response.text);
   check(
-    endpoint.reply,
+    endpoint.response,
     value,
     'response',
     (problems) => new MockError(500, 'The mock violated the contract', `${name}: ${problems}`),

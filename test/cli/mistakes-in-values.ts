@@ -52,7 +52,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: keyFile('RUNGATE_API_KEY=rg_of_another_service'),
     code: 6,
-    says: ['leave out the name and the =; only the value belongs there'],
+    says: ['remove the name and the =, and keep only the value'],
     sent: 1,
   },
   {
@@ -67,7 +67,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: key('/run/secrets/rungate'),
     code: 6,
-    says: ['it looks like a path', '_FILE takes the path'],
+    says: ['it looks like a path', '_FILE to the path'],
     sent: 1,
   },
   {
@@ -75,7 +75,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: key('"rg_of_another_service"'),
     code: 6,
-    says: ['leave out the quotes, which are part of the value'],
+    says: ['remove the quotes: they are part of the value'],
     sent: 1,
   },
   {
@@ -83,21 +83,21 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: ['env', 'list'],
     world: env({ RUNGATE_TOKEN: 'Bearer rg_of_another_service' }),
     code: 78,
-    says: ['RUNGATE_TOKEN has a space as character 7', 'leave out "Bearer", which rungate adds'],
+    says: ['RUNGATE_TOKEN has a space as character 7', 'remove "Bearer": rungate adds it'],
   },
   {
     name: 'an expression of a GitHub workflow in a file that GitHub does not read',
     argv: status,
     world: key('${{ secrets.RUNGATE_API_KEY }}'),
     code: 78,
-    says: ['has a space', 'a placeholder that nothing replaced'],
+    says: ['has a space', 'a placeholder that was never replaced'],
   },
   {
     name: 'a variable in single quotes',
     argv: status,
     world: key('$API_KEY'),
     code: 6,
-    says: ['a placeholder that nothing replaced'],
+    says: ['a placeholder that was never replaced'],
     sent: 1,
   },
   {

@@ -49,7 +49,7 @@ const mistakes: readonly Mistake[] = [
     argv: wait,
     world: env({ RUNGATE_API_KEY: undefined, RUNGATE_TOKEN: undefined }),
     code: 6,
-    says: ['needs an API key, and none is set', 'RUNGATE_API_KEY', 'RUNGATE_API_KEY_FILE', 'rungate login'],
+    says: ['needs an API key, but none is set', 'RUNGATE_API_KEY', 'RUNGATE_API_KEY_FILE', 'rungate login'],
   },
   {
     name: 'a pull request from a fork, in which the variable is empty',
@@ -71,7 +71,7 @@ const mistakes: readonly Mistake[] = [
     argv: wait,
     world: (on) => ({ env: { RUNGATE_API_KEY: on.mock.token } }),
     code: 6,
-    says: ['refused the API key (401)', 'looks like a token: RUNGATE_TOKEN is for it'],
+    says: ['refused the API key (401)', 'the value looks like a token; tokens belong in RUNGATE_TOKEN'],
     sent: 1,
   },
   {
@@ -79,7 +79,10 @@ const mistakes: readonly Mistake[] = [
     argv: ['webhooks', 'list'],
     world: (on) => ({ env: { RUNGATE_TOKEN: on.mock.apiKey } }),
     code: 6,
-    says: ['refused the bearer token (401)', 'looks like an API key: RUNGATE_API_KEY is for it'],
+    says: [
+      'refused the bearer token (401)',
+      'the value looks like an API key; keys belong in RUNGATE_API_KEY',
+    ],
     sent: 1,
   },
   {

@@ -299,7 +299,7 @@ describe('a rate limit', () => {
       HttpError,
     );
     expect(clock.sleeps).toEqual([67_500, 96_250]);
-    expect(error.hint).toContain('the service asks to wait 60 s, and the call has 36');
+    expect(error.hint).toContain('the service requests a wait of 60 s, but the call has only 36');
   });
 
   test('uses up none of the time of the call, however slow its responses are', async () => {
@@ -350,7 +350,7 @@ describe('Retry-After', () => {
     const { exchange, clock } = connect(url);
     const error = await rejection(status(exchange), HttpError);
     expect(error).toMatchObject({ status: 503, retryAfterMs: 300_000 });
-    expect(error.hint).toContain('the service asks to wait 300 s, and the call has 120 s left: not waited');
+    expect(error.hint).toContain('the service requests a wait of 300 s, but the call has only 120 s left');
     expect(clock.sleeps).toEqual([]);
     expect(seen).toHaveLength(1);
   });
@@ -379,9 +379,7 @@ describe('the deadline of a call', () => {
     const error = await rejection(status(exchange, { timeoutMs: 70_000 }), NetworkError);
     expect(given).toEqual([30_000, 30_000, 70_000 - 60_000 - 750]);
     expect(error.fault).toBe('deadline');
-    expect(error.message).toBe(
-      'GET /api/ci/runs/run_1 was not answered within 70 s: no reply from h.example',
-    );
+    expect(error.message).toBe('GET /api/ci/runs/run_1 got no response within 70 s: no reply from h.example');
     expect(error.facts).toMatchObject({ attempts: 3, elapsedMs: 70_000 });
   });
 

@@ -92,7 +92,7 @@ describe("a list's items as text", () => {
 
   test('are never fewer than the items that were read', () => {
     expect(() => itemTexts('{"items":[1]}', { items: [1, 2], field: 'items' })).toThrow(
-      '2 items were read, and 1 found',
+      'read 2 items, but found 1 in the text',
     );
   });
 });

@@ -180,37 +180,37 @@ describe('a server whose paging lies', () => {
       'by giving the first page whatever is asked for',
       () => honest(1, 6),
       ids(1, 2),
-      'page 2 was asked for, and page 1 came',
+      'requested page 2, but received page 1',
     ],
     [
       'by giving the first page under every number',
       (page) => ({ ...honest(page, 6), items: records(1, 2) }),
       ids(1, 2),
-      'page 2 holds items of page 1 once more',
+      'page 2 repeats items of page 1',
     ],
     [
       'by giving an earlier page once more',
       (page) => ({ ...honest(page, 8), items: page === 3 ? records(1, 2) : honest(page, 8).items }),
       ids(1, 4),
-      'page 3 holds items of page 1 once more',
+      'page 3 repeats items of page 1',
     ],
     [
       'by repeating items that have no id',
       (page) => ({ ...honest(page, 6), items: [{ name: 'a' }, { name: 'b' }] }),
       [],
-      'page 2 holds items of page 1 once more',
+      'page 2 repeats items of page 1',
     ],
     [
       'by saying on an empty page that there is more',
       (page) => honest(page, 4, 2, { hasNextPage: true }),
       ids(1, 4),
-      'page 3 says that there is more, and is empty',
+      'page 3 says that there are more items, but is empty',
     ],
     [
       'by saying for ever that there is more, with ever more items',
       (page) => ({ ...honest(page, 4, 2, { hasNextPage: true }), items: records(2 * page - 1, 2 * page) }),
       ids(1, 6),
-      'page 3 says that there is more, and the list has 2 pages',
+      'page 3 says that there are more items, but the list has 2 pages',
     ],
     [
       'by giving more items than it counts',
@@ -219,7 +219,7 @@ describe('a server whose paging lies', () => {
         items: records(2 * page - 1, 2 * page),
       }),
       ids(1, 6),
-      'page 3 says that there is more, and 6 items came of a list of 5',
+      'page 3 says that there are more items, but all 5 were received',
     ],
     [
       'by ending before all came',
@@ -249,13 +249,13 @@ describe('a server whose paging lies', () => {
       'by larger pages from the second on',
       (page) => honest(page, 20, page === 1 ? 2 : 5),
       ids(1, 2),
-      'the page size changed from 2 to 5 at page 2: items would be left out',
+      'the page size changed from 2 to 5 at page 2: items would be missing',
     ],
     [
       'by smaller pages from the second on',
       (page) => honest(page, 20, page === 1 ? 5 : 2),
       ids(1, 5),
-      'the page size changed from 5 to 2 at page 2: items would come twice',
+      'the page size changed from 5 to 2 at page 2: items would be repeated',
     ],
   ];
 

@@ -21,7 +21,7 @@ test('`env list --all` over 200 pages gets no 429 from a service with the docume
     expect(err).not.toContain('429');
     // Three full minutes of sixty reads, and the rest.
     expect((on.clock.monotonic() - began) / 60_000).toBeLessThan(5);
-    expect(err).toContain('the limit of requests a minute');
+    expect(err).toContain('the limit of requests per minute');
   } finally {
     await on.close();
   }

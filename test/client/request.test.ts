@@ -169,8 +169,8 @@ describe('the query', () => {
 
   test('with an unknown key is refused, naming the known ones', () => {
     const error = refused('env.list', { query: { pag: 1 } });
-    expect(error.message).toBe('env.list: query key pag is not known');
-    expect(error.hint).toBe('known are page, pageSize');
+    expect(error.message).toBe('env.list: query key pag is unknown');
+    expect(error.hint).toBe('the known names are page, pageSize');
     expect(refused('run.status', { params: { runId: 'r' }, query: { page: 1 } }).message).toContain(
       'takes no query',
     );
@@ -246,7 +246,7 @@ describe('the body', () => {
       { projectSlug: 'p', tags: ['a', ''] },
       'field tags[1] must be a non-empty string, not an empty string',
     ],
-    ['run.trigger', { ...selected, brnch: 'x' }, 'field brnch is not known'],
+    ['run.trigger', { ...selected, brnch: 'x' }, 'field brnch is unknown'],
     ['env.create', 7, 'the body must be an object, not 7'],
     ['env.create', { baseUrl: Number.NaN }, 'field baseUrl must be a string, not NaN'],
     ['env.create', { baseUrl: () => 7 }, 'field baseUrl must be a string'],
@@ -309,14 +309,14 @@ describe('credentials', () => {
     [
       'env.overview',
       { token: undefined },
-      /needs a bearer token, and only an API key is set/,
+      /needs a bearer token, but only an API key is set/,
       'RUNGATE_TOKEN',
     ],
-    ['env.overview', { token: '', apiKey: '' }, /needs a bearer token, and none is set/, 'RUNGATE_TOKEN'],
+    ['env.overview', { token: '', apiKey: '' }, /needs a bearer token, but none is set/, 'RUNGATE_TOKEN'],
     [
       'run.trigger',
       { apiKey: undefined },
-      /needs an API key, and only a bearer token is set/,
+      /needs an API key, but only a bearer token is set/,
       'RUNGATE_API_KEY',
     ],
     [

@@ -22,7 +22,7 @@ const fields = responses.flatMap(([name, good, place, where]) =>
 );
 
 const found = (name: EndpointName, value: unknown) =>
-  mismatches(api[name].reply, value, (text) => text).map(({ field }) => field);
+  mismatches(api[name].response, value, (text) => text).map(({ field }) => field);
 
 describe('the response of', () => {
   it.each(fields)('%s is refused without %s, or with null for it', (name, field, good, place, path) => {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { prepareRequest } from '../../src/client/request.ts';
-import { readReply } from '../../src/client/response.ts';
+import { parseResponse } from '../../src/client/response.ts';
 import { api, type EndpointName } from '../../src/contract/index.ts';
 import { ContractError, HttpError } from '../../src/errors.ts';
 import { redactor } from '../../src/redact.ts';
@@ -28,7 +28,7 @@ function readWhole(
   const target = { base: new URL('https://h.example'), redact, ...secrets };
   const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
   const { status = 200, headers = {}, check = true } = reply;
-  return readReply(request, api[name], { status, headers, text }, { now: 0, check });
+  return parseResponse(request, api[name], { status, headers, text }, { now: 0, check });
 }
 
 const read = (...args: Parameters<typeof readWhole>) => readWhole(...args).value;
@@ -102,7 +102,7 @@ describe('a success', () => {
     ['in what is given', `${'['.repeat(501)}${']'.repeat(501)}`],
     ['where a name comes twice', `{"a":${'['.repeat(500)}${']'.repeat(500)},"a":1}`],
     ['and cut off', '['.repeat(1001)],
-  ])('that is nested too deep is refused: %s', (_, text) => {
+  ])('that is nested too deeply is refused: %s', (_, text) => {
     const error = broken('run.trigger', text, { check: false });
     expect(error).toMatchObject({ unreadable: false, expected: 'JSON at most 500 levels deep', status: 200 });
   });
@@ -255,12 +255,18 @@ describe('an error says what happened, to what, and what to do', () => {
       'env.delete',
       'forbidden',
       'the bearer token is not allowed to do this (403)',
-      'what this account may do',
+      'the permissions of the account',
     ],
-    [404, 'run.status', 'not_found', 'knows nothing there (404) for GET /api/ci/runs/run_1', 'check the id'],
+    [
+      404,
+      'run.status',
+      'not_found',
+      'the service found nothing (404) for GET /api/ci/runs/run_1',
+      'check the id',
+    ],
     [429, 'run.status', 'rate_limited', 'rate limit is reached (429)', 'wait a minute'],
     [503, 'run.status', 'http_error', 'the service failed (503)', 'try again later'],
-    [304, 'run.status', 'redirect', 'answered with a redirect (304)', 'RUNGATE_API_URL'],
+    [304, 'run.status', 'redirect', 'responded with a redirect (304)', 'RUNGATE_API_URL'],
   ])('%i of %s', (code, name, stable, message, hint) => {
     const error = refused(code, '{"error":"no"}', {}, name);
     expect(error.code).toBe(stable);

@@ -6,7 +6,7 @@ import {
   limitWait,
   parseRetryAfter,
   type Refused,
-  replyLost,
+  responseLost,
   retryKind,
 } from '../../src/client/retry.ts';
 import { ContractError, HttpError, NetworkError, UsageError } from '../../src/errors.ts';
@@ -219,7 +219,7 @@ describe('what is retried', () => {
   test('what leaves open whether the request took effect', () => {
     const lost = [network('broken'), contract(true), http(502), http(504)];
     const known = [network('refused'), contract(false), http(503), http(500), http(429)];
-    expect(lost.map(replyLost)).toEqual(lost.map(() => true));
-    expect(known.map(replyLost)).toEqual(known.map(() => false));
+    expect(lost.map(responseLost)).toEqual(lost.map(() => true));
+    expect(known.map(responseLost)).toEqual(known.map(() => false));
   });
 });

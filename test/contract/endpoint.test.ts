@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { defineApi, type Endpoint, pathParams, reservedValues } from '../../src/contract/endpoint.ts';
-import { anyReply } from '../../src/contract/fields.ts';
+import { anyResponse } from '../../src/contract/fields.ts';
 import { api } from '../../src/contract/index.ts';
 
 function endpoint(method: Endpoint['method'], path: Endpoint['path']): Endpoint {
-  return { method, path, auth: 'key', summary: '', section: '', reply: anyReply };
+  return { method, path, auth: 'key', summary: '', section: '', response: anyResponse };
 }
 
 describe('defineApi', () => {
@@ -29,7 +29,7 @@ describe('defineApi', () => {
   });
 
   test('gives an endpoint what its group has and it has not', () => {
-    const group = { auth: 'jwt', section: '4.2', reply: anyReply } as const;
+    const group = { auth: 'jwt', section: '4.2', response: anyResponse } as const;
     const own = { method: 'GET', path: '/api/things', summary: 'List things', auth: 'key' } as const;
     expect(defineApi(group, { 'a.list': own })['a.list']).toMatchObject({ ...group, ...own });
   });

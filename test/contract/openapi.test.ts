@@ -151,7 +151,7 @@ describe('the document', () => {
     ]);
   });
 
-  it('lets a reply that is not shown be any JSON or nothing, and no other', () => {
+  it('lets a response that is not shown be any JSON or nothing, and no other', () => {
     const statuses = (name: keyof typeof api) =>
       Object.keys(at(name).responses).filter((status) => status < '3');
     expect(statuses('run.cancel')).toEqual(['200', '201', '204']);

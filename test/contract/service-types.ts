@@ -169,8 +169,8 @@ function typeText(schema: Schema, named: Named): string {
 }
 
 /** The type of a list's items. */
-function itemText(reply: Schema, named: Named): string {
-  const item = itemSchema(reply);
+function itemText(response: Schema, named: Named): string {
+  const item = itemSchema(response);
   return item === undefined ? 'unknown' : typeText(item, named);
 }
 
@@ -188,7 +188,8 @@ const pascal = (name: string) =>
     .join('');
 
 function method(name: string, endpoint: Endpoint, named: Named): string {
-  const { path, body, bodyOptional, multipart, query, reply, summary, section, auth, list, paged } = endpoint;
+  const { path, body, bodyOptional, multipart, query, response, summary, section, auth, list, paged } =
+    endpoint;
   const args = pathParams(path).map((param) => `${param}: string`);
   const file = multipart ? ' | FileContent | FileUpload' : '';
   if (body !== undefined) args.push(`body${bodyOptional ? '?' : ''}: ${typeText(body, named)}${file}`);
@@ -203,8 +204,8 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
     args.push(`query?: ${type}`);
   }
   args.push('options?: CallOptions');
-  const item = list ? itemText(reply, named) : '';
-  const plain = list ? `Page<${item}>` : typeText(reply, named);
+  const item = list ? itemText(response, named) : '';
+  const plain = list ? `Page<${item}>` : typeText(response, named);
   const text = narrowed[plain] ?? plain;
   const leaf = name.slice(name.lastIndexOf('.') + 1);
   const doc = comment(

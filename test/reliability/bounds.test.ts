@@ -7,7 +7,7 @@ afterEach(() => on?.close());
 const gate = [...trigger, '--wait', '--json', '--max-attempts', '4'] as const;
 const long = 'x'.repeat(2_000_000);
 /** The limit on a refused response in the output of --json and --verbose. */
-const shownBody = 64 * 1024;
+const errorBody = 64 * 1024;
 
 describe('--request-timeout', () => {
   it('ends a read of a status that stalls', { timeout: 5000 }, async () => {
@@ -83,7 +83,7 @@ describe('a hostile response', () => {
       on.mock.faults.add({ kind: 'reply', text, times: Number.POSITIVE_INFINITY });
       const { code, out, err } = await on.rungate(...argv, '--json');
       expect([code, out]).toEqual([5, '']);
-      expect(err.length).toBeLessThan(shownBody + 1000);
+      expect(err.length).toBeLessThan(errorBody + 1000);
     }
   });
 
@@ -141,7 +141,7 @@ describe('output is bounded for long texts in', () => {
       const { code, out, err } = await on.rungate(...argv, ...format);
       expect(code).not.toBe(70);
       expect(out.length + err.length, `${argv.join(' ')} ${format.join('')}`).toBeLessThan(
-        20_000 + (argv.includes('--json') || format.length > 0 ? shownBody : 0),
+        20_000 + (argv.includes('--json') || format.length > 0 ? errorBody : 0),
       );
     }
   };

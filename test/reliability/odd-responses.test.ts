@@ -422,7 +422,7 @@ const unpaged: readonly [text: string, items: unknown[], message: string | undef
   ].map((more): [string, unknown[], string] => [
     `{"items":${JSON.stringify(records(1, 20))},${more}}`,
     records(1, 20),
-    'page 2 holds items of page 1 once more',
+    'page 2 repeats items of page 1',
   ]),
   [JSON.stringify(records(1, 20)), records(1, 20), undefined],
   [JSON.stringify({ items: records(1, 20), page: 1 }), records(1, 20), undefined],

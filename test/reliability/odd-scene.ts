@@ -204,13 +204,13 @@ export function sample(schema: Schema, filling: Filling, name = ''): unknown {
 export function sampleResponse(name: EndpointName, filling: Filling): unknown {
   if (name === 'run.trigger') return { runId: 'run-1', ...(filling === 'missing' ? {} : { appUrl: null }) };
   if (name === 'webhooks.eventTypes') return [{ id: 'item-1' }];
-  const value = sample(endpointOf(name).reply, filling);
+  const value = sample(endpointOf(name).response, filling);
   // The counts of a run that has ended are required.
   return name === 'run.status' ? { ...(value as object), failed: 0, blocked: 0 } : value;
 }
 
 /** Returns one item of a list. */
 export function sampleItem(name: EndpointName, filling: Filling = 'value'): unknown {
-  const item = itemSchema(endpointOf(name).reply);
+  const item = itemSchema(endpointOf(name).response);
   return { id: 'item-1', ...(item === undefined ? {} : (sample(item, filling) as object)) };
 }

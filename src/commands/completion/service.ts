@@ -125,7 +125,9 @@ export function listOfParam(api: Api, path: string, index: number): [string, End
     .replace(/\/$/, '');
   return Object.entries(api).find(
     ([, endpoint]) =>
-      endpoint.method === 'GET' && nameless(endpoint.path) === nameless(before) && itemSchema(endpoint.reply),
+      endpoint.method === 'GET' &&
+      nameless(endpoint.path) === nameless(before) &&
+      itemSchema(endpoint.response),
   );
 }
 

@@ -1,5 +1,5 @@
 import { type Endpoint, type Method, pathPattern } from '../../contract/endpoint.ts';
-import { anyReply, openBody } from '../../contract/fields.ts';
+import { anyResponse, openBody } from '../../contract/fields.ts';
 import { api } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
@@ -74,15 +74,15 @@ export async function apiCommand(
     query: openBody,
     ...(json === undefined ? {} : { body: openBody }),
     ...(key === undefined ? {} : { keyed: true }),
-    reply: anyReply,
+    response: anyResponse,
   };
   const caller = await context.connect();
   const options = key === undefined ? {} : { idempotencyKey: key };
-  const reply = await caller.exchange('api', endpoint, { params: {}, query, json }, options);
+  const response = await caller.exchange('api', endpoint, { params: {}, query, json }, options);
   // JSON stays JSON: there is no telling what a table of it would be.
   const { format } = context.output;
-  const lines = !reply.isJson && (format === 'table' || format === 'plain');
-  if (lines) await context.output.result(sanitizeLines(String(reply.value)));
-  else if (reply.text !== '') await context.output.json(reply.text);
+  const lines = !response.isJson && (format === 'table' || format === 'plain');
+  if (lines) await context.output.result(sanitizeLines(String(response.value)));
+  else if (response.text !== '') await context.output.json(response.text);
   return exitCodes.ok;
 }

@@ -90,7 +90,7 @@ function queryOf(
   return query;
 }
 
-/** Sends one call and prints the reply: what every derived command does. */
+/** Sends one call and prints the response: what every derived command does. */
 export async function callEndpoint(
   context: Context,
   name: string,
@@ -130,10 +130,10 @@ export async function callEndpoint(
   if (endpoint.body !== undefined && json !== undefined) await tellLoose(context.output, endpoint.body, json);
   const sent = caller.exchange(name, endpoint, { params, query, body: attachment, json });
   const isVariable = namesEnvironment(endpoint) && names.length > 1;
-  const reply = await sent.catch((error) =>
+  const response = await sent.catch((error) =>
     withHint(error, hint ?? (isVariable ? variablesHint(error, String(args[0])) : undefined)),
   );
-  await printReply(context, name, endpoint, reply, columns, query ?? {});
+  await printReply(context, name, endpoint, response, columns, query ?? {});
   return exitCodes.ok;
 }
 
@@ -167,28 +167,28 @@ async function printReply(
   context: Context,
   name: string,
   endpoint: Endpoint,
-  reply: Exchange,
+  response: Exchange,
   columns: readonly string[] | undefined,
   asked: PageQuery,
 ): Promise<void> {
   const { output, io } = context;
-  if (reply.text === '') return output.note(saidOfNothing(endpoint, asked.page));
-  if (await speakOfPage(output, reply)) return;
-  const item = itemSchema(endpoint.reply);
+  if (response.text === '') return output.note(saidOfNothing(endpoint, asked.page));
+  if (await speakOfPage(output, response)) return;
+  const item = itemSchema(endpoint.response);
   const page =
-    isList(endpoint) || Array.isArray(reply.value) ? readPage(reply.value, reply.redact) : undefined;
+    isList(endpoint) || Array.isArray(response.value) ? readPage(response.value, response.redact) : undefined;
   if (page === undefined) {
-    await output.response(reply.text, fieldTable(reply.text));
-    await tellOdd(output, reply);
-    return speakOfSecret(context, name, reply.value);
+    await output.response(response.text, fieldTable(response.text));
+    await tellOdd(output, response);
+    return speakOfSecret(context, name, response.value);
   }
-  const exact = parseExact(reply.text);
+  const exact = parseExact(response.text);
   const list = page.field === undefined ? exact : (exact as Record<string, unknown>)[page.field];
   const items = Array.isArray(list) ? list : [];
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
-  await output.response(reply.text, itemTable(items, chosen.shown, output.redact));
-  await tellOdd(output, reply);
+  await output.response(response.text, itemTable(items, chosen.shown, output.redact));
+  await tellOdd(output, response);
   if (items.length === 0) await output.note(emptyText(asked.page, page));
   // The contract has no pages for orders, and a total beside them may be an amount.
   else if (endpoint.list ? hasNext(page, asked) : page.hasNextPage)

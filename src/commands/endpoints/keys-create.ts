@@ -93,12 +93,12 @@ export async function createKeyCommand(context: Context, flags: CreateKeyFlags):
   await speakOfScopes(context, body.scopes ?? []);
   const file = path === undefined ? undefined : prepareFile(context.io, path);
   const stop = new AbortController();
-  // Kept to the end: a signal must not come between the reply and its token's being printed.
+  // Kept to the end: a signal must not come between the response and its token's being printed.
   const unsubscribe = context.io.onStop((signal) => stop.abort(new StoppedError(signal)));
   try {
-    const reply = await create(context, body, stop.signal);
-    const { apiKey: token } = reply.value as { apiKey: string };
-    await handOver(context, { name: body.name, reply, token }, file);
+    const response = await create(context, body, stop.signal);
+    const { apiKey: token } = response.value as { apiKey: string };
+    await handOver(context, { name: body.name, response, token }, file);
     return exitCodes.ok;
   } finally {
     unsubscribe();

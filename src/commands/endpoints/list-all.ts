@@ -52,7 +52,7 @@ function cellOf(text: string | undefined): Cell {
 
 /** A row an item. The first page says which columns there are, and how wide. */
 function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly string[] | undefined): Style {
-  const schema = itemSchema(endpoint.reply);
+  const schema = itemSchema(endpoint.response);
   const shown = schema === undefined ? [] : fieldsOf(schema);
   const columns = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const write = output.format === 'table' ? tableStream(columns) : renderTsv;

@@ -13,7 +13,7 @@ const rounds = 3;
 
 interface Observation {
   summary: ExactSummary;
-  reply: Exchange;
+  response: Exchange;
   verification: Verification;
   /** False when the orders kept changing while they were read: nothing is known then. */
   settled: boolean;
@@ -90,12 +90,12 @@ function orders(count: number): string {
 }
 
 /** The verification as JSON text: ours, with the service's summary in it, digits and all. */
-function verificationJson({ summary, verification, reply, settled }: Observation): string {
+function verificationJson({ summary, verification, response, settled }: Observation): string {
   const { addsUp, orderCount, ...figures } = verification;
   const exactCount = withTexts(orderCount, { stated: summary.orderCountText });
   const given = { schemaVersion: 1, addsUp: settled ? addsUp : null, orderCount: exactCount, ...figures };
   const own = renderJson(given, 0).trimEnd();
-  return `${own.slice(0, -1)},"summary":${reply.text}}`;
+  return `${own.slice(0, -1)},"summary":${response.text}}`;
 }
 
 function disagreement({ summary, verification: { orderCount, totalRevenue } }: Observation): string {
@@ -147,7 +147,7 @@ async function verify(context: Context, caller: Caller): Promise<number> {
 export async function summaryCommand(context: Context, flags: { verify?: boolean }): Promise<number> {
   const caller = await context.connect();
   if (flags.verify === true) return verify(context, caller);
-  const { summary, reply } = await readExactSummary(caller);
-  await context.output.response(reply.text, summaryTable(summary));
+  const { summary, response } = await readExactSummary(caller);
+  await context.output.response(response.text, summaryTable(summary));
   return exitCodes.ok;
 }

@@ -17,8 +17,8 @@ export function cell(value: unknown): Cell {
  * Warns of a success that is an HTML page: the contract does not rule it out, and it is more likely a login page than
  * the service. True where a person needs no more of it.
  */
-export async function speakOfPage(output: Output, reply: Exchange): Promise<boolean> {
-  const { value, status, request, isJson, redact } = reply;
+export async function speakOfPage(output: Output, response: Exchange): Promise<boolean> {
+  const { value, status, request, isJson, redact } = response;
   if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
   const page = output.excerpt(gist(value, redact), 300);
   await output.alert(
@@ -27,7 +27,7 @@ export async function speakOfPage(output: Output, reply: Exchange): Promise<bool
   return output.format === 'table' || output.format === 'plain';
 }
 
-/** A reply of one object, a field a row. */
+/** A response of one object, a field a row. */
 export function fieldTable(text: string): Table {
   const head = ['FIELD', 'VALUE'];
   const value = parseExact(text);

@@ -21,19 +21,19 @@ function isJson({ format }: Context['output']): boolean {
 export interface CreatedKey {
   /** What it was asked for. */
   name: string;
-  reply: Exchange;
+  response: Exchange;
   token: string;
 }
 
 /** What can be said of the key without its token. */
-function described({ name, reply, token }: CreatedKey): string {
-  const id = idText(textAt(reply.text, ['id']));
+function described({ name, response, token }: CreatedKey): string {
+  const id = idText(textAt(response.text, ['id']));
   const known = id === null ? '' : ` (id ${excerpt(redactSecrets(id, [token]), 80)})`;
   return `the API key "${excerpt(redactSecrets(name, [token]), 80)}"${known}`;
 }
 
-/** The reply as JSON, without any secret but the token; one that cannot be laid out anew is still not lost. */
-async function replyJson({ output }: Context, { reply: { text }, token }: CreatedKey): Promise<string> {
+/** The response as JSON, without any secret but the token; one that cannot be laid out anew is still not lost. */
+async function replyJson({ output }: Context, { response: { text }, token }: CreatedKey): Promise<string> {
   const redact = (value: string) => (value === token ? value : output.redact(value));
   return renderResponse(text, output.format === 'ndjson' ? 0 : 2, redact).catch(
     () => `${escapeJson(text)}\n`,
@@ -55,11 +55,11 @@ async function printToken(context: Context, key: CreatedKey): Promise<void> {
   await print(context, key, text);
 }
 
-/** What is left to print when the token is in a file: in JSON the rest of the reply, which has the key's id. */
-async function printRest({ output }: Context, { reply, token }: CreatedKey): Promise<void> {
+/** What is left to print when the token is in a file: in JSON the rest of the response, which has the key's id. */
+async function printRest({ output }: Context, { response, token }: CreatedKey): Promise<void> {
   if (!isJson(output)) return;
   const { parse, stringify } = await import('lossless-json');
-  const all = parse(reply.text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
+  const all = parse(response.text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
   const { apiKey: _token, ...rest } = all as Record<string, unknown>;
   await output.json(redactJson(stringify(rest) ?? '{}', redactor([token])));
 }
@@ -93,12 +93,12 @@ export async function handOver(
     await print(context, key, await replyJson(context, key));
     const expected = 'a token of visible ASCII characters';
     throw new ContractError(
-      `the apiKey in the response to ${key.reply.request} cannot be sent in a header: expected ${expected}`,
+      `the apiKey in the response to ${key.response.request} cannot be sent in a header: expected ${expected}`,
       {
         field: 'apiKey',
         expected,
         received: 'string',
-        status: key.reply.status,
+        status: key.response.status,
         hint: 'the key was created; what came is on standard output, as JSON',
       },
     );
