@@ -90,7 +90,7 @@ function saysEnded(error: RungateError): boolean {
 }
 
 /** Returns whether a later read could succeed. */
-function isPassing(error: RungateError, progress: Progress, rules: PollRules): boolean {
+function isTemporary(error: RungateError, progress: Progress, rules: PollRules): boolean {
   if (error instanceof NetworkError) return true;
   if (error instanceof ContractError) return !saysEnded(error);
   if (!(error instanceof HttpError)) return false;
@@ -212,7 +212,7 @@ function afterFailure(
   };
   const wrongAddress =
     progress.addressFailures >= addressFailureLimit && !progress.responded && !rules.triggered;
-  if (!isPassing(error, progress, rules) || wrongAddress)
+  if (!isTemporary(error, progress, rules) || wrongAddress)
     return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
 
   const askedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;

@@ -116,7 +116,7 @@ describe('an ended run ends the wait at once', () => {
     });
   });
 
-  test('even after every kind of passing error', () => {
+  test('even after every kind of temporary error', () => {
     const trouble = [network('broken'), http(429), http(503), broken('state'), broken('', true), running(1)];
     expect(readAll([...trouble, ended('completed', 1)]).decision).toEqual({ done: { verdict: 'failed' } });
   });
@@ -463,7 +463,7 @@ describe('for any results', () => {
   const anyEnded = fc
     .tuple(fc.constantFrom('completed', 'cancelled'), fc.nat(2), fc.nat(2))
     .map(([state, failed, blocked]) => ended(state, failed, blocked));
-  const passing = fc.oneof(
+  const temporary = fc.oneof(
     fc.tuple(fc.constantFrom(408, 500, 502, 503, 504), retryAfterMs).map(([code, ms]) => http(code, ms)),
     fc.constantFrom<NetworkFault>('dns', 'refused', 'tls', 'connect', 'broken', 'deadline').map(network),
     fc.constantFrom(broken('', true), broken('state')),
@@ -473,7 +473,7 @@ describe('for any results', () => {
     fc.constantFrom(401, 403, 404, 400, 409, 410).map((code) => http(code)),
     fc.constantFrom(broken('failed'), broken('blocked')),
   );
-  const going = fc.oneof({ weight: 4, arbitrary: anyRunning }, { weight: 2, arbitrary: passing }, limited);
+  const going = fc.oneof({ weight: 4, arbitrary: anyRunning }, { weight: 2, arbitrary: temporary }, limited);
   const any = fc.oneof({ weight: 20, arbitrary: going }, anyEnded, final);
   const reads = fc.array(any, { minLength: 1, maxLength: 40 });
   const randoms = fc.array(unit, { minLength: 40, maxLength: 40 });

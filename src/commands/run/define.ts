@@ -38,7 +38,7 @@ export function defineRun(group: Command, bind: Bind): void {
     )
     .option(
       '--idempotency-salt <text>',
-      'text that distinguishes jobs which the CI does not, such as matrix jobs',
+      'text added to the automatic key, for example to distinguish matrix jobs',
     )
     .option('--explain-key', 'show on stderr how the key was made');
   // In commander the last one wins, so an argument at the end of a line could remove the gate.

@@ -138,8 +138,8 @@ describe('the interval between reads', () => {
   );
 });
 
-describe('a passing fault does not fail the gate', () => {
-  const passing: [string, Fault][] = [
+describe('a temporary fault does not fail the gate', () => {
+  const temporary: [string, Fault][] = [
     ...[408, 500, 501, 502, 503, 504, 520].map((status): [string, Fault] => [
       `status ${status}`,
       { kind: 'status', status, body: '<html>Bad gateway</html>' },
@@ -157,7 +157,7 @@ describe('a passing fault does not fail the gate', () => {
     ['counts of the wrong type while in progress', { kind: 'patch', merge: { failed: 'x', blocked: null } }],
   ];
 
-  it.each(passing)('%s', async (_name, fault) => {
+  it.each(temporary)('%s', async (_name, fault) => {
     on = await stage({ outcome: 'passed', duration: 15_000 });
     on.mock.faults.add({ ...fault, endpoint: 'run.status' });
     const { code, out } = await on.rungate(...waitJson);
@@ -166,9 +166,9 @@ describe('a passing fault does not fail the gate', () => {
     expect(on.mock.faults.pending).toBe(0);
   });
 
-  // A count of the wrong type is not a passing fault once the run has ended.
-  const passingOnEnded = passing.filter(([name]) => !name.startsWith('counts of'));
-  it.each(passingOnEnded)('%s, as the first read of run wait', async (_name, fault) => {
+  // A count of the wrong type is not a temporary fault once the run has ended.
+  const temporaryOnEnded = temporary.filter(([name]) => !name.startsWith('counts of'));
+  it.each(temporaryOnEnded)('%s, as the first read of run wait', async (_name, fault) => {
     on = await stage({ outcome: 'failed', duration: 0 });
     const id = (await on.rungate(...trigger)).out.trim();
     on.mock.faults.add({ ...fault, endpoint: 'run.status' });
