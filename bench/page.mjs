@@ -113,7 +113,7 @@ ${machineText(stored.machine)}`;
 export function performancePage({ machine, rounds, gate, client, npx, peers }) {
   const aims = judge({ machine, gate, client, npx });
   const missed = aims.filter(({ met }) => !met).length;
-  const verdict = missed === 0 ? 'All aims are met.' : `${missed} of ${aims.length} aims are not met.`;
+  const verdict = missed === 0 ? 'All aims are met.' : `Aims not met: ${missed} of ${aims.length}.`;
   return `# Performance
 
 <!-- Written by \`npm run bench\`: to change it, edit bench/ and run it again. -->

@@ -77,7 +77,7 @@ describe('the performance page', () => {
   ])('begins with the number of aims that are not met, for %j', (change, name) => {
     expect(missed(change)).toEqual([expect.stringContaining(name)]);
     const page: string = performancePage(found(change));
-    expect(page.split('\n\n')[2]).toMatch(/\d of 8 aims are not met\.$/);
+    expect(page.split('\n\n')[2]).toMatch(/Aims not met: \d of 8\.$/);
     expect(page).toContain('**not met**');
   });
 

