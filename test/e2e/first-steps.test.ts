@@ -37,7 +37,7 @@ function withManualSteps(port: number): (command: ShellCommand, index: number) =
     }
     if (text.includes('webhooks create'))
       text = `${text} > created.log; code=$?; cat created.log; (exit $code)`;
-    // "the one that was shown"
+    // "the secret that it showed"
     if (text.includes('whsec_example'))
       text = 'export RUNGATE_WEBHOOK_SECRET="$(grep -o "whsec_[[:alnum:]_-]*" created.log | head -n 1)"';
     // "Stop the listening", and "a copy of one of the files is capture.http"

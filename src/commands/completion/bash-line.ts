@@ -1,23 +1,23 @@
-/** A command line of bash as far as the cursor, taken apart. */
+/** A bash command line up to the cursor, split into words. */
 export interface BashLine {
   /** The words without their quotes; the last is the one at the cursor. */
   readonly words: readonly string[];
-  /** Where each word begins in the line. */
+  /** The position of each word in the line. */
   readonly starts: readonly number[];
   /** The quote that is open at the cursor. */
   readonly quote: '' | "'" | '"';
-  /** How much of the last word, without its quotes, bash leaves as it is: it replaces what follows. */
+  /** The length of the part of the last word, without quotes, that bash keeps. It replaces the rest. */
   readonly kept: number;
-  /** False where quotes open and close within the last word: what bash would replace is not worth guessing. */
+  /** False if quotes open and close within the last word, so that the part that bash replaces is uncertain. */
   readonly simple: boolean;
 }
 
-/** Characters at which readline ends a word, but leaves them to the word that follows. */
+/** Word breaks that readline counts to the following word. */
 const leading = '$@';
 
 /**
- * Takes a line apart as bash does, and finds what of the last word readline replaces: what stands after the last of
- * `breaks` (COMP_WORDBREAKS: `=` and `:` are among them unless a user has taken them out). Nothing is expanded.
+ * Splits a line as bash does, without expansion. Also finds the part of the last word that readline replaces: the part after
+ * the last of `breaks` (COMP_WORDBREAKS, which has `=` and `:` unless the user removed them).
  */
 export function bashLine(line: string, breaks: string): BashLine {
   const words: string[] = [];
@@ -64,10 +64,10 @@ export function bashLine(line: string, breaks: string): BashLine {
   return { words, starts, quote, kept, simple };
 }
 
-/** A text as it is written in bash, on its own or inside a quote that is open; nothing in it is expanded. */
+/** Quotes a text for bash, either outside quotes or within an open quote, so that bash expands nothing in it. */
 export function bashQuoted(text: string, quote: BashLine['quote']): string {
   if (quote === "'") return text.replaceAll("'", "'\\''");
-  // In double quotes an interactive bash takes `!` for its history, and a backslash before it stays.
+  // Within double quotes, an interactive bash expands `!`, and keeps a backslash before it.
   if (quote === '"') return text.replace(/[$`"\\]/g, '\\$&').replaceAll('!', `"'!'"`);
   return text.replace(/[^\w./:=@%+,\u0080-\u{10ffff}-]/gu, '\\$&');
 }

@@ -1,10 +1,10 @@
 /**
- * For bash 3.2 (macOS) and later, without bash-completion. It asks the program for every word and evaluates nothing of
- * the answer: a line of it is an item of COMPREPLY, which bash inserts as it is.
+ * For bash 3.2 (macOS) and later, without bash-completion. It calls the program for every word and evaluates nothing in the
+ * output: each line is an item of COMPREPLY, which bash inserts unchanged.
  */
 export const bashScript = String.raw`# rungate completion for bash: eval "$(rungate completion bash)"
 
-# The rest is another command's: its own completion, or else file names. $1: where it begins in the line.
+# Completes the other command in the rest of the line: with its own completion, or else file names. $1: its position.
 __rungate_hand_over() {
   local at=0 first=0 rest=$COMP_LINE skipped
   while [[ $at -lt $1 && $first -lt $COMP_CWORD ]]; do
@@ -25,7 +25,7 @@ __rungate_hand_over() {
   COMP_WORDS=("\${COMP_WORDS[@]:first}")
   COMP_CWORD=$((COMP_CWORD - first))
   spec=$(__rungate_spec "$name")
-  # What completes commands that nothing is known of yet, as bash-completion does: it gets to know them.
+  # The default completion may load the one for this command, as bash-completion does.
   if [[ -z $spec && $(complete -p -D 2>/dev/null) =~ \ -F\ ([^ ]+)\  ]]; then
     "\${BASH_REMATCH[1]}" "$name" "$current" "\${COMP_WORDS[COMP_CWORD - 1]}"
     spec=$(__rungate_spec "$name")
@@ -42,7 +42,7 @@ __rungate_spec() {
   complete -p -- "$1" 2>/dev/null || complete -p -- "\${1##*/}" 2>/dev/null
 }
 
-# bash 3.2 has no compopt: there a file name ends with a space, and that is all.
+# bash 3.2 has no compopt: there, bash adds a space after a file name.
 __rungate_options() {
   local option
   type compopt >/dev/null 2>&1 && for option in "$@"; do compopt -o "$option" 2>/dev/null; done
@@ -50,7 +50,7 @@ __rungate_options() {
 
 __rungate_files() {
   local current=\${COMP_WORDS[COMP_CWORD]} word
-  # What stands before the cursor, where = or : is a word of its own.
+  # bash passes = or : as a separate word.
   [[ $current == [=:] ]] && current=
   if type compopt >/dev/null 2>&1; then
     [[ $1 == -d ]] && compopt -o filenames -o dirnames || compopt -o filenames -o default
@@ -59,14 +59,14 @@ __rungate_files() {
   while IFS= read -r word; do [[ -n $word ]] && COMPREPLY+=("$word"); done <<<"$(compgen "$1" -- "$current")"
 }
 
-# $@: how the program is called.
+# $@: the command that starts the program.
 __rungate_ask() {
-  local reply head= line
+  local response head= line
   COMPREPLY=()
-  reply=$("$@" completion --complete bash -- "$COMP_WORDBREAKS" "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null </dev/null)
+  response=$("$@" completion --complete bash -- "$COMP_WORDBREAKS" "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null </dev/null)
   while IFS= read -r line; do
     if [[ -z $head ]]; then head=$line; else COMPREPLY+=("$line"); fi
-  done <<<"$reply"
+  done <<<"$response"
   case $head in
     files) __rungate_files -f ;;
     folders) __rungate_files -d ;;
@@ -84,7 +84,7 @@ __rungate() {
   __rungate_ask "$program"
 }
 
-# npx rungate ...: what npx would start, if it is there; nothing is installed and nothing is looked up.
+# npx rungate ...: completes with the installed package; never installs or downloads one.
 __rungate_npx() {
   COMPREPLY=()
   [[ $COMP_CWORD -gt 1 && \${COMP_WORDS[1]} == rungate ]] || { __rungate_options default; return; }

@@ -4,13 +4,13 @@ import type { Io } from '../../host/io.ts';
 import { redactSecrets } from '../../redact.ts';
 import { profilesPath } from '../../settings/locate.ts';
 
-/** Who presses TAB twice, or types on and presses it again, need not wait twice. */
-const keptMs = 30_000;
-/** How long a service that did not answer is not asked again. */
+/** The time to cache a response, so that pressing TAB again is fast. */
+const cachedMs = 30_000;
+/** The time to cache a failure. */
 const failedMs = 5_000;
 
-/** What a list's items are told apart by, and nothing else of them: no address and no value is kept. */
-const keptFields = ['id', 'key', 'name', 'title', 'customer', 'status'];
+/** The fields to cache: only those that identify an item, never a URL or a value. */
+const cachedFields = ['id', 'key', 'name', 'title', 'customer', 'status'];
 
 type Item = Readonly<Record<string, unknown>>;
 interface Entry {
@@ -19,23 +19,25 @@ interface Entry {
 }
 type Entries = Readonly<Record<string, Entry>>;
 
-/** The entries that still count. A file that cannot be read as one has none. */
+/** Returns the entries that have not expired; none if the file is invalid. */
 function current(text: string | undefined, now: number): Entries {
   try {
     const entries = Object.entries(JSON.parse(text ?? '') as Entries);
-    // Nobody keeps anything for longer, unless the clock was changed.
+    // A longer expiry means that the clock was changed.
     return Object.fromEntries(
-      entries.filter(([, { until, items }]) => until > now && until <= now + keptMs && Array.isArray(items)),
+      entries.filter(
+        ([, { until, items }]) => until > now && until <= now + cachedMs && Array.isArray(items),
+      ),
     );
   } catch {
     return {};
   }
 }
 
-/** The fields that are kept, without any credential that the service may have sent back in them. */
+/** Returns the fields to cache, without those in which the service sent back a credential. */
 function essence(item: unknown, secrets: readonly string[]): Item {
   if (typeof item !== 'object' || item === null) return {};
-  const fields = keptFields.map((name): [string, unknown] => [name, (item as Item)[name]]);
+  const fields = cachedFields.map((name): [string, unknown] => [name, (item as Item)[name]]);
   return Object.fromEntries(
     fields.filter(([, value]) =>
       typeof value === 'string' ? redactSecrets(value, secrets) === value : typeof value === 'number',
@@ -44,43 +46,42 @@ function essence(item: unknown, secrets: readonly string[]): Item {
 }
 
 /**
- * The items that `ask` brings, or those it brought a moment ago, kept in a file beside the profiles that its owner alone
- * may read.
- * @param who what the answer depends on; only a short hash of it is kept
- * @throws what `ask` throws
+ * Returns the items from `fetch`, or from the cache: a file beside the profiles that only its owner may read.
+ * @param cacheKey everything that the response depends on; only a short hash of it is stored
+ * @throws the error of `fetch`
  */
 export async function cached(
   io: Io,
-  who: string,
+  cacheKey: string,
   credentials: readonly (string | undefined)[],
-  ask: () => Promise<readonly unknown[]>,
+  fetch: () => Promise<readonly unknown[]>,
 ): Promise<Item[]> {
   const secrets = credentials.filter((one) => one !== undefined);
   const profiles = profilesPath(io);
   const file = profiles === null ? null : io.stateFile(join(dirname(profiles), 'completion.json'));
-  const key = createHash('sha256').update(who).digest('hex').slice(0, 16);
-  const keep = async (items: readonly Item[], forMs: number) => {
+  const key = createHash('sha256').update(cacheKey).digest('hex').slice(0, 16);
+  const store = async (items: readonly Item[], forMs: number) => {
     const now = io.clock.now();
     try {
       const format = { parse: (text: string) => current(text, now), write: JSON.stringify };
       await file?.change(format, (entries) => ({ ...entries, [key]: { until: now + forMs, items } }));
     } catch {
-      // A folder that cannot be written to costs time at the next TAB, and nothing else.
+      // Without a cache, the next TAB is only slower.
     }
   };
   let known: Entry | undefined;
   try {
     known = current(file?.read()?.text, io.clock.now())[key];
   } catch {
-    // The same.
+    // As above.
   }
   if (known !== undefined) return [...known.items];
   try {
-    const items = (await ask()).map((item) => essence(item, secrets));
-    await keep(items, keptMs);
+    const items = (await fetch()).map((item) => essence(item, secrets));
+    await store(items, cachedMs);
     return items;
   } catch (error) {
-    await keep([], failedMs);
+    await store([], failedMs);
     throw error;
   }
 }

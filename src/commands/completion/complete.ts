@@ -5,18 +5,18 @@ import { type BashLine, bashLine, bashQuoted } from './bash-line.ts';
 import { type Candidate, type Line, type Shell, type Source, sourceOf } from './completes.ts';
 import { argumentAt, type Place, placeOf } from './line.ts';
 
-/** What the shell is told: words to choose from, or what to look for by itself. */
+/** The response to the shell: candidates, or what the shell itself should complete. */
 export type Answer =
   | { readonly kind: 'words'; readonly candidates: readonly Candidate[] }
   | { readonly kind: 'files' | 'folders' }
-  /** What the command that begins with the word of that index takes. */
+  /** Complete the other command that starts at the word with this index. */
   | { readonly kind: 'command'; readonly at: number };
 
 const words = (candidates: readonly Candidate[]): Answer => ({ kind: 'words', candidates });
 
 /**
- * Candidates that can be written on a command line as they are. One that would have to be changed to be harmless would
- * be another value, so it is left out.
+ * Returns the candidates that are safe to insert unchanged. An unsafe one is left out, because sanitising would turn it into
+ * another value.
  */
 function harmless(candidates: readonly (string | Candidate)[]): Candidate[] {
   return candidates
@@ -25,24 +25,24 @@ function harmless(candidates: readonly (string | Candidate)[]): Candidate[] {
     .map(({ value, about = '' }) => ({ value, about: excerpt(about, 80) }));
 }
 
-async function ask(source: Source, line: Line): Promise<Answer> {
+async function lookUp(source: Source, line: Line): Promise<Answer> {
   try {
     const { candidatesOf } = await import('./sources.ts');
     return words(harmless(await candidatesOf(source, line)));
   } catch {
-    // A person presses TAB for a word, not for a message: what is wrong is said by the command itself.
+    // No message at the prompt: the command itself will report the error.
     return words([]);
   }
 }
 
-/** What stands for a value: `<file>` in `--junit <file>`. */
+/** Returns the placeholder of a value: `file` for `--junit <file>`. */
 function placeholder(place: Option | Argument): string {
   return 'flags' in place ? (/[<[]([^<>[\]]+)[>\]]/.exec(place.flags)?.[1] ?? '') : place.name();
 }
 
 async function valuesOf(place: Option | Argument, line: Line): Promise<Answer> {
   const source = sourceOf(place);
-  if (source !== undefined) return ask(source, line);
+  if (source !== undefined) return lookUp(source, line);
   const what = placeholder(place);
   if (what === 'file') return { kind: 'files' };
   return what === 'folder' ? { kind: 'folders' } : words([]);
@@ -56,7 +56,7 @@ function subcommands(command: Command): Candidate[] {
   }));
 }
 
-/** The options that help shows, without those that stand there already and count only once. */
+/** Returns the options in the help, without those already on the line, unless they are repeatable. */
 function flags(command: Command, seen: ReadonlySet<Option>): Candidate[] {
   const help = command.createHelp();
   const open = help.visibleOptions(command).filter((one) => !seen.has(one) || one.parseArg !== undefined);
@@ -66,7 +66,7 @@ function flags(command: Command, seen: ReadonlySet<Option>): Candidate[] {
   }));
 }
 
-/** What may stand at a place of the line. */
+/** Returns the completions for a place in the line. */
 export async function answerTo(place: Place, io: Io): Promise<Answer> {
   const { wanted, command, operands, seen } = place;
   if (wanted.kind === 'foreign') return { kind: 'command', at: wanted.at };
@@ -75,13 +75,13 @@ export async function answerTo(place: Place, io: Io): Promise<Answer> {
   if (wanted.kind === 'flag') return words(harmless(flags(command, seen)));
   if (command.commands.length > 0) return words(harmless(subcommands(command)));
   const argument = argumentAt(command, operands.length);
-  // Nothing more is called for: then what may be added is of use.
+  // No argument is expected, so offer the options.
   return argument === undefined
     ? words(harmless(flags(command, seen)))
     : valuesOf(argument, { ...place, io });
 }
 
-/** The text of a reply: in the first line what follows, then a candidate a line. The scripts read it. */
+/** Returns the output that the scripts read: the kind of completion in the first line, then one candidate per line. */
 function lines(head: string, rest: readonly string[] = []): string {
   return [head, ...rest].map((line) => `${line}\n`).join('');
 }
@@ -90,12 +90,12 @@ function withAbout({ value, about }: Candidate): string {
   return about ? `${value}\t${about}` : value;
 }
 
-/** For zsh and fish, which choose among the candidates and quote them. `attached` is `--format=`, or nothing. */
-export function plainReply(answer: Answer, shell: Shell, attached: string): string {
+/** Returns the output for zsh and fish, which filter and quote the candidates. `attached` is for example `--format=`, or empty. */
+export function plainOutput(answer: Answer, shell: Shell, attached: string): string {
   if (answer.kind === 'command') return lines(`command ${answer.at}`);
   const head = attached === '' ? answer.kind : `${answer.kind} attached`;
   if (answer.kind !== 'words') return lines(head);
-  // fish compares with the whole word; zsh is told to leave alone what stands before the value.
+  // fish matches the whole word; the zsh script skips the part before the value.
   const before = shell === 'fish' ? attached : '';
   return lines(
     head,
@@ -103,14 +103,14 @@ export function plainReply(answer: Answer, shell: Shell, attached: string): stri
   );
 }
 
-/** bash closes the quote after a word, but not where the word ends with one already, though that is of the word itself. */
+/** Adds a closing quote if the word ends with a literal one, since bash then does not close the quote itself. */
 function closed(text: string, quote: BashLine['quote']): string {
   return quote !== '' && text.endsWith(quote) ? text + quote : text;
 }
 
-/** For bash, which takes the lines for what replaces its part of the word. */
-export function bashReply(answer: Answer, line: BashLine, attached: string): string {
-  // The name of our own program is the first word.
+/** Returns the output for bash, which replaces the last part of the word with a line of it. */
+export function bashOutput(answer: Answer, line: BashLine, attached: string): string {
+  // The first word of the line is the program itself.
   if (answer.kind === 'command') return lines(`command ${line.starts[answer.at + 1] ?? 0}`);
   if (answer.kind !== 'words') return lines(answer.kind);
   const typed = line.words.at(-1) ?? '';
@@ -124,14 +124,14 @@ export function bashReply(answer: Answer, line: BashLine, attached: string): str
   );
 }
 
-/** Builds the program with the commands that the words call; nothing is run. */
+/** Builds the program with the commands that the words need, without running them. */
 export type ProgramFor = (words: readonly string[]) => Promise<Command>;
 
 /**
- * What the scripts ask for when somebody presses TAB.
+ * Prints the completions. The shell scripts call it when the user presses TAB.
+ * @param words zsh and fish: the words after the program's name, up to the cursor; bash: COMP_WORDBREAKS, and the line up to
+ * the cursor
  * @param programFor builds the program whose commands and options are offered
- * @param words zsh and fish: those after the program's name, as far as the cursor; bash: COMP_WORDBREAKS, and the line
- * as far as the cursor
  */
 export async function completeCommand(
   io: Io,
@@ -144,9 +144,9 @@ export async function completeCommand(
     const line = bashLine(text, breaks);
     const own = line.words.slice(1);
     const place = placeOf(await programFor(own), own);
-    await io.out.write(bashReply(await answerTo(place, io), line, place.attached));
+    await io.out.write(bashOutput(await answerTo(place, io), line, place.attached));
     return;
   }
   const place = placeOf(await programFor(words), words);
-  await io.out.write(plainReply(await answerTo(place, io), shell, place.attached));
+  await io.out.write(plainOutput(await answerTo(place, io), shell, place.attached));
 }

@@ -7,7 +7,7 @@ import type { ProgramFor } from './complete.ts';
 import { completes, type Shell, shells } from './completes.ts';
 
 const install = `
-To have it in every shell, put the line into the file:
+To enable it in every new shell, add the line to the file:
   bash  ~/.bashrc  eval "$(rungate completion bash)"
   zsh   ~/.zshrc   eval "$(rungate completion zsh)"
   fish  ~/.config/fish/config.fish  rungate completion fish | source
@@ -21,19 +21,19 @@ const scripts: Readonly<Record<Shell, () => Promise<string>>> = {
 
 function shellOf(given: unknown): Shell {
   const hint = `write rungate completion ${shells.join(', ')}`.replace(/, (\w+)$/, ' or $1');
-  if (given === undefined) throw new UsageError('nothing says which shell the script is for', { hint });
+  if (given === undefined) throw new UsageError('no shell given', { hint });
   const shell = shells.find((one) => one === given);
   if (shell !== undefined) return shell;
-  throw new UsageError(`there is no completion for ${echoed(String(given))}`, { hint });
+  throw new UsageError(`unsupported shell ${echoed(String(given))}`, { hint });
 }
 
 /** `rungate completion bash|zsh|fish` */
 export function defineCompletion(command: Command, bind: Bind, programFor: ProgramFor): void {
   command
-    .description('Print a script that makes TAB complete commands, options and their values.')
+    .description('Print a script with which TAB completes commands, options and their values.')
     .usage(shells.join('|'))
     .argument('[shell]')
-    // What the script asks, so that it need not be renewed with the program: for no person to type.
+    // For the scripts only: they call the program, so that an upgrade does not change them.
     .addOption(new Option('--complete').hideHelp())
     .argument('[words...]')
     .addHelpText('after', install);
@@ -47,7 +47,7 @@ export function defineCompletion(command: Command, bind: Bind, programFor: Progr
         return exitCodes.ok;
       }
       if (rest.length > 0) {
-        throw new UsageError(`one shell at a time: ${echoed(rest.join(' '))} is too much`);
+        throw new UsageError(`too many arguments: ${echoed(rest.join(' '))}`);
       }
       await io.out.write(await scripts[shell]());
       return exitCodes.ok;

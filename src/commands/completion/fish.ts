@@ -1,7 +1,7 @@
-/** For fish 3 and later. What the program answers are lines of \`value TAB description\`; fish quotes the value. */
+/** For fish 3 and later. The program prints lines of `value TAB description`; fish quotes the value. */
 export const fishScript = String.raw`# rungate completion for fish: rungate completion fish | source
 
-# $argv: how the program is called; without it, as it stands on the line.
+# $argv: the command that starts the program; by default the one on the line.
 function __rungate_complete
     set -l program $argv
     set -l words (commandline -xpc 2>/dev/null; or commandline -opc)
@@ -19,25 +19,25 @@ function __rungate_complete
         type -q -- $program; or return
     end
     set -e words[1]
-    # A quote that is open yet is no part of the word.
+    # An open quote is not part of the word.
     set -l current (string unescape -- $token; or string replace -r '^["\']' '' -- $token)
-    set -l reply ($program completion --complete fish -- $words "$current" 2>/dev/null </dev/null)
+    set -l response ($program completion --complete fish -- $words "$current" 2>/dev/null </dev/null)
     set -l attached ''
-    if string match -q '* attached' -- $reply[1]
+    if string match -q '* attached' -- $response[1]
         set attached (string replace -r '=.*' '=' -- $current)
         set current (string replace -r '^[^=]*=' '' -- $current)
     end
-    switch "$reply[1]"
+    switch "$response[1]"
         case 'files*'
             string join \n -- $attached(__fish_complete_path "$current")
         case 'folders*'
             string join \n -- $attached(__fish_complete_directories "$current" '')
         case 'command *'
-            set -l at (math (string replace 'command ' '' -- $reply[1]) + 1)
+            set -l at (math (string replace 'command ' '' -- $response[1]) + 1)
             set -l rest (string escape -- $words[$at..-1]) $token
             complete -C (string join ' ' -- $rest)
         case 'words*'
-            set -q reply[2]; and string join \n -- $reply[2..-1]
+            set -q response[2]; and string join \n -- $response[2..-1]
     end
 end
 
@@ -47,6 +47,6 @@ function __rungate_after_npx
 end
 
 complete -c rungate -f -a '(__rungate_complete)'
-# npx rungate ...: what npx would start, if it is there; nothing is installed and nothing is looked up.
+# npx rungate ...: completes with the installed package; never installs or downloads one.
 complete -c npx -n __rungate_after_npx -f -a '(__rungate_complete npx --no --offline rungate)'
 `.replaceAll('\\$', '$');

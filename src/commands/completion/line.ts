@@ -1,42 +1,42 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Line } from './completes.ts';
 
-/** Where the cursor stands: what the word there is to be. */
+/** The place of the cursor in the line, and what it expects. */
 export interface Place extends Omit<Line, 'io'> {
   readonly command: Command;
-  /** Options that stand on the line already. */
+  /** The options already on the line. */
   readonly seen: ReadonlySet<Option>;
   readonly wanted:
     | { readonly kind: 'flag' | 'operand' | 'nothing' }
     | { readonly kind: 'value'; readonly option: Option }
-    /** A word of another command, which begins with the word of that index. */
+    /** A word of another command, which starts at the word with this index. */
     | { readonly kind: 'foreign'; readonly at: number };
-  /** What is written before the value in the same word: `--format=`, or nothing. */
+  /** The part of the word before the value: for example `--format=`, or empty. */
   readonly attached: string;
 }
 
-/** The argument that the nth positional word is; undefined where the command takes none. */
+/** Returns the command's argument for the nth positional word, or undefined. */
 export function argumentAt(command: Command, index: number): Argument | undefined {
   const { registeredArguments: all } = command;
   const last = all.at(-1);
   return all[index] ?? (last?.variadic ? last : undefined);
 }
 
-/** `<command...>`: from here on the words are those of another command. */
+/** Tells whether the following words belong to another command: `<command...>`. */
 function isForeign(command: Command, operands: readonly string[]): boolean {
   const argument = argumentAt(command, operands.length);
   return argument?.name() === 'command' && argument.variadic;
 }
 
-/** An option by its word, `--format`, `--format=json`, `-q` or several in one, `-qv`. */
+/** Returns the option that a word names: `--format`, `--format=json`, `-q`, or several as in `-qv`. */
 function optionOf(command: Command, word: string): Option | undefined {
   const name = word.startsWith('--') ? word.replace(/=.*$/s, '') : word.slice(0, 2);
   return command.options.find(({ long, short }) => name === long || name === short);
 }
 
 /**
- * Reads a line as commander would, as far as the cursor.
- * @param words those after the program's name; the last is the one at the cursor, as far as it is before the cursor
+ * Parses a line as commander would, up to the cursor.
+ * @param words the words after the program's name; the last is the one at the cursor, up to the cursor
  */
 export function placeOf(program: Command, words: readonly string[]): Place {
   let command = program;
@@ -77,7 +77,7 @@ export function placeOf(program: Command, words: readonly string[]): Place {
       return place({ kind: 'foreign', at: index });
     } else if (command.commands.length > 0) {
       const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
-      // `help run` is about the words after it.
+      // In `help run`, the words after help name a command.
       if (next === undefined) lost ||= word !== 'help';
       else {
         command = next;

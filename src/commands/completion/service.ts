@@ -11,15 +11,15 @@ import type { GlobalOptions } from '../global-options.ts';
 import { cached } from './cache.ts';
 import type { Candidate, Line } from './completes.ts';
 
-/** Somebody waits at the prompt: longer than this, and no answer is the better one. */
-const mostMs = 1000;
+/** The user waits at the prompt, so a slower response is useless. */
+const timeoutMs = 1000;
 
-/** As many as are asked for and offered; more are not read from a list. */
-const most = 100;
+/** The maximum number of items to request and offer. */
+const maxItems = 100;
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Shows nothing, asks nothing and mends nothing: a key was pressed, no command was given. */
+/** Returns an Io without output, prompts and repairs, because the user has not run a command. */
 function quiet(io: Io): Io {
   const nowhere: Io['out'] = {
     isTTY: false,
@@ -39,8 +39,8 @@ function quiet(io: Io): Io {
 }
 
 /**
- * The items of a list, asked from the service as the settings and the options on the line say.
- * @throws whatever stands in the way
+ * Requests the items of a list from the service, with the settings and the options on the line.
+ * @throws any error of the request
  */
 async function listItems(
   line: Line,
@@ -49,37 +49,42 @@ async function listItems(
   params: Readonly<Record<string, string>>,
 ): Promise<Item[]> {
   const globals = line.given as GlobalOptions;
-  // Which branch this is could only be told by starting git.
+  // Finding the branch would need a git process.
   const context = await createContext(quiet(line.io), globals, {}, { refOf: () => null });
   guardOwnAddress(line.io, context.settings);
   const { apiUrl, token, apiKey } = context.settings;
   const credentials = [token?.value, apiKey?.value];
-  const who = JSON.stringify([apiUrl?.value, credentials, name, params]);
+  const cacheKey = JSON.stringify([apiUrl?.value, credentials, name, params]);
   try {
-    return await cached(line.io, who, credentials, async () => {
+    return await cached(line.io, cacheKey, credentials, async () => {
       const caller = await context.connect();
-      const query = endpoint.paged ? { query: { page: 1, pageSize: most } } : {};
-      const times = { attempts: 1, timeoutMs: mostMs, requestTimeoutMs: mostMs };
-      const reply = await caller.exchange(name, endpoint, { params, ...query }, { ...times, check: false });
-      return readPage(reply.value, reply.redact)?.items.slice(0, most) ?? [];
+      const query = endpoint.paged ? { query: { page: 1, pageSize: maxItems } } : {};
+      const times = { attempts: 1, timeoutMs, requestTimeoutMs: timeoutMs };
+      const response = await caller.exchange(
+        name,
+        endpoint,
+        { params, ...query },
+        { ...times, check: false },
+      );
+      return readPage(response.value, response.redact)?.items.slice(0, maxItems) ?? [];
     });
   } finally {
     await context.close();
   }
 }
 
-/** What tells a person which item it is. No other field is shown: an address or a value may hold a secret. */
+/** The fields that describe an item. No other field is shown, because a URL or a value may contain a secret. */
 const nameFields = ['name', 'title', 'key', 'customer', 'status'];
 
-/** A field as a word of a command line; undefined if it is none, or would pass for an option. */
+/** Returns a field as a command-line argument; undefined if it is missing or looks like an option. */
 function wordOf(item: Item, field: string): string | undefined {
   const value = item[field];
-  // JSON.parse has rounded a larger number: it would be the id of something else.
+  // JSON.parse rounds larger numbers, which would yield the id of another item.
   const isText = typeof value === 'string' || Number.isSafeInteger(value);
   return isText && !String(value).startsWith('-') ? String(value) : undefined;
 }
 
-/** One field of each item, with what the item is called. */
+/** Returns one field of each item, with the item's name as the description. */
 function candidates(items: readonly Item[], field: string): Candidate[] {
   return items.flatMap((item) => {
     const value = wordOf(item, field);
@@ -91,19 +96,19 @@ function candidates(items: readonly Item[], field: string): Candidate[] {
 
 const environments = (line: Line) => listItems(line, 'env.list', api['env.list'], {});
 
-/** The keys of the environments. */
+/** Returns the keys of the environments. */
 export async function environmentKeys(line: Line): Promise<Candidate[]> {
   return candidates(await environments(line), 'key');
 }
 
-/** The only environment that the word names as a command reads it: an id comes before a key. */
+/** Returns the environment that a command would select for the word: by id, or else by a unique key. */
 function named(items: readonly Item[], word: string): Item | undefined {
   const byId = items.find((item) => wordOf(item, 'id') === word);
   const byKey = items.filter((item) => wordOf(item, 'key') === word);
   return byId ?? (byKey.length === 1 ? byKey[0] : undefined);
 }
 
-/** The key of each environment, and the id of one that no key names; the ids alone for what begins no key. */
+/** Returns the keys of the environments, and the ids of those without a usable key; if no key starts with the word, all ids. */
 function environmentWords(items: readonly Item[], typed: string): Candidate[] {
   const hasKey = (item: Item) => {
     const key = wordOf(item, 'key') ?? '';
@@ -117,7 +122,7 @@ function environmentWords(items: readonly Item[], typed: string): Candidate[] {
 
 const nameless = (path: string) => path.replace(/\{[^{}]+\}/g, '{}').replace(/\.json$/, '');
 
-/** The list that a path's nth parameter is from: `/api/webhooks` for the first of `/api/webhooks/{id}/test`. */
+/** Returns the list with the values of a path's nth parameter: `/api/webhooks` for the first of `/api/webhooks/{id}/test`. */
 export function listOfParam(api: Api, path: string, index: number): [string, Endpoint] | undefined {
   const before = path
     .split('{', index + 1)
@@ -131,7 +136,7 @@ export function listOfParam(api: Api, path: string, index: number): [string, End
   );
 }
 
-/** What may stand for a path's nth parameter, where the service has a list of it: ids, and for environments keys. */
+/** Returns the candidates for a path's nth parameter if the service lists them: ids, and for environments also keys. */
 export async function idsFor(path: string, index: number, line: Line): Promise<Candidate[]> {
   const list = listOfParam(api, path, index);
   if (list === undefined) return [];

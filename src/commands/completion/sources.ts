@@ -13,10 +13,10 @@ type Lookup<Name extends SourceName> = (
   source: Extract<Named, { from: Name }>,
 ) => Candidates | Promise<Candidates>;
 
-/** Loaded apart: most of what is completed needs no client. */
+/** Loaded on demand, since most completions need no client. */
 const service = () => import('./service.ts');
 
-/** The profiles there are. A file that cannot be read is left as it is, for a command to speak of. */
+/** Returns the names of the profiles. Leaves a damaged file in place, for a command to report. */
 function profileNames({ io }: Pick<Line, 'io'>): string[] {
   const stored = readStored(io);
   return stored === null ? [] : Object.keys(readProfiles(stored.path, stored.text));
@@ -31,21 +31,21 @@ function isAllowed(verdict: string, action: string): boolean {
   }
 }
 
-/** Every `verdict=action` that `--on` takes. */
+/** Returns every `verdict=action` that `--on` accepts. */
 function overrideWords(): string[] {
   return verdicts.flatMap((verdict) =>
     actions.filter((action) => isAllowed(verdict, action)).map((action) => `${verdict}=${action}`),
   );
 }
 
-/** The names of settings; `all`: with those of secrets, of which nothing but the name is ever shown. */
+/** Returns the names of the settings; `all` includes the names of secrets, never their values. */
 function settingWords(which: 'plain' | 'all'): Candidate[] {
   const plain = plainNames.map((name) => ({ value: name, about: settingsTable[name].about }));
-  const secret = secretNames.map((name) => ({ value: name, about: 'A secret of your profile.' }));
+  const secret = secretNames.map((name) => ({ value: name, about: 'A secret in your profile.' }));
   return which === 'all' ? [...plain, ...secret] : plain;
 }
 
-/** What a setting takes, where that can be told. */
+/** Returns the values of a setting, if they are known. */
 async function settingValues(line: Line): Promise<readonly (string | Candidate)[]> {
   const [name = ''] = line.operands;
   if (name === 'on') return overrideWords();
@@ -56,21 +56,21 @@ async function settingValues(line: Line): Promise<readonly (string | Candidate)[
   return type === 'boolean' ? ['true', 'false'] : [];
 }
 
-/** The paths that the contract knows for a method, those without an id in them. */
+/** Returns the contract's paths for a method, except those with an id. */
 function apiPaths({ operands: [method = ''] }: Pick<Line, 'operands'>): Candidate[] {
   return Object.values(api)
     .filter((endpoint) => endpoint.method === method.toUpperCase() && !endpoint.path.includes('{'))
     .map(({ path, summary }) => ({ value: path, about: summary }));
 }
 
-/** Returns kinds of faults such as `html-502`, and after an `@` the endpoints: `html-502@run.status`. */
+/** Returns the kinds of faults, such as `html-502`, and after an `@` the endpoints: `html-502@run.status`. */
 async function faultWords({ typed }: Pick<Line, 'typed'>): Promise<string[]> {
   const kind = typed.replace(/@.*$/s, '');
   if (kind !== typed) return Object.keys(api).map((endpoint) => `${kind}@${endpoint}`);
   return [...(await import('../../mock/faults/parse.ts')).faultNames];
 }
 
-/** Every list by its name. */
+/** The function for each list. */
 const lookups: { readonly [Name in SourceName]: Lookup<Name> } = {
   'api-methods': async () => (await import('../endpoints/api-call.ts')).methods,
   'api-paths': apiPaths,
@@ -84,7 +84,7 @@ const lookups: { readonly [Name in SourceName]: Lookup<Name> } = {
   settings: () => settingWords('all'),
 };
 
-/** Returns what may stand at the cursor. @throws whatever keeps a list from being read */
+/** Returns the candidates at the cursor. @throws any error of looking up a list */
 export async function candidatesOf(source: Source, line: Line): Promise<Candidates> {
   if (!('from' in source)) return source;
   return (lookups[source.from] as Lookup<SourceName>)(line, source as never);

@@ -1,15 +1,15 @@
-/** For zsh 5 and later. What the program answers is given to zsh as it is: zsh quotes it, and evaluates nothing of it. */
+/** For zsh 5 and later. It passes the program's output to zsh, which quotes it and evaluates nothing in it. */
 export const zshScript = String.raw`#compdef rungate
 # rungate completion for zsh: eval "$(rungate completion zsh)"
 
-# $@: how the program is called.
+# $@: the command that starts the program.
 __rungate_ask() {
-  local reply tab=$'\t' row
+  local response tab=$'\t' row
   local -a asked rows
   (( CURRENT > 2 )) && asked=("\${(@Q)words[2,CURRENT-1]}")
-  reply="$("$@" completion --complete zsh -- "\${asked[@]}" "\${(Q)PREFIX}" 2>/dev/null </dev/null)" || return 1
-  rows=("\${(@f)reply}")
-  # --format=json: only what stands after the = is to be completed.
+  response="$("$@" completion --complete zsh -- "\${asked[@]}" "\${(Q)PREFIX}" 2>/dev/null </dev/null)" || return 1
+  rows=("\${(@f)response}")
+  # --format=json: complete only the part after the =.
   [[ $rows[1] == *\ attached ]] && compset -P 1 '*='
   case $rows[1] in
     files*) _files ;;
@@ -41,7 +41,7 @@ _rungate() {
   __rungate_ask $program
 }
 
-# npx rungate ...: what npx would start, if it is there; nothing is installed and nothing is looked up.
+# npx rungate ...: completes with the installed package; never installs or downloads one.
 _rungate_npx() {
   if [[ $words[2] != rungate ]] || (( CURRENT < 3 )); then
     _default

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bashLine, bashQuoted } from '../../../src/commands/completion/bash-line.ts';
-import { bashReply } from '../../../src/commands/completion/complete.ts';
+import { bashOutput } from '../../../src/commands/completion/complete.ts';
 
-/** COMP_WORDBREAKS as bash has it. */
+/** The default COMP_WORDBREAKS of bash. */
 const breaks = ' \t\n"\'@><=;|&(:';
 
-/** What may come from the service: any text without control characters, with a taste for what shells act on. */
+/** Text that may come from the service: no control characters, and many characters that are special in shells. */
 const text = fc
   .array(fc.constantFrom(...'$`"\'\\!(){}[]<>|&;*?~#=:@%^ ,ab-', 'é', '日', '😀'), {
     minLength: 1,
@@ -15,7 +15,7 @@ const text = fc
   })
   .map((chars) => chars.join(''));
 
-describe('a line of bash', () => {
+describe('bashLine', () => {
   it.each([
     ['rungate run tri', ['rungate', 'run', 'tri'], 0],
     ['rungate run ', ['rungate', 'run', ''], 0],
@@ -32,13 +32,13 @@ describe('a line of bash', () => {
     ['rungate "a" \'b\' c"d"e', ['rungate', 'a', 'b', 'cde'], 1],
     ['rungate "\\$a\\b', ['rungate', '$a\\b'], 0],
     ['rungate $(id', ['rungate', '$(id'], 2],
-  ])('%j is taken apart, and bash replaces what follows its last word break', (line, words, kept) => {
+  ])('splits %j, and finds the part after the last word break', (line, words, kept) => {
     const found = bashLine(line, breaks);
     expect(found.words).toEqual(words);
     if (found.simple) expect(found.kept).toBe(kept);
   });
 
-  it('knows where each word begins', () => {
+  it('returns the position of each word', () => {
     const line = 'rungate  mock exec -- "a b" gi';
     expect(bashLine(line, breaks).starts.map((at) => line.slice(at))).toEqual([
       line,
@@ -50,13 +50,13 @@ describe('a line of bash', () => {
     ]);
   });
 
-  it('leaves : and = alone where a user has taken them out of COMP_WORDBREAKS', () => {
+  it('does not break words at : and = if the user removed them from COMP_WORDBREAKS', () => {
     expect(bashLine('rungate --scope ci:tr', ' \t\n').kept).toBe(0);
   });
 });
 
-describe('a quoted text', () => {
-  it.each(['', '"', "'"] as const)('inside %j is read back as it was', (quote) =>
+describe('bashQuoted', () => {
+  it.each(['', '"', "'"] as const)('quotes text within %j so that it reads back unchanged', (quote) =>
     fc.assert(
       fc.property(text, (one) => {
         const { words } = bashLine(`rungate ${quote}${bashQuoted(one, quote)}${quote} end`, breaks);
@@ -65,7 +65,7 @@ describe('a quoted text', () => {
     ),
   );
 
-  it('is one word to bash itself, which expands nothing in it', () => {
+  it('returns one word in which bash expands nothing', () => {
     const quotes = ['', '"', "'"] as const;
     const samples = fc.sample(fc.tuple(text, fc.constantFrom(...quotes)), 300);
     const quoted = samples.map(([one, quote]) => `${quote}${bashQuoted(one, quote)}${quote}`);
@@ -74,13 +74,13 @@ describe('a quoted text', () => {
   });
 });
 
-describe('what bash is told', () => {
-  const reply = (line: string, ...values: string[]) =>
-    bashReply({ kind: 'words', candidates: values.map((value) => ({ value })) }, bashLine(line, breaks), '')
+describe('the output for bash', () => {
+  const output = (line: string, ...values: string[]) =>
+    bashOutput({ kind: 'words', candidates: values.map((value) => ({ value })) }, bashLine(line, breaks), '')
       .split('\n')
       .slice(1, -1);
 
-  it.each<[line: string, value: string, told: string[]]>([
+  it.each<[line: string, value: string, expected: string[]]>([
     ['rungate tr', 'trigger', ['trigger']],
     ['rungate x', 'trigger', []],
     ['rungate ci:tr', 'ci:trigger', ['trigger']],
@@ -90,25 +90,25 @@ describe('what bash is told', () => {
     ["rungate '", "it's", ["it'\\''s"]],
     ['rungate "', 'a!b', [`a"'!'"b`]],
     ['rungate a\\ ', 'a b:c', ['a\\ b:c']],
-    // bash closes the quote itself, but not after what looks like one.
+    // bash closes the quote itself, but not after a literal one.
     ['rungate "', 'a "b"', ['a \\"b\\""']],
     ["rungate '", "a'", [`a'\\'''`]],
-    // Where the quotes are closed already, nothing is guessed.
+    // If the quotes are closed, there is no output.
     ['rungate "ab"c', 'abcd', []],
-  ])('at %j for the value %j is %j', (line, value, told) => {
-    expect(reply(line, value)).toEqual(told);
+  ])('at %j for the value %j is %j', (line, value, expected) => {
+    expect(output(line, value)).toEqual(expected);
   });
 
-  it('is a part of the word that makes the value, whatever was typed of it', () =>
+  it('completes the word to the value, whatever part of it was typed', () =>
     fc.assert(
       fc.property(text, fc.nat(12), (value, length) => {
         const typed = bashQuoted([...value].slice(0, length).join(''), '');
         const line = `rungate ${typed}`;
-        const [told = ''] = reply(line, value);
+        const [printed = ''] = output(line, value);
         const { kept, words } = bashLine(line, breaks);
-        // What bash leaves of the word, and what we give it.
+        // The part that bash keeps, followed by the output.
         const left = words[1]?.slice(0, kept) ?? '';
-        expect(bashLine(`rungate ${bashQuoted(left, '')}${told} end`, breaks).words[1]).toBe(value);
+        expect(bashLine(`rungate ${bashQuoted(left, '')}${printed} end`, breaks).words[1]).toBe(value);
       }),
     ));
 });

@@ -19,21 +19,21 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What zsh is told for the words after the program's name, the last of them the one at the cursor. */
+/** Returns the output for zsh. The arguments are the words after the program's name; the last is at the cursor. */
 async function reply(words: readonly string[], rungate = on.rungate): Promise<string[]> {
   const { code, out, err } = await rungate('completion', '--complete', 'zsh', '--', ...words);
   expect({ code, err }).toEqual({ code: 0, err: '' });
   return out.trimEnd().split('\n');
 }
 
-/** The candidates alone. */
+/** Returns only the candidates. */
 async function values(...words: string[]): Promise<string[]> {
   const [head, ...rest] = await reply(words);
   expect(head).toMatch(/^words( attached)?$/);
   return rest.map((line) => line.replace(/\t.*$/, ''));
 }
 
-/** What the help of a command names: its subcommands and options. */
+/** Returns the subcommands and options in the help of a command. */
 async function helpOf(path: readonly string[]): Promise<{ commands: string[]; flags: string[] }> {
   const { out, code } = await cli([...path, '--help']);
   expect(code).toBe(0);
@@ -50,8 +50,8 @@ async function everyCommand(path: readonly string[] = []): Promise<string[][]> {
   return [[...path], ...(await Promise.all(own.map((name) => everyCommand([...path, name])))).flat()];
 }
 
-describe('what is completed', () => {
-  it('is every command and every option that the help of any command shows', async () => {
+describe('completion', () => {
+  it('offers every command and every option in the help', async () => {
     const paths = await everyCommand();
     expect(paths.length).toBeGreaterThan(60);
     for (const path of paths) {
@@ -93,17 +93,17 @@ describe('what is completed', () => {
     ['no-such-command ', []],
     ['run no-such-command --', []],
     ['completion zsh ', []],
-  ])('after "%s" is what stands there', async (line, expected) => {
+  ])('offers the expected values after "%s"', async (line, expected) => {
     expect(await values(...line.split(' '))).toEqual([...expected]);
   });
 
-  it('is an endpoint after the @ of a fault', async () => {
+  it('offers endpoints after the @ of a fault', async () => {
     const endpoints = await values('mock', 'exec', '--fault', 'reset@run');
     expect(endpoints).toContain('reset@run.status');
     expect(endpoints).toHaveLength(37);
   });
 
-  it('is the name of a setting, and that of a secret where one may be named', async () => {
+  it('offers the names of settings, and of secrets where the command accepts one', async () => {
     const plain = await values('config', 'set', '');
     expect(plain).toContain('webhook.timestampHeader');
     expect(plain).not.toContain('apiKey');
@@ -117,7 +117,7 @@ describe('what is completed', () => {
     expect(await values('config', 'get', '')).toContain('apiKey');
   });
 
-  it('is a scope that is known, with what zsh and fish show beside a command', async () => {
+  it('offers known scopes, and descriptions of commands in zsh and fish', async () => {
     expect(await values('keys', 'create', '--scope', 'ci:')).toContain('ci:trigger');
     expect(await reply(['run', ''])).toContain('cancel\tcancel a run');
     expect(await reply(['run', 'wait', '--'])).toContainEqual(
@@ -125,18 +125,18 @@ describe('what is completed', () => {
     );
   });
 
-  it('is an option only once, unless it may be repeated', async () => {
+  it('offers an option only once, unless it is repeatable', async () => {
     const flags = await values('run', 'wait', 'a', '--strict', '--on', 'failed=warn', '--');
     expect(flags).not.toContain('--strict');
     expect(flags).toContain('--on');
   });
 
-  it('is what may be added, where nothing more is called for', async () => {
+  it('offers options if no argument is expected', async () => {
     expect(await values('run', 'trigger', '')).toContain('--project');
     expect(await values('config', 'path', '')).toContain('--profile');
   });
 
-  it('knows a value of an option from a command, and what follows -- from an option', async () => {
+  it('distinguishes option values from commands, and words after -- from options', async () => {
     expect(await values('run', 'trigger', '--project', 'run', '--form')).toContain('--format');
     expect(await values('--profile', 'orders', 'run', '')).toContain('trigger');
     expect(await values('-q', 'run', '')).toContain('wait');
@@ -154,11 +154,11 @@ describe('what is completed', () => {
     [['mock', 'exec', '--outcome', 'passed', '--', 'git', 'ch'], 'command 5'],
     [['mock', 'exec', 'git', '--ver'], 'command 2'],
     [['selftest', '--', 'bash', '-c', ''], 'command 2'],
-  ])('after %j is left to the shell: %s', async (words, head) => {
+  ])('after %j leaves completion to the shell: %s', async (words, head) => {
     expect(await reply(words)).toEqual([head]);
   });
 
-  it('is the profiles there are', async () => {
+  it('offers the existing profiles', async () => {
     const profiles = {
       work: { settings: {}, secrets: {} },
       home: { settings: {}, secrets: { tenantSecret: 'hush-hush' } },
@@ -168,12 +168,12 @@ describe('what is completed', () => {
   });
 });
 
-describe('keys and ids that the service has', () => {
+describe('keys and ids from the service', () => {
   const environment = (more: object) => ({ name: 'Some name', ...more });
   const answer = (items: readonly unknown[]) =>
     on.mock.faults.add({ kind: 'reply', text: JSON.stringify({ items }), times: Number.POSITIVE_INFINITY });
 
-  it('are the keys of environments, with their names', async () => {
+  it('include the keys of environments, with their names', async () => {
     const lines = await reply(['run', 'trigger', '--environment', '']);
     expect(lines).toContain('production-eu\tProduction EU');
     expect(await values('run', 'trigger', '--environment=sta')).toContain('staging');
@@ -183,7 +183,7 @@ describe('keys and ids that the service has', () => {
     );
   });
 
-  it('are the ids of everything that a path names and the service lists', async () => {
+  it('include the ids of everything that the service lists', async () => {
     const [id = ''] = await values('env', 'delete', 'env_');
     expect(id).toMatch(/^env_/);
     expect(await values('env', 'vars', 'list', 'env_')).toContain(id);
@@ -194,7 +194,7 @@ describe('keys and ids that the service has', () => {
     expect(await values('keys', 'delete', '')).toEqual([]);
   });
 
-  it('are the keys of environments wherever a key may stand in the place of an id, with their names', async () => {
+  it('include the keys of environments, with their names, in place of an id', async () => {
     for (const words of [
       ['env', 'update'],
       ['env', 'delete'],
@@ -207,13 +207,13 @@ describe('keys and ids that the service has', () => {
     }
   });
 
-  it('are the ids of environments for a word that begins no key', async () => {
+  it('are the ids of environments if no key starts with the typed text', async () => {
     answer([environment({ id: 'env_1', key: 'staging' }), environment({ id: 'env_2', key: 'envoy' })]);
     expect(await values('env', 'update', 'env_')).toEqual(['env_1', 'env_2']);
     expect(await values('env', 'update', 'env')).toEqual(['staging', 'envoy']);
   });
 
-  it('are the ids of environments whose key is missing, not the only one, or the id of another', async () => {
+  it('include the id of an environment if its key is missing, a duplicate, or the id of another', async () => {
     answer([
       environment({ id: 'env_1', key: 'twice' }),
       environment({ id: 'env_2', key: 'twice' }),
@@ -234,18 +234,18 @@ describe('keys and ids that the service has', () => {
     ]);
   });
 
-  it('are the ids of the variables of an environment that its key names', async () => {
+  it('include the ids of variables, for an environment given by its key', async () => {
     const [variable] = await values('env', 'vars', 'delete', 'staging', '');
     expect(variable).toMatch(/^var_/);
     expect(asked(on.mock)).toEqual(['env.list', 'env.vars.list']);
   });
 
-  it('are not offered where they are numbers whose digits JSON.parse has rounded', async () => {
+  it('leave out numbers that JSON.parse has rounded', async () => {
     answer([{ id: 7 }, { id: 2 ** 53 }, { id: '9007199254740993' }]);
     expect(await values('env', 'delete', '')).toEqual(['7', '9007199254740993']);
   });
 
-  it('are asked for once in half a minute, each service, credential and list by itself', async () => {
+  it('are cached for half a minute, separately for each service, credential and list', async () => {
     for (const typed of ['', 's', 'st']) await values('run', 'trigger', '--environment', typed);
     expect(asked(on.mock)).toEqual(['env.list']);
     await reply(
@@ -259,7 +259,7 @@ describe('keys and ids that the service has', () => {
     expect(asked(on.mock)).toEqual(['env.list', 'env.list', 'webhooks.list', 'env.list']);
   });
 
-  it('are not waited for again at once when the service did not answer', async () => {
+  it('are not requested again immediately after a failure', async () => {
     on.mock.faults.add({ kind: 'status', status: 500, times: Number.POSITIVE_INFINITY });
     expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
     expect(await values('run', 'trigger', '--environment', 's')).toEqual([]);
@@ -275,17 +275,17 @@ describe('keys and ids that the service has', () => {
     ['a wrong token', { RUNGATE_TOKEN: 'wrong-token' }],
     ['no address', { RUNGATE_API_URL: undefined }],
     ['an address that is none', { RUNGATE_API_URL: 'no address' }],
-    ['nobody there', { RUNGATE_API_URL: 'http://127.0.0.1:1' }],
-    ['a profile that is not there', { RUNGATE_PROFILE: 'nobody' }],
+    ['no service at the URL', { RUNGATE_API_URL: 'http://127.0.0.1:1' }],
+    ['a profile that that does not exist', { RUNGATE_PROFILE: 'missing' }],
     ['no folder to write to', { RUNGATE_CONFIG_DIR: '/dev/null/nowhere', RUNGATE_TOKEN: 'wrong-token' }],
-  ])('are none, and nothing is said, with %s', async (_what, env) => {
+  ])('are empty, without a message, with %s', async (_what, env) => {
     expect(await reply(['run', 'trigger', '--environment', ''], on.with({ env, isTTY: true }))).toEqual([
       'words',
     ]);
   });
 
   it.each(['html-200', 'empty-200', 'cut-json', 'deep', 'reset', 'wrong-types', 'redirect-other'] as const)(
-    'are none, and nothing is said, when the service answers with %s',
+    'are empty, without a message, for a %s response',
     async (kind) => {
       on.mock.faults.add({ kind, times: Number.POSITIVE_INFINITY });
       expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
@@ -298,7 +298,7 @@ describe('keys and ids that the service has', () => {
     cwd: '/repo',
     files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(json) },
   });
-  /** A profile with a token for a service, and its address or none. */
+  /** Writes a profile with a token for a service, with or without its URL. */
   const profile = (origin: string, settings: object) =>
     writeFileSync(
       join(folder, 'profiles.json'),
@@ -334,13 +334,13 @@ describe('keys and ids that the service has', () => {
         };
       },
     ],
-  ])("are none where the environment's credential would go to the address of %s", async (_what, world) => {
+  ])("are empty if the environment's credential would be sent to the URL from %s", async (_what, world) => {
     const { words = [], settings } = world();
     expect(await reply([...words, ...environments], on.with(settings))).toEqual(['words']);
     expect(asked(on.mock)).toEqual([]);
   });
 
-  it("are asked for with the environment's credential where the line names the service of RUNGATE_API_URL", async () => {
+  it("use the environment's credential if the line names the service of RUNGATE_API_URL", async () => {
     const typed = ['--api-url', `${on.mock.url}/other`, ...environments];
     expect(await reply(typed)).toEqual(['words']);
     expect(on.mock.requests).toHaveLength(1);
@@ -353,14 +353,14 @@ describe('keys and ids that the service has', () => {
     }
   });
 
-  it("are asked for with the profile's credential where it was given for the address, whoever names that", async () => {
+  it("use the profile's credential for the service that it was saved for, wherever the URL comes from", async () => {
     profile(new URL(on.mock.url).origin, {});
     const own = { RUNGATE_TOKEN: undefined as never, RUNGATE_API_KEY: undefined as never, ...nowhere };
     const found = on.with({ ...projectFile({ apiUrl: on.mock.url }), env: own });
     expect(await reply(environments, found)).not.toEqual(['words']);
     const typed = ['--api-url', on.mock.url, 'env', 'delete', ''];
     expect(await reply(typed, on.with({ env: own }))).not.toEqual(['words']);
-    // One answer does for both: it is the same list.
+    // Both share one cached response, since it is the same list.
     expect(asked(on.mock)).toEqual(['env.list']);
     const elsewhere = await stage();
     try {
@@ -373,7 +373,7 @@ describe('keys and ids that the service has', () => {
     }
   });
 
-  it('that could command a terminal, break the line or pass for an option are left out', async () => {
+  it('leave out values that could control a terminal, break the line or look like an option', async () => {
     const bad = [
       '\u001b[31mred',
       'two\nlines',
@@ -389,7 +389,7 @@ describe('keys and ids that the service has', () => {
     expect(await values('run', 'trigger', '--environment', '')).toEqual(['7', 'good']);
   });
 
-  it('have a name shown only as harmless text in one line', async () => {
+  it('show names as sanitised text on one line', async () => {
     answer([environment({ key: 'a', name: 'x\u001b]0;title\u0007\n$(id)\t::error::' })]);
     expect(await reply(['run', 'trigger', '--environment', ''])).toEqual([
       'words',
@@ -397,7 +397,7 @@ describe('keys and ids that the service has', () => {
     ]);
   });
 
-  it('never have a credential in them, nor does what is kept of them', async () => {
+  it('never contain a credential, and neither does the cache', async () => {
     const { RUNGATE_TOKEN: token = '', RUNGATE_API_KEY: key = '' } = on.env;
     answer([
       environment({ key: token, baseUrl: 'https://user:hush@example.test' }),
@@ -409,7 +409,7 @@ describe('keys and ids that the service has', () => {
     for (const secret of [token, key, 'hush']) expect(kept).not.toContain(secret);
   });
 
-  it('do no harm to a file of profiles that is damaged, nor to what is kept', async () => {
+  it('tolerate a damaged profiles file and a damaged cache', async () => {
     writeFileSync(join(folder, 'profiles.json'), '{ "version": 1, "profi');
     writeFileSync(join(folder, 'completion.json'), '[[[');
     expect(await values('run', 'trigger', '--environment', '')).toEqual([]);
@@ -423,9 +423,9 @@ describe('keys and ids that the service has', () => {
 });
 
 describe('rungate completion', () => {
-  it.each(['bash', 'zsh', 'fish'])('%s prints a script, whatever the settings are', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('%s prints a script even with invalid settings', async (shell) => {
     const { code, out, err } = await cli(['completion', shell], {
-      env: { RUNGATE_PROFILE: 'nobody', RUNGATE_STRICT: 'perhaps' },
+      env: { RUNGATE_PROFILE: 'missing', RUNGATE_STRICT: 'perhaps' },
     });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(/^#.*rungate.*\n/);
@@ -444,11 +444,11 @@ describe('rungate completion', () => {
     expect(err).toContain('bash, zsh or fish');
   });
 
-  it('takes one shell only', async () => {
+  it('accepts only one shell', async () => {
     expect((await cli(['completion', 'bash', 'zsh'])).code).toBe(64);
   });
 
-  it('says in its help how to install it, a line each shell, and nothing of what scripts ask', async () => {
+  it('explains the installation for each shell in its help, and hides the internal option', async () => {
     const { out } = await cli(['completion', '--help']);
     for (const line of [
       'eval "$(rungate completion bash)"',
@@ -460,7 +460,7 @@ describe('rungate completion', () => {
     expect(out).not.toContain('--complete');
   });
 
-  it('keeps nothing where nothing was asked of the service', async () => {
+  it('writes no cache if it sent no request', async () => {
     await values('--format', '');
     expect(existsSync(join(folder, 'completion.json'))).toBe(false);
   });
