@@ -1,4 +1,4 @@
-// Written from the contract by `npm run client`; a test fails while it is stale. Not edited by hand.
+// Generated from the contract by `npm run client`; do not edit. A test fails while it is stale.
 import type { TriggerBody } from '../contract/run.ts';
 import type {
   Delivery,
@@ -27,23 +27,23 @@ import type { ExactOptions, ExactOrder } from './exact-orders.ts';
 import type { CallOptions } from './options.ts';
 
 /**
- * Every endpoint of the service as a method under its dotted name: `client.run.trigger(body)`. Arguments are the path's
- * parameters in path order, then the body, then the query, as far as there are any, then options. A call is tried again
- * where that is safe, and rejects with a RungateError whose `facts` say what was called.
+ * Every endpoint of the service as a method under its dotted name: `client.run.trigger(body)`. The arguments are the
+ * path parameters in order, then the body and the query if the endpoint has them, then options. A call is retried if that
+ * is safe, and rejects with a RungateError whose `facts` describe the call.
  */
 export interface ServiceClient {
   readonly orders: {
     /** List the orders of the account: `GET /api/orders.json`, with a bearer token or an API key (interface, section 4.1). */
     list(options?: CallOptions): Promise<{ orders: OrderListItem[]; [field: string]: unknown }>;
-    /** Show how many orders there are and what they add up to: `GET /api/orders/summary.json`, with a bearer token or an API key (interface, section 4.1). */
+    /** Show the number of orders and their total revenue: `GET /api/orders/summary.json`, with a bearer token or an API key (interface, section 4.1). */
     summary(options?: CallOptions): Promise<OrderSummary>;
     /** Show one order of the account: `GET /api/orders/{id}.json`, with a bearer token or an API key (interface, section 4.1). */
     get(id: string, options?: CallOptions): Promise<Order>;
-    /** The list, each total as the decimal text that came over the wire: sums are made of that (interface, section 2.1). */
+    /** The list, with each total as the decimal text from the response, for exact sums (interface, section 2.1). */
     listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }>;
   };
   readonly keys: {
-    /** Create an API key; its token is shown this once: `POST /api/settings/api-keys`, with a bearer token, never an API key (interface, section 4.2). */
+    /** Create an API key and show its token once: `POST /api/settings/api-keys`, with a bearer token, never an API key (interface, section 4.2). */
     create(
       body: {
         name: string;
@@ -87,12 +87,12 @@ export interface ServiceClient {
     ): Promise<unknown>;
   };
   readonly env: {
-    /** List the environments at a glance: `GET /api/environments/overview`, with a bearer token (interface, section 4.4). */
+    /** List an overview of the environments: `GET /api/environments/overview`, with a bearer token (interface, section 4.4). */
     overview(options?: CallOptions): Promise<Page<Environment>>;
     /** List the environments, page by page: `GET /api/environments`, with a bearer token (interface, section 4.4). */
     readonly list: {
       (query?: EnvListQuery, options?: CallOptions): Promise<Page<Environment>>;
-      /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
       all(query?: EnvListQuery, options?: CallOptions): AsyncIterableIterator<Environment>;
     };
     /** Create an environment: `POST /api/environments`, with a bearer token (interface, section 4.4). */
@@ -105,7 +105,7 @@ export interface ServiceClient {
       /** List the variables of an environment: `GET /api/environments/{id}/variables`, with a bearer token (interface, section 4.4). */
       readonly list: {
         (id: string, query?: EnvVarsListQuery, options?: CallOptions): Promise<Page<Variable>>;
-        /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+        /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
         all(id: string, query?: EnvVarsListQuery, options?: CallOptions): AsyncIterableIterator<Variable>;
       };
       /** Create a variable in an environment: `POST /api/environments/{id}/variables`, with a bearer token (interface, section 4.4). */
@@ -120,7 +120,7 @@ export interface ServiceClient {
     /** List the observations of a project, page by page: `GET /api/projects/{projectId}/observations`, with a bearer token (interface, section 4.5). */
     readonly list: {
       (projectId: string, query?: ObservationsListQuery, options?: CallOptions): Promise<Page<Observation>>;
-      /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
       all(
         projectId: string,
         query?: ObservationsListQuery,
@@ -132,7 +132,7 @@ export interface ServiceClient {
     /** Search prior observations by meaning or text: `GET /api/projects/{projectId}/observations/search`, with a bearer token (interface, section 4.5). */
     readonly search: {
       (projectId: string, query?: ObservationsSearchQuery, options?: CallOptions): Promise<Page<Observation>>;
-      /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
       all(
         projectId: string,
         query?: ObservationsSearchQuery,
@@ -182,7 +182,7 @@ export interface ServiceClient {
     /** List webhooks, page by page: `GET /api/webhooks`, with a bearer token (interface, section 4.6). */
     readonly list: {
       (query?: WebhooksListQuery, options?: CallOptions): Promise<Page<Webhook>>;
-      /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+      /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
       all(query?: WebhooksListQuery, options?: CallOptions): AsyncIterableIterator<Webhook>;
     };
     /** Register a webhook: `POST /api/webhooks`, with a bearer token (interface, section 4.6). */
@@ -200,7 +200,7 @@ export interface ServiceClient {
       /** List the deliveries of a webhook: `GET /api/webhooks/{id}/deliveries`, with a bearer token (interface, section 4.6). */
       readonly list: {
         (id: string, query?: WebhooksDeliveriesListQuery, options?: CallOptions): Promise<Page<Delivery>>;
-        /** Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page. */
+        /** Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page. */
         all(
           id: string,
           query?: WebhooksDeliveriesListQuery,
@@ -213,6 +213,6 @@ export interface ServiceClient {
       retry(id: string, deliveryId: string, body?: Fields, options?: CallOptions): Promise<unknown>;
     };
   };
-  /** Ends calls under way and every connection. */
+  /** Ends the calls in progress and closes every connection. */
   close(): Promise<void>;
 }

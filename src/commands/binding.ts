@@ -4,15 +4,15 @@ import type { SomeSettings } from '../settings/names.ts';
 import { type Context, createContext } from './context.ts';
 import { addGlobals, type GlobalOptions } from './global-options.ts';
 
-/** What a command does once its words are understood. */
+/** The action of a command after its arguments are parsed. */
 export interface Action<Flags> {
-  /** The settings that its own options give. */
+  /** Returns the settings from the command's own options. */
   settings?(flags: Flags): Promise<SomeSettings>;
-  /** The profile that `--profile` names may be one that is not there yet. */
+  /** The profile in `--profile` may not exist yet. */
   readonly newProfile?: boolean;
-  /** The project file that `--config` names may be one that is not there yet. */
+  /** The project file in `--config` may not exist yet. */
   newProjectFile?(flags: Flags): boolean;
-  /** It changes the profile, so that one that cannot be read is an error. */
+  /** The command changes the profile, so an unreadable one is an error. */
   readonly changesProfile?: boolean;
   /** The command itself reports an unreadable profiles file. */
   readonly showsUnreadable?: boolean;
@@ -20,18 +20,18 @@ export interface Action<Flags> {
   run(context: Context, args: readonly unknown[], flags: Flags): Promise<number>;
 }
 
-/** What a command does that reads no settings, so that a mistake in them cannot stop it. */
+/** The action of a command that reads no settings, so that a mistake in them cannot stop it. */
 export interface BareAction<Flags> {
   runBare(io: Io, args: readonly unknown[], flags: Flags): Promise<number>;
 }
 
-/** Ties a command's options to what it does. */
+/** Binds a command to its action. */
 export type Bind = <Flags>(
   command: Command,
   action: Action<Flags & GlobalOptions> | BareAction<Flags & GlobalOptions>,
 ) => void;
 
-/** `done` gets the exit code of the one command that is run. */
+/** @param done receives the exit code of the command that runs */
 export function createBind(io: Io, done: (code: number) => void): Bind {
   return (command, action) => {
     addGlobals(command).action(async (...given: unknown[]) => {
@@ -57,19 +57,19 @@ export function createBind(io: Io, done: (code: number) => void): Bind {
   };
 }
 
-/** Options of the command and of those above it; what stands later on the command line wins. */
+/** Returns the options of the command and its parents; later ones on the command line win. */
 function mergedOptions(command: Command): Record<string, unknown> {
   const above = command.parent === null ? {} : mergedOptions(command.parent);
   return { ...above, ...command.opts() };
 }
 
-/** Says what a group of commands is about, in the list that it stands in and in its own help. */
+/** Describes a group of commands, in the list of its parent and in its own help. */
 export function summarise(group: Command, summary: string): Command {
   const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
   return group.summary(summary).description(sentence);
 }
 
-/** Lines that work as they stand, below a command's help. docs/commands.md shows them too, and a test runs them. */
+/** Adds working examples to a command's help. docs/commands.md shows them too, and a test runs them. */
 export function examples(command: Command, ...lines: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 }

@@ -17,8 +17,8 @@ function readPem(io: Io, path: string, source: string): string {
 }
 
 /**
- * Returns the certificates of `--ca-file`, checked, whether or not the connection will need them. Authorities given for one
- * connection take the place of NODE_EXTRA_CA_CERTS in Node before 22.15: so both are returned.
+ * Returns the checked certificates of `--ca-file`, even if the connection does not need them. Before Node 22.15, authorities
+ * of one connection replace NODE_EXTRA_CA_CERTS, so both are returned.
  * @throws ConfigError
  */
 export async function readCa(io: Io, setting: NonNullable<Settings['caFile']>): Promise<string> {

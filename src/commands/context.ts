@@ -13,30 +13,30 @@ import { loadSettings, type SourceOptions, type Sources } from './config/sources
 import type { GlobalOptions } from './global-options.ts';
 import { namesOf } from './source-names.ts';
 
-/** One line for `--verbose`: what went over the wire, without headers or bodies, which may hold secrets. */
+/** Returns one line for `--verbose`, without headers and bodies, which may contain secrets. */
 export function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']): string {
   if ('waitMs' in event) return `* waiting ${formatDuration(event.waitMs)}: ${excerpt(event.reason)}`;
   const result = event.status ?? event.code ?? '?';
-  return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (try ${event.attempt})`;
+  return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (attempt ${event.attempt})`;
 }
 
-/** What a command works with. It touches nothing of the world but through this. */
+/** Everything a command uses: it reaches its surroundings only through this. */
 export interface Context {
   readonly io: Io;
   readonly settings: Settings;
   readonly sources: Sources;
   readonly output: Output;
-  /** A caller for the service, made when a command first needs it. */
+  /** Returns a caller of the service, created when a command first needs it. */
   connect(): Promise<Caller>;
-  /** A caller that has this credential and no other, one that a profile does not keep yet. */
+  /** Returns a caller with only this credential, which is not in a profile yet. */
   connectAs(kind: 'apiKey' | 'token', secret: string): Promise<Caller>;
-  /** Ends what keeps the process alive. */
+  /** Closes everything that keeps the process alive. */
   close(): Promise<void>;
 }
 
 function missingApiUrl(): ConfigError {
   return new ConfigError('no service is set: rungate does not know where to send the request', {
-    hint: 'give --api-url <url>, set RUNGATE_API_URL, keep it with rungate login, or write "apiUrl" into .rungate.json; to try without a service: rungate mock exec -- <command>',
+    hint: 'give --api-url <url>, set RUNGATE_API_URL, store it with rungate login, or write "apiUrl" into .rungate.json; to try rungate without a service: rungate mock exec -- <command>',
   });
 }
 
@@ -68,31 +68,31 @@ async function clientOptions(
   };
 }
 
-/** A flag that cannot be used is a usage error; the same from elsewhere is a configuration error. */
+/** An invalid option is a usage error; an invalid setting from elsewhere is a configuration error. */
 function blame(error: unknown, settings: Settings): unknown {
   const flagged = error instanceof ConfigError && settings.apiUrl?.origin === 'flag';
   return flagged ? new UsageError(error.message, { hint: error.hint, cause: error }) : error;
 }
 
-const credentialWords = { apiKey: 'API key', token: 'bearer token' } as const;
+const credentialNames = { apiKey: 'API key', token: 'bearer token' } as const;
 
-/** What the hints about a credential that was typed or piped call it, and call the place of the other one. */
+/** The names in hints about a credential that was typed or piped, and about the other one. */
 const typedNames = {
   apiKey: { apiKey: 'what you gave', token: 'rungate login --token' },
   token: { token: 'what you gave', apiKey: 'rungate login --api-key' },
 } as const;
 
-/** What a person should know of the sources before something is sent. */
+/** Warns of problems in the sources before anything is sent. */
 async function speakOf({ withheld, exposed, profile, profilesFile }: Sources, output: Output): Promise<void> {
   for (const { name, origin } of withheld) {
     await output.alert(
-      `the ${credentialWords[name]} of profile ${profile.name} was given for ${sanitize(origin)}: it is not sent anywhere else`,
+      `the ${credentialNames[name]} of profile ${profile.name} belongs to ${sanitize(origin)}: rungate does not send it anywhere else`,
     );
   }
   if (exposed) await output.alert(`others may read your secrets: chmod 600 ${sanitize(profilesFile ?? '')}`);
 }
 
-/** A caller whose calls a person sees on a terminal, when they take a while. */
+/** Returns a caller that shows slow calls on a terminal. */
 function shown(caller: Caller, host: string, { motion }: Output): Caller {
   if (!motion.possible) return caller;
   return {
@@ -101,7 +101,7 @@ function shown(caller: Caller, host: string, { motion }: Output): Caller {
   };
 }
 
-/** Settings from all their sources, an output that knows every secret, and a client when it is asked for. */
+/** Returns a context: settings from all sources, an output that knows every secret, and a client on demand. */
 export async function createContext(
   io: Io,
   globals: GlobalOptions,
@@ -128,7 +128,7 @@ export async function createContext(
   let caller: Caller | undefined;
   if (sources.unreadable !== null && options.showsUnreadable !== true) {
     await output.alert(
-      `${output.paint('warn', 'warning:')} ${sanitize(sources.unreadable.message)}; rungate goes on without a profile`,
+      `${output.paint('warn', 'warning:')} ${sanitize(sources.unreadable.message)}; rungate continues without a profile`,
     );
     await output.alert(`  → ${sources.unreadable.hint}`);
   }
@@ -139,7 +139,7 @@ export async function createContext(
     guardCredentials(io, own);
     const options = await clientOptions(io, own, globals, output);
     try {
-      // Before anything else is done: a wrong address is a wrong call, whatever the command.
+      // First of all, because a wrong address is an error for every command.
       parseApiUrl(options.apiUrl, options.insecureHttp, names);
     } catch (error) {
       throw blame(error, own);
@@ -162,7 +162,7 @@ export async function createContext(
     },
     async connectAs(kind, secret) {
       const { apiKey: _apiKey, token: _token, auth: _auth, ...others } = settings;
-      // As strict as for one that is kept: no project file chooses where it goes.
+      // As strict as for a stored credential: a project file does not choose its destination.
       const own = { ...others, [kind]: { value: secret, origin: 'profile', detail: undefined } };
       const redactOwn = redactor([secret]);
       return open(own, (text) => output.redact(redactOwn(text)), { ...namesOf(own), ...typedNames[kind] });

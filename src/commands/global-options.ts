@@ -4,7 +4,7 @@ import type { SomeSettings } from '../settings/names.ts';
 import { echoed, nearest } from '../suggest.ts';
 import { completes } from './completion/completes.ts';
 
-/** The options that every command takes, before and after its name. */
+/** The options that every command accepts, before and after its name. */
 export interface GlobalOptions {
   apiUrl?: string;
   config?: string;
@@ -19,32 +19,32 @@ export interface GlobalOptions {
   requestTimeout?: string;
 }
 
-const kinds = ['bearer', 'key'] as const;
+const authKinds = ['bearer', 'key'] as const;
 const formats = ['table', 'json', 'ndjson'] as const;
 
 export function addGlobals(command: Command): Command {
-  // A group that is a command itself has them from there.
+  // A group that is also a command already has them.
   if (command.options.some((option) => option.long === '--api-url')) return command;
   command
     .optionsGroup('Global options:')
     .option('--api-url <url>', 'base URL of the service (RUNGATE_API_URL)')
-    .option('--config <file>', 'the project file, or none (RUNGATE_CONFIG)')
-    .option('--profile <name>', 'the profile to use (RUNGATE_PROFILE)')
-    .option('--auth <kind>', 'bearer or key, where the service takes either')
+    .option('--config <file>', 'project file, or none (RUNGATE_CONFIG)')
+    .option('--profile <name>', 'profile to use (RUNGATE_PROFILE)')
+    .option('--auth <kind>', 'bearer or key, for endpoints that accept either')
     .option('--format <format>', 'table, json or ndjson')
     .option('--json', 'short for --format json')
-    .option('-q, --quiet', 'only the result, warnings and errors')
+    .option('-q, --quiet', 'print only the result, warnings and errors')
     .option('-v, --verbose', 'trace requests on stderr, show refused responses')
-    .option('--ca-file <file>', 'trust the authorities in this PEM file too')
+    .option('--ca-file <file>', 'additional trusted certificate authorities (PEM)')
     .option('--insecure-http', 'allow http: to hosts other than this machine')
-    .option('--request-timeout <duration>', 'for one try of a request (default 30s)')
+    .option('--request-timeout <duration>', 'timeout of one attempt (default 30s)')
     .helpOption('-h, --help', 'show this help');
   completes(command, '--profile', { from: 'profiles' });
-  completes(command, '--auth', kinds);
+  completes(command, '--auth', authKinds);
   return completes(command, '--format', formats);
 }
 
-/** One of the words that an option takes. */
+/** Returns the value if it is one of the allowed ones. */
 export function oneOf<const Word extends string>(
   option: string,
   words: readonly Word[],
@@ -58,7 +58,7 @@ export function oneOf<const Word extends string>(
   });
 }
 
-/** A value that must have something in it. */
+/** Returns the value unless it is empty. */
 export function filled(option: string, value: string | undefined): string | undefined {
   if (value !== undefined && value.trim() === '') {
     throw new UsageError(`${option} is empty`, { hint: `give ${option} a value, or leave it out` });
@@ -66,7 +66,7 @@ export function filled(option: string, value: string | undefined): string | unde
   return value;
 }
 
-/** The settings that the global options give. */
+/** Returns the settings from the global options. */
 export function globalSettings(options: GlobalOptions): SomeSettings {
   const { apiUrl, auth, format, json, caFile } = options;
   if (json === true && format !== undefined && format !== 'json') {
@@ -75,7 +75,7 @@ export function globalSettings(options: GlobalOptions): SomeSettings {
   const chosen = json === true ? 'json' : format;
   return {
     apiUrl: filled('--api-url', apiUrl),
-    auth: auth === undefined ? undefined : oneOf('--auth', kinds, auth),
+    auth: auth === undefined ? undefined : oneOf('--auth', authKinds, auth),
     format: chosen === undefined ? undefined : oneOf('--format', formats, chosen),
     caFile: filled('--ca-file', caFile),
   };

@@ -3,7 +3,7 @@ import type { Provenance, Settings } from '../settings/names.ts';
 
 const flags = { apiUrl: '--api-url', caFile: '--ca-file' } as const;
 
-/** What a hint calls a setting: the flag, the variable or the place in a file that it comes from. */
+/** Returns the name of a setting in hints: the option, the variable or the place in a file that it comes from. */
 export function sourceName(name: keyof typeof flags, { origin, detail }: Provenance): string {
   if (origin === 'flag') return flags[name];
   if (origin === 'environment' && detail !== undefined) return detail;
@@ -16,7 +16,7 @@ function credentialName(setting: Provenance | undefined, what: string, variable:
   return setting.origin === 'profile' ? `the ${what} in ${setting.detail}` : setting.detail;
 }
 
-/** What hints call the settings, each by the source that gives it. */
+/** Returns the names of the settings in hints, each by its source. */
 export function namesOf({ apiUrl, apiKey, token }: Settings): HintNames {
   return {
     ...commandNames,

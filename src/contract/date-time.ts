@@ -1,13 +1,13 @@
-/** Year, month, day, hour, minute, second, fraction and zone: the extended and the basic form of ISO 8601. */
+/** The extended and the basic form of ISO 8601: year, month, day, hour, minute, second, fraction, zone. */
 const patterns = [
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?([Zz]|[+-]\d\d(?::?\d\d)?)?$/,
   /^(\d{4})(\d\d)(\d\d)[Tt ](\d\d)(?:(\d\d)(?:(\d\d)(?:[.,](\d+))?)?)?([Zz]|[+-]\d\d(?::?\d\d)?)?$/,
 ];
 
 interface DateTime {
-  /** The time as its zone writes it, in milliseconds since the epoch, as if the zone were UTC. */
+  /** The local time in milliseconds since the epoch, as if its zone were UTC. */
   localMs: number;
-  /** Second 60: `localMs` is then the second after it. */
+  /** Second 60; `localMs` is then the following second. */
   leapSecond: boolean;
   /** The digits of the fraction of a second. */
   fraction: string;

@@ -16,22 +16,22 @@ const mobileRuntimeOverrides = z
 
 const fields = {
   name: text('display name'),
-  key: text('key that other requests name it by'),
+  key: text('key that refers to it in other requests'),
   baseUrl: text('base URL of web and API projects'),
   providerModel: text('model to use'),
   version: text('version of the application under test'),
   mobileRuntimeOverrides: optional(mobileRuntimeOverrides),
 };
 
-/** Interface, section 2.8; other fields exist and are not shown. */
+/** Interface, section 2.8. Other fields exist that it does not show. */
 export const environment = z.looseObject(fields).register(shown, { id: 'Environment' });
 
 const environmentBody = z.looseObject(fields).register(shown, { id: 'EnvironmentFields' });
 
-/** Interface, section 2.12: no field of a variable is shown. */
+/** Interface, section 2.12: the fields of a variable are not shown. */
 export const variable = z.looseObject({}).register(shown, { id: 'Variable' });
 
-/** The contract does not show how a variable is marked as a secret, so that any value may be one. */
+/** The contract does not show how a variable is marked as a secret, so any value may be one. */
 const secretFields = ['value'];
 
 export const env = defineApi(
@@ -40,7 +40,7 @@ export const env = defineApi(
     'env.overview': {
       method: 'GET',
       path: '/api/environments/overview',
-      summary: 'List the environments at a glance',
+      summary: 'List an overview of the environments',
       ...listOf(environment),
     },
     'env.list': {

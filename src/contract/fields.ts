@@ -3,29 +3,29 @@ import { dateTimeMs, toRfc3339 } from './date-time.ts';
 import type { Schema } from './endpoint.ts';
 
 /**
- * What a JSON schema says of a schema of ours and zod cannot know: `id` makes it a component of the OpenAPI
- * document, everything else goes in as it stands. It has no effect on what is read or sent.
+ * Additions to the JSON schema of a zod schema: `id` makes it a component of the OpenAPI document, and other keywords are
+ * copied. They have no effect on requests and responses.
  */
 export const shown = z.registry<{ readonly id?: string; readonly [keyword: string]: unknown }>();
 
-/** A field with its description, for the help of its option and the OpenAPI document, which has the keywords too. */
+/** Adds a description for the help and the OpenAPI document, and keywords for the document. */
 export function described<Field extends Schema>(field: Field, description: string, keywords = {}): Field {
   shown.add(field, { description, ...keywords });
   return field;
 }
 
-/** The JSON schema of a string with known values and room for others. */
+/** Returns the JSON schema of a string with known values that accepts others. */
 export const knownValues = (known: readonly string[]) => ({ anyOf: [{ enum: known }, { type: 'string' }] });
 
-/** A response the interface does not show: any JSON, or nothing. */
+/** A response that the interface does not show: any JSON, or nothing. */
 export const anyResponse: Schema<unknown, unknown> = z.unknown();
 
-/** A body the interface does not show: an object of whatever fields the service takes. */
+/** A body that the interface does not show: an object with any fields. */
 export const openBody = z.looseObject({});
 
 /**
- * A string whose known values are listed but not closed: readers accept any string, since the service may
- * learn new ones; writers (the mock) may only use those listed.
+ * A string with known values. Readers accept any string, since the service may add values; writers (the mock) may use only
+ * the known ones.
  */
 export function openEnum<const Known extends string>(
   known: readonly Known[],
@@ -36,7 +36,7 @@ export function openEnum<const Known extends string>(
   >;
 }
 
-/** A field that the interface does not call required: it may be missing or null, in a response and in a request. */
+/** A field that the interface does not require: it may be missing or null, in responses and in requests. */
 export const optional = <S extends Schema>(schema: S) => z.nullish(schema);
 
 /** A date and time in a response, as text: RFC 3339 or ISO 8601. */
@@ -50,7 +50,7 @@ export const sentDateTime = z
   .check(z.overwrite((text) => toRfc3339(text) ?? text))
   .register(shown, { format: 'date-time' });
 
-/** Items of a page if nothing else is requested (interface, section 2.9). */
+/** The default number of items on a page (interface, section 2.9). */
 export const defaultPageSize = 20;
 
 /** Interface, section 8: pages are 1-indexed. */
@@ -59,15 +59,15 @@ export const page = {
   pageSize: described(z.optional(z.int().check(z.gte(1))), 'items per page', { default: defaultPageSize }),
 };
 
-/** The query of a paged list: `page`, `pageSize` and the list's own filters. */
+/** Returns the query of a paged list: `page`, `pageSize` and the filters. */
 export function pageQuery<const Shape extends z.core.$ZodShape>(filters: Shape) {
   return z.strictObject({ ...filters, ...page });
 }
 
-/** A number of a page, which `readPage` takes for missing below 0. */
+/** A count on a page; `readPage` treats a negative one as missing. */
 const atLeast = (minimum: number) => optional(z.int().register(shown, { minimum }));
 
-/** The examples are those of one page that is the whole list. */
+/** The example fits a list of one page. */
 const isThere = () => optional(z.boolean().register(shown, { examples: [false] }));
 
 /** Interface, section 2.9: the shape that many lists share. */
@@ -83,10 +83,10 @@ function pageOf<Item extends Schema>(item: Item) {
   });
 }
 
-/** The response of a list that the interface calls paged. */
+/** Returns the response of a list that the interface calls paged. */
 export const pagedList = <Item extends Schema>(item: Item) =>
   ({ list: true, response: pageOf(item) }) as const;
 
-/** The response of a list whose shape the interface does not show. */
+/** Returns the response of a list whose shape the interface does not show. */
 export const listOf = <Item extends Schema>(item: Item) =>
   ({ list: true, anyBody: true, response: z.union([z.array(item), pageOf(item)]) }) as const;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import { anyResponse, described, knownValues, optional, shown } from './fields.ts';
 
-/** Interface, section 2.4: the common scopes; others may exist and go through. */
+/** Interface, section 2.4: the common scopes. Others may exist and are accepted. */
 export const knownScopes = [
   'ci:trigger',
   'ci:status',
@@ -23,7 +23,7 @@ export const knownScopes = [
 
 const scope = z.string().check(z.minLength(1)).register(shown, knownValues(knownScopes));
 
-/** Any text is read; `keys create` refuses one that no header can carry. */
+/** Any text; `keys create` refuses a token that a header cannot contain. */
 const token = z.string().check(z.minLength(1)).register(shown, { pattern: '^[!-~]+$' });
 
 export const keys = defineApi(
@@ -32,10 +32,10 @@ export const keys = defineApi(
     'keys.create': {
       method: 'POST',
       path: '/api/settings/api-keys',
-      summary: 'Create an API key; its token is shown this once',
+      summary: 'Create an API key and show its token once',
       body: z.strictObject({
         name: z.string().check(z.minLength(1)),
-        scopes: described(optional(z.array(scope)), 'what the key allows (default: the service chooses)'),
+        scopes: described(optional(z.array(scope)), 'scopes of the key (default: chosen by the service)'),
       }),
       newSecret: true,
       response: z.looseObject({ apiKey: token }),

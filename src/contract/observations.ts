@@ -16,7 +16,7 @@ import {
 const text = optional(z.string());
 const filter = (description: string) => described(z.optional(z.string()), description);
 
-/** Interface, section 2.10: the filterable attributes are shown, the rest is not. */
+/** Interface, section 2.10: only the filterable attributes are shown. */
 export const observation = z
   .looseObject({
     status: text,
@@ -27,7 +27,7 @@ export const observation = z
   })
   .register(shown, { id: 'Observation' });
 
-/** Interface, section 4.5: the query of search is not shown; the text goes out as `q`, anything else as given. */
+/** Interface, section 4.5: the query of the search is not shown. The text is sent as `q`, anything else unchanged. */
 const searchQuery = z.looseObject({ q: z.optional(z.string()), ...page });
 
 export const observations = defineApi(

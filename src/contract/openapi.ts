@@ -8,62 +8,65 @@ type Json = Record<string, unknown>;
 const description = `Test runs, environments, observations, webhooks and API keys of a test-automation platform, and the read
 contract of its order administration.
 
-Made from rungate's own contract by \`npm run openapi\`. Replies and bodies that the service does not show are open
-here: any JSON, or none. \`x-section\` names the section of the interface that declares an operation.`;
+Generated from rungate's contract by \`npm run openapi\`. Responses and bodies that the interface does not show are open
+here: any JSON, or none. \`x-section\` is the section of the interface that declares an operation.`;
 
 const tags: Record<string, string> = {
   orders: 'The orders of the current account',
-  keys: 'API keys, managed by a user session alone',
+  keys: 'API keys, managed only by user sessions',
   run: 'Test runs of a CI pipeline',
-  env: 'Where test sessions run, and the variables they get',
-  observations: 'Exploratory findings and what becomes of them',
-  webhooks: 'Registered receivers of events, and what was delivered to them',
+  env: 'The environments of test sessions, with their variables',
+  observations: 'Exploratory findings and their confirmation, archiving and promotion',
+  webhooks: 'Registered receivers of events, and their deliveries',
 };
 
 const errors: Record<string, readonly [name: string, description: string]> = {
-  400: ['BadRequest', 'The request cannot be read'],
-  401: ['Unauthorized', 'No credential, or one that is not known'],
+  400: ['BadRequest', 'The request is malformed'],
+  401: ['Unauthorized', 'The credential is missing or unknown'],
   403: ['Forbidden', 'The credential does not allow this'],
-  404: ['NotFound', 'There is no such thing, or it belongs to another account'],
+  404: ['NotFound', 'The resource does not exist, or belongs to another account'],
   409: [
     'Conflict',
-    'The request contradicts the present state, or another that is in progress under the same key',
+    'The request conflicts with the current state, or with another request in progress under the same key',
   ],
-  422: ['Unprocessable', 'The request can be read, and is not valid'],
-  429: ['TooManyRequests', 'More requests a minute than the limit allows'],
-  default: ['Failure', 'Anything else that went wrong'],
+  422: ['Unprocessable', 'The request is well-formed but invalid'],
+  429: ['TooManyRequests', 'Too many requests per minute'],
+  default: ['Failure', 'Any other failure'],
 };
 
 const count = (text: string) => ({ description: text, schema: { type: 'integer', minimum: 0 } });
 
 const limitHeaders: Json = {
   'Retry-After': {
-    description: 'How long to wait: seconds, or the date of an HTTP header',
+    description: 'The wait in seconds, or an HTTP date',
     schema: { type: 'string' },
   },
-  'RateLimit-Limit': count('Requests that the current window allows'),
-  'RateLimit-Remaining': count('Requests that are left in it'),
+  'RateLimit-Limit': count('Requests allowed in the current window'),
+  'RateLimit-Remaining': count('Requests left in the current window'),
   'RateLimit-Reset': count('Seconds until the next window'),
 };
 
 const credentials: Record<Auth, { security: readonly Json[]; text: string }> = {
-  bearer: { security: [{ bearer: [] }], text: 'Takes a bearer token.' },
-  jwt: { security: [{ session: [] }], text: "Takes a user session's token; an API key will not do." },
-  key: { security: [{ apiKey: [] }], text: 'Takes an API key.' },
+  bearer: { security: [{ bearer: [] }], text: 'Requires a bearer token.' },
+  jwt: {
+    security: [{ session: [] }],
+    text: 'Requires the token of a user session; API keys are not accepted.',
+  },
+  key: { security: [{ apiKey: [] }], text: 'Requires an API key.' },
   either: {
     security: [{ bearer: [] }, { apiKey: [] }],
-    text: 'Takes a bearer token or an API key: the interface does not say which.',
+    text: 'Requires a bearer token or an API key; the interface does not say which.',
   },
 };
 
 const securitySchemes: Json = {
-  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'For CI and between servers' },
-  bearer: { type: 'http', scheme: 'bearer', description: "A user session's token" },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'For CI and server-to-server use' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The token of a user session' },
   session: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: "A user session's token; never an API key",
+    description: 'The token of a user session; never an API key',
   },
 };
 
@@ -72,14 +75,14 @@ const idempotencyKey: Json = {
   in: 'header',
   required: false,
   description:
-    'The same key again does not create a second run: a job that is retried sends the one it sent before',
+    'A request with the same key does not create a second run. A retried job sends the key of its first attempt',
   schema: { type: 'string', minLength: 1 },
 };
 
 const isEmpty = (value: unknown) =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
-/** What zod writes that says nothing, or says how JavaScript reads rather than what the service sends. */
+/** Keywords that zod writes although they are redundant, or describe JavaScript instead of the service. */
 function tidy({ jsonSchema }: { jsonSchema: Json }): void {
   if (isEmpty(jsonSchema.properties)) delete jsonSchema.properties;
   if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
@@ -88,8 +91,8 @@ function tidy({ jsonSchema }: { jsonSchema: Json }): void {
 }
 
 /**
- * A schema of the contract as the JSON schema of OpenAPI 3.1. Those that have a name (`shown`) are put into
- * `components` and referred to.
+ * Returns a schema of the contract as a JSON schema of OpenAPI 3.1. Schemas with an id (`shown`) go into `components` and
+ * are referenced.
  */
 function jsonSchema(schema: Schema, io: 'input' | 'output', components: Json): Json {
   const made: Json = toJSONSchema(schema, { io, metadata: shown, override: tidy });
@@ -116,7 +119,7 @@ function queryParameters(endpoint: Endpoint, schemas: Json): Json[] {
     name: 'others',
     ...form,
     required: false,
-    description: 'Any other parameter, under its own name: the interface does not show which there are',
+    description: 'Any other parameter, under its own name; the interface does not show them',
     schema: { type: 'object', additionalProperties: { type: 'string' } },
   };
   return [...named, others];
@@ -152,12 +155,12 @@ function responses(endpoint: Endpoint, schemas: Json): Json {
   const open = endpoint.response === anyResponse;
   const likely = endpoint.anyBody === true;
   const content = { 'application/json': { schema: jsonSchema(endpoint.response, 'output', schemas) } };
-  const said = open ? 'with any JSON' : 'likely with this';
-  const detail = open || likely ? `, ${said}: the interface does not show it` : '';
+  const body = open ? 'with any JSON' : 'probably with this content';
+  const detail = open || likely ? `, ${body}; the interface does not show it` : '';
   return {
     200: { description: `Done${detail}`, content },
     ...(endpoint.method === 'POST' ? { 201: { description: `Created${detail}`, content } } : {}),
-    ...(open || likely ? { 204: { description: 'Done, with nothing to say' } } : {}),
+    ...(open || likely ? { 204: { description: 'Done, without content' } } : {}),
     ...Object.fromEntries(
       Object.entries(errors).map(([status, [name]]) => [status, { $ref: `#/components/responses/${name}` }]),
     ),
@@ -167,8 +170,8 @@ function responses(endpoint: Endpoint, schemas: Json): Json {
 function describe({ auth, keyed, idempotent, destructive }: Endpoint): string {
   const sentences = [
     credentials[auth].text,
-    keyed && 'Repeating it under the same `Idempotency-Key` does not repeat its effect.',
-    idempotent && 'Sending it twice has the effect of once.',
+    keyed && 'A repetition with the same `Idempotency-Key` has no further effect.',
+    idempotent && 'A repetition has no further effect.',
     destructive && 'It cannot be undone.',
   ];
   return sentences.filter(Boolean).join(' ');
@@ -204,42 +207,42 @@ const header = (name: string, description: string, schema: Json): Json => ({
   ...{ name, in: 'header', required: true, description, schema },
 });
 
-/** What the service sends to each registered receiver (interface, section 6). */
+/** The delivery that the service sends to each registered receiver (interface, section 6). */
 const delivery: Json = {
   operationId: 'delivery',
   tags: ['webhooks'],
   summary: 'Deliver an event to a registered receiver',
-  description: `Signed with HMAC-SHA256 over \`<timestamp>.<body>\`: the timestamp header, a dot, and the bytes of the body as they are
-sent. The key is the webhook's secret, or the tenant's signing secret where one is configured. The real headers carry a vendor's
+  description: `Signed with HMAC-SHA256 over \`<timestamp>.<body>\`: the timestamp header, a dot, and the bytes of the body as
+sent. The key is the webhook's secret, or the tenant's signing secret if one is configured. The real headers contain a vendor's
 name in place of \`Service\`.`,
   'x-section': '6',
   security: [],
   parameters: [
-    header('X-Service-Timestamp', 'When it was signed', { type: 'string', format: 'date-time' }),
-    header('X-Service-Signature', '`sha256=` and the signature as hexadecimal digits', {
+    header('X-Service-Timestamp', 'The time of the signature', { type: 'string', format: 'date-time' }),
+    header('X-Service-Signature', '`sha256=` and the signature in hexadecimal', {
       type: 'string',
       pattern: '^sha256=[0-9a-f]{64}$',
     }),
   ],
   requestBody: {
     required: true,
-    description: 'The event. The interface does not show the types of events and their payloads.',
+    description: 'The event. The interface does not show the event types and their payloads.',
     content: { 'application/json': { schema: {} } },
   },
   responses: {
-    '2XX': { description: 'The receiver has taken the delivery' },
-    '4XX': { description: 'The receiver has refused it: the signature is wrong, or the delivery too old' },
+    '2XX': { description: 'The receiver accepted the delivery' },
+    '4XX': { description: 'The receiver refused the delivery: its signature is wrong, or it is too old' },
   },
 };
 
-/** The interface as an OpenAPI 3.1 document, made from the contract and nothing else. */
+/** Returns the interface as an OpenAPI 3.1 document, derived from the contract. */
 export function createOpenApi(options: { serverUrl?: string } = {}): Record<string, unknown> {
   const schemas: Json = {
     // Interface, section 7.
     Error: {
       type: 'object',
       properties: {
-        error: { type: 'string', description: 'What went wrong, for people' },
+        error: { type: 'string', description: 'What went wrong, as text for people' },
         details: { type: 'string' },
       },
       required: ['error'],

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import { dateTime, shown } from './fields.ts';
 
-/** An ISO 4217 code, by the interface; any other text is read all the same, and orders are grouped by it. */
+/** An ISO 4217 code according to the interface. Any other text is accepted too, and orders are grouped by it. */
 const currency = z.string().register(shown, { pattern: '^[A-Z]{3}$', examples: ['EUR'] });
 
 /** Interface, section 2.1. */
@@ -42,7 +42,7 @@ export const orders = defineApi(
     'orders.summary': {
       method: 'GET',
       path: '/api/orders/summary.json',
-      summary: 'Show how many orders there are and what they add up to',
+      summary: 'Show the number of orders and their total revenue',
       response: orderSummary,
     },
     'orders.get': {

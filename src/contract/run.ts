@@ -4,11 +4,11 @@ import { anyResponse, described, openEnum, optional, shown } from './fields.ts';
 
 const text = z.string().check(z.minLength(1));
 
-/** What a run is started with, beside what to run (interface, section 2.5). */
+/** The fields of a create request other than the selector (interface, section 2.5). */
 export interface TriggerFields {
   /** The project's slug. */
   projectSlug: string;
-  /** The environment's key; the project's default environment where it is left out. */
+  /** The environment's key; default: the project's default environment. */
   environmentKey?: string | null | undefined;
   repository?: string | null | undefined;
   ref?: string | null | undefined;
@@ -19,8 +19,8 @@ export interface TriggerFields {
 }
 
 /**
- * What to run: one process by its slug, or the processes with these tags, at least one; never both (interface, 2.5). Of
- * several tags the contract does not say whether one or all must match.
+ * The selector: one process by its slug, or the processes with these tags (at least one), never both (interface, 2.5). The
+ * contract does not say whether one or all of several tags must match.
  */
 export type TriggerBody = TriggerFields &
   (
@@ -30,7 +30,7 @@ export type TriggerBody = TriggerFields &
 
 const isGiven = (value: unknown) => value !== undefined && value !== null;
 
-/** Why a create request is not valid, in the interface's own terms, or null. */
+/** Returns why a create request is invalid, in the interface's terms, or null. */
 export function selectorProblem(body: { processSlug?: unknown; tags?: unknown }): string | null {
   const process = isGiven(body.processSlug);
   const tags = isGiven(body.tags);
@@ -67,7 +67,7 @@ const triggerBody = z
     ],
   }) as unknown as Schema<TriggerBody, TriggerBody>;
 
-/** Where a create response may have the id of the run, in order of preference. */
+/** The places of the run id in a create response, in order of preference. */
 export const runIdPlaces: readonly (readonly string[])[] = [
   ['runId'],
   ['id'],
@@ -77,43 +77,42 @@ export const runIdPlaces: readonly (readonly string[])[] = [
   ['data', 'id'],
 ];
 
-/** The JSON schema of an object with the id of a run at the end of a path. */
+/** Returns the JSON schema of an object with a run id at the end of a path. */
 function withRunId([name = '', ...rest]: readonly string[]): Record<string, unknown> {
   const id = { type: ['string', 'integer'], minLength: 1 };
   const schema = rest.length === 0 ? id : withRunId(rest);
   return { type: 'object', properties: { [name]: schema }, required: [name] };
 }
 
-/** The interface does not show the create response: any JSON is read, and the gate looks for the id of the run in it. */
+/** The interface does not show the create response: any JSON is accepted, and the gate looks for the run id in it. */
 const created: Schema<unknown, unknown> = z.unknown().register(shown, {
-  description:
-    'Not shown by the interface. rungate needs the id of the run, and looks for it in these places.',
+  description: 'Not shown by the interface. rungate needs the run id, and looks for it in these places.',
   anyOf: runIdPlaces.map(withRunId),
 });
 
-/** Interface, section 2.6. A state that is not listed is not terminal. */
+/** Interface, section 2.6. An unlisted state is not terminal. */
 export const runStates = ['in_progress', 'completed', 'cancelled'] as const;
-/** The states of a run (interface, section 2.6); the service may come to know others, which are not ends. */
+/** The states of a run (interface, section 2.6). The service may add others, which are not terminal. */
 export type RunState = (typeof runStates)[number];
 
 const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
 
-/** The counts of a run that has ended are required: who takes a count that is missing for 0 passes a run that failed. */
+/** Requires the counts of a run that has ended: a missing count read as 0 would pass a failed run. */
 const countOfEnded = (name: 'failed' | 'blocked') =>
   z.refine(
     (status) => {
       const { state, [name]: count } = Object(status);
       return (state !== 'completed' && state !== 'cancelled') || isCount(count);
     },
-    // Also where another field is wrong.
+    // Also if another field is wrong.
     { path: [name], error: 'expected a whole number, 0 or more', when: () => true },
   );
 
-/** In the document a count is never null: generators of examples do not read the condition below. */
+/** A count is never null in the document, because example generators ignore the condition below. */
 const counted = { type: 'integer', minimum: 0 };
 const count = optional(z.number()).register(shown, { ...counted, anyOf: undefined });
 
-/** Interface, section 2.6. Counts are only there to rely on once the run has ended: there, both must be. */
+/** Interface, section 2.6. The counts are reliable only once the run has ended, and both are then required. */
 export const runStatus = z
   .looseObject({
     state: openEnum(runStates),
@@ -130,7 +129,7 @@ export const runStatus = z
     then: { properties: { failed: counted, blocked: counted }, required: ['failed', 'blocked'] },
   });
 
-/** A run is a few hundred bytes; a gate reads it again and again. */
+/** A status has a few hundred bytes, and a gate reads it many times. */
 const maxReplyBytes = 1024 * 1024;
 
 export const run = defineApi(
@@ -157,7 +156,7 @@ export const run = defineApi(
       summary: 'Cancel a run',
       body: z.strictObject({ reason: optional(z.string()) }),
       bodyOptional: true,
-      // Cancelling twice leaves the run as cancelled as cancelling once: a lost response is no reason to give up.
+      // A second cancellation has no further effect, so a lost response can be retried.
       idempotent: true,
     },
   },

@@ -1,6 +1,6 @@
-// Written from the contract by `npm run client`; a test fails while it is stale. Not edited by hand.
+// Generated from the contract by `npm run client`; do not edit. A test fails while it is stale.
 
-/** The endpoints of the service by the one name that each has everywhere (interface, section 4). */
+/** The names of the endpoints (interface, section 4). */
 export type EndpointName =
   | 'orders.list'
   | 'orders.summary'
@@ -41,8 +41,8 @@ export type EndpointName =
   | 'webhooks.deliveries.retry';
 
 /**
- * A list, or one page of it: `items`, in whatever shape and under whatever name they came, and the other fields as they came.
- * Those of the interface, section 2.9, are shown here; `page` counts from 1.
+ * A list, or one page of it: `items`, whatever their shape and name in the response, and its other fields, unchanged. The
+ * fields declared here are from the interface, section 2.9; `page` counts from 1.
  */
 export interface Page<Item> {
   items: Item[];
@@ -55,25 +55,25 @@ export interface Page<Item> {
   [field: string]: unknown;
 }
 
-/** Every list of the client is a `Page`, whatever its shape in the response; this name stays for programs that use it. */
+/** The former name of `Page`. */
 export type List<Item> = Page<Item>;
 
-/** A body that the interface does not show: an object of whatever fields the service takes. */
+/** A body that the interface does not show: an object with any fields. */
 export interface Fields {
   [field: string]: unknown;
 }
 
-/** The content of a file. A `Blob` has a media type; a `File` has a name as well. */
+/** The content of a file. A `Blob` has a media type; a `File` also has a name. */
 export type FileContent = ArrayBufferView | ArrayBuffer | Blob;
 
-/** A file with the name and the media type to send it under; default those of the file itself. */
+/** A file, with the name and media type to send. Default: those of the file. */
 export interface FileUpload {
   file: FileContent;
   name?: string | undefined;
   type?: string | undefined;
 }
 
-/** The status of a run that has ended: without both counts the client takes no such response (interface, section 2.6). */
+/** The status of a run that has ended. The client refuses one without both counts (interface, section 2.6). */
 export interface EndedRunStatus extends RunStatus {
   state: 'completed' | 'cancelled';
   failed: number;
@@ -81,14 +81,14 @@ export interface EndedRunStatus extends RunStatus {
 }
 
 /**
- * The status of a run that has not ended. A state that the contract does not list is no end, and comes as such a status;
- * it has no place in the type, or a comparison with `completed` could not tell the two apart.
+ * The status of a run that has not ended. A state that the contract does not list is also such a status. The type omits
+ * these states, so that a comparison with `completed` distinguishes the two types.
  */
 export interface PendingRunStatus extends RunStatus {
   state: 'in_progress';
 }
 
-/** An order of the list (interface, section 2.1). `total` is a number of `currency` units: for showing; add up those of `listExact`. */
+/** An order of the list (interface, section 2.1). `total` is a number of `currency` units for display; for sums use `listExact`. */
 export interface OrderListItem {
   id: string;
   customer: string;
@@ -98,7 +98,7 @@ export interface OrderListItem {
   [field: string]: unknown;
 }
 
-/** How many orders there are and what they add up to, whatever their currencies (interface, section 2.3). */
+/** The number of orders and their total revenue, over all currencies (interface, section 2.3). */
 export interface OrderSummary {
   orderCount: number;
   totalRevenue: number;
@@ -114,7 +114,7 @@ export interface Order {
   [field: string]: unknown;
 }
 
-/** State and counts of a run (interface, section 2.6). The counts are only there to rely on once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is when to ask again. */
+/** State and counts of a run (interface, section 2.6). The counts are reliable only once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is the wait before the next status read. */
 export interface RunStatus {
   state: 'in_progress' | 'completed' | 'cancelled' | (string & Record<never, never>);
   failed?: number | null | undefined;
@@ -124,7 +124,7 @@ export interface RunStatus {
   [field: string]: unknown;
 }
 
-/** Of mobile projects only: what takes the place of the project's own (interface, section 2.8). */
+/** Overrides of the project's defaults; mobile projects only (interface, section 2.8). */
 export interface MobileRuntimeOverrides {
   deviceName?: string | null | undefined;
   udid?: string | null | undefined;
@@ -133,7 +133,7 @@ export interface MobileRuntimeOverrides {
   [field: string]: unknown;
 }
 
-/** An environment (interface, section 2.8). The service sends other fields, too, which the contract does not show. */
+/** An environment (interface, section 2.8). The service also sends fields that the contract does not show. */
 export interface Environment {
   name?: string | null | undefined;
   key?: string | null | undefined;
@@ -144,13 +144,13 @@ export interface Environment {
   [field: string]: unknown;
 }
 
-/** What `env.list` can be asked for (interface, section 4.4). Pages count from 1. */
+/** The query of `env.list` (interface, section 4.4). Pages count from 1. */
 export interface EnvListQuery {
   page?: number | undefined;
   pageSize?: number | undefined;
 }
 
-/** What an environment is created or changed with (interface, section 2.8). */
+/** The fields to create or change an environment with (interface, section 2.8). */
 export interface EnvironmentFields {
   name?: string | null | undefined;
   key?: string | null | undefined;
@@ -161,7 +161,7 @@ export interface EnvironmentFields {
   [field: string]: unknown;
 }
 
-/** What `env.vars.list` can be asked for (interface, section 4.4). Pages count from 1. */
+/** The query of `env.vars.list` (interface, section 4.4). Pages count from 1. */
 export interface EnvVarsListQuery {
   page?: number | undefined;
   pageSize?: number | undefined;
@@ -172,7 +172,7 @@ export interface Variable {
   [field: string]: unknown;
 }
 
-/** What `observations.list` can be asked for (interface, section 4.5). Pages count from 1. */
+/** The query of `observations.list` (interface, section 4.5). Pages count from 1. */
 export interface ObservationsListQuery {
   status?: string | undefined;
   discoveredInEnvironmentKey?: string | undefined;
@@ -184,7 +184,7 @@ export interface ObservationsListQuery {
   pageSize?: number | undefined;
 }
 
-/** An observation: of its fields the contract shows those that can be filtered by (interface, section 2.10). */
+/** An observation. The contract shows only the fields for filters (interface, section 2.10). */
 export interface Observation {
   status?: string | null | undefined;
   discoveredInEnvironmentKey?: string | null | undefined;
@@ -194,7 +194,7 @@ export interface Observation {
   [field: string]: unknown;
 }
 
-/** What `observations.search` can be asked for (interface, section 4.5). Pages count from 1. */
+/** The query of `observations.search` (interface, section 4.5). Pages count from 1. */
 export interface ObservationsSearchQuery {
   q?: string | undefined;
   page?: number | undefined;
@@ -202,7 +202,7 @@ export interface ObservationsSearchQuery {
   [field: string]: unknown;
 }
 
-/** What `webhooks.list` can be asked for (interface, section 4.6). Pages count from 1. */
+/** The query of `webhooks.list` (interface, section 4.6). Pages count from 1. */
 export interface WebhooksListQuery {
   projectId?: string | undefined;
   includeGlobal?: boolean | undefined;
@@ -215,13 +215,13 @@ export interface Webhook {
   [field: string]: unknown;
 }
 
-/** What `webhooks.deliveries.list` can be asked for (interface, section 4.6). Pages count from 1. */
+/** The query of `webhooks.deliveries.list` (interface, section 4.6). Pages count from 1. */
 export interface WebhooksDeliveriesListQuery {
   page?: number | undefined;
   pageSize?: number | undefined;
 }
 
-/** A delivery of a webhook, as the service has recorded it. The contract shows none of its fields (interface, section 2.12). */
+/** A recorded delivery of a webhook. The contract shows none of its fields (interface, section 2.12). */
 export interface Delivery {
   [field: string]: unknown;
 }

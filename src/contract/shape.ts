@@ -1,7 +1,7 @@
 import type { Endpoint, Schema } from './endpoint.ts';
 import { shown } from './fields.ts';
 
-/** What a field takes, as far as a command line can say it. */
+/** The type of a field, as far as the command line can express it. */
 export type FieldType = 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'json';
 
 /** A field that the contract shows, found in a schema. */
@@ -10,11 +10,11 @@ export interface Field {
   readonly path: readonly string[];
   readonly type: FieldType;
   readonly required: boolean;
-  /** What it is, in a few words; empty where the contract does not say. */
+  /** A short description; empty without one. */
   readonly description: string;
 }
 
-/** The parts of zod's own description of a schema that are read here. */
+/** The used parts of zod's definition of a schema. */
 interface Definition {
   readonly type: string;
   readonly format?: string;
@@ -30,7 +30,7 @@ function definition(schema: Schema): Definition {
 
 const wrappers = ['optional', 'nullable', 'default'];
 
-/** The schema without what only says that it may be missing. */
+/** Returns the schema without wrappers for missing values. */
 function unwrap(schema: Schema): Schema {
   const { type, innerType } = definition(schema);
   return wrappers.includes(type) && innerType !== undefined ? unwrap(innerType) : schema;
@@ -43,7 +43,7 @@ function fieldType(def: Definition): FieldType {
   return def.type === 'string' || def.type === 'boolean' ? def.type : 'json';
 }
 
-/** The fields of an object schema, the leaves of an object field instead of the field itself. */
+/** Returns the fields of an object schema, with the leaves of an object field instead of the field. */
 export function fieldsOf(schema: Schema): Field[] {
   const { shape = {} } = definition(unwrap(schema));
   return Object.entries(shape).flatMap(([name, field]): Field[] => {
@@ -58,8 +58,8 @@ export function fieldsOf(schema: Schema): Field[] {
 }
 
 /**
- * True for a path at which the contract requires what it says: every field on it is required, and it leads into no item of
- * a list. A field that the schema does not know is one that it forbids.
+ * Returns whether the contract requires the value at a path: every field on it is required, and none is an item of a list.
+ * A field that the schema does not know is forbidden.
  */
 export function isRequired(schema: Schema, path: readonly PropertyKey[]): boolean {
   const [name, ...rest] = path;
@@ -71,18 +71,18 @@ export function isRequired(schema: Schema, path: readonly PropertyKey[]): boolea
   return definition(field).type !== 'optional' && isRequired(field, rest);
 }
 
-/** True where fields that are not shown may be there too. */
+/** Returns whether unknown fields are allowed. */
 export function isOpen(schema: Schema): boolean {
   const { catchall } = definition(unwrap(schema));
   return catchall !== undefined && definition(catchall).type === 'unknown';
 }
 
-/** True where the response is a list, in any of the shapes that lists have. */
+/** Returns whether the response is a list, in any of the accepted shapes. */
 export function isList({ list, response }: Endpoint): boolean {
   return list === true || itemSchema(response) !== undefined;
 }
 
-/** The schema of one item of a list, in any of the shapes that lists have; undefined where it is no list. */
+/** Returns the schema of one item of a list in any of the accepted shapes, or undefined. */
 export function itemSchema(response: Schema): Schema | undefined {
   const def = definition(unwrap(response));
   if (def.type === 'array') return def.element;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { defineApi } from './endpoint.ts';
 import { anyResponse, described, listOf, openBody, optional, pagedList, pageQuery, shown } from './fields.ts';
 
-/** Interface, section 2.12: no field of a webhook or of a delivery is shown. */
+/** Interface, section 2.12: the fields of webhooks and deliveries are not shown. */
 export const webhook = z.looseObject({}).register(shown, { id: 'Webhook' });
 export const delivery = z.looseObject({}).register(shown, { id: 'Delivery' });
 

@@ -105,7 +105,7 @@ describe('the first steps', () => {
     const { code, out, err } = await on.rungate('keys', 'create', '--name', 'ci', '--scope', 'ci:triger');
     expect(code).toBe(0);
     expect(out).toMatch(/^rg_/);
-    expect(err).toContain('--scope ci:triger is sent as it is: did you mean ci:trigger?');
+    expect(err).toContain('--scope ci:triger is sent unchanged: did you mean ci:trigger?');
     const quiet = await on.rungate('keys', 'create', '--name', 'ci', '--scope', 'billing:read');
     expect(quiet.err).not.toContain('did you mean');
   });

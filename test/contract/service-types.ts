@@ -4,44 +4,42 @@ import { api } from '../../src/contract/index.ts';
 import { itemSchema } from '../../src/contract/shape.ts';
 
 /*
- * Writes the types of the contract as plain TypeScript. What the compiler derives from the schemas names the schema
- * library in every line of the package's declarations, and whoever installs the package does not have that.
+ * Writes the types of the contract as plain TypeScript. The types that the compiler derives from the schemas refer to the
+ * schema library, which the package's users do not have.
  */
 
-/** What each type is. One that is not here has no place in the package: it needs a sentence first. */
+/** The doc comment of each type; a type without one is an error. */
 const docs: Record<string, string> = {
   OrderListItem:
-    'An order of the list (interface, section 2.1). `total` is a number of `currency` units: for showing; add up those of `listExact`.',
+    'An order of the list (interface, section 2.1). `total` is a number of `currency` units for display; for sums use `listExact`.',
   Order: 'A single order (interface, section 2.2). `total` is a number of `currency` units.',
-  OrderSummary:
-    'How many orders there are and what they add up to, whatever their currencies (interface, section 2.3).',
+  OrderSummary: 'The number of orders and their total revenue, over all currencies (interface, section 2.3).',
   RunStatus:
-    'State and counts of a run (interface, section 2.6). The counts are only there to rely on once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is when to ask again.',
+    'State and counts of a run (interface, section 2.6). The counts are reliable only once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is the wait before the next status read.',
   Environment:
-    'An environment (interface, section 2.8). The service sends other fields, too, which the contract does not show.',
-  EnvironmentFields: 'What an environment is created or changed with (interface, section 2.8).',
+    'An environment (interface, section 2.8). The service also sends fields that the contract does not show.',
+  EnvironmentFields: 'The fields to create or change an environment with (interface, section 2.8).',
   MobileRuntimeOverrides:
-    "Of mobile projects only: what takes the place of the project's own (interface, section 2.8).",
+    "Overrides of the project's defaults; mobile projects only (interface, section 2.8).",
   Variable: 'A variable of an environment. The contract shows none of its fields (interface, section 2.12).',
-  Observation:
-    'An observation: of its fields the contract shows those that can be filtered by (interface, section 2.10).',
+  Observation: 'An observation. The contract shows only the fields for filters (interface, section 2.10).',
   Webhook: 'A webhook. The contract shows none of its fields (interface, section 2.12).',
   Delivery:
-    'A delivery of a webhook, as the service has recorded it. The contract shows none of its fields (interface, section 2.12).',
+    'A recorded delivery of a webhook. The contract shows none of its fields (interface, section 2.12).',
 };
 
-/** What the source has a better type for, beside the schema. */
+/** Types that the source declares better, next to the schema. */
 const written: Record<string, { name: string; from: string }> = {
   RunRequest: { name: 'TriggerBody', from: './run.ts' },
 };
 
-/** What a caller gets of a type, where that depends on a field. */
+/** Types for callers that depend on a field. */
 const narrowed: Record<string, string> = { RunStatus: 'EndedRunStatus | PendingRunStatus' };
 
 const generic = `
 /**
- * A list, or one page of it: \`items\`, in whatever shape and under whatever name they came, and the other fields as they came.
- * Those of the interface, section 2.9, are shown here; \`page\` counts from 1.
+ * A list, or one page of it: \`items\`, whatever their shape and name in the response, and its other fields, unchanged. The
+ * fields declared here are from the interface, section 2.9; \`page\` counts from 1.
  */
 export interface Page<Item> {
   items: Item[];
@@ -54,25 +52,25 @@ export interface Page<Item> {
   [field: string]: unknown;
 }
 
-/** Every list of the client is a \`Page\`, whatever its shape in the response; this name stays for programs that use it. */
+/** The former name of \`Page\`. */
 export type List<Item> = Page<Item>;
 
-/** A body that the interface does not show: an object of whatever fields the service takes. */
+/** A body that the interface does not show: an object with any fields. */
 export interface Fields {
   [field: string]: unknown;
 }
 
-/** The content of a file. A \`Blob\` has a media type; a \`File\` has a name as well. */
+/** The content of a file. A \`Blob\` has a media type; a \`File\` also has a name. */
 export type FileContent = ArrayBufferView | ArrayBuffer | Blob;
 
-/** A file with the name and the media type to send it under; default those of the file itself. */
+/** A file, with the name and media type to send. Default: those of the file. */
 export interface FileUpload {
   file: FileContent;
   name?: string | undefined;
   type?: string | undefined;
 }
 
-/** The status of a run that has ended: without both counts the client takes no such response (interface, section 2.6). */
+/** The status of a run that has ended. The client refuses one without both counts (interface, section 2.6). */
 export interface EndedRunStatus extends RunStatus {
   state: 'completed' | 'cancelled';
   failed: number;
@@ -80,8 +78,8 @@ export interface EndedRunStatus extends RunStatus {
 }
 
 /**
- * The status of a run that has not ended. A state that the contract does not list is no end, and comes as such a status;
- * it has no place in the type, or a comparison with \`completed\` could not tell the two apart.
+ * The status of a run that has not ended. A state that the contract does not list is also such a status. The type omits
+ * these states, so that a comparison with \`completed\` distinguishes the two types.
  */
 export interface PendingRunStatus extends RunStatus {
   state: 'in_progress';
@@ -98,12 +96,12 @@ interface Definition {
 }
 const definition = (schema: Schema): Definition => schema._zod.def as unknown as Definition;
 
-/** The types that were named on the way, by name. */
+/** The named types so far, by name. */
 type Named = Map<string, string>;
 
 const comment = (text: string, indent = '') => `${indent}/** ${text} */\n`;
 
-/** A string with known values and room for others. */
+/** Returns the known values of a string that accepts others. */
 function knownStrings(meta: unknown): readonly string[] | undefined {
   const { anyOf } = (meta ?? {}) as { anyOf?: readonly { enum?: readonly string[] }[] };
   return anyOf?.find((one) => one.enum !== undefined)?.enum;
@@ -126,7 +124,7 @@ function objectText(schema: Schema, named: Named): string {
   return fields.length === 1 && names.length === 0 ? 'Fields' : `{ ${fields.join('; ')} }`;
 }
 
-/** The type of a schema's values; those with a name are put among `named`. */
+/** Returns the type of a schema's values, and adds types with a name to `named`. */
 function typeText(schema: Schema, named: Named): string {
   const meta = shown.get(schema);
   const { id } = (meta ?? {}) as { id?: string };
@@ -168,7 +166,7 @@ function typeText(schema: Schema, named: Named): string {
   }
 }
 
-/** The type of a list's items. */
+/** Returns the type of the items of a list. */
 function itemText(response: Schema, named: Named): string {
   const item = itemSchema(response);
   return item === undefined ? 'unknown' : typeText(item, named);
@@ -199,7 +197,7 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
     const what = paged ? '. Pages count from 1' : '';
     named.set(
       type,
-      `${comment(`What \`${name}\` can be asked for (interface, section ${section})${what}.`)}export interface ${type} {\n${fields.join('')}}\n`,
+      `${comment(`The query of \`${name}\` (interface, section ${section})${what}.`)}export interface ${type} {\n${fields.join('')}}\n`,
     );
     args.push(`query?: ${type}`);
   }
@@ -214,7 +212,7 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
   const call = `(${args.join(', ')})`;
   if (!paged) return `${doc}${leaf}${call}: Promise<${text}>;\n`;
   const all = comment(
-    'Every item, page after page, from `query.page` on. The next page is read while one is consumed; leaving the loop ends that. Timeouts and tries are for each page.',
+    'Every item, page by page, from `query.page` on. The next page is read while one is consumed; leaving the loop stops reading. Timeouts and attempts apply to each page.',
   );
   return `${doc}readonly ${leaf}: {\n${call}: Promise<${text}>;\n${all}all${call}: AsyncIterableIterator<${item}>;\n};\n`;
 }
@@ -231,9 +229,9 @@ function groupText({ methods, groups }: Group): string {
 }
 
 const generated =
-  '// Written from the contract by `npm run client`; a test fails while it is stale. Not edited by hand.\n';
+  '// Generated from the contract by `npm run client`; do not edit. A test fails while it is stale.\n';
 
-/** The two files: the types of the contract, and the client's methods. */
+/** Returns the two files: the types of the contract, and the methods of the client. */
 export function serviceTypes(): { types: string; client: string } {
   const named: Named = new Map();
   const root = group();
@@ -249,7 +247,7 @@ export function serviceTypes(): { types: string; client: string } {
   root.groups
     .get('orders')
     ?.methods.push(
-      `${comment('The list, each total as the decimal text that came over the wire: sums are made of that (interface, section 2.1).')}listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }>;\n`,
+      `${comment('The list, with each total as the decimal text from the response, for exact sums (interface, section 2.1).')}listExact(options?: ExactOptions): Promise<{ orders: ExactOrder[] }>;\n`,
     );
   const names = Object.keys(api).map((name) => `'${name}'`);
   const body = groupText(root);
@@ -262,15 +260,15 @@ export function serviceTypes(): { types: string; client: string } {
   const writtenNames = Object.values(written).filter(({ name }) => body.includes(name));
   return {
     types:
-      `${generated}\n/** The endpoints of the service by the one name that each has everywhere (interface, section 4). */\n` +
+      `${generated}\n/** The names of the endpoints (interface, section 4). */\n` +
       `export type EndpointName = ${names.join(' | ')};\n${generic}\n${[...named.values()].join('\n')}`,
     client:
       `${generated}${writtenNames.map(({ name, from }) => `import type { ${name} } from '../contract/${from.slice(2)}';\n`).join('')}` +
       `import type { ${usedBy(body.replace(/\/\*\*.*?\*\//gs, ''), plain).join(', ')} } from '../contract/service-types.ts';\n` +
       `import type { ExactOptions, ExactOrder } from './exact-orders.ts';\nimport type { CallOptions } from './options.ts';\n\n` +
-      `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. Arguments are the path's\n` +
-      ` * parameters in path order, then the body, then the query, as far as there are any, then options. A call is tried again\n` +
-      ` * where that is safe, and rejects with a RungateError whose \`facts\` say what was called.\n */\n` +
-      `export interface ServiceClient {\n${body}${comment('Ends calls under way and every connection.')}close(): Promise<void>;\n}\n`,
+      `/**\n * Every endpoint of the service as a method under its dotted name: \`client.run.trigger(body)\`. The arguments are the\n` +
+      ` * path parameters in order, then the body and the query if the endpoint has them, then options. A call is retried if that\n` +
+      ` * is safe, and rejects with a RungateError whose \`facts\` describe the call.\n */\n` +
+      `export interface ServiceClient {\n${body}${comment('Ends the calls in progress and closes every connection.')}close(): Promise<void>;\n}\n`,
   };
 }

@@ -15,12 +15,12 @@ export interface ApiFlags extends OpenFlags {
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** The path and the query of what the user wrote; only a plain path of the service itself. */
+/** Parses a path with its query. Accepts only a plain path of the service. */
 export function parseTarget(text: string): { path: `/api/${string}`; query: Record<string, string[]> } {
   const hint = 'write the path below the base URL, such as /api/environments?page=2';
   const [path = ''] = text.split('?');
   const url = parseUrl(text, 'http://service.invalid');
-  // What the URL parser rewrites (dot segments, another host, a fragment) is not what was written.
+  // Refuse what the URL parser rewrites: dot segments, another host, a fragment.
   if (
     !text.startsWith('/') ||
     url === null ||
@@ -35,7 +35,7 @@ export function parseTarget(text: string): { path: `/api/${string}`; query: Reco
   return { path: path as `/api/${string}`, query };
 }
 
-/** What the contract says of a path that it knows: the credential, and what is secret; for any other, either credential. */
+/** Returns the credential and the secrets of a known path; for an unknown path, either credential. */
 function knownOf(path: string, method: string): Pick<Endpoint, 'auth' | 'secretFields' | 'newSecret'> {
   const known: Endpoint[] = Object.values(api).filter((endpoint) => pathPattern(endpoint.path).test(path));
   const { secretFields, newSecret } = known.find((endpoint) => endpoint.method === method) ?? {};
@@ -46,7 +46,7 @@ function knownOf(path: string, method: string): Pick<Endpoint, 'auth' | 'secretF
   };
 }
 
-/** `rungate api`: a call of any path; a success is printed whatever it is. */
+/** `rungate api`: sends a request to any path and prints a successful response of any shape. */
 export async function apiCommand(
   context: Context,
   methodText: string,
@@ -63,13 +63,13 @@ export async function apiCommand(
   const key = filled('--idempotency-key', flags.idempotencyKey);
   const json = await bodyOf(context.io, flags, []);
   if (method === 'GET' && json !== undefined) {
-    throw new UsageError('a GET has no body', { hint: 'put what it asks for into the path: ?name=value' });
+    throw new UsageError('a GET request has no body', { hint: 'put parameters into the path: ?name=value' });
   }
   const endpoint: Endpoint = {
     method: method as Method,
     path,
     ...knownOf(path, method),
-    summary: 'a call by hand',
+    summary: 'any request',
     section: '-',
     query: openBody,
     ...(json === undefined ? {} : { body: openBody }),
@@ -79,7 +79,7 @@ export async function apiCommand(
   const caller = await context.connect();
   const options = key === undefined ? {} : { idempotencyKey: key };
   const response = await caller.exchange('api', endpoint, { params: {}, query, json }, options);
-  // JSON stays JSON: there is no telling what a table of it would be.
+  // JSON stays JSON, because its shape is unknown.
   const { format } = context.output;
   const lines = !response.isJson && (format === 'table' || format === 'plain');
   if (lines) await context.output.result(sanitizeLines(String(response.value)));

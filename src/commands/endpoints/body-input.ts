@@ -10,27 +10,27 @@ export function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** `device-name` → `deviceName`: how commander names the value of `--device-name`. */
+/** `device-name` → `deviceName`: the key of `--device-name` in commander. */
 export function flagKey(field: Field): string {
   return field.path.at(-1) ?? '';
 }
 
-/** The flag of a field: the name of its leaf. */
+/** Returns the option key of a field: the name of its leaf. */
 export function flagName(field: Field): string {
   return `--${kebab(flagKey(field))}`;
 }
 
-/** The options for what the contract does not show. */
+/** The options for fields that the contract does not show. */
 export interface OpenFlags {
   field?: string[];
   jsonField?: string[];
   input?: string;
 }
 
-/** The fields of a body, each as JSON text: no digit passes through a float, and no name is special. */
+/** The fields of a body as JSON text: no digit passes through a float, and no name is special. */
 type Fields = Map<string, string>;
 
-/** `name=value` taken apart at the first `=`. */
+/** Splits `name=value` at the first `=`. */
 export function splitPair(option: string, text: string): [string, string] {
   const at = text.indexOf('=');
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
@@ -38,19 +38,19 @@ export function splitPair(option: string, text: string): [string, string] {
   throw new UsageError(`${option}: ${shown} is not name=value`, { hint: `write ${option} name=value` });
 }
 
-/** Returns the text, which is JSON. */
+/** Returns the text if it is JSON, and throws otherwise. */
 function checkJson(source: string, text: string): string {
   try {
     JSON.parse(text);
     return text.trim();
   } catch {
     throw new UsageError(`${source} is not JSON`, {
-      hint: 'text needs quotes in JSON; --field takes it as it is',
+      hint: 'text needs quotes in JSON; use --field to send it unchanged',
     });
   }
 }
 
-/** The bytes of a file, or of standard input for `-`. */
+/** Reads a file, or standard input for `-`. */
 async function readInput(io: Io, path: string): Promise<Uint8Array> {
   try {
     return path === '-' ? await io.readStdin() : io.readFile(path);
@@ -75,7 +75,7 @@ async function readObject(io: Io, path: string): Promise<Fields> {
   });
 }
 
-/** Puts a value where its path says, making the objects on the way. */
+/** Sets the value at a path and creates the objects on the way. */
 function place(body: Fields, path: readonly string[], json: string): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
@@ -87,7 +87,7 @@ function place(body: Fields, path: readonly string[], json: string): void {
   body.set(name, objectText(inner));
 }
 
-/** A flag's text as the field's type. */
+/** Converts the text of an option to the type of its field. */
 export function fieldValue(option: string, { type }: Field, given: unknown): unknown {
   if (typeof given !== 'string') return given;
   if (type === 'string' || type === 'strings') return given;
@@ -97,13 +97,13 @@ export function fieldValue(option: string, { type }: Field, given: unknown): unk
   throw new UsageError(`${option}: "${given}" is not ${type === 'integer' ? 'a whole number' : 'a number'}`);
 }
 
-/** A flag's value as JSON, every digit as it was given. */
+/** Returns the value of an option as JSON, with every digit. */
 function fieldJson({ option, field, given }: GivenField): string {
   const value = fieldValue(option, field, given);
   return field.type === 'json' ? String(given) : JSON.stringify(value);
 }
 
-/** A field that the contract shows, given as a flag. */
+/** A field of the contract with its option. */
 export interface GivenField {
   option: string;
   field: Field;
@@ -111,8 +111,8 @@ export interface GivenField {
 }
 
 /**
- * The body that `--input`, `--field`, `--json-field` and the flags of the shown fields make; a later one of these
- * beats an earlier. JSON text; undefined when nothing was given.
+ * Returns the body from `--input`, `--field`, `--json-field` and the options of the contract's fields, as JSON text. Each
+ * overrides those before it in this order. Undefined without any.
  */
 export async function bodyOf(
   io: Io,
@@ -134,7 +134,7 @@ export async function bodyOf(
   return objectText(body);
 }
 
-/** A file to attach, under its name. */
+/** Returns a file to attach, under its name. */
 export function attachmentOf(io: Io, path: string): FileUpload {
   try {
     return { file: io.readFile(path), name: path.split(/[\\/]/).at(-1) ?? 'file' };

@@ -18,7 +18,7 @@ import {
 } from './body-input.ts';
 import { namesEnvironment, useEnvironmentId } from './environment-id.ts';
 import { chooseColumns, givenColumns, itemTable, tellColumns } from './list-columns.ts';
-import { emptyText, fieldTable, speakOfPage, tellLoose, tellOdd } from './response-table.ts';
+import { emptyText, fieldTable, tellLoose, warnOfHtml, warnOfMismatches } from './response-table.ts';
 
 export interface EndpointFlags extends OpenFlags {
   all?: boolean;
@@ -30,13 +30,13 @@ export interface EndpointFlags extends OpenFlags {
   [flag: string]: unknown;
 }
 
-/** How to send `null` for a field: `--json-field version=null`. */
+/** Returns the option that sends `null` for a field: `--json-field version=null`. */
 function clearing({ path: [name, ...inner] }: Field): string {
   const value = inner.reduceRight((json, key) => `{"${key}":${json}}`, 'null');
   return value === 'null' ? `--json-field ${name}=null` : `--json-field '${name}=${value}'`;
 }
 
-/** The fields of a schema that were given as flags. @throws UsageError if one is empty, as an unset variable is */
+/** Returns the fields given as options. @throws UsageError if one is empty, as with an unset variable */
 function givenOf(schema: Schema, flags: EndpointFlags, isBody: boolean): GivenField[] {
   const given = fieldsOf(schema)
     .map((field) => ({ option: flagName(field), field, given: flags[flagKey(field)] }))
@@ -45,7 +45,7 @@ function givenOf(schema: Schema, flags: EndpointFlags, isBody: boolean): GivenFi
   const empty = given.find((one) => [one.given].flat().some(isEmpty));
   if (empty === undefined) return given;
   const hint = isBody
-    ? `check the variable that the value comes from; to clear the field: ${clearing(empty.field)}`
+    ? `check the variable with the value; to clear the field: ${clearing(empty.field)}`
     : `give ${empty.option} a value, or leave it out`;
   throw new UsageError(`${empty.option} is empty`, { hint });
 }
@@ -62,8 +62,8 @@ function queryOf(
   );
   const textParam = flags.textParam ?? 'q';
   if (typeof text === 'string' && Object.hasOwn(query, textParam)) {
-    throw new UsageError(`--text-param ${textParam} is the parameter of another option`, {
-      hint: 'name another parameter for the text',
+    throw new UsageError(`--text-param ${textParam} is already the parameter of another option`, {
+      hint: 'choose another parameter for the text',
     });
   }
   if (typeof text === 'string') query[textParam] = text;
@@ -80,7 +80,7 @@ function queryOf(
     });
   }
   const fields = fieldsOf(endpoint.query);
-  // A list goes out as a parameter for each of its values.
+  // A list is sent as one parameter for each value.
   for (const [name, texts] of given) {
     const field = fields.find(({ path }) => path[0] === name);
     const values =
@@ -90,7 +90,7 @@ function queryOf(
   return query;
 }
 
-/** Sends one call and prints the response: what every derived command does. */
+/** Runs a derived command: sends the request and prints the response. */
 export async function callEndpoint(
   context: Context,
   name: string,
@@ -110,7 +110,7 @@ export async function callEndpoint(
   }
   const body = attachment ?? json;
   if (body === undefined && endpoint.body !== undefined && endpoint.bodyOptional !== true) {
-    throw new UsageError('there is nothing to send: no field is given', {
+    throw new UsageError('nothing to send: no field is given', {
       hint: 'give fields as flags, with --field, or with --input',
     });
   }
@@ -137,28 +137,28 @@ export async function callEndpoint(
   return exitCodes.ok;
 }
 
-/** Throws the error; if the service did not find the environment, with what to do about that. */
+/** Throws the error, with a remedy if the service did not find the environment. */
 function withHint(error: unknown, hint: string | undefined): never {
   if (hint !== undefined && error instanceof HttpError && error.status === 404) error.hint = hint;
   throw error;
 }
 
-/** What to do if the environment is there, and the service does not know its variable. */
+/** Returns the hint if the environment exists, but not its variable. */
 function variablesHint(error: unknown, environment: string): string {
   const shown = /^[\w.-]{1,60}$/.test(environment) ? environment : '<environmentId>';
   const other = error instanceof HttpError && error.hint !== undefined ? `; ${error.hint}` : '';
   return `rungate env vars list ${shown} shows the ids of the variables${other}`;
 }
 
-/** A new webhook's secret, without which nothing verifies: where it belongs. */
-async function speakOfSecret({ output }: Context, name: string, value: unknown): Promise<void> {
+/** Says where to keep the secret of a new webhook, which verification needs. */
+async function noteSecret({ output }: Context, name: string, value: unknown): Promise<void> {
   if (!/^webhooks\.(create|rotateSecret)$/.test(name)) return;
   if (typeof value !== 'object' || value === null || !('secret' in value)) return;
-  await output.note('keep the secret, for verify and listen: rungate login --webhook-secret');
+  await output.note('store the secret for verify and listen: rungate login --webhook-secret');
 }
 
-/** What an empty body comes to. */
-function saidOfNothing({ list, method }: Endpoint, askedPage: unknown): string {
+/** Returns the message for an empty body. */
+function emptyBodyText({ list, method }: Endpoint, askedPage: unknown): string {
   if (list) return emptyText(askedPage);
   return method === 'GET' ? 'the response has no body' : 'done';
 }
@@ -172,15 +172,15 @@ async function printReply(
   asked: PageQuery,
 ): Promise<void> {
   const { output, io } = context;
-  if (response.text === '') return output.note(saidOfNothing(endpoint, asked.page));
-  if (await speakOfPage(output, response)) return;
+  if (response.text === '') return output.note(emptyBodyText(endpoint, asked.page));
+  if (await warnOfHtml(output, response)) return;
   const item = itemSchema(endpoint.response);
   const page =
     isList(endpoint) || Array.isArray(response.value) ? readPage(response.value, response.redact) : undefined;
   if (page === undefined) {
     await output.response(response.text, fieldTable(response.text));
-    await tellOdd(output, response);
-    return speakOfSecret(context, name, response.value);
+    await warnOfMismatches(output, response);
+    return noteSecret(context, name, response.value);
   }
   const exact = parseExact(response.text);
   const list = page.field === undefined ? exact : (exact as Record<string, unknown>)[page.field];
@@ -188,7 +188,7 @@ async function printReply(
   const width = output.format === 'table' ? (io.out.columns ?? 80) : Number.POSITIVE_INFINITY;
   const chosen = chooseColumns(items, item === undefined ? [] : fieldsOf(item), columns, width);
   await output.response(response.text, itemTable(items, chosen.shown, output.redact));
-  await tellOdd(output, response);
+  await warnOfMismatches(output, response);
   if (items.length === 0) await output.note(emptyText(asked.page, page));
   // The contract has no pages for orders, and a total beside them may be an amount.
   else if (endpoint.list ? hasNext(page, asked) : page.hasNextPage)
@@ -196,23 +196,23 @@ async function printReply(
   if (items.length > 0) await tellColumns(output, chosen, isList(endpoint));
 }
 
-/** How to read on. */
+/** Returns how to read the next page. */
 function nextPage({ paged, path }: Endpoint, { page, totalPages }: Page, asked: PageQuery): string {
   const number = page || asked.page || 1;
   const here = `page ${number}${totalPages === undefined ? '' : ` of ${totalPages}`}`;
   const next = number + 1;
   return paged
-    ? `${here}; the next with --page ${next}, all with --all`
-    : `${here}; the next with rungate api GET "${path}?page=${next}"`;
+    ? `${here}; add --page ${next} for the next page, or --all`
+    : `${here}; for the next page: rungate api GET "${path}?page=${next}"`;
 }
 
-/** Asks before something is removed; where nobody can be asked, `--yes` must have been given. */
+/** Asks for confirmation before something is removed. Without a terminal, `--yes` is required. */
 export async function confirm(context: Context, what: string, yes: boolean): Promise<boolean> {
   if (yes) return true;
   const answer = await context.io.ask(`${context.output.excerpt(what)}? This cannot be undone. [y/N] `);
   if (answer === null) {
     throw new UsageError(
-      `${context.output.excerpt(what)}: this cannot be undone, and there is no terminal to ask on`,
+      `${context.output.excerpt(what)}: this cannot be undone, and there is no terminal for a confirmation`,
       {
         hint: 'add --yes',
       },

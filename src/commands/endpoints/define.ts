@@ -16,7 +16,7 @@ export function defineOrders(group: Command, bind: Bind): void {
     'orders.summary': (command, tie) => {
       command.option(
         '--verify',
-        'add the orders up exactly and compare: exit 1 when they do not add up, 3 when they keep changing',
+        'compare with the exact sum of the orders: exit 1 if they differ, 3 if the orders keep changing',
       );
       examples(command, 'rungate orders summary --verify');
       tie(command, {
@@ -37,7 +37,7 @@ export function defineObservations(group: Command, bind: Bind): void {
   deriveCommands(group, bind, observations);
 }
 
-/** The known scopes, those of one area in a line. */
+/** Returns the known scopes, with those of one area in a line. */
 function scopeLines(): string[] {
   const areas = new Map<string, string[]>();
   for (const scope of knownScopes) {
@@ -52,10 +52,10 @@ export function defineKeys(group: Command, bind: Bind): void {
   deriveCommands(group, bind, keys, {
     'keys.create': (command, tie) => {
       command
-        .option('--name <name>', 'what the key is for')
-        .option('--scope <scope>', 'what it may do (repeatable; default: what automation needs)', collect)
-        .option('--output-file <file>', 'write the token to a new file that only you can read')
-        .addHelpText('after', `\nKnown scopes, others go through:\n${scopeLines().join('\n')}`);
+        .option('--name <name>', 'name of the key')
+        .option('--scope <scope>', 'scope of the key (repeatable; default: scopes for automation)', collect)
+        .option('--output-file <file>', 'new file for the token, readable only by you')
+        .addHelpText('after', `\nKnown scopes (others are accepted):\n${scopeLines().join('\n')}`);
       completes(command, '--scope', knownScopes);
       examples(command, 'rungate keys create --name ci --scope ci:trigger --scope ci:status');
       tie(command, {
@@ -75,8 +75,8 @@ export function defineApiCommand(command: Command, bind: Bind): void {
     .optionsGroup('Options:')
     .option('--field <name=value>', 'a field of the body, as text (repeatable)', collect)
     .option('--json-field <name=json>', 'a field of the body, as JSON (repeatable)', collect)
-    .option('--input <file>', 'the body as a JSON file, - for standard input')
-    .option('--idempotency-key <key>', 'makes a POST safe to send again, where the service takes one');
+    .option('--input <file>', 'JSON file with the body (- for standard input)')
+    .option('--idempotency-key <key>', 'key that makes a POST repeatable, if the endpoint accepts one');
   completes(command, 'path', { from: 'api-paths' });
   completes(command, 'method', { from: 'api-methods' });
   examples(command, 'rungate api GET "/api/environments?page=2"');

@@ -42,16 +42,14 @@ function addField(command: Command, field: Field): void {
   if (field.type === 'boolean') command.option(`--no-${kebab(flagKey(field))}`, `do not ${description}`);
 }
 
-/** What a derived command says and takes, before its own options: for those written by hand as well. */
+/** Adds the summary and the arguments of an endpoint to a command, whether derived or written by hand. */
 export function describeEndpoint(command: Command, endpoint: Endpoint): Command {
-  const danger = endpoint.destructive
-    ? ' It cannot be undone: asked about first, or confirmed with --yes.'
-    : '';
+  const danger = endpoint.destructive ? ' This cannot be undone; it needs a confirmation or --yes.' : '';
   command
     .summary(endpoint.summary.charAt(0).toLowerCase() + endpoint.summary.slice(1))
     .description(`${endpoint.summary}.${danger}\n${credentials[endpoint.auth]}`);
   for (const [index, name] of pathParams(endpoint.path).entries()) {
-    const about = index === 0 && namesEnvironment(endpoint) ? 'the id or the key of the environment' : '';
+    const about = index === 0 && namesEnvironment(endpoint) ? 'id or key of the environment' : '';
     command.argument(`<${name}>`, about);
   }
   return command;
@@ -64,29 +62,28 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
   const isSearch = name === 'observations.search';
   if (isSearch) {
     command
-      .argument('[text]', 'what to search for')
-      .option('--text-param <name>', 'the query parameter that the text goes out as (default q)')
-      .option('--query <name=value>', 'any other query parameter (repeatable, also by one name)', collect);
+      .argument('[text]', 'text to search for')
+      .option('--text-param <name>', 'query parameter for the text (default q)')
+      .option('--query <name=value>', 'other query parameter (repeatable, also with the same name)', collect);
   }
   for (const field of query) if (!(isSearch && flagKey(field) === 'q')) addField(command, field);
   for (const field of body) addField(command, field);
   if (isList(endpoint)) command.option('--columns <names>', 'columns to show, such as id,name,baseUrl');
-  if (endpoint.paged)
-    command.option('--all', 'every page, as it comes; with --json one item per line (NDJSON)');
-  if (endpoint.multipart) command.option('--file <file>', 'the file to attach');
+  if (endpoint.paged) command.option('--all', 'read every page; with --json one item per line (NDJSON)');
+  if (endpoint.multipart) command.option('--file <file>', 'file to attach');
   if (endpoint.body !== undefined && isOpen(endpoint.body)) {
     command
-      .option('--field <name=value>', 'any other field, as text (repeatable)', collect)
-      .option('--json-field <name=json>', 'any other field, as JSON (repeatable)', collect)
-      .option('--input <file>', 'the body as a JSON file, - for standard input; flags beat it');
+      .option('--field <name=value>', 'other field, as text (repeatable)', collect)
+      .option('--json-field <name=json>', 'other field, as JSON (repeatable)', collect)
+      .option('--input <file>', 'JSON file with the body, - for standard input; options override it');
   }
-  if (endpoint.destructive) command.option('-y, --yes', 'do not ask');
+  if (endpoint.destructive) command.option('-y, --yes', 'skip the confirmation');
 }
 
-/** Writes the options of one command by hand, and ties it to what it does. */
+/** Defines the options of one command by hand and binds it. */
 export type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
 
-/** `variables of an environment`: what a group within a group holds. */
+/** The description of a group within a group: `variables of an environment`. */
 const inner: Readonly<Record<string, string>> = {
   vars: 'variables of an environment',
   deliveries: 'deliveries of a webhook',
@@ -96,7 +93,7 @@ function summaryOf(word: string, parent: Command): string {
   return inner[word] ?? `${word} of ${parent.name()}`;
 }
 
-/** The group that a dotted name's command belongs to: `env.vars.list` → `env vars`, made when it is not there. */
+/** Returns the group of a command, and creates it if needed: `env.vars.list` → `env vars`. */
 function groupOf(group: Command, words: readonly string[]): Command {
   return words.reduce((parent, word) => {
     const found = parent.commands.find((command) => command.name() === kebab(word));
@@ -106,8 +103,8 @@ function groupOf(group: Command, words: readonly string[]): Command {
 }
 
 /**
- * A command for every endpoint: path parameters in path order, shown fields as flags, help from the contract.
- * `custom` are the workflows, which have options of their own.
+ * Creates a command for each endpoint: path parameters as arguments, fields as options, help from the contract.
+ * @param custom commands with their own options
  */
 export function deriveCommands(
   group: Command,

@@ -8,8 +8,8 @@ const webhook = 'wh_s3mks0m7m9nc';
 const delivery = 'dlv_3t1vj1cb3a4g';
 
 /**
- * What stands behind `rungate <command>` in the example of each derived command. The ids are those of the mock's own data,
- * so that the lines work as they stand, but for the key's, of which the mock has none: rungate mock exec -- <line>.
+ * The arguments in the example of each derived command. The ids are from the mock's data, so each line works with
+ * `rungate mock exec --`, except for the id of the API key, because the mock has no key.
  */
 export const endpointExamples: Readonly<Partial<Record<EndpointName, string>>> = {
   'orders.list': '--json',

@@ -5,17 +5,17 @@ import { ContractError, HttpError, UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
 import { nearest } from '../../suggest.ts';
 
-/** True if the first parameter of the endpoint's path is an environment, which may be given by its key. */
+/** Returns whether the first parameter of the endpoint's path is an environment, which may be given by its key. */
 export const namesEnvironment = ({ path }: Endpoint) => path.startsWith('/api/environments/{');
 
-/** What the list shows of an environment; an id that is a number has the digits it came with. */
+/** An environment in the list; a numeric id keeps its digits. */
 interface Listed {
   readonly id: string | undefined;
   readonly key: string | undefined;
   readonly name: string | undefined;
 }
 
-/** A field's JSON text as plain text: a string or a number; undefined for anything else. */
+/** Converts the JSON text of a string or a number to plain text; undefined for anything else. */
 function textOf(json: string | undefined): string | undefined {
   if (json === undefined || !/^["\d-]/.test(json)) return undefined;
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;
@@ -27,7 +27,7 @@ async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
   const { mismatchError } = await import('../../client/schema-mismatch.ts');
   const { readPages } = await import('../../client/pages.ts');
   const { env } = await import('../../contract/env.ts');
-  /** With a name that comes twice, the environment that is changed or deleted would be one of two. */
+  /** With a repeated field, the command could change or delete the wrong environment. */
   const fieldsOf = (json: string) => {
     const members = membersOf(json);
     const field = repeatedName(members);
@@ -42,7 +42,7 @@ async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
     fieldsOf(text);
     return itemTexts(text, page).map(fieldsOf);
   };
-  // Of each item the id, the key and the name are read, and nothing else has to be right.
+  // Only the id, the key and the name of each item are read, so other fields may be wrong.
   const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, take, { check: false });
   for await (const { taken } of pages) {
     for (const fields of taken) {
@@ -57,14 +57,14 @@ function ambiguous(given: string, found: readonly Listed[]): UsageError {
   const more = found.length > some.length ? ', …' : '';
   return new UsageError(
     `${found.length} environments have the key ${JSON.stringify(given)}: ${excerpt(some.join(', '), 400)}${more}`,
-    { hint: 'give the id of the one that you mean' },
+    { hint: 'give the id of the environment that you mean' },
   );
 }
 
 /**
- * Puts the environment's id in the place of its key, in the first of the path's parameters. An id comes before a key. If the
- * list has neither, or cannot be read, the parameter stays, and the service decides.
- * @returns what to do if the service does not know that id; undefined if the list has it
+ * Replaces an environment's key by its id in the first path parameter. An id has precedence over a key. If the list has
+ * neither, or cannot be read, the parameter stays, and the service decides.
+ * @returns the hint if the service does not know that id; undefined if the list has it
  * @throws UsageError if several environments have the key
  */
 export async function useEnvironmentId(
@@ -72,9 +72,9 @@ export async function useEnvironmentId(
   params: Record<string, string>,
 ): Promise<string | undefined> {
   const [name = '', given = ''] = Object.entries(params)[0] ?? [];
-  // Refused by the call itself, before anything is sent.
+  // The call itself refuses it, before anything is sent.
   if (given.trim() === '') return;
-  // A list that changes while it is read may show one environment twice.
+  // A list that changes while it is read may contain an environment twice.
   const matches = new Map<string | Listed, Listed>();
   const keys: string[] = [];
   try {
@@ -86,17 +86,17 @@ export async function useEnvironmentId(
     }
   } catch (error) {
     if (!(error instanceof HttpError || error instanceof ContractError)) throw error;
-    // More likely the address is wrong, which the call itself says.
+    // The address is probably wrong, which the call itself reports.
     if (error instanceof HttpError && error.status === 404) return;
-    return `give the id: keys cannot be looked up, since the list cannot be read: ${excerpt(error.message, 300)}`;
+    return `give the id: rungate cannot look up keys, because it cannot read the list: ${excerpt(error.message, 300)}`;
   }
   const [match, ...others] = matches.values();
   if (match !== undefined && others.length > 0) throw ambiguous(given, [match, ...others]);
   if (match === undefined) {
     const near = nearest(given, keys);
-    const meant = near === null ? 'rungate env list shows them' : `did you mean ${excerpt(near, 60)}?`;
-    return `no environment has that id or that key: ${meant}`;
+    const meant = near === null ? 'list them with rungate env list' : `did you mean ${excerpt(near, 60)}?`;
+    return `no environment has that id or key: ${meant}`;
   }
-  if (match.id === undefined) return 'the list shows no id for the environment with that key';
+  if (match.id === undefined) return 'the environment with that key has no id in the list';
   params[name] = match.id;
 }

@@ -1,13 +1,13 @@
 import { parse } from '@humanwhocodes/momoa';
 import { UsageError } from '../../errors.ts';
 
-/** What was given as `--input` in place of JSON. */
+/** An `--input` that is not JSON. */
 interface Given {
-  /** What the user calls it: its path, or standard input. */
+  /** The name for messages: the path, or standard input. */
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** Where it is not JSON any more, if that is known: the rest of the text from there, and what stands before it. */
+  /** The text from the first error on, and the text before it, if the place is known. */
   readonly rest: string;
   readonly before: string;
 }
@@ -16,7 +16,7 @@ type Mistake = readonly [is: (given: Given) => boolean, what: string, hint: (giv
 
 const quoted = 'write names and texts in double quotes: {"name": "value"}';
 
-/** The likely mistakes, the surest first. None of their texts quotes the input: it may hold a secret. */
+/** The likely mistakes, most certain first. No message quotes the input, which may contain a secret. */
 const mistakes: readonly Mistake[] = [
   [
     ({ bytes: [a, b] }) => (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || a === 0 || b === 0,
@@ -28,8 +28,8 @@ const mistakes: readonly Mistake[] = [
     'is empty',
     ({ name }) =>
       name === 'standard input'
-        ? 'pipe the JSON into the command, or name its file in place of -'
-        : 'write the fields into it as JSON: {"name": "value"}',
+        ? 'pipe the JSON into the command, or give its file instead of -'
+        : 'write the fields as JSON: {"name": "value"}',
   ],
   [
     ({ text }) => /^(?:---|%YAML|[\w-]+:(?:\s|$)|- )/m.test(text) && !/^\s*[[{"]/.test(text),
@@ -42,18 +42,22 @@ const mistakes: readonly Mistake[] = [
     'has a comma after the last item',
     () => 'remove that comma',
   ],
-  [({ rest }) => /^(?:\/[/*]|#)/.test(rest), 'has a comment', () => 'remove it: JSON has no comments'],
+  [
+    ({ rest }) => /^(?:\/[/*]|#)/.test(rest),
+    'has a comment',
+    () => 'remove the comment: JSON does not allow comments',
+  ],
   [({ rest }) => /^['‘’“”]/.test(rest), 'has quotes that are not JSON', () => quoted],
   [
     ({ rest, text }) => rest === '' && text !== '',
     'ends too early',
     () => 'check that each bracket and quote is closed',
   ],
-  [({ rest }) => /^[\w$]/.test(rest), 'has a name or a text without quotes', () => quoted],
+  [({ rest }) => /^[\w$]/.test(rest), 'has a name or text without quotes', () => quoted],
   [() => true, 'is not JSON', () => 'check the text at that place; a JSON body looks like {"name": "value"}'],
 ];
 
-/** The place at which the text is not JSON any more, counted from 1; undefined where the parser does not say. */
+/** Returns the line and column of the first error, from 1; undefined if the parser does not report them. */
 function placeIn(text: string): { line: number; column: number } | undefined {
   try {
     parse(text, { mode: 'json' });
@@ -64,7 +68,7 @@ function placeIn(text: string): { line: number; column: number } | undefined {
   }
 }
 
-/** Returns the error of an `--input` that is not JSON: which mistake it likely is, where, and what to do about it. */
+/** Returns the error for an `--input` that is not JSON: the likely mistake, its place, and the remedy. */
 export function notJsonInput(name: string, bytes: Uint8Array): UsageError {
   const text = new TextDecoder().decode(bytes);
   const place = placeIn(text);
@@ -74,34 +78,34 @@ export function notJsonInput(name: string, bytes: Uint8Array): UsageError {
   const given = { name, bytes, text, rest: text.slice(offset), before: text.slice(0, offset) };
   const [index, found] = [...mistakes.entries()].find(([, [is]]) => is(given)) ?? [];
   const [, what, hint] = found ?? (mistakes.at(-1) as Mistake);
-  // The first of them are mistakes of the whole input.
+  // The first ones are mistakes of the whole input.
   const at = place === undefined || (index ?? 0) < 3 ? '' : `, at line ${line}, column ${column}`;
   return new UsageError(`--input: ${name} ${what}${at}`, { hint: hint(given) });
 }
 
-/** What else is given where a path belongs; the path is not repeated where it may be a body, with its secrets. */
+/** Mistakes in the path. The message does not repeat a path that may be a body with secrets. */
 const notPaths: readonly (readonly [is: RegExp, what: string, hint: string])[] = [
   [
     /^\s*[[{]/,
-    'JSON was given in place of its file',
-    'pipe the JSON into the command with --input -, or give its fields with --field and --json-field',
+    'the value is JSON, not a path',
+    'pipe the JSON into the command with --input -, or give the fields with --field and --json-field',
   ],
-  [/^@/, 'a path begins with no @', 'leave out the @: --input body.json'],
+  [/^@/, 'the path begins with @', 'remove the @: --input body.json'],
 ];
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'you may not read it',
+  ENOENT: 'the file does not exist',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied',
 };
 
-/** Returns the error of an `--input` that cannot be read. */
+/** Returns the error for an `--input` that cannot be read. */
 export function unreadableInput(path: string, cause: unknown): UsageError {
   const { code = 'unknown' } = cause as NodeJS.ErrnoException;
   const [, what, hint] = (code === 'EISDIR' ? undefined : notPaths.find(([is]) => is.test(path))) ?? [];
   if (what !== undefined) return new UsageError(`--input: ${what}`, { hint });
   return new UsageError(`--input: ${path} cannot be read: ${reasons[code] ?? code}`, {
-    hint: 'name a file with the body as JSON, or - for standard input',
+    hint: 'give a JSON file with the body, or - for standard input',
     cause,
   });
 }

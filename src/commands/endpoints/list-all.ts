@@ -8,23 +8,23 @@ import type { Output } from '../../output/output.ts';
 import { type Cell, renderTsv, type Table, tableStream } from '../../output/table.ts';
 import type { Context } from '../context.ts';
 import { type Columns, chooseColumns, itemTable, tellColumns } from './list-columns.ts';
-import { emptyText, tellOdd } from './response-table.ts';
+import { emptyText, warnOfMismatches } from './response-table.ts';
 
-/** How pages are shown. */
+/** Shows pages in one format. */
 interface Style {
-  /** What is kept of a page's text until its turn comes. */
+  /** Converts the text of a page until its turn comes. */
   take: Take<string[]>;
-  /** What is written of it, piece by piece. */
+  /** Returns the output of a page, in pieces. */
   render(page: TakenPage<string[]>): Iterable<string | Promise<string>>;
   write(piece: string): Promise<void>;
-  /** Says what there is to say after the last page. */
+  /** Prints the notes after the last page. */
   end?(): Promise<void>;
 }
 
-/** Pieces of this size are quick to make and cheap to collect: V8 treats a text of 128 KB or more as an old one. */
+/** Characters. V8 puts strings of 128 KB or more directly into the old generation, so smaller ones cost less. */
 const pieceSize = 32 * 1024;
 
-/** One item a line, as it came, many lines to a piece. */
+/** Shows one item per line, unchanged, with many lines in a piece. */
 const asLines = ({ lines: write }: Output): Style => ({
   write,
   take(text, list) {
@@ -44,13 +44,13 @@ const asLines = ({ lines: write }: Output): Style => ({
   render: ({ taken }) => taken,
 });
 
-/** A member's text in a cell: a string as it is, a number with the digits it came with. */
+/** Returns the text of a cell: a string unchanged, a number with all its digits. */
 function cellOf(text: string | undefined): Cell {
   if (text === undefined || text === 'null') return null;
   return text.startsWith('"') ? (JSON.parse(text) as string) : text;
 }
 
-/** A row an item. The first page says which columns there are, and how wide. */
+/** Shows one row per item. The first page determines the columns and their widths. */
 function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly string[] | undefined): Style {
   const schema = itemSchema(endpoint.response);
   const shown = schema === undefined ? [] : fieldsOf(schema);
@@ -58,7 +58,7 @@ function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly str
   const write = output.format === 'table' ? tableStream(columns) : renderTsv;
   const missing = new Set(given);
   let known: { chosen: Columns; head: Table['head'] } | undefined;
-  /** One item's cells. An item that is no object fills the first one. */
+  /** Returns the cells of an item. An item that is not an object fills the first one. */
   const rowOf = (text: string, names: readonly string[]): Cell[] => {
     if (!text.startsWith('{')) return [cellOf(text), ...names.slice(1).map(() => null)];
     const members = new Map(membersOf(text));
@@ -84,8 +84,8 @@ function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly str
 }
 
 /**
- * `--all` on a paged list: one item a line as the pages come, in constant memory. Where the list breaks off, what
- * came before stays printed. A reader that has enough ends it, which is no error.
+ * `--all` on a paged list: prints one item per line, page by page, in constant memory. If the list ends with an error, the
+ * items before it stay printed. A closed pipe ends the output without an error.
  */
 export async function listAll(
   context: Context,
@@ -106,7 +106,7 @@ export async function listAll(
       await style.write(await piece);
       if (!io.out.open) return exitCodes.ok;
     }
-    if (!warned) await tellOdd(output, page);
+    if (!warned) await warnOfMismatches(output, page);
     warned ||= page.odd.length > 0;
   }
   if (empty !== null) await output.note(empty);

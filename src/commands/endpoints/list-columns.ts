@@ -6,58 +6,58 @@ import { type Cell, columnsThatFit, type Table } from '../../output/table.ts';
 import { echoed, isEchoed, nearest } from '../../suggest.ts';
 import { cell } from './response-table.ts';
 
-/** The fields of a list's items. */
+/** The fields of the items of a list. */
 export interface Columns {
-  /** Those that have a column. */
+  /** The fields with a column. */
   readonly shown: readonly string[];
-  /** Those that have none, although nobody chose. */
+  /** The fields without a column, if the user chose no columns. */
   readonly hidden: readonly string[];
-  /** All that some item has. */
+  /** The fields of all items. */
   readonly fields: readonly string[];
 }
 
-/** As many columns as can be read side by side. */
+/** The most columns. */
 const mostColumns = 6;
 
-/** As many columns as are shown on any terminal. */
+/** The columns shown on every terminal, however narrow. */
 const leastColumns = 2;
 
-/** What tells items apart, and what people look for first. */
+/** The fields that identify an item, in order. */
 const first = ['id', 'name', 'key', 'title', 'status', 'state'];
 
 const isJson = ({ format }: Output) => format === 'json' || format === 'ndjson';
 
 /**
- * Returns the names in `--columns id,name`; undefined where it was not given.
- * @throws UsageError where there is no table, or a name is empty
+ * Returns the names in `--columns id,name`, or undefined.
+ * @throws UsageError if the output is not a table, or a name is empty
  */
 export function givenColumns(output: Output, given: string | undefined): string[] | undefined {
   if (given === undefined) return undefined;
   if (isJson(output)) {
     throw new UsageError('--columns has no effect on JSON, which has every field', {
-      hint: 'leave it out, or add --format table',
+      hint: 'remove it, or add --format table',
     });
   }
   const names = given.split(',').map((name) => name.trim());
   if (!names.includes('')) return names;
   throw new UsageError(`--columns: ${echoed(given)} has an empty name`, {
-    hint: 'write names of fields with commas between them: --columns id,name',
+    hint: 'separate the names of fields with commas: --columns id,name',
   });
 }
 
-/** One item's cells. An item that is no object fills the first one. */
+/** Returns the cells of an item. An item that is not an object fills the first one. */
 function itemRow(item: unknown, columns: readonly string[]): Cell[] {
   if (isScalar(item)) return [cell(item), ...columns.slice(1).map(() => null)];
   const fields = new Map<string, unknown>(Object.entries(item as object));
   return columns.map((name) => cell(fields.get(name)));
 }
 
-/** A heading as people read it: `discoveredInEnvironmentKey` → `DISCOVERED IN ENVIRONMENT KEY`. */
+/** Converts a field name to a heading: `discoveredInEnvironmentKey` → `DISCOVERED IN ENVIRONMENT KEY`. */
 function heading(name: string): string {
   return name.replace(/[A-Z]/g, ' $&').toUpperCase().trim();
 }
 
-/** The names are the service's own: secrets are removed before the headings put spaces into them. */
+/** The names come from the service, so they are redacted before the headings add spaces. */
 export function itemTable(
   items: readonly unknown[],
   shown: readonly string[],
@@ -68,8 +68,8 @@ export function itemTable(
 }
 
 /**
- * The columns that the user names. Else what identifies an item, then the fields that the contract shows, then others, but
- * no objects: as many as can be read, and on a terminal of this width as have room.
+ * Returns the columns that the user chose. By default, the fields that identify an item, then those of the contract, then
+ * others, without objects, as many as fit into this width.
  */
 export function chooseColumns(
   items: readonly unknown[],
@@ -95,21 +95,20 @@ export function chooseColumns(
   return { shown, hidden: fields.filter((name) => !shown.includes(name)), fields };
 }
 
-/** What to say of a column that no item has a value for. */
+/** Returns the warning for a column without any value. */
 function missingField(
   name: string,
   fields: readonly string[],
   list: (names: readonly string[]) => string,
 ): string {
   const whole = fields.find((field) => name.startsWith(`${field}.`));
-  if (whole !== undefined)
-    return `a column has a whole field: write ${list([whole])}, without what follows it`;
+  if (whole !== undefined) return `a column shows a whole field: write only ${list([whole])}`;
   const near = nearest(name, fields);
   const better = near === null ? `the fields are ${list(fields)}` : `did you mean ${list([near])}?`;
   return `no item has ${isEchoed(name) ? `the field ${echoed(name)}` : 'a field of that name'}: ${better}`;
 }
 
-/** Says which columns no item has a value for, and which fields have no column. */
+/** Warns of columns without any value, and lists the hidden fields. */
 export async function tellColumns(
   output: Output,
   { shown, hidden, fields }: Columns,

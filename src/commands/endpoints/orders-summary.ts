@@ -8,14 +8,14 @@ import { renderJson } from '../../output/json.ts';
 import type { Table } from '../../output/table.ts';
 import type { Context } from '../context.ts';
 
-/** How often summary and list are read, while orders come in between the two. */
+/** The most reads of the summary and the list, if new orders arrive in between. */
 const rounds = 3;
 
 interface Observation {
   summary: ExactSummary;
   response: Exchange;
   verification: Verification;
-  /** False when the orders kept changing while they were read: nothing is known then. */
+  /** False if the orders kept changing while they were read: the result is then unknown. */
   settled: boolean;
 }
 
@@ -27,8 +27,8 @@ function sameAmounts(a: ExactSummary, b: ExactSummary): boolean {
 }
 
 /**
- * Reads summary and list, and the summary again where they differ: an order that came in between is no fault. What
- * adds up with the summary before or after the list is right; what differs from two equal ones is wrong.
+ * Reads the summary and the list, and the summary again if they differ, because an order may have arrived in between. A list
+ * that matches the summary before or after it is right; one that differs from two equal summaries is wrong.
  */
 async function observe(caller: Caller): Promise<Observation> {
   let before = await readExactSummary(caller);
@@ -89,7 +89,7 @@ function orders(count: number): string {
   return count === 1 ? '1 order' : `${count} orders`;
 }
 
-/** The verification as JSON text: ours, with the service's summary in it, digits and all. */
+/** Returns the verification as JSON text, with the service's summary in all its digits. */
 function verificationJson({ summary, verification, response, settled }: Observation): string {
   const { addsUp, orderCount, ...figures } = verification;
   const exactCount = withTexts(orderCount, { stated: summary.orderCountText });
@@ -101,11 +101,11 @@ function verificationJson({ summary, verification, response, settled }: Observat
 function disagreement({ summary, verification: { orderCount, totalRevenue } }: Observation): string {
   const parts = [];
   if (orderCount.stated !== orderCount.counted) {
-    parts.push(`orderCount is ${summary.orderCountText}, and the list has ${orders(orderCount.counted)}`);
+    parts.push(`orderCount is ${summary.orderCountText}, but the list has ${orders(orderCount.counted)}`);
   }
   if (compare(parseDecimal(totalRevenue.difference), parseDecimal('0')) !== 0) {
     const { stated, summed, difference } = totalRevenue;
-    parts.push(`totalRevenue is ${stated}, and the list adds up to ${summed} (difference ${difference})`);
+    parts.push(`totalRevenue is ${stated}, but the list adds up to ${summed} (difference ${difference})`);
   }
   return parts.join('; ');
 }
@@ -118,12 +118,12 @@ async function verify(context: Context, caller: Caller): Promise<number> {
   if (verification.byCurrency.length > 1) {
     const codes = verification.byCurrency.map(({ currency }) => currency).join(', ');
     await output.note(
-      `the orders are in ${verification.byCurrency.length} currencies (${codes}): totalRevenue adds them up as the contract says, but one number over several currencies misleads`,
+      `the orders are in ${verification.byCurrency.length} currencies (${codes}): totalRevenue adds them up as the contract says, but a sum over several currencies is misleading`,
     );
   }
   if (!settled) {
     await output.alert(
-      `${output.paint('warn', 'not known:')} the orders changed while they were read, ${rounds} times; run it again when fewer come in`,
+      `${output.paint('warn', 'unknown:')} the orders changed during each of ${rounds} reads; run the command again when fewer orders arrive`,
     );
     return exitCodes.timeout;
   }
@@ -141,8 +141,8 @@ async function verify(context: Context, caller: Caller): Promise<number> {
 }
 
 /**
- * `rungate orders summary`: what the service says, digit by digit. With `--verify` it is held to the list: 0 when
- * it adds up, 1 when it does not, 3 when the orders change too fast to tell.
+ * `rungate orders summary`: prints the summary with every digit. With `--verify` it compares it with the list: exit code 0 if
+ * they match, 1 if they differ, 3 if the orders change too fast.
  */
 export async function summaryCommand(context: Context, flags: { verify?: boolean }): Promise<number> {
   const caller = await context.connect();

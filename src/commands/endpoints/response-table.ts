@@ -7,17 +7,17 @@ import { isScalar, parseExact, stringifyExact } from '../../output/exact.ts';
 import type { Output } from '../../output/output.ts';
 import type { Cell, Table } from '../../output/table.ts';
 
-/** A value in one cell: text as it is, a number with the digits it came with, anything else as JSON. */
+/** Returns a value as one cell: text unchanged, a number with all its digits, anything else as JSON. */
 export function cell(value: unknown): Cell {
   if (value === undefined || value === null) return null;
   return typeof value === 'string' ? value : stringifyExact(value);
 }
 
 /**
- * Warns of a success that is an HTML page: the contract does not rule it out, and it is more likely a login page than
- * the service. True where a person needs no more of it.
+ * Warns of a success that is an HTML page, which is probably a login page although the contract allows it. Returns whether
+ * nothing else needs to be printed.
  */
-export async function speakOfPage(output: Output, response: Exchange): Promise<boolean> {
+export async function warnOfHtml(output: Output, response: Exchange): Promise<boolean> {
   const { value, status, request, isJson, redact } = response;
   if (isJson || typeof value !== 'string' || !isHtml(value)) return false;
   const page = output.excerpt(gist(value, redact), 300);
@@ -27,7 +27,7 @@ export async function speakOfPage(output: Output, response: Exchange): Promise<b
   return output.format === 'table' || output.format === 'plain';
 }
 
-/** A response of one object, a field a row. */
+/** Returns a table of one object, with one field per row. */
 export function fieldTable(text: string): Table {
   const head = ['FIELD', 'VALUE'];
   const value = parseExact(text);
@@ -36,8 +36,8 @@ export function fieldTable(text: string): Table {
 }
 
 /**
- * Says of a list's page that it has no items.
- * @param asked the page of the query; it may be missing, and is checked before the request
+ * Returns the note for a page without items.
+ * @param asked the page of the query, if any; the request has checked it
  */
 export function emptyText(asked: unknown = 1, { totalPages, totalCount }: Partial<Page> = {}): string {
   const last = totalPages ?? totalCount;
@@ -48,24 +48,24 @@ export function emptyText(asked: unknown = 1, { totalPages, totalCount }: Partia
   return `page ${asked} is beyond the last page: the list has ${last} ${unit}${last === 1 ? '' : 's'}`;
 }
 
-/** Warns of what is not as the contract says in a response that is printed all the same. */
-export async function tellOdd(
+/** Warns of parts of a printed response that do not match the contract. */
+export async function warnOfMismatches(
   output: Output,
   { request, odd }: Pick<Exchange, 'request' | 'odd'>,
 ): Promise<void> {
   const first = odd[0];
   if (first === undefined) return;
   const text = output.excerpt(mismatchText(request, first, odd.length - 1), 500);
-  await output.note(`${output.paint('warn', 'warning:')} ${text}; printed as it came`);
+  await output.note(`${output.paint('warn', 'warning:')} ${text}; printed unchanged`);
 }
 
-/** Warns of fields that are sent although they are not as the contract says. */
+/** Warns of fields that are sent although they do not match the contract. */
 export async function tellLoose(output: Output, body: Schema, json: string): Promise<void> {
   for (const { field, expected, received } of looseFields(body, JSON.parse(json), output.redact).slice(
     0,
     5,
   )) {
-    const text = `field ${field} is sent as it is: the contract has ${expected}, and this is ${received}`;
+    const text = `field ${field} is sent unchanged: the contract has ${expected}, but this is ${received}`;
     await output.note(`${output.paint('warn', 'warning:')} ${output.excerpt(text, 500)}`);
   }
 }

@@ -9,7 +9,7 @@ import { redactJson } from '../../redact-json.ts';
 import { escapeJson, excerpt, sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 
-/** What can be sent as a header and printed as it is. */
+/** Returns whether a token can be sent in a header and printed unchanged. */
 function isPlain(token: string): boolean {
   return /^[\x21-\x7e]+$/.test(token) && sanitize(token) === token;
 }
@@ -19,20 +19,20 @@ function isJson({ format }: Context['output']): boolean {
 }
 
 export interface CreatedKey {
-  /** What it was asked for. */
+  /** The requested name. */
   name: string;
   response: Exchange;
   token: string;
 }
 
-/** What can be said of the key without its token. */
+/** Describes a key without its token. */
 function described({ name, response, token }: CreatedKey): string {
   const id = idText(textAt(response.text, ['id']));
   const known = id === null ? '' : ` (id ${excerpt(redactSecrets(id, [token]), 80)})`;
   return `the API key "${excerpt(redactSecrets(name, [token]), 80)}"${known}`;
 }
 
-/** The response as JSON, without any secret but the token; one that cannot be laid out anew is still not lost. */
+/** Returns the response as JSON, with all secrets redacted except the token. */
 async function replyJson({ output }: Context, { response: { text }, token }: CreatedKey): Promise<string> {
   const redact = (value: string) => (value === token ? value : output.redact(value));
   return renderResponse(text, output.format === 'ndjson' ? 0 : 2, redact).catch(
@@ -40,14 +40,17 @@ async function replyJson({ output }: Context, { response: { text }, token }: Cre
   );
 }
 
-/** Past the output, which takes secrets out: this one is the result, and must come out whole. */
+/** Bypasses the output, which redacts secrets, because this secret is the result. */
 async function print({ io }: Context, key: CreatedKey, text: string): Promise<void> {
   await io.out.write(text);
   if (io.out.open) return;
-  // A closed pipe is no error elsewhere; here what was not read is lost.
-  throw new ConfigError(`${described(key)} was created, but standard output did not take its token`, {
-    hint: 'its token is lost: delete the key, with rungate keys delete <id>, then create another',
-  });
+  // Elsewhere a closed pipe is not an error, but here the token would be lost.
+  throw new ConfigError(
+    `${described(key)} was created, but its token could not be written to standard output`,
+    {
+      hint: 'its token is lost: delete the key with rungate keys delete <id>, then create another one',
+    },
+  );
 }
 
 async function printToken(context: Context, key: CreatedKey): Promise<void> {
@@ -55,7 +58,7 @@ async function printToken(context: Context, key: CreatedKey): Promise<void> {
   await print(context, key, text);
 }
 
-/** What is left to print when the token is in a file: in JSON the rest of the response, which has the key's id. */
+/** Prints the rest of the response, with the key's id, when the token is in a file. */
 async function printRest({ output }: Context, { response, token }: CreatedKey): Promise<void> {
   if (!isJson(output)) return;
   const { parse, stringify } = await import('lossless-json');
@@ -64,7 +67,7 @@ async function printRest({ output }: Context, { response, token }: CreatedKey): 
   await output.json(redactJson(stringify(rest) ?? '{}', redactor([token])));
 }
 
-/** Writes the token to the file; where that fails, it is printed rather than lost. */
+/** Writes the token to the file, or prints it if that fails, so that it is not lost. */
 async function keep(context: Context, key: CreatedKey, file: SecretFile): Promise<void> {
   try {
     file.write(`${key.token}\n`);
@@ -72,7 +75,7 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
     await printToken(context, key);
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     throw new ConfigError(`${described(key)} was created, but --output-file could not be written (${code})`, {
-      hint: 'its token is on standard output instead, this once: keep it',
+      hint: 'its token is on standard output instead, shown only once: store it',
       cause,
     });
   }
@@ -80,8 +83,8 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
 }
 
 /**
- * Hands a new key's token over: masked first, then in the file or on stdout, and nowhere else.
- * @throws ConfigError when it could not be written where it should be, ContractError when it is no token
+ * Delivers the token of a new key: masks it in the CI's log first, then writes it to the file or standard output only.
+ * @throws ConfigError if it could not be written there, ContractError if it is not a token
  */
 export async function handOver(
   context: Context,
@@ -99,13 +102,12 @@ export async function handOver(
         expected,
         received: 'string',
         status: key.response.status,
-        hint: 'the key was created; what came is on standard output, as JSON',
+        hint: 'the key was created; the response is on standard output, as JSON',
       },
     );
   }
   if (file === undefined) await printToken(context, key);
   else await keep(context, key, file);
-  const where =
-    file === undefined ? 'its token is shown this once' : 'its token is in the file, and nowhere else';
+  const where = file === undefined ? 'its token is shown only once' : 'its token is only in the file';
   await context.output.note(`created ${described(key)}: ${where}`);
 }

@@ -9,7 +9,7 @@ import { readResponse } from '../../gate/run-status.ts';
 import { type RunService, runService } from '../../gate/service.ts';
 import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
-import { fieldTable, speakOfPage } from '../endpoints/response-table.ts';
+import { fieldTable, warnOfHtml } from '../endpoints/response-table.ts';
 import { filled } from '../global-options.ts';
 
 /** Describes the result of a cancel as far as the response shows it; the interface does not show that response. */
@@ -33,7 +33,7 @@ export async function cancelCommand(
   const caller = await context.connect();
   const body = reason === undefined ? undefined : { reason };
   const response = await caller.exchange('run.cancel', run['run.cancel'], { params: { runId }, body });
-  const page = await speakOfPage(context.output, response);
+  const page = await warnOfHtml(context.output, response);
   if (response.text !== '' && !page) await context.output.response(response.text, fieldTable(response.text));
   if (!page) await context.output.note(outcomeOf(response, runId, context.output));
   return exitCodes.ok;

@@ -133,7 +133,7 @@ describe('--columns', () => {
     const long = 'aFieldThatNoItemOfAnyListHasEverHadAtAll';
     const { err } = await list([...argv, '--columns', `id,mobileRuntimeOverrides.deviceName,${long}`]);
     expect(lines(err)).toEqual([
-      'warning: --columns: a column has a whole field: write mobileRuntimeOverrides, without what follows it',
+      'warning: --columns: a column shows a whole field: write only mobileRuntimeOverrides',
       expect.stringMatching(/^warning: --columns: no item has a field of that name: the fields are id, name/),
     ]);
   });

@@ -119,7 +119,7 @@ describe('a query', () => {
   ])('search refuses one parameter from two places: %s %s %s %s', async (...words) => {
     const { code, err } = await on.rungate('observations', 'search', 'p', ...words.filter(Boolean));
     expect({ code, sent: on.mock.requests }).toEqual({ code: 64, sent: [] });
-    expect(err).toMatch(/are the same parameter|is the parameter of another option/);
+    expect(err).toMatch(/are the same parameter|is already the parameter of another option/);
   });
 
   it('search sends every --query, also two of one name', async () => {
@@ -187,7 +187,7 @@ describe('mistakes are 64, and nothing is sent', () => {
     ['nothing to send', ['env', 'create'], /nothing to send[\s\S]*--field/],
     ['a field without =', ['env', 'create', '--field', 'name'], /name=value/],
     ['a field without a name', ['env', 'create', '--field', '=x'], /name=value/],
-    ['JSON that is none', ['env', 'create', '--json-field', 'n=seven'], /is not JSON[\s\S]*--field takes it/],
+    ['JSON that is none', ['env', 'create', '--json-field', 'n=seven'], /is not JSON[\s\S]*use --field/],
     [
       'an input that is not there',
       ['env', 'create', '--input', 'nowhere.json'],
@@ -333,7 +333,7 @@ describe('replies of which the contract shows nothing', () => {
     on = await stage();
     const { err, out } = await on.rungate('webhooks', 'create', '--field', 'url=http://127.0.0.1:4020/');
     expect(out).toMatch(/whsec_/);
-    expect(err).toMatch(/keep the secret.*rungate login --webhook-secret/);
+    expect(err).toMatch(/store the secret.*rungate login --webhook-secret/);
     expect(err).not.toContain('whsec_');
   });
 });

@@ -59,7 +59,7 @@ describe('an environment is named by its key', () => {
   it('and a key that no environment has is an error of the service, with the nearest key', async () => {
     const { code, err } = await on.rungate('env', 'update', 'stagign', '--version', '1');
     expect(code).toBe(5);
-    expect(err).toContain('no environment has that id or that key: did you mean staging?');
+    expect(err).toContain('no environment has that id or key: did you mean staging?');
   });
 
   it('and a name that is empty is refused before anything is sent', async () => {
@@ -162,10 +162,10 @@ describe('the key is looked up', () => {
     [
       'may not be read',
       ({ response }: Scene) => json(response, 403, { error: 'no' }),
-      /cannot be read: .*403/,
+      /cannot read the list: .*403/,
     ],
-    ['is not a list', text('{}'), /cannot be read/],
-    ['has no ids', text('[{"key":"a"}]'), /the list shows no id for the environment with that key/],
+    ['is not a list', text('{}'), /cannot read the list/],
+    ['has no ids', text('[{"key":"a"}]'), /the environment with that key has no id/],
   ])('and is sent as an id where the list %s', async (_what, list, hint) => {
     const found = await update('a', list);
     expect({ code: found.code, puts: found.puts }).toEqual({ code: 0, puts: ['/api/environments/a'] });

@@ -22,7 +22,7 @@ describe('--input names the mistake and what to do about it', () => {
     ['a YAML file', 'name: a\nkey: s3cret\n', 'is YAML, not JSON', /yq -o json body/],
     ['a YAML file with a marker', '---\nname: a\n', 'is YAML, not JSON', /yq/],
     ['a UTF-16 file', utf16('{"name":"a"}'), 'is UTF-16 text', /UTF-8/],
-    ['an empty file', ' \n', 'is empty', /write the fields into it/],
+    ['an empty file', ' \n', 'is empty', /write the fields as JSON/],
     [
       'a comma after the last member',
       '{\n  "name": "s3cret",\n}',
@@ -35,7 +35,12 @@ describe('--input names the mistake and what to do about it', () => {
       'has a comma after the last item, at line 1, column 14',
       /remove/,
     ],
-    ['a comment', '{\n  // s3cret\n  "a": 1}', 'has a comment, at line 2, column 3', /no comments/],
+    [
+      'a comment',
+      '{\n  // s3cret\n  "a": 1}',
+      'has a comment, at line 2, column 3',
+      /does not allow comments/,
+    ],
     [
       'single quotes',
       "{'name': 's3cret'}",
@@ -45,13 +50,13 @@ describe('--input names the mistake and what to do about it', () => {
     [
       'a name without quotes',
       '{name: "s3cret"}',
-      'has a name or a text without quotes, at line 1, column 2',
+      'has a name or text without quotes, at line 1, column 2',
       /double quotes/,
     ],
     [
       'a text without quotes',
       '{"name": s3cret}',
-      'has a name or a text without quotes, at line 1, column 10',
+      'has a name or text without quotes, at line 1, column 10',
       /double quotes/,
     ],
     ['a body that breaks off', '{"name": "a"', 'ends too early, at line 1, column 13', /closed/],
@@ -72,13 +77,13 @@ describe('--input names the mistake and what to do about it', () => {
   it('JSON in place of a path, which is not repeated', async () => {
     const { code, err } = await on.rungate('env', 'create', '--input', '{"key": "s3cret"}');
     expect(code).toBe(64);
-    expect(err).toMatch(/^error: --input: JSON was given in place of its file\n {2}→ .*--input -/);
+    expect(err).toMatch(/^error: --input: the value is JSON, not a path\n {2}→ .*--input -/);
     expect(err).not.toContain('s3cret');
   });
 
   it('a path as curl writes it', async () => {
     const { err } = await on.rungate('env', 'create', '--input', '@body.json');
-    expect(err).toContain('leave out the @');
+    expect(err).toContain('remove the @');
   });
 
   it('a folder', async () => {
@@ -89,6 +94,6 @@ describe('--input names the mistake and what to do about it', () => {
       'bodies',
     );
     expect(code).toBe(64);
-    expect(err).toContain('error: --input: bodies cannot be read: it is a folder\n  → name a file');
+    expect(err).toContain('error: --input: bodies cannot be read: it is a directory\n  → give a JSON file');
   });
 });

@@ -52,7 +52,7 @@ describe('keys create prints the token once, on stdout alone', () => {
   it('and nothing beside it where a script reads it', async () => {
     const { code, out, err } = await created();
     expect({ code, out }).toEqual({ code: 0, out: `${token}\n` });
-    expect(err).toBe('created the API key "ci" (id key_7): its token is shown this once\n');
+    expect(err).toBe('created the API key "ci" (id key_7): its token is shown only once\n');
   });
 
   it('on a terminal too', async () => {
@@ -93,7 +93,7 @@ describe('keys create prints the token once, on stdout alone', () => {
     const { code, out, err } = await created({ closed: true });
     expect({ code, out }).toEqual({ code: 78, out: '' });
     expect(err).toContain(
-      'the API key "ci" (id key_7) was created, but standard output did not take its token',
+      'the API key "ci" (id key_7) was created, but its token could not be written to standard output',
     );
     expect(err).not.toContain(token);
   });
@@ -171,7 +171,7 @@ describe('--output-file', () => {
   it('has the token, for its owner alone, and stdout has nothing', async () => {
     const { code, out, err } = await withFile();
     expect({ code, out }).toEqual({ code: 0, out: '' });
-    expect(err).toBe('created the API key "ci" (id key_7): its token is in the file, and nowhere else\n');
+    expect(err).toBe('created the API key "ci" (id key_7): its token is only in the file\n');
     expect(readFileSync(path(), 'utf8')).toBe(`${token}\n`);
     expect(statSync(path()).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(['token']);
@@ -210,7 +210,7 @@ describe('--output-file', () => {
     const before = readdirSync(folder);
     const { code, out, err } = await withFile();
     expect({ code, out }).toEqual({ code: 64, out: '' });
-    expect(err).toContain(`${path()} is there already`);
+    expect(err).toContain(`${path()} already exists`);
     expect(on.mock.requests).toEqual([]);
     expect(readdirSync(folder)).toEqual(before);
     if (existsSync(path()) && statSync(path()).isFile()) expect(readFileSync(path(), 'utf8')).toBe('mine');

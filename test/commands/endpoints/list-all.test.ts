@@ -154,7 +154,7 @@ describe('--all', () => {
     expect(code).toBe(0);
     expect(lines(out)).toEqual([...rows(1, 2), '{"id":"o3","status":7}', '{}', ...rows(5, 5)]);
     expect(err).toBe(
-      'warning: the response to GET /api/projects/p1/observations does not match the contract: items[0].status: expected a string, received number 7; printed as it came\n',
+      'warning: the response to GET /api/projects/p1/observations does not match the contract: items[0].status: expected a string, received number 7; printed unchanged\n',
     );
   });
 

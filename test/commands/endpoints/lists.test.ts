@@ -41,7 +41,7 @@ describe.each<[string, string[], (client: ServiceClient, query: object) => Promi
     expect(all.length).toBeGreaterThan(1);
     const { code, out, err } = await on.rungate(...argv, '--page', '2', '--page-size', '1', '--json');
     expect({ code, ids: idsOf(itemsOf(out)) }).toEqual({ code: 0, ids: all.slice(1, 2) });
-    if (all.length > 2) expect(err).toContain('the next with --page 3, all with --all');
+    if (all.length > 2) expect(err).toContain('add --page 3 for the next page, or --all');
     expect(on.mock.requests.at(-1)?.query).toMatchObject({ page: '2', pageSize: '1' });
   });
 
@@ -95,10 +95,10 @@ it('--query gives a parameter that has an option of its own, too', async () => {
 
 describe('a list with more pages', () => {
   it.each([
-    ['a count', [], { totalCount: 5 }, 'page 1; the next with --page 2, all with --all'],
-    ['a count as text', [], { totalCount: '5' }, 'page 1; the next with --page 2, all with --all'],
-    ['a total', ['--page', '2', '--page-size', '1'], { total: 5 }, 'page 2; the next with --page 3'],
-    ['a number of pages', ['--page', '2'], { totalPages: 3 }, 'page 2 of 3; the next with --page 3'],
+    ['a count', [], { totalCount: 5 }, 'page 1; add --page 2 for the next page, or --all'],
+    ['a count as text', [], { totalCount: '5' }, 'page 1; add --page 2 for the next page, or --all'],
+    ['a total', ['--page', '2', '--page-size', '1'], { total: 5 }, 'page 2; add --page 3 for the next page'],
+    ['a number of pages', ['--page', '2'], { totalPages: 3 }, 'page 2 of 3; add --page 3 for the next page'],
     ['a count that is reached', ['--page', '3', '--page-size', '2'], { totalCount: 5 }, ''],
   ])('says so if it shows only %s', async (_, argv, numbers, hint) => {
     const { url } = await serve(({ response }) => json(response, 200, { items: [{ id: 'e1' }], ...numbers }));
@@ -116,7 +116,7 @@ describe('a list with more pages', () => {
     const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
     const { err } = await cli(argvOf(name), { env });
     const { out: help } = await cli([...name.split('.').map(kebab), '--help']);
-    expect(err).toContain('page 1 of 3; the next with ');
+    expect(err).toContain('page 1 of 3; ');
     const options = err.match(/--[a-z-]+/g) ?? [];
     expect(options.filter((option) => !help.includes(option))).toEqual([]);
     if (endpointOf(name).paged) return expect(options.slice(0, 2)).toEqual(['--page', '--all']);
