@@ -273,10 +273,10 @@ describe('keys and ids from the service', () => {
     ['no credential', { RUNGATE_TOKEN: undefined, RUNGATE_API_KEY: undefined }],
     ['an API key alone, which cannot list them', { RUNGATE_TOKEN: undefined }],
     ['a wrong token', { RUNGATE_TOKEN: 'wrong-token' }],
-    ['no address', { RUNGATE_API_URL: undefined }],
-    ['an address that is none', { RUNGATE_API_URL: 'no address' }],
+    ['no URL', { RUNGATE_API_URL: undefined }],
+    ['an invalid URL', { RUNGATE_API_URL: 'no address' }],
     ['no service at the URL', { RUNGATE_API_URL: 'http://127.0.0.1:1' }],
-    ['a profile that that does not exist', { RUNGATE_PROFILE: 'missing' }],
+    ['a profile that does not exist', { RUNGATE_PROFILE: 'missing' }],
     ['no folder to write to', { RUNGATE_CONFIG_DIR: '/dev/null/nowhere', RUNGATE_TOKEN: 'wrong-token' }],
   ])('are empty, without a message, with %s', async (_what, env) => {
     expect(await reply(['run', 'trigger', '--environment', ''], on.with({ env, isTTY: true }))).toEqual([

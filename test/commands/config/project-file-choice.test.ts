@@ -144,7 +144,7 @@ describe('a project file in a parent folder', () => {
       0,
     ],
     [
-      'is used if it is named, even if another user owns it',
+      'is used if --config names it, even if another user owns it',
       { [project]: [mallory, mallory] },
       { env: { RUNGATE_CONFIG: project } },
       0,
