@@ -62,7 +62,7 @@ function checkSize(request: PreparedRequest, { text, status }: RawReply, names: 
   const [problem, expected] =
     values > jsonLimits.values
       ? ['has too many values', `JSON with at most ${jsonLimits.values} values`]
-      : ['is nested too deeplyly', `JSON at most ${jsonLimits.depth} levels deep`];
+      : ['is nested too deeply', `JSON at most ${jsonLimits.depth} levels deep`];
   const parts = { field: '', expected, received: 'more', status, hint: names.look };
   throw new ContractError(`${responseTo(request)} ${problem}: expected ${expected}`, parts);
 }

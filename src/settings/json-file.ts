@@ -69,7 +69,7 @@ function find(document: DocumentNode, at: Path, part: 'key' | 'value'): AnyNode 
 function notJson(path: string, error: unknown): ConfigError {
   const { line, column } = error as { line?: number; column?: number };
   const place = line === undefined ? path : `${path}:${line}:${column}`;
-  const why = error instanceof RangeError ? 'the JSON is nested too deeplyly' : 'not valid JSON from here on';
+  const why = error instanceof RangeError ? 'the JSON is nested too deeply' : 'not valid JSON from here on';
   return new ConfigError(`${place}: ${why}`, {
     hint: 'JSON needs double quotes, and allows neither comments nor a comma after the last item',
   });

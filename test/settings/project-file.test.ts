@@ -118,7 +118,7 @@ describe('a mistake in the project file', () => {
   it('such as "wait" suggests the option --wait', () =>
     expect(errorOf({ wait: true }).hint).toMatch(/run trigger --wait/));
 
-  it('is reported if the JSON is nested too deeplyly', () => {
+  it('is reported if the JSON is nested too deeply', () => {
     expect(errorOf('['.repeat(200_000)).message).toMatch(/nested too deeply/);
   });
 
