@@ -45,14 +45,15 @@ export {
 export { type StartedRun, type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';
-export type { DeliveryStatus } from './mock/data/webhooks.ts';
-export type { DeliveryScope } from './mock/deliveries.ts';
+export type { DeliveryStatus, EventType } from './mock/data/webhooks.ts';
 export type { RawQuery, RecordedRequest } from './mock/exchange.ts';
+export type { DeliveryFaultKinds } from './mock/faults/delivery-kinds.ts';
 export type { FaultKind, FaultKinds } from './mock/faults/fault-kinds.ts';
 export type { Fault, FaultWhen } from './mock/faults/faults.ts';
 export type { MockOptions, RateLimit } from './mock/options.ts';
 export type { Counts, Outcome } from './mock/outcomes.ts';
 export type { Ending } from './mock/runs.ts';
+export type { DeliveryScope } from './mock/sender.ts';
 export type { Redact as Conceal } from './redact.ts';
 export type { PreparedRequest, RawReply, SendOptions, Transport } from './transport/transport.ts';
 export {

@@ -38,7 +38,7 @@ export interface MockDelivery {
   payload: Readonly<Record<string, unknown>>;
 }
 
-/** The faults between a client and the mock. */
+/** The faults of requests to the mock and of its webhook deliveries. */
 export interface MockFaults {
   add(fault: Fault): void;
   /** Removes all pending faults. */

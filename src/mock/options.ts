@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { DataSizes } from './data/account.ts';
-import type { DeliveryScope } from './deliveries.ts';
 import type { Fault } from './faults/faults.ts';
 import type { Counts, Outcome } from './outcomes.ts';
+import type { DeliveryScope } from './sender.ts';
 import type { Deliver } from './state.ts';
 
 /** Whether the rate limits (interface, section 8) are enforced. */

@@ -6,10 +6,10 @@ import { UsageError } from '../errors.ts';
 import { excerpt } from '../sanitize.ts';
 import { automationScopes, seededCredentials } from './auth.ts';
 import { homeTenant } from './data/account.ts';
-import { createSender, type Sender } from './deliveries.ts';
+import type { Delivery } from './data/webhooks.ts';
 import { type Exchange, type RecordedRequest, readExchange, recordOf } from './exchange.ts';
 import { controlFaults, controlPath } from './faults/control.ts';
-import { Faults, playFault } from './faults/faults.ts';
+import { type DeliveryFault, Faults, playFault } from './faults/faults.ts';
 import { createWire } from './faults/wire.ts';
 import { handlers } from './handlers/index.ts';
 import { addKey } from './handlers/keys.ts';
@@ -18,7 +18,8 @@ import type { ServerOptions } from './options.ts';
 import { seededRandom, streamSeed } from './random.ts';
 import { documentedLimiter, unlimited } from './rate-limit.ts';
 import { errorResponse, MockError, type RawResponse } from './response.ts';
-import { announceEnd } from './runs.ts';
+import { announceEnd, holdStatus } from './runs.ts';
+import { createSender, type Sender } from './sender.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
 
@@ -47,16 +48,35 @@ export interface Mock {
 
 const maxRequests = 10_000;
 
-function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop(): void } {
-  const { outcome = 'passed', clock = systemClock, deliveries = 'off' } = options;
+interface Parts {
+  readonly state: State;
+  readonly faults: Faults;
+  readonly sender: Sender;
+  stop(): void;
+}
+
+function partsFrom(
+  options: ServerOptions,
+  onFault: (delivery: Delivery, fault: DeliveryFault) => void,
+): Parts {
+  const { outcome = 'passed', clock = systemClock, deliveries = 'off', seed = 1, tenantSecret } = options;
   const outcomes = typeof outcome === 'string' ? [outcome] : outcome;
   if (outcomes.length === 0) throw new UsageError('the mock needs at least one outcome');
-  const sender = createSender(deliveries, clock, options.tenantSecret);
+  const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
+  for (const fault of options.faults ?? []) faults.add(fault);
+  const sender = createSender({
+    scope: deliveries,
+    clock,
+    tenantSecret,
+    faults,
+    onFault,
+    holdStatus: ({ payload }, ms) => holdStatus(state, (payload.data as { runId?: unknown }).runId, ms),
+  });
   const ending = new AbortController();
   // Every run in progress has a listener; many of them are not a leak.
   setMaxListeners(0, ending.signal);
   const state = createState({
-    seed: options.seed ?? 1,
+    seed,
     clock,
     plan: {
       outcomes,
@@ -68,7 +88,7 @@ function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop
     data: options.data,
     deliver: options.deliver ?? sender.deliver,
     watchRun(run) {
-      // Without deliveries, the next status read detects the end of a run, so no timer is needed.
+      // Without deliveries no timer is needed: the next status read announces the end of the run.
       if (deliveries === 'off' || run.outcome === 'stuck') return;
       clock.sleep(run.durationMs, ending.signal).then(
         () => announceEnd(state, run),
@@ -80,13 +100,15 @@ function stateFrom(options: ServerOptions): { state: State; sender: Sender; stop
     ending.abort();
     sender.close();
   };
-  return { state, sender, stop };
+  return { state, faults, sender, stop };
 }
 
 /** Starts the mock on a socket of this machine. It keeps the process alive until it is closed. */
 export async function startMock(options: ServerOptions = {}): Promise<Mock> {
   const { host = '127.0.0.1', port = 0, seed = 1, tenantSecret, allowHosts = [] } = options;
-  const { state, sender, stop } = stateFrom(options);
+  const { state, faults, sender, stop } = partsFrom(options, (delivery, fault) =>
+    page?.onFault(delivery, fault),
+  );
   // Tests can add other tenants' credentials to `state.credentials`.
   const seeded = seededCredentials(seed, homeTenant);
   const { apiKey = seeded.apiKey, token = seeded.token } = options;
@@ -98,8 +120,6 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     options.rateLimit === 'documented' ? documentedLimiter(state) : unlimited,
   );
   const { clock } = state;
-  const faults = new Faults(() => clock.monotonic(), seededRandom(streamSeed(seed, 'faults')));
-  for (const fault of options.faults ?? []) faults.add(fault);
   const requests: RecordedRequest[] = [];
   // Load the page only if it is enabled, as by `mock serve`.
   const page = options.page

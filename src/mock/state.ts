@@ -40,6 +40,8 @@ export interface Run {
   cancelled?: { at: number; reason: string | undefined };
   /** Webhooks were notified of its end. */
   announced?: boolean;
+  /** Until then, on the clock's monotonic scale, its status says that it is in progress: the fault `early`. */
+  statusHeldUntil?: number;
   /** A status response has reported its end. */
   endShown?: boolean;
 }

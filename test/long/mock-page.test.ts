@@ -175,6 +175,23 @@ describe.skipIf(skipped)("the mock's page in Chromium (skipped without a browser
     expect(await focused()).toBe('Faults');
   });
 
+  it('offers events for faults of deliveries and endpoints for the other faults', async () => {
+    await open();
+    const kind = page.locator('select[name=kind]');
+    const target = page.locator('select[name=target]');
+    const offered = () => target.locator('optgroup:not(:disabled)').getAttribute('label');
+    expect(await offered()).toBe('Endpoints');
+    await target.selectOption('run.status');
+    await kind.selectOption('drop');
+    expect([await offered(), await target.inputValue()]).toEqual(['Events', '']);
+    await target.selectOption('run.completed');
+    await page.getByRole('button', { name: 'Switch on' }).click();
+    await page.getByText('1 delivery left').waitFor();
+    expect(mock.faults.list).toEqual([{ kind: 'drop', event: 'run.completed', skip: 0, times: 1 }]);
+    await kind.selectOption('reset');
+    expect([await offered(), await target.inputValue()]).toEqual(['Endpoints', '']);
+  });
+
   it('announces the end of a run, and stops updating while paused', async () => {
     const id = await makeRun();
     await open();

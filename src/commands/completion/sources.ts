@@ -63,11 +63,12 @@ function apiPaths({ operands: [method = ''] }: Pick<Line, 'operands'>): Candidat
     .map(({ path, summary }) => ({ value: path, about: summary }));
 }
 
-/** Returns the kinds of faults, such as `html-502`, and after an `@` the endpoints: `html-502@run.status`. */
+/** Returns the kinds of faults, such as `html-502`, and after an `@` what they can affect: `html-502@run.status`. */
 async function faultWords({ typed }: Pick<Line, 'typed'>): Promise<string[]> {
-  const kind = typed.replace(/@.*$/s, '');
-  if (kind !== typed) return Object.keys(api).map((endpoint) => `${kind}@${endpoint}`);
-  return [...(await import('../../mock/faults/parse.ts')).faultNames];
+  const { faultNames, targetsOf } = await import('../../mock/faults/parse.ts');
+  const start = typed.replace(/@.*$/s, '');
+  if (start === typed) return [...faultNames];
+  return targetsOf(start.replace(/=.*$/s, '')).map((target) => `${start}@${target}`);
 }
 
 /** The function for each list. */

@@ -4,10 +4,10 @@ import { UsageError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
 import { newCredentials } from '../../mock/auth.ts';
 import { homeTenant } from '../../mock/data/account.ts';
-import { deliveryScopes } from '../../mock/deliveries.ts';
 import { parseFault } from '../../mock/faults/parse.ts';
 import { type MockOptions, rateLimits } from '../../mock/options.ts';
 import { type Outcome, outcomes } from '../../mock/outcomes.ts';
+import { deliveryScopes } from '../../mock/sender.ts';
 import { readSecret } from '../../settings/environment.ts';
 import { echoed } from '../../suggest.ts';
 import { completes } from '../completion/completes.ts';
@@ -43,7 +43,11 @@ export function addMockFlags(command: Command): Command {
       '--deliver <scope>',
       `where to send webhook deliveries: ${deliveryScopes.join(', ')} (default loopback)`,
     )
-    .option('--fault <kind[@endpoint][:when]>', 'fault to inject; repeatable: see docs/mock.md', collect)
+    .option(
+      '--fault <kind[=duration][@target][:when]>',
+      'fault to inject; repeatable: see docs/mock.md',
+      collect,
+    )
     .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`);
   completes(command, '--outcome', outcomes);
   completes(command, '--deliver', deliveryScopes);

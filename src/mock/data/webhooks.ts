@@ -14,6 +14,7 @@ export const eventTypes = [
   { type: 'webhook.test', description: 'A test delivery was requested' },
 ] as const;
 
+/** The type of an event that the mock sends to webhooks. */
 export type EventType = (typeof eventTypes)[number]['type'];
 
 /** `pending`: in flight; `not_sent`: only recorded, not sent over the network. */

@@ -6,7 +6,7 @@ import { jsonResponse, MockError, type RawResponse } from '../response.ts';
 import { check } from '../validate.ts';
 import type { FaultKind } from './fault-kinds.ts';
 import type { Fault, Faults } from './faults.ts';
-import { endpointOf, faultNames, parseFault } from './parse.ts';
+import { endpointOf, eventOf, faultNames, parseFault } from './parse.ts';
 
 /** The endpoint for the faults of a running mock. It belongs to the mock, not to the contract. */
 export const controlPath = '/_mock/faults';
@@ -17,6 +17,7 @@ const whole = z.int().check(z.nonnegative());
 const faultBody = z.strictObject({
   kind: z.enum(['status', 'reply', 'patch', ...(faultNames as FaultKind[])]),
   endpoint: z.optional(z.string()),
+  event: z.optional(z.string()),
   times: z.optional(z.union([whole, z.literal('all')])),
   skip: z.optional(whole),
   chance: z.optional(z.number().check(z.minimum(0), z.maximum(1))),
@@ -43,7 +44,7 @@ const requiredParameters: Readonly<Partial<Record<FaultKind, 'status' | 'text'>>
 
 function faultOf(value: unknown): Fault {
   if (typeof value === 'object' && value !== null && 'fault' in value) return parseFault(String(value.fault));
-  const { times, endpoint, ...rest } = check(
+  const { times, endpoint, event, ...rest } = check(
     faultBody,
     value,
     'body',
@@ -54,6 +55,7 @@ function faultOf(value: unknown): Fault {
   return {
     ...rest,
     ...(endpoint === undefined ? {} : { endpoint: endpointOf(endpoint) }),
+    ...(event === undefined ? {} : { event: eventOf(rest.kind, event) }),
     ...(times === undefined ? {} : { times: times === 'all' ? Number.POSITIVE_INFINITY : times }),
   } as Fault;
 }

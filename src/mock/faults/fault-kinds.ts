@@ -1,9 +1,10 @@
 import { parse, stringify } from 'lossless-json';
 import { jsonResponse, type RawResponse, textResponse } from '../response.ts';
+import type { DeliveryFaultKind, DeliveryFaultKinds } from './delivery-kinds.ts';
 import type { Wire } from './wire.ts';
 
 /** The kinds of faults with their parameters; docs/mock.md describes each kind. */
-export interface FaultKinds {
+export interface FaultKinds extends DeliveryFaultKinds {
   status: {
     status: number;
     /** A string is sent unchanged, anything else as JSON; by default an error body of the service. */
@@ -53,6 +54,8 @@ export interface FaultKinds {
 
 /** The name of a kind of fault. */
 export type FaultKind = keyof FaultKinds;
+/** The name of a kind of fault that affects requests. */
+export type RequestFaultKind = Exclude<FaultKind, DeliveryFaultKind>;
 
 const hourMs = 3_600_000;
 const megabyte = 1_000_000;
@@ -108,8 +111,10 @@ function timesPlayed(fault: object): number {
 /** 100 MB compressed to 100 kB; created only once, because that is slow. */
 let bomb: Uint8Array | undefined;
 
-/** Plays each kind of fault. A request has its effect when `wire.handle` is called. */
-export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultKinds[K]) => unknown } = {
+/** Plays each kind of fault on a request, which has its effect when `wire.handle` is called. */
+export const faultKinds: {
+  readonly [K in RequestFaultKind]: (wire: Wire, fault: FaultKinds[K]) => unknown;
+} = {
   status: (wire, fault) => wire.send(statusResponse(fault)),
   reply: (wire, { text, contentType = 'application/json' }) =>
     wire.send(textResponse(200, text, { 'content-type': contentType })),
@@ -231,6 +236,16 @@ export const faultKinds: { readonly [K in FaultKind]: (wire: Wire, fault: FaultK
 
 /** Kinds that affect more than one request by default. */
 export const defaultTimes: Readonly<Partial<Record<FaultKind, number>>> = { burst: 3 };
+
+/** The parameter of a kind that is a duration in milliseconds. */
+export const durationParameters: Readonly<Partial<Record<FaultKind, 'forMs' | 'everyMs' | 'byMs'>>> = {
+  refused: 'forMs',
+  drip: 'everyMs',
+  'clock-off': 'byMs',
+  delay: 'byMs',
+  reorder: 'byMs',
+  early: 'byMs',
+};
 
 /** Kinds that need parameters, so that their name alone is not a fault. */
 export const kindsWithParameters: readonly FaultKind[] = ['status', 'reply', 'patch'];

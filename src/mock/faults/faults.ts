@@ -1,16 +1,33 @@
 import type { EndpointName } from '../../contract/index.ts';
-import { defaultTimes, type FaultKind, type FaultKinds, faultKinds } from './fault-kinds.ts';
+import { UsageError } from '../../errors.ts';
+import type { EventType } from '../data/webhooks.ts';
+import {
+  affectedEvents,
+  type DeliveryFaultKind,
+  type DeliveryWire,
+  deliveryKinds,
+  isDeliveryKind,
+} from './delivery-kinds.ts';
+import {
+  defaultTimes,
+  type FaultKind,
+  type FaultKinds,
+  faultKinds,
+  type RequestFaultKind,
+} from './fault-kinds.ts';
 import type { Wire } from './wire.ts';
 
-/** The requests that a fault affects. */
+/** Which of the matching requests or deliveries a fault affects. */
 export interface FaultWhen {
-  /** Affects only requests to this endpoint; by default any request, including those to no endpoint. */
+  /** For faults of requests: affects only this endpoint; by default any request, including those to no endpoint. */
   endpoint?: EndpointName | undefined;
-  /** The number of requests that it affects; default 1, Infinity for all. */
+  /** For faults of deliveries: affects only this event; by default every event that the kind affects. */
+  event?: EventType | undefined;
+  /** The number of requests or deliveries that it affects; default 1, Infinity for all. */
   times?: number | undefined;
-  /** The number of matching requests that pass first, counted from when the fault was added. */
+  /** The number of matching requests or deliveries that pass first, counted from when the fault was added. */
   skip?: number | undefined;
-  /** The probability, from 0 to 1, that it affects a matching request; drawn by the mock's seed. */
+  /** The probability, from 0 to 1, that it affects a matching request or delivery; drawn by the mock's seed. */
   chance?: number | undefined;
   /** The time window in which it applies: milliseconds of the mock's clock since the fault was added. */
   fromMs?: number | undefined;
@@ -19,10 +36,19 @@ export interface FaultWhen {
 
 /** An error between client and service that the mock makes on purpose: its kind, parameters and conditions. */
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;
+/** A fault that affects requests to the mock. */
+export type RequestFault = Extract<Fault, { kind: RequestFaultKind }>;
+/** A fault that affects webhook deliveries that the mock sends. */
+export type DeliveryFault = Extract<Fault, { kind: DeliveryFaultKind }>;
 
-interface Pending {
+/** Returns whether a fault affects deliveries, not requests. */
+export function isDeliveryFault(fault: Fault): fault is DeliveryFault {
+  return isDeliveryKind(fault.kind);
+}
+
+interface Pending<F extends Fault = Fault> {
   readonly id: number;
-  readonly fault: Fault;
+  readonly fault: F;
   readonly addedAt: number;
   skip: number;
   left: number;
@@ -41,7 +67,10 @@ export class Faults {
     this.#random = random;
   }
 
+  /** @throws UsageError for a fault of deliveries with an endpoint, or a fault of requests with an event */
   add(fault: Fault): void {
+    const foreign = isDeliveryFault(fault) ? 'endpoint' : 'event';
+    if (fault[foreign] !== undefined) throw new UsageError(`the fault ${fault.kind} has no ${foreign}`);
     const { skip = 0, times = defaultTimes[fault.kind] ?? 1 } = fault;
     this.#added += 1;
     this.#list.push({ id: this.#added, fault, skip, left: times, addedAt: this.#now() });
@@ -72,8 +101,23 @@ export class Faults {
   }
 
   /** Counts a request and returns the fault that affects it, if any: the first one added that applies. */
-  take(endpoint: EndpointName | null): Fault | undefined {
-    const matching = this.#list.filter(({ fault }) => (fault.endpoint ?? endpoint) === endpoint);
+  take(endpoint: EndpointName | null): RequestFault | undefined {
+    const matches = (fault: Fault): fault is RequestFault =>
+      !isDeliveryFault(fault) && (fault.endpoint ?? endpoint) === endpoint;
+    return this.#takeFirst(matches);
+  }
+
+  /** Counts a delivery and returns the fault that affects it, as `take` does for a request. */
+  takeDelivery(event: string): DeliveryFault | undefined {
+    const matches = (fault: Fault): fault is DeliveryFault =>
+      isDeliveryFault(fault) &&
+      (fault.event ?? event) === event &&
+      affectedEvents[fault.kind]?.some((one) => one === event) !== false;
+    return this.#takeFirst(matches);
+  }
+
+  #takeFirst<F extends Fault>(matches: (fault: Fault) => fault is F): F | undefined {
+    const matching = this.#list.filter((one): one is Pending<F> => matches(one.fault));
     const applying = matching.find((one) => this.#applies(one));
     for (const one of matching) one.skip = Math.max(0, one.skip - 1);
     if (applying === undefined) return undefined;
@@ -89,8 +133,13 @@ export class Faults {
   }
 }
 
-export async function playFault(fault: Fault, wire: Wire): Promise<void> {
+export async function playFault(fault: RequestFault, wire: Wire): Promise<void> {
   // The entry and the fault have the same kind, but the compiler cannot infer that from the union.
-  const play = faultKinds[fault.kind] as (wire: Wire, fault: Fault) => unknown;
+  const play = faultKinds[fault.kind] as (wire: Wire, fault: RequestFault) => unknown;
+  await play(wire, fault);
+}
+
+export async function playDeliveryFault(fault: DeliveryFault, wire: DeliveryWire): Promise<void> {
+  const play = deliveryKinds[fault.kind] as (wire: DeliveryWire, fault: DeliveryFault) => unknown;
   await play(wire, fault);
 }

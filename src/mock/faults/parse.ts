@@ -1,14 +1,17 @@
 import { api, type EndpointName } from '../../contract/index.ts';
-import { readDuration } from '../../duration.ts';
+import { parseDuration, readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { echoed, instead, nearest } from '../../suggest.ts';
-import { faultKinds, kindsWithParameters } from './fault-kinds.ts';
+import { type EventType, eventTypes } from '../data/webhooks.ts';
+import { affectedEvents, deliveryKinds, isDeliveryKind } from './delivery-kinds.ts';
+import { durationParameters, type FaultKind, faultKinds, kindsWithParameters } from './fault-kinds.ts';
 import type { Fault, FaultWhen } from './faults.ts';
 
-/** The kinds that need no parameters. */
-export const faultNames: readonly string[] = Object.keys(faultKinds).filter(
-  (kind) => !(kindsWithParameters as readonly string[]).includes(kind),
-);
+/** The kinds that need no parameters: first those of requests, then those of deliveries. */
+export const faultNames: readonly string[] = [
+  ...Object.keys(faultKinds).filter((kind) => !(kindsWithParameters as readonly string[]).includes(kind)),
+  ...Object.keys(deliveryKinds),
+];
 
 function kindOf(name: string): Fault {
   if (/^[2-5]\d\d$/.test(name)) return { kind: 'status', status: Number(name) };
@@ -22,9 +25,34 @@ function kindOf(name: string): Fault {
   });
 }
 
+/** Returns what a kind can affect: the names of events for faults of deliveries, otherwise those of endpoints. */
+export function targetsOf(kind: string): readonly string[] {
+  if (isDeliveryKind(kind)) return affectedEvents[kind] ?? eventTypes.map(({ type }) => type);
+  return Object.keys(api);
+}
+
 export function endpointOf(name: string): EndpointName {
   if (Object.hasOwn(api, name)) return name as EndpointName;
   throw new UsageError(`unknown endpoint ${echoed(name)}`, { hint: instead(name, Object.keys(api)) });
+}
+
+/** Returns the name of an event, if a kind of fault affects it. */
+export function eventOf(kind: string, name: string): EventType {
+  const events = targetsOf(kind);
+  if (events.includes(name)) return name as EventType;
+  throw new UsageError(`the fault ${kind} affects no event ${echoed(name)}`, { hint: instead(name, events) });
+}
+
+function targetOf(kind: FaultKind, name: string): FaultWhen {
+  return isDeliveryKind(kind) ? { event: eventOf(kind, name) } : { endpoint: endpointOf(name) };
+}
+
+function durationOf(kind: FaultKind, text: string): Record<string, number> {
+  const parameter = durationParameters[kind];
+  const ms = parseDuration(`--fault ${kind}`, text);
+  if (parameter !== undefined) return { [parameter]: ms };
+  const hint = `leave out =${text}; ${Object.keys(durationParameters).join(', ')} have a duration`;
+  throw new UsageError(`--fault ${kind}: this fault has no duration`, { hint });
 }
 
 /** `3`, `2-5`, `2-`, `all`, `20%`, `5s-10s`. */
@@ -47,18 +75,24 @@ function whenOf(text: string): FaultWhen | null {
 }
 
 /**
- * Parses a fault as `--fault` takes it: `kind[@endpoint][:when]`, for example `html-502@run.status:2-4`.
+ * Parses a fault as `--fault` takes it: `kind[=duration][@endpoint or event][:when]`, for example
+ * `html-502@run.status:2-4` or `delay=30s@run.completed:10%`.
  * @throws UsageError
  */
 export function parseFault(text: string): Fault {
-  const [, name = '', endpoint, when] = /^([^@:]*)(?:@([^:]*))?(?::(.*))?$/.exec(text) ?? [];
+  const [, name = '', duration, target, when] =
+    /^([^=@:]*)(?:=([^@:]*))?(?:@([^:]*))?(?::(.*))?$/.exec(text) ?? [];
   const fault = kindOf(name);
-  const at = endpoint === undefined ? {} : { endpoint: endpointOf(endpoint) };
   const condition = when === undefined ? {} : whenOf(when);
   if (condition === null) {
     throw new UsageError(`--fault ${name}: "${when}" is not a valid condition`, {
       hint: 'use the number of a request (3), a range (2-5), all, a probability (20%) or a time window (5s-10s)',
     });
   }
-  return { ...fault, ...at, ...condition };
+  return {
+    ...fault,
+    ...(duration === undefined ? {} : durationOf(fault.kind, duration)),
+    ...(target === undefined ? {} : targetOf(fault.kind, target)),
+    ...condition,
+  } as Fault;
 }

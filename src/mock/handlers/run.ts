@@ -2,7 +2,7 @@ import type { run } from '../../contract/run.ts';
 import type { HandlersOf, MockResponse } from '../handler.ts';
 import { finalCounts } from '../outcomes.ts';
 import { requireFound } from '../response.ts';
-import { announceRun, cancelRun, progressNow } from '../runs.ts';
+import { announceEnd, announceRun, cancelRun, progressNow } from '../runs.ts';
 import type { Run, State } from '../state.ts';
 
 type Status = MockResponse<(typeof run)['run.status']>['body'];
@@ -15,6 +15,8 @@ function findRun(state: State, tenant: string, id: string): Run {
 
 /** Interface, section 2.6. A polling interval is suggested only while the run is in progress. */
 function statusOf(state: State, found: Run): Status {
+  // Announce the end before the status shows it, because a fault of the delivery can change the status.
+  announceEnd(state, found);
   const now = progressNow(state, found);
   const { retryAfterSeconds } = state.plan;
   const status = { ...now, appUrl: found.appUrl };

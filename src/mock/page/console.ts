@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod/mini';
+import type { Delivery } from '../data/webhooks.ts';
 import type { Exchange, RecordedRequest } from '../exchange.ts';
 import type { Fault } from '../faults/faults.ts';
 import { parseFault } from '../faults/parse.ts';
@@ -126,13 +127,15 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
   const token = randomUUID();
   const { clock } = parts.state;
   const notes = new WeakMap<RecordedRequest, Note>();
+  const faultKindOf = new WeakMap<RecordedRequest | Delivery, string>();
   let noted = 0;
   const note = (request: RecordedRequest) => {
     const found = notes.get(request) ?? { number: ++noted };
     notes.set(request, found);
     return found;
   };
-  const scene = { ...parts, note, openedAt: clock.now(), offset: clock.now() - clock.monotonic() };
+  const faultOf: Scene['faultOf'] = (affected) => faultKindOf.get(affected);
+  const scene = { ...parts, note, faultOf, openedAt: clock.now(), offset: clock.now() - clock.monotonic() };
 
   async function respond(exchange: Exchange): Promise<RawResponse> {
     if (!isLoopbackAddress(exchange.address)) forbid('only this machine can open the page');
@@ -163,9 +166,9 @@ export function createConsole(parts: Pick<Scene, 'state' | 'faults' | 'requests'
       const { runId } = JSON.parse(Buffer.from(body).toString('utf8')) as { runId: string };
       note(request).runId = runId;
     },
-    /** Records the fault that affected a request. */
-    onFault(request: RecordedRequest, fault: Fault): void {
-      note(request).fault = fault.kind === 'status' ? String(fault.status) : fault.kind;
+    /** Records the fault that affected a request or a delivery. */
+    onFault(affected: RecordedRequest | Delivery, fault: Fault): void {
+      faultKindOf.set(affected, fault.kind === 'status' ? String(fault.status) : fault.kind);
     },
   };
 }

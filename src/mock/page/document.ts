@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { api } from '../../contract/index.ts';
+import { eventTypes } from '../data/webhooks.ts';
+import { isDeliveryKind } from '../faults/delivery-kinds.ts';
 import { faultNames } from '../faults/parse.ts';
 import style from './page.css?raw';
 import markup from './page.html?raw';
@@ -35,8 +37,10 @@ export function pageHtml(token: string): string {
   const parts: Readonly<Record<string, string>> = {
     token,
     statuses: options(statuses),
-    kinds: options(faultNames),
+    requestKinds: options(faultNames.filter((kind) => !isDeliveryKind(kind))),
+    deliveryKinds: options(faultNames.filter(isDeliveryKind)),
     endpoints: options(Object.keys(api)),
+    events: options(eventTypes.map(({ type }) => type)),
   };
   return markup
     .replace(/\{\{(\w+)\}\}/g, (_whole, name: string) => parts[name] ?? '')

@@ -194,10 +194,17 @@ function onSubmit(id, bodyOf) {
 }
 
 onSubmit('test', ({ webhook }) => ({ do: 'test', webhook }));
-onSubmit('fault', ({ kind, endpoint, when }) => ({
+onSubmit('fault', ({ kind, target, when }) => ({
   do: 'fault',
-  fault: `${kind}${endpoint && `@${endpoint}`}:${when}`,
+  fault: `${kind}${target && `@${target}`}:${when}`,
 }));
+const { kind: faultKind, target: faultTarget } = byId('fault').elements;
+faultKind.addEventListener('change', () => {
+  const affectsDeliveries = faultKind.selectedOptions[0].parentElement.id === 'delivery-kinds';
+  byId('endpoints').disabled = affectsDeliveries;
+  byId('events').disabled = !affectsDeliveries;
+  if (faultTarget.selectedOptions[0].parentElement.disabled) faultTarget.value = '';
+});
 
 document.addEventListener('click', ({ target }) => {
   const { do: action, as } = target.closest('button')?.dataset ?? {};

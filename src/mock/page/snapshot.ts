@@ -1,7 +1,7 @@
 import { homeTenant } from '../data/account.ts';
 import type { Delivery, Webhook } from '../data/webhooks.ts';
 import type { RecordedRequest } from '../exchange.ts';
-import type { Fault, Faults } from '../faults/faults.ts';
+import { type Fault, type Faults, isDeliveryFault } from '../faults/faults.ts';
 import type { Progress } from '../outcomes.ts';
 import { progressNow } from '../runs.ts';
 import type { Run, State } from '../state.ts';
@@ -12,8 +12,6 @@ export interface Note {
   readonly number: number;
   /** The run that it created, or found by its idempotency key. */
   runId?: string;
-  /** The kind of fault that affected it. */
-  fault?: string;
 }
 
 /** The data behind the page. */
@@ -28,6 +26,8 @@ export interface Scene {
   /** The difference between the wall clock and the monotonic clock. */
   readonly offset: number;
   note(request: RecordedRequest): Note;
+  /** Returns the kind of fault that affected a request or a delivery, if any. */
+  faultOf(affected: RecordedRequest | Delivery): string | undefined;
 }
 
 type Sent = readonly [Webhook, Delivery];
@@ -54,13 +54,16 @@ function resultOf({ state, failed, blocked }: Progress): string {
 }
 
 function faultRow({ id, fault }: { id: number; fault: Fault }) {
-  const { endpoint = 'every endpoint', times = 1, skip = 0 } = fault;
+  const { times = 1, skip = 0 } = fault;
+  const [target, affected] = isDeliveryFault(fault)
+    ? [fault.event ?? 'every event', ['delivery', 'deliveries']]
+    : [fault.endpoint ?? 'every endpoint', ['request', 'requests']];
   const kind = fault.kind === 'status' ? `status ${fault.status}` : fault.kind;
   const left = Number.isFinite(times)
-    ? `${times} ${times === 1 ? 'request' : 'requests'} left`
-    : 'all requests';
-  const name = `${kind} on ${endpoint}`;
-  return { key: id, kind, endpoint, name, when: skip === 0 ? left : `${left}, after the next ${skip}` };
+    ? `${times} ${affected[times === 1 ? 0 : 1]} left`
+    : `all ${affected[1]}`;
+  const name = `${kind} on ${target}`;
+  return { key: id, kind, target, name, when: skip === 0 ? left : `${left}, after the next ${skip}` };
 }
 
 const isUnsent = ([, { status }]: Sent) => status === 'not_sent';
@@ -181,19 +184,25 @@ export class Snapshot {
       status: status.replace('_', ' '),
       response: responseStatus === null ? '' : `HTTP ${responseStatus}`,
       attempts: attempts === 1 ? '' : `${attempts} attempts`,
+      fault: this.#faultOf(delivery),
     };
   }
 
   #requestRow(request: RecordedRequest) {
-    const { number, fault } = this.#scene.note(request);
+    const { number } = this.#scene.note(request);
     return {
       key: number,
       at: new Date(request.at).toISOString(),
       what: `${request.method} ${redactedTarget(request, this.#secrets)}`,
       endpoint: request.endpoint ?? 'no endpoint',
       status: request.status === null ? 'no response' : String(request.status),
-      fault: fault === undefined ? '' : `fault: ${fault}`,
+      fault: this.#faultOf(request),
     };
+  }
+
+  #faultOf(affected: RecordedRequest | Delivery): string {
+    const fault = this.#scene.faultOf(affected);
+    return fault === undefined ? '' : `fault: ${fault}`;
   }
 
   #fields(run: Run) {

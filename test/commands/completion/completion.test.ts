@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deliveryScopes } from '../../../src/mock/deliveries.ts';
 import { faultNames } from '../../../src/mock/faults/parse.ts';
 import { outcomes } from '../../../src/mock/outcomes.ts';
+import { deliveryScopes } from '../../../src/mock/sender.ts';
 import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
 
 let on: Stage;
@@ -76,6 +76,8 @@ describe('completion', () => {
     ['mock serve --outcome ', outcomes],
     ['mock exec --outcome passed --outcome ', outcomes],
     ['mock exec --fault ', faultNames],
+    ['mock exec --fault early@', ['early@run.completed', 'early@run.cancelled']],
+    ['mock exec --fault early=30s@', ['early=30s@run.completed', 'early=30s@run.cancelled']],
     ['mock serve --deliver ', deliveryScopes],
     ['mock serve --rate-limit ', ['documented', 'off']],
     ['selftest --cancelled ', ['green', 'red', 'any']],

@@ -286,7 +286,7 @@ describe('the page', () => {
     await act({ do: 'fault', fault: 'html-502@run.status:all' });
     expect(await code()).toBe(503);
     const [first, second] = (await state()).faults;
-    expect(first).toMatchObject({ kind: 'status 503', endpoint: 'run.status', when: '1 request left' });
+    expect(first).toMatchObject({ kind: 'status 503', target: 'run.status', when: '1 request left' });
     expect(second).toMatchObject({ kind: 'html-502', when: 'all requests' });
     expect(await act({ do: 'off', fault: first?.key })).toEqual({ message: 'The fault is off' });
     expect(await act({ do: 'off', fault: first?.key })).toEqual({ message: 'The fault was already off' });
@@ -299,6 +299,23 @@ describe('the page', () => {
       'fault: 503',
       '',
     ]);
+  });
+});
+
+describe('the faults of deliveries', () => {
+  it('are on the page, and so is the delivery that one has affected', async () => {
+    const { mock, asUser, do: act, state } = await served({ deliveries: 'loopback' });
+    const hook = (await asUser('POST', '/api/webhooks', { url: 'http://127.0.0.1:1/' })).json();
+    await act({ do: 'fault', fault: 'drop@webhook.test:1-2' });
+    await act({ do: 'fault', fault: 'early:all' });
+    await act({ do: 'test', webhook: hook.id });
+    await mock.deliveriesSent();
+    const { faults, deliveries } = await state();
+    expect(faults).toMatchObject([
+      { kind: 'drop', target: 'webhook.test', when: '1 delivery left' },
+      { kind: 'early', target: 'every event', when: 'all deliveries' },
+    ]);
+    expect(deliveries).toMatchObject([{ event: 'webhook.test', status: 'failed', fault: 'fault: drop' }]);
   });
 });
 

@@ -1,0 +1,367 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { systemClock } from '../../src/clock.ts';
+import { UsageError } from '../../src/errors.ts';
+import { type DeliveryFaultKind, deliveryKinds } from '../../src/mock/faults/delivery-kinds.ts';
+import type { Fault } from '../../src/mock/faults/faults.ts';
+import { parseFault } from '../../src/mock/faults/parse.ts';
+import type { ServerOptions } from '../../src/mock/server.ts';
+import { verify } from '../../src/webhook/node.ts';
+import { createReplayGuard } from '../../src/webhook/replay.ts';
+import { memoryIo } from '../cli/harness.ts';
+import { until } from '../until.ts';
+import { startService } from './service.ts';
+
+interface Received {
+  id: string;
+  type: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+  /** The result of `onReceive`. */
+  seen: unknown;
+}
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** Starts a receiver that responds with 204, after it has called `onReceive`. */
+async function receive(onReceive: () => unknown = () => undefined) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    const seen = await onReceive();
+    received.push({ ...JSON.parse(body.toString()), headers: request.headers, body, seen });
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => server.close());
+  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` };
+}
+
+/** Starts a mock with one webhook for each event of runs, and a receiver for it. */
+async function started(faults: readonly string[], options: ServerOptions = {}) {
+  const events = ['run.started', 'run.completed', 'run.cancelled'];
+  const state = async () => (await service.call('GET', `/api/ci/runs/${runs.at(-1)}`)).json().state;
+  const { received, url } = await receive(() => (runs.length === 0 ? undefined : state()));
+  const service = await startService({ deliveries: 'loopback', faults: faults.map(parseFault), ...options });
+  const { mock, asUser, trigger } = service;
+  const runs: string[] = [];
+  const hook = (await asUser('POST', '/api/webhooks', { url, events })).json();
+  const path = `/api/webhooks/${hook.id}`;
+  return {
+    ...service,
+    received,
+    state,
+    types: () => received.map(({ type }) => type),
+    /** Requests a test delivery and returns its id. */
+    test: async () => String((await asUser('POST', `${path}/test`)).json().id),
+    recorded: async (id: string) => (await asUser('GET', `${path}/deliveries/${id}`)).json(),
+    retry: (id: string) => asUser('POST', `${path}/deliveries/${id}/retry`),
+    run: async () => {
+      runs.push(await trigger());
+      return runs.at(-1);
+    },
+    check: (one: Received | undefined, at = mock.state.clock.now()) =>
+      verify({
+        body: one?.body ?? '',
+        headers: one?.headers ?? {},
+        secrets: [String(hook.secret)],
+        now: new Date(at),
+      }),
+  };
+}
+
+const clocks = [
+  ['the fake clock', {}],
+  ['the real clock', { clock: systemClock }],
+] as const;
+
+const tested = new Set<DeliveryFaultKind>();
+const testKind = (kind: DeliveryFaultKind, promise: string, test: () => Promise<void>) => {
+  tested.add(kind);
+  it(`${kind}: ${promise}`, test);
+};
+
+describe('the delivery fault', () => {
+  testKind('drop', 'sends nothing and records a failure, which a retry repairs', async () => {
+    const { mock, test, received, recorded, retry } = await started(['drop']);
+    const id = await test();
+    await mock.deliveriesSent();
+    expect(received).toEqual([]);
+    expect(await recorded(id)).toMatchObject({ status: 'failed', responseStatus: null, attempts: 1 });
+    await retry(id);
+    await mock.deliveriesSent();
+    expect(received.map((one) => one.id)).toEqual([id]);
+    expect(await recorded(id)).toMatchObject({ status: 'delivered', responseStatus: 204, attempts: 2 });
+  });
+
+  testKind(
+    'duplicate',
+    'sends the same bytes and headers twice, so that the second is a replay',
+    async () => {
+      const { mock, test, received, check } = await started(['duplicate'], { clock: systemClock });
+      await test();
+      await mock.deliveriesSent();
+      const [first, second] = received as [Received, Received];
+      expect(received).toHaveLength(2);
+      expect([second.body, second.headers]).toEqual([first.body, first.headers]);
+      const guard = createReplayGuard();
+      const seen = [];
+      for (const one of received)
+        seen.push(await guard.check(await check(one), String(one.headers['x-service-signature'])));
+      expect(seen).toEqual(['first', 'replay']);
+    },
+  );
+
+  for (const [clockName, options] of clocks) {
+    testKind('delay', `sends the delivery later than its timestamp says, on ${clockName}`, async () => {
+      const on = await started(['delay=40ms'], options);
+      const arrivedAt = () => on.mock.state.clock.now();
+      await on.test();
+      await on.mock.deliveriesSent();
+      await expect(on.check(on.received[0])).resolves.toBeDefined();
+      const signedAt = Date.parse(String(on.received[0]?.headers['x-service-timestamp']));
+      expect(arrivedAt() - signedAt).toBeGreaterThanOrEqual(40);
+    });
+
+    testKind('early', `is sent while the status says in_progress, on ${clockName}`, async () => {
+      const on = await started(['early=1h'], { duration: 10, ...options });
+      await on.run();
+      await until(() => on.types().includes('run.completed'));
+      expect(on.received.at(-1)).toMatchObject({ type: 'run.completed', seen: 'in_progress' });
+      expect(JSON.parse(String(on.received.at(-1)?.body)).data.state).toBe('completed');
+      await expect(on.check(on.received.at(-1))).resolves.toBeDefined();
+      expect(await on.state()).toBe('in_progress');
+    });
+  }
+
+  testKind('delay', 'makes a delivery too old for the tolerance of its receiver', async () => {
+    const { mock, test, received, check } = await started(['delay=10m']);
+    await test();
+    await mock.deliveriesSent();
+    await expect(check(received[0])).rejects.toMatchObject({ code: 'too_old' });
+  });
+
+  testKind('reorder', 'sends a delivery after the next one to the same webhook', async () => {
+    const { mock, test, received, check } = await started(['reorder=1h:2'], { clock: systemClock });
+    const [first, second, third, fourth] = [await test(), await test(), await test(), await test()];
+    await mock.deliveriesSent();
+    const order = received.map((one) => one.id);
+    expect(order.indexOf(String(second))).toBeGreaterThan(order.indexOf(String(third)));
+    expect(order.toSorted()).toEqual([first, second, third, fourth].toSorted());
+    for (const one of received) await expect(check(one)).resolves.toBeDefined();
+  });
+
+  testKind('reorder', 'swaps pairs if it affects every delivery', async () => {
+    const { mock, test, received } = await started(['reorder=1h:all'], { clock: systemClock });
+    const sent: string[] = [];
+    for (const count of [0, 2, 2, 4]) {
+      sent.push(await test());
+      await until(() => received.length === count);
+    }
+    await mock.deliveriesSent();
+    expect(received.map(({ id }) => sent.indexOf(id))).toEqual([1, 0, 3, 2]);
+  });
+
+  testKind('reorder', 'does not wait for the delivery of another webhook', async () => {
+    const { mock, asUser, test, received } = await started(['reorder=1h'], { clock: systemClock });
+    const other = await receive();
+    const id = (await asUser('POST', '/api/webhooks', { url: other.url })).json().id;
+    await test();
+    await asUser('POST', `/api/webhooks/${id}/test`);
+    await until(() => other.received.length === 1);
+    expect(received).toEqual([]);
+    await test();
+    await mock.deliveriesSent();
+    expect(received).toHaveLength(2);
+  });
+
+  testKind('reorder', 'sends a delivery after 5 s if no other follows', async () => {
+    const { mock, clock, test, received } = await started(['reorder']);
+    await test();
+    await mock.deliveriesSent();
+    expect(received).toHaveLength(1);
+    expect(clock.sleeps).toEqual([5000]);
+  });
+
+  testKind('forge', 'sends a delivery whose signature does not match', async () => {
+    const { mock, test, received, recorded, check } = await started(['forge']);
+    const forged = await test();
+    await mock.deliveriesSent();
+    await test();
+    await mock.deliveriesSent();
+    await expect(check(received[0])).rejects.toMatchObject({ code: 'mismatch' });
+    await expect(check(received[1])).resolves.toBeDefined();
+    expect(received[0]).toMatchObject({ id: forged, type: 'webhook.test' });
+    expect(await recorded(forged)).toMatchObject({ status: 'delivered', responseStatus: 204 });
+  });
+
+  testKind(
+    'early',
+    'ends after 5 s by default, and the status then says the same as the delivery',
+    async () => {
+      const { mock, clock, run, state, types } = await started(['early'], { outcome: 'failed' });
+      await run();
+      await until(() => types().includes('run.completed'));
+      await mock.deliveriesSent();
+      clock.advance(4999);
+      expect(await state()).toBe('in_progress');
+      clock.advance(1);
+      expect(await state()).toBe('completed');
+      expect(types()).toEqual(['run.started', 'run.completed']);
+    },
+  );
+
+  testKind('early', 'affects a cancelled run, which cannot be cancelled twice', async () => {
+    const { mock, clock, run, state, types, call } = await started(['early'], { outcome: 'stuck' });
+    const id = await run();
+    const cancel = async () => (await call('POST', `/api/ci/runs/${id}/cancel`)).json().state;
+    expect([await cancel(), await cancel()]).toEqual(['in_progress', 'in_progress']);
+    await mock.deliveriesSent();
+    expect(types()).toEqual(['run.started', 'run.cancelled']);
+    clock.advance(5000);
+    expect(await state()).toBe('cancelled');
+  });
+
+  testKind('early', 'never follows a status that has already shown the end', async () => {
+    // A clock without timers: only the status read detects the end.
+    const never: ServerOptions['clock'] = { ...systemClock, sleep: () => new Promise(() => {}) };
+    const on = await started(['early=1h'], { duration: 0, clock: never });
+    await on.run();
+    expect(await on.state()).toBe('in_progress');
+    await until(() => on.types().includes('run.completed'));
+    expect(await on.state()).toBe('in_progress');
+  });
+
+  it('is tested here for every kind', () => {
+    expect([...tested].sort()).toEqual(Object.keys(deliveryKinds).sort());
+  });
+});
+
+describe('a delivery fault', () => {
+  it('affects the deliveries of its event, counted like requests', async () => {
+    const { mock, run, test, types } = await started(['drop@run.completed:2']);
+    for (const count of [3, 5]) {
+      await run();
+      await test();
+      await until(() => types().length === count);
+    }
+    await mock.deliveriesSent();
+    expect(types().toSorted()).toEqual(
+      ['run.completed', 'run.started', 'run.started', 'webhook.test', 'webhook.test'].toSorted(),
+    );
+    expect(mock.faults.pending).toBe(0);
+  });
+
+  it('draws deliveries with a probability by the seed', async () => {
+    const drawn = async () => {
+      const { mock, test, received } = await started(['drop@webhook.test:40%'], { seed: 5 });
+      const sent: string[] = [];
+      for (let i = 0; i < 40; i += 1) sent.push(await test());
+      await mock.deliveriesSent();
+      return sent.map((id) => received.some((one) => one.id === id));
+    };
+    const first = await drawn();
+    expect(await drawn()).toEqual(first);
+    expect(first.filter((arrived) => !arrived).length).toBeGreaterThan(8);
+    expect(first.filter((arrived) => arrived).length).toBeGreaterThan(8);
+  });
+
+  it('neither affects nor counts requests and deliveries that are only recorded', async () => {
+    const { mock, asUser, run, test, received } = await started(['drop@webhook.test', 'drop@run.started:2']);
+    const [ofDataSet] = [...mock.state.account('tenant_1').webhooks.keys()];
+    expect((await asUser('POST', `/api/webhooks/${ofDataSet}/test`)).json().status).toBe('not_sent');
+    await run();
+    await until(() => received.length === 2);
+    expect(mock.faults.pending).toBe(2);
+    await test();
+    await mock.deliveriesSent();
+    expect([received.length, mock.faults.pending]).toEqual([2, 1]);
+  });
+
+  it('leaves faults of requests alone', async () => {
+    const { mock, test, call } = await started(['418@orders.summary', 'drop']);
+    await test();
+    expect(mock.faults.list.map(({ kind }) => kind)).toEqual(['status']);
+    expect((await call('GET', '/api/orders/summary.json')).status).toBe(418);
+  });
+
+  it('that is waiting does not keep the mock from closing', async () => {
+    const { mock, test, received } = await started(['delay=1h', 'reorder=1h'], { clock: systemClock });
+    await test();
+    await test();
+    await mock.close();
+    await mock.deliveriesSent();
+    expect(received).toEqual([]);
+  });
+
+  it.each<[string, Fault]>([
+    ['drop', { kind: 'drop' }],
+    ['delay=30s@run.completed:10%', { kind: 'delay', byMs: 30_000, event: 'run.completed', chance: 0.1 }],
+    ['early=1.5s', { kind: 'early', byMs: 1500 }],
+    ['refused=10s@run.status', { kind: 'refused', forMs: 10_000, endpoint: 'run.status' }],
+  ])('is parsed: %s', (text, fault) => expect(parseFault(text)).toMatchObject(fault));
+
+  it.each([
+    ['drop@run.status', /drop affects no event "run.status"/],
+    ['early@run.started', /early affects no event "run.started"/],
+    ['reset@run.completed', /unknown endpoint "run.completed"/],
+    ['drop=5s', /drop: this fault has no duration/],
+    ['delay=', /--fault delay: "" is not a duration/],
+    ['delay=soon', /"soon" is not a duration/],
+  ])('is rejected: %s', (text, message) => {
+    expect(() => parseFault(text)).toThrow(UsageError);
+    expect(() => parseFault(text)).toThrow(message);
+  });
+
+  it('can be added to a running mock, but only for events', async () => {
+    const { mock, call, test, received } = await started([]);
+    const add = async (body: unknown) =>
+      (await call('POST', '/_mock/faults', { body: JSON.stringify(body) })).status;
+    expect(await add({ kind: 'delay', byMs: 10, event: 'webhook.test', times: 'all' })).toBe(200);
+    expect(await add({ fault: 'drop@webhook.test:2-' })).toBe(200);
+    expect(await add({ kind: 'drop', event: 'run.complete' })).toBe(422);
+    expect(await add({ kind: 'drop', endpoint: 'run.status' })).toBe(422);
+    expect(await add({ kind: 'reset', event: 'run.completed' })).toBe(422);
+    expect(() => mock.faults.add({ kind: 'drop', endpoint: 'run.status' })).toThrow('drop has no endpoint');
+    expect(mock.faults.pending).toBe(2);
+    await test();
+    await mock.deliveriesSent();
+    expect(received).toHaveLength(1);
+  });
+});
+
+describe('rungate mock exec --fault', () => {
+  it('forges a delivery to the command', async () => {
+    const { received, url } = await receive();
+    const { io } = memoryIo({ env: { RUNGATE_TENANT_SECRET: 's3cret' } });
+    io.run = async (_command, env) => {
+      const headers = { authorization: `Bearer ${env?.RUNGATE_TOKEN}`, 'content-type': 'application/json' };
+      const post = async (path: string, body?: object) => {
+        const init = { method: 'POST', headers, ...(body ? { body: JSON.stringify(body) } : {}) };
+        return (await fetch(`${env?.RUNGATE_API_URL}/api/webhooks${path}`, init)).json();
+      };
+      const { id } = (await post('', { url })) as { id: string };
+      for (const count of [1, 2]) {
+        await post(`/${id}/test`);
+        await until(() => received.length === count);
+      }
+      return { code: 0, signal: null };
+    };
+    const code = await main(['mock', 'exec', '--fault', 'forge@webhook.test:2', '--', 'gate'], io);
+    expect(code).toBe(0);
+    const outcomes = received.map(({ body, headers }) =>
+      verify({ body, headers, secrets: ['s3cret'], now: new Date(io.clock.now()) }).then(
+        () => 'verified',
+        (error) => error.code,
+      ),
+    );
+    expect(await Promise.all(outcomes)).toEqual(['verified', 'mismatch']);
+  });
+});
