@@ -595,7 +595,7 @@ describe('a request', () => {
     const stdin = JSON.stringify(item);
     const { code, err } = await cli(['env', 'update', 'e1', '--input', '-'], { env, stdin });
     expect({ code, sent: sent() }).toEqual({ code: 0, sent: item });
-    expect(err).toContain('warning: field version is sent as it is: the contract has a string');
+    expect(err).toContain('warning: field version is sent unchanged: the contract has a string');
     const client = createClient({ apiUrl: url, token: 'token-1' });
     const [first] = (await client.env.list()).items;
     await client.env.update('e1', { ...first });
