@@ -66,26 +66,28 @@ test('docs/ci-detection.md matches the fixtures; `npx vitest run test/ci/provide
 <!-- Written by test/ci/provider-docs.test.ts from fixtures/ci. Do not edit: change a fixture and run the test with --update. -->
 
 \`rungate run trigger\` reads the repository, ref, commit, event and URL of the pipeline from the CI's environment variables. It makes its
-idempotency key from the run, the job, the step and the matrix cell. Facts that the CI does not provide are left out: nothing is guessed. If
-the environment matches several CIs, the first one in this order wins, so that a CI that runs inside another comes before it:
+idempotency key from the run of the pipeline (\`runId\`), the job, the step and the matrix cell. On this page, a run is a run of the pipeline.
+rungate leaves out facts that the CI does not provide, and never guesses them. If the environment matches several CIs, the first one in this
+order wins, so a CI that runs inside another comes before it:
 ${rows.map((row) => row.provider).join(', ')}.
 
 - **Commits.** The commit of a pull request is its head, never the merge commit that the CI generates. In GitHub Actions, only the file that
-  GITHUB_EVENT_PATH names contains the head; if it cannot be read, there is no commit. In Jenkins, the head is known with two plugins, and if
-  the name of the branch ends in \`-head\`.
-- **Git** fills in missing facts: the owner and name from the remote, the branch and the commit. In a pull request only the remote is
-  used, since the working copy may be the merge commit.
+  GITHUB_EVENT_PATH names contains the head; if rungate cannot read it, there is no commit. Jenkins provides the head only with the GitLab
+  plugin or the pull request builder plugin, and in a job whose branch name ends in \`-head\`.
+- **Git.** If the CI does not provide them, rungate reads the owner and name of the repository from the git remote, and the branch and the
+  commit from the working copy. In a pull request, it uses only the remote, since the working copy may be the merge commit.
 - **Events.** The event is the cause of the pipeline. If the CI provides no event but builds a tag or a pull request, that is the event.
-- **Credentials** in addresses are removed. An address with an unexpected \`@\` is not used at all.
-- **Forks.** rungate compares the repository that a change comes from with the one that it goes to, or reads a variable that the CI sets for forks. If one of
-  the two cannot be read, as after a fork was deleted, the change counts as a fork's. The tables mark these environments with (fork). Bitbucket runs no
-  pipeline for a fork. CodeBuild, Drone, TeamCity and Woodpecker do not show whether a change comes from a fork: set \`RUNGATE_API_URL\`
-  there.
-- **Invalid values**, with control characters or longer than 1000 characters, are not used.
+- **Credentials.** rungate removes credentials from addresses. It does not use an address with an unexpected \`@\`.
+- **Forks.** rungate compares the repository that a change comes from with the one that it goes to, or reads a variable that the CI sets for
+  forks. If it cannot read one of the two, as after a fork was deleted, the change counts as one from a fork. The tables mark these
+  environments with (fork). Bitbucket runs no pipeline for a fork. CodeBuild, Drone, TeamCity and Woodpecker do not show whether a change comes
+  from a fork: set \`RUNGATE_API_URL\` there.
+- **Invalid values.** rungate does not use values with control characters or with more than 1000 characters.
 
 Each table shows environments (\`fixtures/ci\`) and the facts that rungate derives from them. The environments follow the documentation of the
-providers, with example values, and contain only variables that the provider sets. \`fixtures/ci/<provider>/variables.txt\` lists these
-variables with their source. A few variables are set but not documented: their source is a recorded run or the source code of the CI.
+providers, have example values, and contain only variables that the provider sets. \`fixtures/ci/<provider>/variables.txt\` lists these
+variables with their source. For the few variables that a provider sets but does not document, the source is a recorded run or the source code
+of the CI.
 `;
   const text = [intro, ...places.map(sectionOf)].join('\n');
   await expect(`${text.trimEnd()}\n`).toMatchFileSnapshot('../../docs/ci-detection.md');
