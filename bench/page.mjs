@@ -122,8 +122,8 @@ This page compares the time and memory of \`rungate\` with those of a script tha
 
 ${aimsTable(aims)}
 
-Each figure is the median of ${rounds} runs, with the 10th and 90th percentiles. The contenders run in turn, each in its own process,
-with the built file. A ratio is calculated for each round; the table shows the median and the percentiles of the ratios.
+Each figure is the median of ${rounds} runs, with the 10th and 90th percentiles. The programs run in turn, each in its own process. \`rungate\` is
+the built package. A ratio is calculated for each round; the table shows the median and the percentiles of the ratios.
 
 ${machineText(machine)}
 
@@ -143,8 +143,8 @@ ${clientTable(client)}
 
 ## Installation
 
-The tarball has ${count(npx.tarballBytes)} bytes and takes ${mib(npx.installedBytes)} MiB when installed. It has no dependencies: the registry in this test is an
-address where nothing listens.
+The tarball has ${count(npx.tarballBytes)} bytes and takes ${mib(npx.installedBytes)} MiB when installed. It has no dependencies, so it is installed
+here with a registry address where nothing listens.
 
 ${npxTable(npx)}
 
@@ -173,7 +173,7 @@ Other benchmarks only print their figures:
 npm run bench:pages            # a million items with --all, compared with a bare loop
 npm run bench:verify           # a 1 GiB file with webhooks verify
 npm run bench:webhook          # verifying one delivery, compared with other libraries
-npm run bench:fleet            # a fleet of gates against the documented limits, in virtual time
+npm run bench:fleet            # a fleet of gates against the documented limits, on a fake clock
 \`\`\`
 
 Their results: [webhooks verify](webhooks-cli.md#throughput), [webhooks](webhooks.md), [fleets](fleet.md).
