@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// Syntax that a Node of years ago reads too, so that it is told what is wrong: no await at the top, no `?.`.
+// Only syntax that very old Nodes can parse (no top-level await, no `?.`), so that they reach the version check below.
 import module from 'node:module';
 
-// Whatever goes wrong before main() can say so is a bug: 70, and never Node's own 1, which means "failed" here.
+// An error outside main() is a bug in rungate: exit code 70, and never Node's own 1, which means that the run failed.
 process.exitCode = 70;
 process.on('uncaughtException', (error) => {
   if (error && error.code === 'ERR_MODULE_NOT_FOUND' && /\/dist\/(cli|version)\.js$/.test(error.url)) {
-    // A clone that nobody has built, far more likely than a package that lacks it.
+    // Most likely a clone that has not been built yet.
     console.error('error: rungate is not built: its folder has no dist');
-    console.error('  → in a clone: npm ci && npm run build; else install the package again');
+    console.error('  → in a clone, run npm ci && npm run build; otherwise install the package again');
     process.exit(70);
   }
   console.error('error: this is a bug in rungate; please report it with the lines below');
@@ -16,7 +16,7 @@ process.on('uncaughtException', (error) => {
   process.exit(70);
 });
 
-/** The oldest Node that has what is used here, as package.json says under `engines`. */
+/** The oldest supported Node, the same as `engines` in package.json. */
 const oldest = [20, 18, 1];
 
 function isTooOld(version) {
@@ -25,17 +25,17 @@ function isTooOld(version) {
   return differing >= 0 && parts[differing] < oldest[differing];
 }
 
-async function run(words) {
-  if (words.length === 1 && words[0] === '--version') {
-    // What monitors and installers ask for most, and the one question that needs nothing else.
+async function run(argv) {
+  if (argv.length === 1 && argv[0] === '--version') {
+    // Installers and monitors run this most; it needs no other module.
     const { version } = await import('../dist/version.js');
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  // Node 20 does not exit before V8 has optimised the WebAssembly of undici's HTTP parser: about 70 ms and 30 MiB.
+  // Otherwise Node 20 waits at exit until V8 has optimised undici's WebAssembly parser, which takes 70 ms and 30 MiB.
   if (process.version.startsWith('v20.')) (await import('node:v8')).setFlagsFromString('--liftoff-only');
   const { main, systemIo } = await import('../dist/cli.js');
-  return main(words, systemIo);
+  return main(argv, systemIo);
 }
 
 if (isTooOld(process.version.slice(1))) {
@@ -45,14 +45,13 @@ if (isTooOld(process.version.slice(1))) {
   );
   process.exitCode = 78;
 } else {
-  // Node 22.1 and later keep compiled code between runs; older ones have no such call.
+  // Node 22.1 and later can keep compiled code between runs.
   if (module.enableCompileCache) module.enableCompileCache();
-  const words = process.argv.slice(2);
-  // Never process.exit: it cuts off what a pipe has not taken yet.
-  run(words).then((code) => {
+  const argv = process.argv.slice(2);
+  // process.exit would cut off output that a pipe has not read yet.
+  run(argv).then((code) => {
     process.exitCode = code;
-    // But somebody has pressed TAB and waits. What was said has been taken, and what may keep us here, such as the
-    // system's own search for an address, cannot be called off.
-    if (words[0] === 'completion' && words[1] === '--complete') process.exit();
+    // Completion must not keep the user waiting: its output is complete, and a DNS lookup cannot be cancelled.
+    if (argv[0] === 'completion' && argv[1] === '--complete') process.exit();
   });
 }

@@ -53,7 +53,9 @@ describe('the built command', () => {
 it.each(['throw new Error("late")', 'Promise.reject(new Error("late"))'])(
   'exits with 70 on an uncaught error: %s',
   async (code) => {
-    const late = `data:text/javascript,setTimeout(() => { ${code} }, 60)`;
+    // As soon as rungate has installed its handler, however slow the machine is.
+    const poll = `if (process.listenerCount('uncaughtException') > 0) { clearInterval(timer); ${code} }`;
+    const late = `data:text/javascript,const timer = setInterval(() => { ${poll} }, 5)`;
     const hooked = { ...env, NODE_OPTIONS: `--import "${late.replaceAll('"', '%22')}"` };
     const ended = await rungate(['run', 'wait', 'nowhere', '--api-url', 'http://127.0.0.1:1'], hooked).ended;
     expect(ended.code).toBe(70);
