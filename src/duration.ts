@@ -19,7 +19,7 @@ export function parseDuration(name: string, text: string): number {
   const ms = readDuration(text);
   if (ms === null || ms <= 0) {
     throw new UsageError(`${name}: "${text}" is not a duration`, {
-      hint: 'write a number above 0 with ms, s, m or h, such as 250ms, 10s, 5m, 1h; a bare number is seconds',
+      hint: 'write a number above 0 with ms, s, m or h, such as 250ms, 10s, 5m, 1h; a number without a unit is in seconds',
     });
   }
   return ms;

@@ -78,7 +78,7 @@ export function installationOf({ manifest, exists }: PackageRoot, version: strin
   // Without a package.json, no lockfile contains rungate.
   if (manifest === null) return pinned(version);
   if (!dependsOnRungate)
-    return pinned(version, "the root's package.json does not name rungate: add it to its devDependencies");
+    return pinned(version, 'the package.json of the root does not list rungate: add it to devDependencies');
   const locked = managers
     .map((one) => ({ ...one, lockfile: one.lockfiles.find(exists) }))
     .filter(({ lockfile }) => lockfile !== undefined);

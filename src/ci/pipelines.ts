@@ -9,7 +9,7 @@ export interface Plan {
   readonly checkout: boolean;
   /** The path of the gated package from the repository's root; empty for the root. */
   readonly folder: string;
-  /** The project file contains the address of the service, so no variable is needed. */
+  /** The project file contains the URL of the service, so no variable is needed. */
   readonly addressInFile: boolean;
   /** The longest timeout of the project file, in milliseconds; null if it has none, and the step gives one. */
   readonly fileTimeoutMs: number | null;

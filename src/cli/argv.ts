@@ -36,16 +36,22 @@ export function refuseSecrets(argv: readonly string[]): void {
     if (instead === undefined) continue;
     if (command !== undefined && hasNoValue(args, index)) continue;
     if (command !== undefined) {
-      throw new UsageError(`${flag} takes no value: every process can read a secret on the command line`, {
-        hint:
-          command === 'logout'
-            ? `write rungate logout ${flag}`
-            : `type the secret at the prompt, or pipe it: rungate login ${flag} < file`,
-      });
+      throw new UsageError(
+        `${flag} takes no value, because any process could read a secret on the command line`,
+        {
+          hint:
+            command === 'logout'
+              ? `write rungate logout ${flag}`
+              : `type the secret at the prompt, or pipe it: rungate login ${flag} < file`,
+        },
+      );
     }
-    throw new UsageError(`there is no option ${flag}: every process can read a secret on the command line`, {
-      hint: `set ${instead} in the environment instead`,
-    });
+    throw new UsageError(
+      `there is no option ${flag}, because any process could read a secret on the command line`,
+      {
+        hint: `set ${instead} in the environment instead`,
+      },
+    );
   }
 }
 

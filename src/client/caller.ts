@@ -76,7 +76,7 @@ function limitsOf(client: ClientOptions, options: CallOptions) {
   const requestTimeoutMs = options.requestTimeoutMs ?? client.requestTimeoutMs ?? 30_000;
   const attempts = options.attempts ?? 4;
   if (!Number.isInteger(attempts) || attempts < 1)
-    throw new UsageError('attempts must be a whole number from 1 up');
+    throw new UsageError('attempts must be a whole number, 1 or more');
   return {
     timeoutMs,
     requestTimeoutMs: checkDuration('requestTimeoutMs', requestTimeoutMs),

@@ -6,7 +6,7 @@ export type CredentialKind = 'API key' | 'bearer token';
 const looks: readonly (readonly [RegExp, string])[] = [
   [/^bearer\s/i, 'remove "Bearer": rungate adds it'],
   [/^x-api-key:/i, 'remove the header name: rungate adds it'],
-  [/^(["'])[^"']*\1$/, 'remove the quotes: they are part of the value'],
+  [/^(["'])[^"']*\1$/, 'remove the quotes, which are part of the value'],
   [
     /^(?:\$\{|\$\(|\$\w|%\w+%$|\{\{)/,
     'it is a placeholder that was never replaced; check how your CI inserts secrets',

@@ -98,9 +98,9 @@ function notFoundHint({ endpoint, path }: PreparedRequest, { apiUrl }: HintNames
   const prefix = path.slice(0, Math.max(0, path.lastIndexOf('/api/')));
   const what =
     endpoint === 'run.trigger'
-      ? 'the project, the process or tags, and the environment, which need slugs and keys'
+      ? 'the slugs of the project and the process, the tags, and the key of the environment'
       : 'the id';
-  const check = `check ${what}; a 404 can also mean that another account is the owner`;
+  const check = `check ${what}; a 404 can also mean that it belongs to another account`;
   if (prefix === '') return check;
   return `check ${apiUrl}, which ends in ${prefix}: rungate adds /api itself; otherwise ${check}`;
 }
@@ -189,7 +189,7 @@ export function refusal(
     hint: plain
       ? `use https:// instead of http:// in ${names.apiUrl}`
       : elsewhere
-        ? `check ${names.apiUrl}: it may not be the address of the service`
+        ? `check ${names.apiUrl}: it may not be the URL of the service`
         : hint,
   });
 }

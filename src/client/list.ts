@@ -36,10 +36,10 @@ const isBoolean = (value: unknown) => typeof value === 'boolean';
 
 /** The fields of a page (interface, section 2.9) and their types. */
 const pageFields = {
-  page: [isCount, 'an integer of at least 0'],
-  pageSize: [isCount, 'an integer of at least 0'],
-  totalPages: [isCount, 'an integer of at least 0'],
-  totalCount: [isCount, 'an integer of at least 0'],
+  page: [isCount, 'a whole number, 0 or more'],
+  pageSize: [isCount, 'a whole number, 0 or more'],
+  totalPages: [isCount, 'a whole number, 0 or more'],
+  totalCount: [isCount, 'a whole number, 0 or more'],
   hasNextPage: [isBoolean, 'a boolean'],
 } as const;
 

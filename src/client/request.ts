@@ -150,7 +150,7 @@ function checkKey(name: string, endpoint: Endpoint, key: string, names = command
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new UsageError(
       `${names.call(name)}the idempotency key must be 1 to 255 visible ASCII characters, without spaces`,
-      { hint: 'write for example build-12' },
+      { hint: 'use a key such as build-12' },
     );
   }
 }

@@ -37,7 +37,7 @@ function unreadable(
     status: response.status,
     unreadable: true,
     hint: isHtml(response.text)
-      ? `check ${names.apiUrl}: it may not be the address of the service`
+      ? `check ${names.apiUrl}: it may not be the URL of the service`
       : lookHint(request, names),
   });
 }

@@ -36,7 +36,7 @@ export interface Context {
 
 function missingApiUrl(): ConfigError {
   return new ConfigError('no service is set: rungate does not know where to send the request', {
-    hint: 'give --api-url <url>, set RUNGATE_API_URL, store it with rungate login, or write "apiUrl" into .rungate.json; to try rungate without a service: rungate mock exec -- <command>',
+    hint: 'give --api-url <url>, set RUNGATE_API_URL, save it with rungate login, or write "apiUrl" into .rungate.json; to try rungate without a service: rungate mock exec -- <command>',
   });
 }
 
@@ -86,10 +86,13 @@ const typedNames = {
 async function speakOf({ withheld, exposed, profile, profilesFile }: Sources, output: Output): Promise<void> {
   for (const { name, origin } of withheld) {
     await output.alert(
-      `the ${credentialNames[name]} of profile ${profile.name} belongs to ${sanitize(origin)}: rungate does not send it anywhere else`,
+      `the ${credentialNames[name]} of profile ${profile.name} was saved for ${sanitize(origin)}: rungate does not send it anywhere else`,
     );
   }
-  if (exposed) await output.alert(`others may read your secrets: chmod 600 ${sanitize(profilesFile ?? '')}`);
+  if (exposed)
+    await output.alert(
+      `other users may be able to read your secrets: run chmod 600 ${sanitize(profilesFile ?? '')}`,
+    );
 }
 
 /** Returns a caller that shows slow calls on a terminal. */

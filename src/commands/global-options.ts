@@ -70,7 +70,7 @@ export function filled(option: string, value: string | undefined): string | unde
 export function globalSettings(options: GlobalOptions): SomeSettings {
   const { apiUrl, auth, format, json, caFile } = options;
   if (json === true && format !== undefined && format !== 'json') {
-    throw new UsageError(`--json and --format ${format} exclude each other`, { hint: 'give one of them' });
+    throw new UsageError(`--json and --format ${format} cannot be combined`, { hint: 'give one of them' });
   }
   const chosen = json === true ? 'json' : format;
   return {

@@ -34,7 +34,7 @@ const isGiven = (value: unknown) => value !== undefined && value !== null;
 export function selectorProblem(body: { processSlug?: unknown; tags?: unknown }): string | null {
   const process = isGiven(body.processSlug);
   const tags = isGiven(body.tags);
-  if (process && tags) return 'processSlug and tags exclude each other: give exactly one of them';
+  if (process && tags) return 'processSlug and tags cannot be combined: give exactly one of them';
   if (!process && !tags) return 'one of processSlug and tags is required';
   return null;
 }

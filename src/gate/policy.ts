@@ -74,7 +74,7 @@ export function parseOverride(text: string): [Verdict, Action] {
   const [verdict = '', action, ...rest] = text.split('=');
   if (action === undefined || rest.length > 0) {
     throw new UsageError(`--on: ${echoed(text)} is not <verdict>=<action>`, {
-      hint: 'write for example --on cancelled=fail, and repeat --on for each verdict',
+      hint: 'write <verdict>=<action>, such as --on cancelled=fail; repeat --on for each verdict',
     });
   }
   return checkOverride(verdict.trim(), action.trim());

@@ -31,7 +31,7 @@ function ambiguousIn(json: string, path: readonly string[]): string | undefined 
 /** Parses a JSON pointer (RFC 6901): `/data/run~1id` → `['data', 'run/id']`. */
 export function parsePointer(pointer: string): string[] {
   if (!pointer.startsWith('/')) {
-    throw new UsageError(`"${pointer}" is not a JSON pointer`, { hint: 'write for example /data/runId' });
+    throw new UsageError(`"${pointer}" is not a JSON pointer`, { hint: 'use a pointer such as /data/runId' });
   }
   return pointer
     .slice(1)

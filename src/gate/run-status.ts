@@ -122,7 +122,7 @@ function distrust(
   runId: string,
 ): Violation | null {
   const not = (expected: string, received: string): Violation => ({ field: '', expected, received });
-  if (partial.includes(status)) return not('complete', `partial content (HTTP ${status})`);
+  if (partial.includes(status)) return not('complete', `partial content (${status})`);
   if (finalUrl !== undefined) {
     const { pathname } = new URL(finalUrl);
     if ((runInPath(pathname) ?? lastSegment(pathname)) !== runId) {

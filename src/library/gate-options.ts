@@ -97,7 +97,7 @@ function policyOf({ strict = false, on = {} }: GateOptions): Policy {
   } catch (error) {
     // The hints name options of the command line.
     if (error instanceof UsageError)
-      error.hint = "write for example on: { cancelled: 'fail', timeout: 'warn' }";
+      error.hint = "pass an object such as { cancelled: 'fail', timeout: 'warn' }";
     throw error;
   }
 }

@@ -26,7 +26,7 @@ function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>
 /** Returns a random key, which no other call has used. */
 const ownKey = (): core.KeyStep => ({
   key: crypto.randomUUID(),
-  how: 'random: each call starts its own run',
+  how: 'random: each call starts a new run',
   origin: 'random',
 });
 

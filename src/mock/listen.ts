@@ -40,7 +40,7 @@ const keepAliveMs = 75_000;
 const pauseCheckMs = 5;
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'it is already taken',
+  EADDRINUSE: 'the port is already in use',
   EACCES: 'permission denied',
 };
 

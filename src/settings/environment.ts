@@ -64,7 +64,7 @@ export function readSecret(
   try {
     bytes = readFile(path);
   } catch (cause) {
-    const what = `cannot read the file in ${name}_FILE`;
+    const what = `cannot read the file that ${name}_FILE names`;
     throw isPath(path)
       ? new ConfigError(`${what}: ${path}`, { hint: 'check the path and the permissions', cause })
       : new ConfigError(what, {
@@ -72,13 +72,13 @@ export function readSecret(
         });
   }
   if (/^(?:255,254|254,255)$/.test(bytes.subarray(0, 2).join(','))) {
-    throw new ConfigError(`the file in ${name}_FILE is UTF-16 text: ${path}`, {
+    throw new ConfigError(`the file that ${name}_FILE names is UTF-16 text: ${path}`, {
       hint: 'save it as UTF-8; in Windows PowerShell, use Set-Content -Encoding ascii instead of >',
     });
   }
   const text = new TextDecoder().decode(bytes).replace(/\r?\n$/, '');
   if (text === '') {
-    throw new ConfigError(`the file in ${name}_FILE is empty: ${path}`, {
+    throw new ConfigError(`the file that ${name}_FILE names is empty: ${path}`, {
       hint: `write the secret into it, or unset ${name}_FILE`,
     });
   }

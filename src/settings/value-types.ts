@@ -62,7 +62,7 @@ export const pointer = textOf('a JSON pointer, such as /data/runId', /^\//);
 
 export const address: ValueType<string> = {
   read(json) {
-    const expected = 'the address of the service, such as https://service.example.com';
+    const expected = 'the URL of the service, such as https://service.example.com';
     if (!isText(json)) return invalid(expected);
     try {
       // Whether http is allowed depends on the command line, and is checked before anything is sent.
@@ -96,7 +96,7 @@ export const count: ValueType<number> = {
   read: (json) =>
     typeof json === 'number' && Number.isInteger(json) && json >= 1 && json <= maxCount
       ? json
-      : invalid('a whole number of 1 or more, without quotes'),
+      : invalid('a whole number, 1 or more, without quotes'),
   json: (word) => (/^\d{1,9}$/.test(word.trim()) ? Number(word) : word),
   schema: { type: 'integer', minimum: 1, maximum: maxCount },
 };

@@ -25,7 +25,7 @@ export function parseApiUrl(apiUrl: string, insecureHttp = false, names = comman
   const text = apiUrl.trim();
   const example = `set ${names.apiUrl} to a URL like https://service.example.com, or http://localhost:4010 for a local service`;
   const problem = (what: string, hint = example) =>
-    new ConfigError(`the address of the service ${what}`, { hint });
+    new ConfigError(`the URL of the service ${what}`, { hint });
   if (text === '') throw problem('is not set');
   if (/^["'“‘]/.test(text)) throw problem('begins with a quote', `remove the quotes from ${names.apiUrl}`);
   if (/[${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
@@ -42,7 +42,7 @@ export function parseApiUrl(apiUrl: string, insecureHttp = false, names = comman
   if (/[?#]/.test(text)) throw problem('must not have a query or a fragment');
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
     const hint = `use https://; ${names.insecureHttp} allows http, which sends the credential unencrypted`;
-    throw problem(`is not encrypted: http to ${url.hostname}`, hint);
+    throw problem(`uses http, which is not encrypted: ${url.hostname}`, hint);
   }
   return url;
 }

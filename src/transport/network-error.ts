@@ -101,7 +101,7 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
   if (handshake.test(code)) {
     const hint = /wrong version number|packet length too long|unknown protocol/.test(text)
       ? `the server at that port does not speak TLS: check the port in ${names.apiUrl}${isLoopback(url.hostname) ? ', or use http:// instead of https://' : ''}`
-      : `check the address and port in ${names.apiUrl}: the server there does not speak TLS as expected`;
+      : `check the host and port in ${names.apiUrl}: the server there does not speak TLS as expected`;
     return new NetworkError('tls', `no TLS connection to ${host}: ${plainly(text)}`, { hint, cause });
   }
   if (tls.test(code)) {
@@ -141,7 +141,7 @@ export function timeoutError(
   names = commandNames,
 ): NetworkError {
   if (started) {
-    const hint = `${names.requestTimeout} sets the time limit of one attempt`;
+    const hint = `${names.requestTimeout} sets the timeout of one attempt`;
     return new NetworkError('broken', `no complete response from ${url.host} within ${span(timeoutMs)}`, {
       hint,
     });
@@ -172,7 +172,7 @@ export function proxyError(
 ): HttpError | NetworkError {
   const { status, cause } = fault;
   if (status === 407) {
-    const text = `no connection to ${target.host}: the proxy ${proxy.host} rejected the credentials, or requires some (HTTP 407)`;
+    const text = `no connection to ${target.host}: the proxy ${proxy.host} rejected the credentials, or requires some (407)`;
     // Not retried, like a 4xx of the service: another attempt could lock the account.
     return new HttpError(text, {
       status,
@@ -181,7 +181,7 @@ export function proxyError(
   }
   if (status !== null) {
     const why = status === 403 ? 'its rules forbid this host' : 'it could not reach the host';
-    const text = `no connection to ${target.host} through the proxy ${proxy.host}: ${why} (HTTP ${status})`;
+    const text = `no connection to ${target.host} through the proxy ${proxy.host}: ${why} (${status})`;
     return new NetworkError('connect', text, { hint: check });
   }
   const {

@@ -36,7 +36,7 @@ function parseProxy({ name, value }: Variable): URL {
   const problem = (what: string, hint = example) => new ConfigError(`${name} ${what}`, { hint });
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`;
   const url = parseUrl(text);
-  if (url === null) throw problem('is not a valid proxy address');
+  if (url === null) throw problem('is not a valid proxy URL');
   if (!/^https?:$/.test(url.protocol)) {
     throw problem('must begin with http:// or https://: rungate supports no other kind of proxy');
   }

@@ -53,7 +53,7 @@ function redirectTarget(
   to.password = '';
   to.hash = '';
   if (to.origin !== from.origin) {
-    const place = to.origin === 'null' ? `a ${to.protocol} address` : to.origin;
+    const place = to.origin === 'null' ? `a ${to.protocol} URL` : to.origin;
     const hint = `rungate does not send the credential there; if ${place} is the service, set ${apiUrl} to it`;
     throw problem(`(${status}) to another origin, ${place}`, hint);
   }

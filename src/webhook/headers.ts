@@ -77,7 +77,7 @@ function valuesOf(headers: unknown, name: string): unknown[] {
 
 const isBlank = (code: number) => code === 32 || code === 9;
 
-/** Removes the white space that HTTP allows around a value. No regex: `/[ \t]+$/` is quadratic on hostile input. */
+/** Removes the whitespace that HTTP allows around a value. No regex: `/[ \t]+$/` is quadratic on hostile input. */
 export function trim(value: string): string {
   let start = 0;
   let end = value.length;

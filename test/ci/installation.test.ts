@@ -63,20 +63,20 @@ it('pins the version without a caveat if package.json does not exist', () => {
 
 describe('an installation of the pinned version, with the reason', () => {
   it.each<[string, unknown, string[], RegExp]>([
-    ['a package.json that is not JSON', '{', ['package-lock.json'], /does not name rungate/],
-    ['a package.json that is null', 'null', ['package-lock.json'], /does not name rungate/],
-    ['dependencies that are a string', { dependencies: 'rungate' }, ['package-lock.json'], /does not name/],
+    ['a package.json that is not JSON', '{', ['package-lock.json'], /does not list rungate/],
+    ['a package.json that is null', 'null', ['package-lock.json'], /does not list rungate/],
+    ['dependencies that are a string', { dependencies: 'rungate' }, ['package-lock.json'], /does not list/],
     [
       'rungate under another name',
       { devDependencies: { 'rungate-x': '1' } },
       ['package-lock.json'],
-      /does not name/,
+      /does not list/,
     ],
     [
       'rungate in __proto__',
       '{"__proto__":{"devDependencies":{"rungate":"1"}}}',
       ['package-lock.json'],
-      /does not name/,
+      /does not list/,
     ],
     ['no lockfile', rungate, [], /no lockfile/],
     ['pnpm without a version', rungate, ['pnpm-lock.yaml'], /packageManager .* version of pnpm/],

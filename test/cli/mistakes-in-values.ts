@@ -45,7 +45,10 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: keyFile(inUtf16('rg_1234567890abcdef\r\n')),
     code: 78,
-    says: ['the file in RUNGATE_API_KEY_FILE is UTF-16 text: /run/key', 'Set-Content -Encoding ascii'],
+    says: [
+      'the file that RUNGATE_API_KEY_FILE names is UTF-16 text: /run/key',
+      'Set-Content -Encoding ascii',
+    ],
   },
   {
     name: 'a key file that contains NAME=value',
@@ -60,7 +63,10 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: env({ RUNGATE_API_KEY: undefined, RUNGATE_API_KEY_FILE: `rg_${'1234567890abcdef'.repeat(3)}` }),
     code: 78,
-    says: ['cannot read the file in RUNGATE_API_KEY_FILE\n', 'put the secret itself into RUNGATE_API_KEY'],
+    says: [
+      'cannot read the file that RUNGATE_API_KEY_FILE names\n',
+      'put the secret itself into RUNGATE_API_KEY',
+    ],
   },
   {
     name: 'the path of the file in place of the key',
@@ -75,7 +81,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: key('"rg_of_another_service"'),
     code: 6,
-    says: ['remove the quotes: they are part of the value'],
+    says: ['remove the quotes, which are part of the value'],
     sent: 1,
   },
   {
@@ -128,7 +134,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: status,
     world: env({ RUNGATE_API_URL: '"https://service.example.com"' }),
     code: 78,
-    says: ['the address of the service begins with a quote', 'remove the quotes from RUNGATE_API_URL'],
+    says: ['the URL of the service begins with a quote', 'remove the quotes from RUNGATE_API_URL'],
   },
   {
     name: 'an address with a variable that was not replaced',
@@ -271,7 +277,7 @@ export const mistakesInValues: readonly Mistake[] = [
     argv: wait,
     world: project('{ "apiUrl": "service.example.com" }'),
     code: 78,
-    says: ['apiUrl: the address of the service is not a URL', 'set apiUrl to a URL like https://'],
+    says: ['apiUrl: the URL of the service is not a URL', 'set apiUrl to a URL like https://'],
   },
   {
     name: 'a date in words',

@@ -89,7 +89,7 @@ const mistakes: readonly Mistake[] = [
     name: 'a secret on the command line',
     argv: [...wait, '--api-key', 'rg_1234567890abcdef'],
     code: 64,
-    says: ['there is no option --api-key', 'every process', 'set RUNGATE_API_KEY or RUNGATE_API_KEY_FILE'],
+    says: ['there is no option --api-key', 'any process', 'set RUNGATE_API_KEY or RUNGATE_API_KEY_FILE'],
   },
   {
     name: 'https for a service that uses http',
@@ -103,7 +103,7 @@ const mistakes: readonly Mistake[] = [
     argv: wait,
     world: env({ RUNGATE_API_URL: 'http://service.example.com' }),
     code: 78,
-    says: ['not encrypted: http to service.example.com', 'use https://'],
+    says: ['uses http, which is not encrypted: service.example.com', 'use https://'],
   },
   {
     name: 'an address without https://',
@@ -160,14 +160,17 @@ const mistakes: readonly Mistake[] = [
       return {};
     },
     code: 5,
-    says: ['(404) for POST /api/ci/runs', 'check the project, the process or tags, and the environment'],
+    says: [
+      '(404) for POST /api/ci/runs',
+      'check the slugs of the project and the process, the tags, and the key',
+    ],
     sent: 1,
   },
   {
     name: 'a duration with an unknown unit',
     argv: [...wait, '--timeout', '60min'],
     code: 64,
-    says: ['--timeout: "60min" is not a duration', '5m', 'a bare number is seconds'],
+    says: ['--timeout: "60min" is not a duration', '5m', 'a number without a unit is in seconds'],
   },
   {
     name: 'a run id with whitespace around it',

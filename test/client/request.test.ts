@@ -235,7 +235,7 @@ describe('the body', () => {
     ['run.trigger', undefined, 'the body must be an object, not nothing'],
     ['run.trigger', {}, 'field projectSlug is missing (a string)'],
     ['run.trigger', { projectSlug: 'p' }, 'one of processSlug and tags is required'],
-    ['run.trigger', { ...selected, tags: ['a'] }, 'exclude each other: give exactly one of them'],
+    ['run.trigger', { ...selected, tags: ['a'] }, 'cannot be combined: give exactly one of them'],
     [
       'run.trigger',
       { projectSlug: 'p', tags: [] },

@@ -196,7 +196,7 @@ describe('mock serve', () => {
   it('reports a port that is in use as a configuration error with a remedy', async () => {
     const ended = await rungate(['mock', 'serve', '--port', String(mock.port)]).ended;
     expect(ended).toMatchObject({ code: 78, out: '' });
-    expect(ended.err).toMatch(/already taken[\s\S]*port 0/);
+    expect(ended.err).toMatch(/already in use[\s\S]*port 0/);
   });
 });
 

@@ -64,7 +64,9 @@ describe.skipIf(process.platform === 'win32')('a named pipe without a reader', (
       GITHUB_OUTPUT: pipe,
       GITHUB_STEP_SUMMARY: pipe,
     });
-    expect(ended.err).toContain('the file in GITHUB_OUTPUT could not be written: no process reads this pipe');
+    expect(ended.err).toContain(
+      'the file that GITHUB_OUTPUT names could not be written: no process reads this pipe',
+    );
     expect(ended.code).toBe(0);
   });
 

@@ -138,7 +138,7 @@ describe('an invalid call is refused before anything is sent:', () => {
     ['a pass for a timeout', { trigger, on: { timeout: 'pass' } as never }, /timeout cannot pass/],
     ['another action for passed', { trigger, on: { passed: 'fail' } as never }, /passed/],
     ['an unknown verdict', { trigger, on: { broken: 'fail' } as never }, /unknown verdict/],
-    ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } as never }, /exclude each other/],
+    ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } as never }, /cannot be combined/],
     ['a salt without env', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
     ['an address that is not a URL', { trigger, apiUrl: 'nonsense' }, /not a URL/],
   ])('%s', async (_name, options, message) => {

@@ -129,7 +129,7 @@ describe('an error of the library names only options of the library:', () => {
     expect(error).toContain('too large');
     expect(error).not.toMatch(commandLine);
     const taken = await startMock({ port: Number(new URL(apiUrl).port) }).catch((caught) => textOf(caught));
-    expect(taken).toContain('taken');
+    expect(taken).toContain('already in use');
     expect(taken).not.toMatch(commandLine);
   });
 });

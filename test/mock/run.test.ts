@@ -31,7 +31,7 @@ describe('creating a run', () => {
   });
 
   it.each<[string, unknown, string]>([
-    ['both selectors', { ...byProcess, ...byTags }, 'processSlug and tags exclude each other'],
+    ['both selectors', { ...byProcess, ...byTags }, 'processSlug and tags cannot be combined'],
     ['neither selector', { projectSlug: 'shop' }, 'one of processSlug and tags is required'],
     ['no tags in the list', { projectSlug: 'shop', tags: [] }, 'body.tags: expected at least 1 item'],
     ['an empty tag', { projectSlug: 'shop', tags: ['a', ''] }, 'body.tags[1]: must not be empty'],

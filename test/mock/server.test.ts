@@ -114,7 +114,7 @@ describe('the server', () => {
       startMock({ port: mock.port, clock: fakeClock(Date.UTC(2026, 0, 1)) }),
     ).rejects.toMatchObject({
       code: 'config',
-      message: `the mock cannot listen on port ${mock.port} of 127.0.0.1: it is already taken`,
+      message: `the mock cannot listen on port ${mock.port} of 127.0.0.1: the port is already in use`,
     });
   });
 

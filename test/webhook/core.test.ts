@@ -145,7 +145,7 @@ test('no message contains the secret, the signature or the body', async () => {
   }
 });
 
-test('reads a header full of white space in linear time', () => {
+test('reads a header full of whitespace in linear time', () => {
   const value = `a${' '.repeat(300_000)}b`;
   const error = thrownBy(() =>
     node.verifySync({

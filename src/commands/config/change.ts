@@ -31,9 +31,12 @@ export function settingName(text: string): SettingName {
 export function plainName(text: string): (typeof plainNames)[number] {
   if (isPlainName(text)) return text;
   if (isSecretName(text)) {
-    throw new UsageError('config set does not accept secrets: every process can read the command line', {
-      hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
-    });
+    throw new UsageError(
+      'config set does not accept secrets, because any process could read them on the command line',
+      {
+        hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
+      },
+    );
   }
   settingName(text);
   throw new UsageError(`"${excerpt(text, 60)}" cannot be set`);

@@ -54,7 +54,7 @@ export interface SourceOptions {
 }
 
 function unknownProfile({ name, by }: ProfileChoice, names: readonly string[]): UsageError | ConfigError {
-  const message = `no profile "${name}" exists (from ${by})`;
+  const message = `profile "${name}" does not exist (from ${by})`;
   const known = names.length === 0 ? 'no profiles exist yet' : `existing profiles: ${names.join(', ')}`;
   const hint = `${known}; to create it: rungate login --profile ${name}`;
   return by === '--profile' ? new UsageError(message, { hint }) : new ConfigError(message, { hint });

@@ -45,7 +45,7 @@ function givenOf(schema: Schema, flags: EndpointFlags, isBody: boolean): GivenFi
   const empty = given.find((one) => [one.given].flat().some(isEmpty));
   if (empty === undefined) return given;
   const hint = isBody
-    ? `check the variable with the value; to clear the field: ${clearing(empty.field)}`
+    ? `check the variable that the value comes from; to clear the field, use ${clearing(empty.field)}`
     : `give ${empty.option} a value, or leave it out`;
   throw new UsageError(`${empty.option} is empty`, { hint });
 }
@@ -106,12 +106,12 @@ export async function callEndpoint(
   const json = await bodyOf(context.io, flags, shown);
   const attachment = flags.file === undefined ? undefined : attachmentOf(context.io, flags.file);
   if (attachment !== undefined && json !== undefined) {
-    throw new UsageError('a file and fields exclude each other', { hint: 'give --file, or the fields' });
+    throw new UsageError('a file and fields cannot be combined', { hint: 'give --file, or the fields' });
   }
   const body = attachment ?? json;
   if (body === undefined && endpoint.body !== undefined && endpoint.bodyOptional !== true) {
     throw new UsageError('nothing to send: no field is given', {
-      hint: 'give fields as flags, with --field, or with --input',
+      hint: 'give fields as options, with --field, or with --input',
     });
   }
   const caller = await context.connect();

@@ -21,7 +21,7 @@ const mistakes: readonly Mistake[] = [
   [
     ({ bytes: [a, b] }) => (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || a === 0 || b === 0,
     'is UTF-16 text',
-    () => 'save it as UTF-8; in Windows PowerShell: Set-Content -Encoding ascii, not >',
+    () => 'save it as UTF-8; in Windows PowerShell, use Set-Content -Encoding ascii instead of >',
   ],
   [
     ({ text }) => text.trim() === '',

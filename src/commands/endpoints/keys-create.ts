@@ -57,7 +57,7 @@ function prepareFile(io: Io, path: string): SecretFile {
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     if (code === 'EEXIST') {
-      const hint = 'give a new file: nothing is overwritten, and no key was created';
+      const hint = 'name a new file: rungate does not overwrite this one, and no key was created';
       throw new UsageError(`--output-file: ${path} already exists`, { hint, cause });
     }
     const hint = 'check the directory and its permissions; no key was created';

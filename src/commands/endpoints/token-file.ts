@@ -75,7 +75,7 @@ async function keep(context: Context, key: CreatedKey, file: SecretFile): Promis
     await printToken(context, key);
     const { code = 'unknown' } = cause as NodeJS.ErrnoException;
     throw new ConfigError(`${described(key)} was created, but --output-file could not be written (${code})`, {
-      hint: 'its token is on standard output instead, shown only once: store it',
+      hint: 'its token is on standard output instead, shown only once: save it',
       cause,
     });
   }

@@ -12,7 +12,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .command('trigger')
     .summary('start a test run, and with --wait gate on it')
     .description(
-      'Start a test run and print its id. With --wait, wait until it ends and exit by its verdict.',
+      'Start a test run and print its id. With --wait, wait until it ends and exit with its verdict.',
     )
     .optionsGroup('Selection:')
     .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
@@ -30,7 +30,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .option('--event <name>', 'event that triggered the pipeline')
     .option('--external-url <url>', 'URL of the CI build')
     .optionsGroup('Behaviour:')
-    .option('--wait', 'wait for the run and exit by its verdict')
+    .option('--wait', 'wait for the run and exit with its verdict')
     .option('--no-wait', 'exit after starting the run (default), without the warning about a missing gate')
     .option(
       '--idempotency-key <key>',
@@ -46,7 +46,7 @@ export function defineRun(group: Command, bind: Bind): void {
   for (const name of ['wait', 'no-wait']) {
     trigger.on(`option:${name}`, () => {
       if (waits.add(name).size === 2)
-        throw new UsageError('--wait and --no-wait contradict each other', { hint: 'leave one of them out' });
+        throw new UsageError('--wait and --no-wait cannot be combined', { hint: 'leave one of them out' });
     });
   }
   completes(trigger, '--environment', { from: 'environment-keys' });
@@ -66,7 +66,7 @@ export function defineRun(group: Command, bind: Bind): void {
   const wait = group
     .command('wait')
     .summary('wait for runs and gate on them')
-    .description('Wait until the runs have ended and exit by their verdicts: 0 only if the gate passes.')
+    .description('Wait until the runs have ended and exit with their verdicts: 0 only if the gate passes.')
     .argument('<runId...>', 'one run or more')
     .optionsGroup('Options:')
     .option('--name <text>', 'name of the run in reports (default: its id); give it once per run', collect);
@@ -101,7 +101,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .command('open')
     .summary('open the page of a run in your browser')
     .description(
-      'Open the page of a run (its appUrl) in your browser. Without a browser, as in a CI or a pipe, print the address instead. BROWSER overrides the command that opens it.',
+      'Open the page of a run (its appUrl) in your browser. Without a browser, as in a CI or a pipe, print the URL instead. BROWSER overrides the command that opens it.',
     )
     .argument('<runId>');
   examples(open, 'run=$(rungate run trigger --project shop --process checkout)', 'rungate run open "$run"');

@@ -22,7 +22,7 @@ export async function commandKeys(
   const given = filled('--idempotency-key', flags.idempotencyKey);
   const salt = filled('--idempotency-salt', flags.idempotencySalt) ?? null;
   if (given !== undefined && given !== 'auto' && salt !== null) {
-    throw new UsageError('--idempotency-key and --idempotency-salt cannot be used together', {
+    throw new UsageError('--idempotency-key and --idempotency-salt cannot be combined', {
       hint: 'leave one of them out: the salt only changes the automatic key',
     });
   }

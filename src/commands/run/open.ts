@@ -21,7 +21,7 @@ export async function openCommand(context: Context, runId: string): Promise<numb
   const given = at(status.value, ['appUrl']);
   const address = typeof given === 'string' ? linkTarget(given) : null;
   const mismatch = (what: string) =>
-    mismatchError(status.request, { field: 'appUrl', expected: 'an http or https address', received: what });
+    mismatchError(status.request, { field: 'appUrl', expected: 'an http or https URL', received: what });
   if (address === null) throw mismatch(received(given, status.redact));
   // Other processes can read the command line of a browser.
   if (hasCredential(address) || output.redact(address) !== address) throw mismatch('one with a credential');

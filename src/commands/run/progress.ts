@@ -76,7 +76,7 @@ export async function gateProgress(
         return [`${what}: ${excerpt(event.runId, 80)}`, ...parts.filter((part) => part !== null)].join(' ');
       }
       case 'retry':
-        return `creating the run: ${why}; retrying in ${formatDuration(event.waitMs)}`;
+        return `creating the run failed: ${why}; retrying in ${formatDuration(event.waitMs)}`;
       case 'discarded':
         return `discarded run ${excerpt(event.runId, 80)}: it had already ended at its first status read, so another job may have started it`;
       case 'read':

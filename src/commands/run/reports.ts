@@ -83,9 +83,9 @@ async function append(context: Context, variable: string, textAfter: (content: U
       full = text === '';
       return full ? '' : gap(content) + text;
     });
-    if (full) await output.note(`the file in ${variable} is full, so nothing was added to it`);
+    if (full) await output.note(`the file that ${variable} names is full, so rungate added nothing to it`);
   } catch (error) {
-    await output.alert(`the file in ${variable} could not be written: ${whyOf(error, output)}`);
+    await output.alert(`the file that ${variable} names could not be written: ${whyOf(error, output)}`);
   }
 }
 

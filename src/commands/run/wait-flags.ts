@@ -78,7 +78,7 @@ export function checkReportFlags(flags: ReportFlags): void {
   const files = [...(flags.junit === undefined ? [] : [flags.junit]), ...(flags.report ?? [])];
   if (files.some((file) => file.trim() === '' || file === '-')) {
     throw new UsageError('a report needs a file: standard output already has the result', {
-      hint: 'use for example --report gate.json; for JSON on standard output, use --json',
+      hint: 'name a file, such as --report gate.json; for JSON on standard output, use --json',
     });
   }
   const paths = files.map((file) => resolve(file));

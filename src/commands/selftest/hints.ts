@@ -195,7 +195,7 @@ export const causes: readonly Cause[] = [
   {
     symptoms: losesRun,
     when: ({ result }) => result.leftBehind,
-    hint: 'the step ended before a process that it started: run the gate in the foreground, best with exec',
+    hint: 'the step ended before a process that it started: run the gate in the foreground, preferably with exec',
   },
   {
     symptoms: losesRun,

@@ -26,7 +26,7 @@ const headerSources =
   'pass --timestamp <t> and --signature <s>, or --headers-file <file>, or --request-file <file> with headers and body';
 
 function rejectBoth(one: string, other: string, hint: string): never {
-  throw new UsageError(`${one} and ${other} exclude each other`, { hint });
+  throw new UsageError(`${one} and ${other} cannot be combined`, { hint });
 }
 
 /** @throws UsageError unless the options give the headers in exactly one way, and the body in at most one */

@@ -42,9 +42,9 @@ export const causes = {
     'the byte order mark at the start of the body was removed',
     `${verifyRawBytes}; decoding to text removes it`,
   ],
-  white_space_added: ['white space was added around the body', verifyRawBytes],
+  white_space_added: ['whitespace was added around the body', verifyRawBytes],
 
-  json_compact: jsonRewritten('the sender signed the compact form, without white space'),
+  json_compact: jsonRewritten('the sender signed the compact form, without whitespace'),
   json_spaced: jsonRewritten(
     "the sender signed Python's default form, with a space after each comma and colon",
   ),
@@ -94,7 +94,7 @@ export const causes = {
     'unset RUNGATE_TENANT_SECRET for deliveries that are older than it',
   ],
   secret_white_space: [
-    'the configured secret has white space or a line break around it that the secret of the service does not have',
+    'the configured secret has whitespace or a line break around it that the secret of the service does not have',
     storeAsShown,
   ],
   secret_newline: [
@@ -130,7 +130,7 @@ export const causes = {
   timestamp_unix: timestampRewritten('the sender signed the time as a Unix timestamp'),
   timestamp_http_date: timestampRewritten('the sender signed the time as an HTTP date'),
   timestamp_white_space: timestampRewritten(
-    'white space or quotes around the timestamp were either signed or added later',
+    'whitespace or quotes around the timestamp were either signed or added later',
   ),
   timestamp_milliseconds: timestampRewritten('the timestamp has lost its milliseconds'),
   timestamp_refused: [

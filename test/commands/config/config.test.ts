@@ -328,7 +328,7 @@ describe('profiles', () => {
     ]) {
       const byFlag = await run([...argv, '--profile', 'wrok']);
       expect(byFlag.code).toBe(64);
-      expect(byFlag.err).toMatch(/no profile "wrok" exists \(from --profile\)/);
+      expect(byFlag.err).toMatch(/profile "wrok" does not exist \(from --profile\)/);
       const byVariable = await run(argv, { env: { RUNGATE_PROFILE: 'wrok' } });
       expect(byVariable.code).toBe(78);
     }

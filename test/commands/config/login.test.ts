@@ -201,7 +201,7 @@ describe('a saved credential', () => {
         env: { ...env, ...settings.env },
       });
       expect(code).toBe(6);
-      expect(err).toMatch(/bearer token of profile default was given for http:\/\/127\.0\.0\.1:1/);
+      expect(err).toMatch(/bearer token of profile default was saved for http:\/\/127\.0\.0\.1:1/);
       expect(on.mock.requests).toEqual([]);
     } finally {
       await on.close();
@@ -237,6 +237,6 @@ describe('a saved credential', () => {
     rmSync(path);
     writeFileSync(path, readFileSync(`${path}.copy`), { mode: 0o644 });
     const { err } = await cli(['run', 'status', 'x'], { env });
-    expect(err).toMatch(/others may read your secrets: chmod 600/);
+    expect(err).toMatch(/other users may be able to read your secrets: run chmod 600/);
   });
 });

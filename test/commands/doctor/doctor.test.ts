@@ -211,7 +211,9 @@ describe('rungate doctor', () => {
     const lines = out.trimEnd().split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
     expect(lines.at(-1)).toMatch(/^ {6}\S/);
-    expect(out.replace(/\s+/g, ' ')).toContain('to try without a service: rungate mock exec -- <command>');
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'to try rungate without a service: rungate mock exec -- <command>',
+    );
   });
 
   it('keeps each remedy on one line in a log, so that it can be searched', async () => {

@@ -207,7 +207,7 @@ describe('mistakes are 64, and nothing is sent', () => {
     [
       'a file and fields',
       ['observations', 'attach', 'p', 'o', '--file', 'a', '--field', 'a=b'],
-      /exclude each other|cannot be read/,
+      /cannot be combined|cannot be read/,
     ],
     ['a group alone', ['env', 'vars'], /no command given/],
     ['a full URL', ['api', 'GET', 'https://evil.example/api/x'], /not a path/],

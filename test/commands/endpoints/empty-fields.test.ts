@@ -15,7 +15,7 @@ it.each(['', ' '])('an empty value of a field leaves the field as it is: %j', as
   const { code, out, err } = await on.rungate('env', 'update', 'staging', '--version', value);
   expect({ code, out }).toEqual({ code: 64, out: '' });
   expect(err).toContain('--version is empty');
-  expect(err).toContain('check the variable with the value');
+  expect(err).toContain('check the variable that the value comes from');
   expect(err).toContain('--json-field version=null');
   expect(asked(on.mock)).toEqual([]);
 });

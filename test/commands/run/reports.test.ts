@@ -227,14 +227,14 @@ describe('in GitHub Actions', () => {
       expect(after.startsWith(before)).toBe(true);
       expect(Buffer.byteLength(after)).toBeLessThanOrEqual(1024 * 1024);
       expect(after.slice(before.length)).toMatch(added);
-      expect(err.includes('GITHUB_STEP_SUMMARY is full')).toBe(after === before);
+      expect(err.includes('GITHUB_STEP_SUMMARY names is full')).toBe(after === before);
     },
   );
 
   it('only warns if a file of the CI cannot be written', async () => {
     const { code, err } = await gate({ outcome: 'passed' }, [], { env: github, unwritable: ['/gh/output'] });
     expect(code).toBe(0);
-    expect(err).toMatch(/the file in GITHUB_OUTPUT could not be written: EACCES/);
+    expect(err).toMatch(/the file that GITHUB_OUTPUT names could not be written: EACCES/);
   });
 
   it('reports an error before the run as well', async () => {

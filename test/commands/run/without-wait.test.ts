@@ -123,7 +123,7 @@ describe('options of a wait on a run trigger that does not wait', () => {
     async (argv) => {
       const { code, err } = await on.rungate(...trigger, ...argv);
       expect(code).toBe(64);
-      expect(err).toContain('--wait and --no-wait contradict each other');
+      expect(err).toContain('--wait and --no-wait cannot be combined');
       expect(on.mock.requests).toEqual([]);
     },
   );

@@ -99,7 +99,7 @@ export function testReceiver(name: string, start: Start): void {
       ['JSON', eventBody],
       ['an empty body', new Uint8Array()],
       ['bytes that are not text', Uint8Array.of(0xef, 0xbb, 0xbf, 0xff, 0x00, 0x0d, 0x0a)],
-      ['white space at both ends', bytes(' \n{}\r\n ')],
+      ['whitespace at both ends', bytes(' \n{}\r\n ')],
       ['a large body', new Uint8Array(700_000).fill(0x61)],
     ])('delivers %s unchanged', async (_what, body) => {
       const receiver = await started(start, { json: false });
