@@ -242,7 +242,7 @@ export function createOpenApi(options: { serverUrl?: string } = {}): Record<stri
     Error: {
       type: 'object',
       properties: {
-        error: { type: 'string', description: 'What went wrong, as text for people' },
+        error: { type: 'string', description: 'The error message' },
         details: { type: 'string' },
       },
       required: ['error'],

@@ -7,7 +7,7 @@ import { knownScopes } from '../../src/contract/keys.ts';
 import { textOf } from '../docs/pages.ts';
 import { root } from '../e2e/built.ts';
 
-/** The cells of the page's table rows; those of a heading and the line below it are left out. */
+/** The cells of the table rows on the page, without the table headings. */
 const rows = textOf('docs/contract.md')
   .split('\n')
   .filter((line) => /^\| \d/.test(line))
@@ -18,18 +18,18 @@ const rows = textOf('docs/contract.md')
       .map((cell) => cell.trim()),
   );
 
-/** Statements, and what is left open: the last two cells are the code and the test. */
+/** The code and the test of each statement, which are the last two cells of its row. */
 const statements = rows.filter((cells) => cells.length > 3).map((cells) => cells.slice(-2));
 const endpoints = rows.filter((cells) => cells.length === 3);
 
 describe('docs/contract.md', () => {
-  it('names a file of src for each statement', () => {
+  it('names a file in src for each statement', () => {
     const files = statements.map(([code = '']) => code.slice(1, -1));
     expect(files.length).toBeGreaterThan(100);
     expect(files.filter((file) => !existsSync(join(root, 'src', file)))).toEqual([]);
   });
 
-  it('names a test for each statement, by its file and the words of its name', () => {
+  it('names a test for each statement by its file and name', () => {
     const missing = statements.filter(([, test = '']) => {
       const [, file = '', name = ''] = /^`([^`]+)`: (.+)$/.exec(test) ?? [];
       const path = join(root, 'test', file);

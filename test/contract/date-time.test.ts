@@ -22,7 +22,7 @@ describe('a date and time', () => {
     ['2026-05-01T24:00:00Z', '2026-05-02T00:00:00.000Z'],
     ['20260501T123456Z', '2026-05-01T12:34:56.000Z'],
     ['2026-05-01T12Z', '2026-05-01T12:00:00.000Z'],
-  ])('%s is %s', (text, iso) => {
+  ])('%s is read as %s', (text, iso) => {
     expect(new Date(dateTimeMs(text) ?? Number.NaN).toISOString()).toBe(iso);
   });
 
@@ -43,9 +43,9 @@ describe('a date and time', () => {
     ['2026-05-01T12:34:56.Z'],
     ['2026-05-01T12:34:56+2'],
     ['1777638896'],
-  ])('is not what %j is', (text) => expect(dateTimeMs(text)).toBeNull());
+  ])('cannot be %j', (text) => expect(dateTimeMs(text)).toBeNull());
 
-  it('of toISOString is the same moment', () => {
+  it('from toISOString is read as the same time', () => {
     const dates = fc.date({
       min: new Date(0),
       max: new Date('9999-12-31T23:59:59.999Z'),
@@ -89,16 +89,16 @@ describe('a date and time in a request', () => {
     ['has no zone', '2026-05-01T00:00:00'],
     ['has no time', '2026-05-01'],
     ['has a zone of 25 hours', '2026-05-01T00:00:00+25:00'],
-    ['has a zone of 60 minutes', '2026-05-01T00:00:00+01:60'],
+    ['has 60 minutes in its zone', '2026-05-01T00:00:00+01:60'],
     ['is on a day that does not exist', '2026-02-29T00:00:00Z'],
-    ['is after midnight at 24:00', '2026-05-01T24:00:00.5Z'],
+    ['is later than 24:00', '2026-05-01T24:00:00.5Z'],
     ['has a leap second in the middle of the day', '2026-05-01T12:00:60Z'],
     ['would be in the year 10000', '9999-12-31T24:00:00Z'],
-    ['mixes both forms of ISO 8601', '2026-05-01T000000Z'],
+    ['mixes the basic and the extended format of ISO 8601', '2026-05-01T000000Z'],
     ['has a fraction of a minute', '2026-05-01T00:00.5Z'],
-  ])('is refused if it %s', (_why, text) => expect(toRfc3339(text)).toBeNull());
+  ])('is refused if it %s', (_case, text) => expect(toRfc3339(text)).toBeNull());
 
-  it('is sent unchanged as toISOString writes it', () => {
+  it('from toISOString is sent unchanged', () => {
     const dates = fc.date({
       min: new Date(0),
       max: new Date('9999-12-31T23:59:59.999Z'),

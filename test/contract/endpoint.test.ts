@@ -8,7 +8,7 @@ function endpoint(method: Endpoint['method'], path: Endpoint['path']): Endpoint 
 }
 
 describe('defineApi', () => {
-  test('refuses two endpoints with one method and path, whatever their parameters are called', () => {
+  test('refuses two endpoints with the same method and path, whatever the names of their parameters', () => {
     const define = () =>
       defineApi(
         {},
@@ -28,13 +28,13 @@ describe('defineApi', () => {
     expect(defineApi({}, things)).toMatchObject(things);
   });
 
-  test('gives an endpoint what its group has and it has not', () => {
+  test('gives an endpoint the fields of its group that it does not set', () => {
     const group = { auth: 'jwt', section: '4.2', response: anyResponse } as const;
     const own = { method: 'GET', path: '/api/things', summary: 'List things', auth: 'key' } as const;
     expect(defineApi(group, { 'a.list': own })['a.list']).toMatchObject({ ...group, ...own });
   });
 
-  test('holds the 37 endpoints of the interface', () => expect(Object.keys(api)).toHaveLength(37));
+  test('defines the 37 endpoints of the interface', () => expect(Object.keys(api)).toHaveLength(37));
 });
 
 describe('reservedValues', () => {
@@ -45,9 +45,9 @@ describe('reservedValues', () => {
     ['env.update', []],
     ['env.list', []],
     ['webhooks.deliveries.get', []],
-  ])('of %s are %j', (name, values) => expect(reservedValues(api, api[name])).toEqual(values));
+  ])('returns for %s: %j', (name, values) => expect(reservedValues(api, api[name])).toEqual(values));
 
-  test('are those of the same method', () => {
+  test('returns only values of the same method', () => {
     const things = {
       'a.get': endpoint('GET', '/api/things/{id}'),
       'a.overview': endpoint('GET', '/api/things/overview'),
@@ -57,20 +57,20 @@ describe('reservedValues', () => {
   });
 });
 
-test('pathParams are in path order', () => {
+test('pathParams returns the parameters in path order', () => {
   expect(pathParams('/api/environments/{envId}/variables/{varId}')).toEqual(['envId', 'varId']);
   expect(pathParams('/api/orders/{id}.json')).toEqual(['id']);
   expect(pathParams('/api/orders.json')).toEqual([]);
 });
 
-test('every endpoint of the interface has a route of its own', () => {
+test('every endpoint of the interface has its own route', () => {
   const routes = Object.values(api).map(
     ({ method, path }) => `${method} ${path.replace(/\{[^{}]+\}/g, '{}')}`,
   );
   expect(new Set(routes).size).toBe(routes.length);
 });
 
-test('what a resource knows of its reserved values is all that the whole interface knows', () => {
+test('every endpoint has the reserved values that follow from the whole interface', () => {
   for (const endpoint of Object.values<Endpoint>(api)) {
     expect(endpoint.reserved).toEqual(reservedValues(api, endpoint));
   }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createOpenApi } from '../../src/contract/openapi.ts';
 
-// `npm run openapi` is this test with --update: it writes the file that it otherwise compares.
-it('docs/openapi.json is what the contract says now; `npm run openapi` writes it', async () => {
+// `npm run openapi` runs this test with --update, which writes the file instead of comparing it.
+it('docs/openapi.json matches the contract; `npm run openapi` updates it', async () => {
   const text = `${JSON.stringify(createOpenApi(), null, 2)}\n`;
   await expect(text).toMatchFileSnapshot('../../docs/openapi.json');
 });

@@ -6,7 +6,7 @@ import { serviceTypes } from './service-types.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const { types, client } = serviceTypes();
 
-/** As the repository's own formatter would write it: then the files are linted like any other. */
+/** Returns the text as the formatter of the repository writes it, so that the files pass the linter. */
 const formatted = (text: string, file: string) =>
   execFileSync('node_modules/.bin/biome', ['check', '--write', `--stdin-file-path=${file}`], {
     cwd: root,
@@ -14,10 +14,10 @@ const formatted = (text: string, file: string) =>
     encoding: 'utf8',
   });
 
-// `npm run client` is this test with --update: it writes the files that it otherwise compares.
+// `npm run client` runs this test with --update, which writes the files instead of comparing them.
 it.each([
   ['src/contract/service-types.ts', types],
   ['src/client/service-client.ts', client],
-])('%s is what the contract says now; `npm run client` writes it', async (file, text) => {
+])('%s matches the contract; `npm run client` updates it', async (file, text) => {
   await expect(formatted(text, file)).toMatchFileSnapshot(`../../${file}`);
 });

@@ -28,7 +28,7 @@ const docs: Record<string, string> = {
     'A recorded delivery of a webhook. The contract shows none of its fields (interface, section 2.12).',
 };
 
-/** Types that the source declares better, next to the schema. */
+/** Types that are declared by hand next to their schema. */
 const written: Record<string, { name: string; from: string }> = {
   RunRequest: { name: 'TriggerBody', from: './run.ts' },
 };
@@ -132,7 +132,7 @@ function typeText(schema: Schema, named: Named): string {
     const own = written[id]?.name;
     if (own !== undefined) return own;
     const doc = docs[id];
-    if (doc === undefined) throw new Error(`${id} needs a sentence in test/contract/service-types.ts`);
+    if (doc === undefined) throw new Error(`${id} needs a doc comment in test/contract/service-types.ts`);
     const lines = members(schema, named).map((line) => `  ${line};\n`);
     named.set(id, `${comment(doc)}export interface ${id} {\n${lines.join('')}}\n`);
     return id;
@@ -162,7 +162,7 @@ function typeText(schema: Schema, named: Named): string {
     case 'object':
       return objectText(schema, named);
     default:
-      throw new Error(`no type is known for a schema of the kind ${type}`);
+      throw new Error(`no TypeScript type for a schema of the type ${type}`);
   }
 }
 
@@ -194,10 +194,10 @@ function method(name: string, endpoint: Endpoint, named: Named): string {
   if (query !== undefined) {
     const type = `${pascal(name)}Query`;
     const fields = members(query, named).map((line) => `  ${line};\n`);
-    const what = paged ? '. Pages count from 1' : '';
+    const note = paged ? '. Pages count from 1' : '';
     named.set(
       type,
-      `${comment(`The query of \`${name}\` (interface, section ${section})${what}.`)}export interface ${type} {\n${fields.join('')}}\n`,
+      `${comment(`The query of \`${name}\` (interface, section ${section})${note}.`)}export interface ${type} {\n${fields.join('')}}\n`,
     );
     args.push(`query?: ${type}`);
   }
