@@ -5,18 +5,18 @@ import { json, type Scene, serve, unreachableUrl } from '../transport/serve.ts';
 import { turns, until } from '../until.ts';
 import { rejection } from './rejection.ts';
 
-/** Answers with each of the steps in turn, then with the last one for ever. */
-function steps(...answers: ((scene: Scene) => void)[]) {
-  return serve((scene) => answers[Math.min(scene.index, answers.length - 1)]?.(scene));
+/** Serves the given responses in order, then repeats the last one. */
+function steps(...responses: ((scene: Scene) => void)[]) {
+  return serve((scene) => responses[Math.min(scene.index, responses.length - 1)]?.(scene));
 }
 
 const ok = ({ response }: Scene) => json(response, 200, running);
-const fails =
+const failWith =
   (code: number, headers: Record<string, string> = {}, body: unknown = { error: 'not now' }) =>
   ({ response }: Scene) =>
     json(response, code, body, headers);
 const reset = ({ socket }: Scene) => socket.resetAndDestroy();
-const says =
+const sendText =
   (text: string) =>
   ({ response }: Scene) =>
     response.end(text);
@@ -25,28 +25,28 @@ const truncated = ({ response, socket }: Scene) => {
   response.write('{"state":', () => socket.destroy());
 };
 
-describe('a passing failure', () => {
+describe('transient failures', () => {
   test.each([
-    ['408', fails(408)],
-    ['500', fails(500)],
-    ['502', fails(502)],
-    ['503', fails(503)],
-    ['504', fails(504)],
+    ['a 408', failWith(408)],
+    ['a 500', failWith(500)],
+    ['a 502', failWith(502)],
+    ['a 503', failWith(503)],
+    ['a 504', failWith(504)],
     ['a reset', reset],
-    ['a truncated reply', truncated],
-    ['HTML with status 200', says('<html><title>Sorry</title></html>')],
-    ['an empty body', says('')],
-  ])('%s is tried again after a jittered wait', async (_, failure) => {
+    ['a truncated response', truncated],
+    ['HTML with status 200', sendText('<html><title>Sorry</title></html>')],
+    ['an empty body', sendText('')],
+  ])('retries %s after a jittered wait', async (_, failure) => {
     const { url, seen } = await steps(failure, failure, failure, ok);
     const { exchange, clock } = connect(url);
-    const reply = await status(exchange);
-    expect(reply).toMatchObject({ value: running, status: 200, attempts: 4, elapsedMs: 1750 });
+    const response = await status(exchange);
+    expect(response).toMatchObject({ value: running, status: 200, attempts: 4, elapsedMs: 1750 });
     expect(clock.sleeps).toEqual([250, 500, 1000]);
     expect(seen).toHaveLength(4);
   });
 
-  test('ends the call after four tries, with what is known about it', async () => {
-    const { url, seen } = await steps(fails(503));
+  test('rejects after 4 attempts, with the facts of the call', async () => {
+    const { url, seen } = await steps(failWith(503));
     const { exchange } = connect(`${url}/prefix`);
     const error = await rejection(status(exchange), HttpError);
     expect(error.status).toBe(503);
@@ -60,7 +60,7 @@ describe('a passing failure', () => {
     expect(seen).toHaveLength(4);
   });
 
-  test('of the connection ends the call after four tries', async () => {
+  test('rejects after 4 refused connections', async () => {
     const { exchange, clock } = connect(await unreachableUrl());
     const error = await rejection(status(exchange), NetworkError);
     expect(error.fault).toBe('refused');
@@ -68,32 +68,32 @@ describe('a passing failure', () => {
     expect(clock.sleeps).toHaveLength(3);
   });
 
-  test.each([400, 401, 403, 404, 409, 410, 422, 501])('is not what %i is: one try', async (code) => {
-    const { url, seen } = await steps(fails(code));
+  test.each([400, 401, 403, 404, 409, 410, 422, 501])('does not retry a %i', async (code) => {
+    const { url, seen } = await steps(failWith(code));
     const { exchange } = connect(url);
     expect((await rejection(status(exchange), HttpError)).facts.attempts).toBe(1);
     expect(seen).toHaveLength(1);
   });
 
-  test('is not what a broken contract is: one try', async () => {
+  test('does not retry a response that violates the contract', async () => {
     const { url, seen } = await steps(({ response }) => json(response, 200, { state: 7 }));
     expect((await rejection(status(connect(url).exchange), ContractError)).unreadable).toBe(false);
     expect(seen).toHaveLength(1);
   });
 
-  test('is told to onRetry before the wait', async () => {
-    const { url } = await steps(fails(502), ok);
-    const told: unknown[] = [];
+  test('calls onRetry before the wait', async () => {
+    const { url } = await steps(failWith(502), ok);
+    const retries: unknown[] = [];
     const { exchange, clock } = connect(url);
     await status(exchange, {
-      onRetry: (error, waitMs) => told.push(error.code, waitMs, clock.sleeps.length),
+      onRetry: (error, waitMs) => retries.push(error.code, waitMs, clock.sleeps.length),
     });
-    expect(told).toEqual(['http_error', 250, 0]);
+    expect(retries).toEqual(['http_error', 250, 0]);
   });
 });
 
-describe('attempts', () => {
-  test.each([fails(503), fails(429), reset])('1 means no retry at all', async (failure) => {
+describe('the attempts option', () => {
+  test.each([failWith(503), failWith(429), reset])('does not retry if attempts is 1', async (failure) => {
     const { url, seen } = await steps(failure, ok);
     const { exchange, clock } = connect(url);
     await expect(status(exchange, { attempts: 1 })).rejects.toBeInstanceOf(Error);
@@ -101,16 +101,16 @@ describe('attempts', () => {
     expect(clock.sleeps).toEqual([]);
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('%d is a usage error', async (attempts) => {
+  test.each([0, -1, 1.5, Number.NaN])('rejects %d as a usage error', async (attempts) => {
     await rejection(status(connect('https://h.example').exchange, { attempts }), UsageError);
   });
 });
 
-describe('a POST', () => {
+describe('POST requests', () => {
   const create = (exchange: ReturnType<typeof connect>['exchange']) => exchange('env.create', { body: {} });
 
-  test.each([fails(500), fails(503), reset, truncated])(
-    'that may have taken effect is not sent again',
+  test.each([failWith(500), failWith(503), reset, truncated])(
+    'does not retry a POST that may have taken effect',
     async (failure) => {
       const { url, seen } = await steps(failure, ok);
       await expect(create(connect(url).exchange)).rejects.toBeInstanceOf(Error);
@@ -118,15 +118,15 @@ describe('a POST', () => {
     },
   );
 
-  test('that surely was not processed is sent again', async () => {
-    const { url, seen } = await steps(fails(429, { 'retry-after': '1' }), ok);
+  test('retries a POST that was certainly not processed', async () => {
+    const { url, seen } = await steps(failWith(429, { 'retry-after': '1' }), ok);
     expect((await create(connect(url).exchange)).attempts).toBe(2);
     expect(seen).toHaveLength(2);
     const refused = await rejection(create(connect(await unreachableUrl()).exchange), NetworkError);
     expect(refused.facts.attempts).toBe(4);
   });
 
-  test('without a key goes over a fresh connection, never over a reused one', async () => {
+  test('sends a POST without an idempotency key over a new connection', async () => {
     const { url, seen } = await steps(ok);
     const { exchange } = connect(url);
     await status(exchange);
@@ -138,23 +138,23 @@ describe('a POST', () => {
     expect(after).toBe(before);
   });
 
-  test('that is declared idempotent is sent again', async () => {
-    const { url, seen } = await steps(reset, fails(502), ok);
+  test('retries a POST that the contract declares idempotent', async () => {
+    const { url, seen } = await steps(reset, failWith(502), ok);
     await connect(url).exchange('run.cancel', { params: { runId: 'r' } });
     expect(seen.map(({ body }) => body)).toEqual(['', '', '']);
   });
 });
 
-describe('a keyed POST', () => {
-  test('is sent again with the same key and the same bytes after a lost reply', async () => {
-    const { url, seen } = await steps(reset, truncated, fails(503), ok);
+describe('POST requests with an idempotency key', () => {
+  test('retries after a lost response with the same key and the same bytes', async () => {
+    const { url, seen } = await steps(reset, truncated, failWith(503), ok);
     await trigger(connect(url).exchange, { idempotencyKey: 'k-1' });
     expect(seen).toHaveLength(4);
     expect(new Set(seen.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set(['k-1']));
     expect(new Set(seen.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('without a key gets one of its own, the same over its tries and another in the next call', async () => {
+  test('generates one key for each call and uses it for every attempt', async () => {
     const { url, seen } = await steps(reset, ok);
     const { exchange } = connect(url);
     await trigger(exchange);
@@ -165,30 +165,30 @@ describe('a keyed POST', () => {
     expect(keys[2]).not.toBe(keys[0]);
   });
 
-  test('waits for the first one while that is in progress', async () => {
+  test('retries while the first request with the key is in progress', async () => {
     const { url } = await steps(
       reset,
-      fails(409, {}, { error: 'a request with this key is in progress' }),
+      failWith(409, {}, { error: 'a request with this key is in progress' }),
       ok,
     );
     expect((await trigger(connect(url).exchange)).attempts).toBe(3);
   });
 
-  test('that came with another body is refused at once', async () => {
-    const { url, seen } = await steps(fails(409, {}, { error: 'this key came with another body' }));
+  test('does not retry a key that was used with another body', async () => {
+    const { url, seen } = await steps(failWith(409, {}, { error: 'this key was used with another body' }));
     expect((await rejection(trigger(connect(url).exchange), HttpError)).status).toBe(409);
     expect(seen).toHaveLength(1);
   });
 });
 
-describe('a DELETE', () => {
+describe('DELETE requests', () => {
   const remove = (exchange: ReturnType<typeof connect>['exchange']) =>
     exchange('env.delete', { params: { id: 'e' } });
 
-  test.each([reset, truncated, fails(502), fails(504)])(
-    'that finds nothing after a lost reply has succeeded',
+  test.each([reset, truncated, failWith(502), failWith(504)])(
+    'counts a 404 after a lost response as success',
     async (lost) => {
-      const { url } = await steps(lost, fails(404));
+      const { url } = await steps(lost, failWith(404));
       expect(await remove(connect(url).exchange)).toMatchObject({
         value: undefined,
         status: 404,
@@ -197,26 +197,26 @@ describe('a DELETE', () => {
     },
   );
 
-  test.each([[fails(503)], [fails(429, { 'retry-after': '1' })]])(
-    'that finds nothing after a refusal has found nothing',
+  test.each([[failWith(503)], [failWith(429, { 'retry-after': '1' })]])(
+    'reports a 404 after a refused attempt',
     async (refusal) => {
-      const { url } = await steps(refusal, fails(404));
+      const { url } = await steps(refusal, failWith(404));
       expect((await rejection(remove(connect(url).exchange), HttpError)).status).toBe(404);
     },
   );
 
-  test('that finds nothing at first has found nothing', async () => {
-    const { url } = await steps(fails(404));
+  test('reports a 404 from the first attempt', async () => {
+    const { url } = await steps(failWith(404));
     expect((await rejection(remove(connect(url).exchange), HttpError)).facts.attempts).toBe(1);
   });
 
-  test('of any other kind does not take a 404 for success', async () => {
-    const { url } = await steps(reset, fails(404));
+  test('reports a 404 after a lost response to any other method', async () => {
+    const { url } = await steps(reset, failWith(404));
     expect((await rejection(status(connect(url).exchange), HttpError)).status).toBe(404);
   });
 });
 
-test('a reused connection that is reset under the request is replaced', async () => {
+test('replaces a reused connection that is reset during a request', async () => {
   let first: number | undefined;
   const { url, seen } = await serve((scene) => {
     first ??= scene.seen.connection;
@@ -225,16 +225,16 @@ test('a reused connection that is reset under the request is replaced', async ()
   });
   const { exchange } = connect(url);
   await status(exchange);
-  // A connection is free again only a moment after its reply.
+  // A connection becomes free shortly after its response.
   await turns();
   expect((await status(exchange)).attempts).toBe(2);
   expect(seen.map(({ connection }) => connection)).toEqual([1, 1, 2]);
 });
 
-test('kept connections that have all gone dead do not end a call', async () => {
+test('completes a call even if every idle connection is dead', async () => {
   const first: Scene[] = [];
   const { url, seen } = await serve((scene) => {
-    // Answered together, so that each of the first calls has a connection of its own.
+    // Respond to the first 6 calls together, so that each opens its own connection.
     if (scene.index < 6) {
       if (first.push(scene) === 6) first.forEach(ok);
     } else if (scene.seen.connection <= 6) reset(scene);
@@ -243,23 +243,23 @@ test('kept connections that have all gone dead do not end a call', async () => {
   const { exchange } = connect(url);
   await Promise.all(Array.from({ length: 6 }, () => status(exchange)));
   expect(new Set(seen.map(({ connection }) => connection)).size).toBe(6);
-  // A connection is free again only a moment after its reply.
+  // A connection becomes free shortly after its response.
   await turns();
   expect(await status(exchange)).toMatchObject({ status: 200, attempts: 2 });
 });
 
-describe('a rate limit', () => {
-  test('is no try: it is waited out as often as it takes, then four tries are left', async () => {
-    const limited = fails(429, { 'retry-after': '2' });
+describe('rate limits', () => {
+  test('waits for rate limits without using up the 4 attempts', async () => {
+    const limited = failWith(429, { 'retry-after': '2' });
     const { url, seen } = await steps(
       limited,
       limited,
       limited,
       limited,
       limited,
-      fails(503),
-      fails(503),
-      fails(503),
+      failWith(503),
+      failWith(503),
+      failWith(503),
       limited,
       ok,
     );
@@ -269,30 +269,30 @@ describe('a rate limit', () => {
     expect(seen).toHaveLength(10);
   });
 
-  test('that does not say how long is waited out for a minute, then over ever longer windows', async () => {
-    const { url } = await steps(fails(429), fails(429), fails(429), fails(429), ok);
+  test('waits longer after repeated 429 responses without Retry-After', async () => {
+    const { url } = await steps(failWith(429), failWith(429), failWith(429), failWith(429), ok);
     const { exchange, clock } = connect(url);
     await status(exchange, { limitTimeoutMs: 3_600_000 });
     expect(clock.sleeps).toEqual([22_500, 60_000, 270_000, 270_000]);
   });
 
-  test('is still counted after another failure', async () => {
-    const { url } = await steps(fails(429), fails(503), fails(429), ok);
+  test('counts earlier 429 responses after another failure', async () => {
+    const { url } = await steps(failWith(429), failWith(503), failWith(429), ok);
     const { exchange, clock } = connect(url);
     await status(exchange);
     expect(clock.sleeps).toEqual([22_500, 250, 60_000]);
   });
 
-  test('that says "now" again and again is asked no more often than one that says nothing', async () => {
-    const now = fails(429, { 'retry-after': '0' });
+  test('ignores a repeated Retry-After of 0', async () => {
+    const now = failWith(429, { 'retry-after': '0' });
     const { url } = await steps(now, now, now, ok);
     const { exchange, clock } = connect(url);
     await status(exchange);
     expect(clock.sleeps).toEqual([0, 60_000, 45_000]);
   });
 
-  test('is waited out up to a deadline of its own, which may be longer than the call', async () => {
-    const { url } = await steps(fails(429, { 'retry-after': '60' }));
+  test('waits until limitTimeoutMs, even past the timeout of the call', async () => {
+    const { url } = await steps(failWith(429, { 'retry-after': '60' }));
     const { exchange, clock } = connect(url);
     const error = await rejection(
       status(exchange, { timeoutMs: 10_000, limitTimeoutMs: 200_000 }),
@@ -302,7 +302,7 @@ describe('a rate limit', () => {
     expect(error.hint).toContain('the service requests a wait of 60 s, but the call has only 36');
   });
 
-  test('uses up none of the time of the call, however slow its responses are', async () => {
+  test('does not count the time of 429 responses towards the timeout of the call', async () => {
     const sent: number[] = [];
     const { exchange, clock } = connect('https://h.example', {
       transport: {
@@ -317,13 +317,13 @@ describe('a rate limit', () => {
         async close() {},
       },
     });
-    const reply = await status(exchange, { timeoutMs: 120_000, limitTimeoutMs: 10 * 3_600_000 });
-    expect(reply).toMatchObject({ status: 200, attempts: 21 });
+    const response = await status(exchange, { timeoutMs: 120_000, limitTimeoutMs: 10 * 3_600_000 });
+    expect(response).toMatchObject({ status: 200, attempts: 21 });
     expect(new Set(sent)).toEqual(new Set([30_000]));
   });
 
-  test('may be given less time than the call', async () => {
-    const { url, seen } = await steps(fails(429, { 'retry-after': '6' }));
+  test('rejects when limitTimeoutMs is over, even before the timeout of the call', async () => {
+    const { url, seen } = await steps(failWith(429, { 'retry-after': '6' }));
     const { exchange } = connect(url);
     expect((await rejection(status(exchange, { limitTimeoutMs: 5000 }), HttpError)).code).toBe(
       'rate_limited',
@@ -333,20 +333,23 @@ describe('a rate limit', () => {
 });
 
 describe('Retry-After', () => {
-  test.each([503, 502])('with %i is used as given, in seconds or as a date', async (code) => {
-    const at = new Date(Date.UTC(2026, 0, 1, 0, 0, 13)).toUTCString();
-    const { url } = await steps(
-      fails(code, { 'retry-after': '7.5' }),
-      fails(code, { 'retry-after': at, date: new Date(Date.UTC(2026, 0, 1, 0, 0, 7)).toUTCString() }),
-      ok,
-    );
-    const { exchange, clock } = connect(url);
-    await status(exchange);
-    expect(clock.sleeps).toEqual([7500, 5500]);
-  });
+  test.each([503, 502])(
+    'waits as long as the Retry-After of a %i says, in seconds or as a date',
+    async (code) => {
+      const at = new Date(Date.UTC(2026, 0, 1, 0, 0, 13)).toUTCString();
+      const { url } = await steps(
+        failWith(code, { 'retry-after': '7.5' }),
+        failWith(code, { 'retry-after': at, date: new Date(Date.UTC(2026, 0, 1, 0, 0, 7)).toUTCString() }),
+        ok,
+      );
+      const { exchange, clock } = connect(url);
+      await status(exchange);
+      expect(clock.sleeps).toEqual([7500, 5500]);
+    },
+  );
 
-  test('past the deadline ends the call at once and says so: never a truncated wait', async () => {
-    const { url, seen } = await steps(fails(503, { 'retry-after': '300' }), ok);
+  test('rejects at once if the wait would pass the deadline', async () => {
+    const { url, seen } = await steps(failWith(503, { 'retry-after': '300' }), ok);
     const { exchange, clock } = connect(url);
     const error = await rejection(status(exchange), HttpError);
     expect(error).toMatchObject({ status: 503, retryAfterMs: 300_000 });
@@ -355,35 +358,37 @@ describe('Retry-After', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('that makes no sense counts as none', async () => {
-    const { url } = await steps(fails(503, { 'retry-after': '-5' }), ok);
+  test('ignores an invalid value', async () => {
+    const { url } = await steps(failWith(503, { 'retry-after': '-5' }), ok);
     const { exchange, clock } = connect(url);
     await status(exchange);
     expect(clock.sleeps).toEqual([250]);
   });
 });
 
-describe('the deadline of a call', () => {
-  test('bounds the time of each try', async () => {
-    const given: number[] = [];
+describe('the timeout of a call', () => {
+  test('limits the time of each attempt', async () => {
+    const timeouts: number[] = [];
     const { exchange, clock } = connect('https://h.example', {
       transport: {
         async send(request, { timeoutMs }) {
-          given.push(timeoutMs);
+          timeouts.push(timeoutMs);
           clock.advance(timeoutMs);
-          throw new NetworkError('broken', `no reply from ${request.url.host}`);
+          throw new NetworkError('broken', `no response from ${request.url.host}`);
         },
         async close() {},
       },
     });
     const error = await rejection(status(exchange, { timeoutMs: 70_000 }), NetworkError);
-    expect(given).toEqual([30_000, 30_000, 70_000 - 60_000 - 750]);
+    expect(timeouts).toEqual([30_000, 30_000, 70_000 - 60_000 - 750]);
     expect(error.fault).toBe('deadline');
-    expect(error.message).toBe('GET /api/ci/runs/run_1 got no response within 70 s: no reply from h.example');
+    expect(error.message).toBe(
+      'GET /api/ci/runs/run_1 got no response within 70 s: no response from h.example',
+    );
     expect(error.facts).toMatchObject({ attempts: 3, elapsedMs: 70_000 });
   });
 
-  test('is kept with a server that never answers, in real time', async () => {
+  test('ends a call in real time if the service never responds', async () => {
     const { url } = await serve(() => {});
     const { exchange } = connect(url);
     const error = await rejection(status(exchange, { requestTimeoutMs: 60, attempts: 2 }), NetworkError);
@@ -391,7 +396,7 @@ describe('the deadline of a call', () => {
     expect(error.facts.attempts).toBe(2);
   });
 
-  test('must be a duration', async () => {
+  test('must be a positive number', async () => {
     const { exchange } = connect('https://h.example');
     for (const ms of [0, -1, Number.NaN]) {
       await rejection(status(exchange, { timeoutMs: ms }), UsageError);
@@ -400,8 +405,8 @@ describe('the deadline of a call', () => {
   });
 });
 
-describe('a stop', () => {
-  test('during a request or a wait ends the call with its reason, whatever it is', async () => {
+describe('stopping a call', () => {
+  test('rejects with the reason of the signal during a request or a wait', async () => {
     const { url, seen } = await serve(() => {});
     for (const [index, reason] of ['stopped', new Error('stopped'), 7].entries()) {
       const stop = new AbortController();
@@ -409,13 +414,13 @@ describe('a stop', () => {
       void until(() => seen.length > index).then(() => stop.abort(reason));
       await expect(pending).rejects.toBe(reason);
     }
-    const { url: busy } = await steps(fails(503, { 'retry-after': '60' }));
+    const { url: busy } = await steps(failWith(503, { 'retry-after': '60' }));
     const stop = new AbortController();
     const options = { signal: stop.signal, onRetry: () => stop.abort('stopped') };
     await expect(status(connect(busy).exchange, options)).rejects.toBe('stopped');
   });
 
-  test('before the call: nothing is sent', async () => {
+  test('sends nothing if the signal is already aborted', async () => {
     const { url, seen } = await steps(ok);
     await expect(status(connect(url).exchange, { signal: AbortSignal.abort('stopped') })).rejects.toBe(
       'stopped',
@@ -423,7 +428,7 @@ describe('a stop', () => {
     expect(seen).toEqual([]);
   });
 
-  test('by close ends calls under way, and none begins after it', async () => {
+  test('close ends the calls in progress and refuses new ones', async () => {
     const { url, seen } = await serve(() => {});
     const { caller, exchange } = connect(url);
     const { signal } = new AbortController();
@@ -438,8 +443,8 @@ describe('a stop', () => {
   });
 });
 
-test('every request and every wait is told to onExchange', async () => {
-  const { url } = await steps(fails(503), reset, ok);
+test('reports every request and every wait to onExchange', async () => {
+  const { url } = await steps(failWith(503), reset, ok);
   const { exchange, events } = connect(url);
   await status(exchange);
   const one = {

@@ -4,7 +4,7 @@ import type { EndedRunStatus, PendingRunStatus, RunStatus } from '../../src/cont
 
 declare const client: ServiceClient;
 
-test('the client is a tree of the contract', () => {
+test('the client has a method for each endpoint', () => {
   expectTypeOf(createClient).returns.toEqualTypeOf<ServiceClient>();
   expectTypeOf(client.run.status).returns.resolves.toHaveProperty('state');
   expectTypeOf(client.orders.get('o')).resolves.toHaveProperty('total').toEqualTypeOf<number>();
@@ -18,7 +18,7 @@ test('the client is a tree of the contract', () => {
   expectTypeOf(client.close).toEqualTypeOf<() => Promise<void>>();
 });
 
-test('what a call takes compiles', () => {
+test('valid calls compile', () => {
   void client.run.trigger({ projectSlug: 'p', processSlug: 'c' }, { idempotencyKey: 'k' });
   void client.run.trigger({ projectSlug: 'p', tags: ['a'] });
   void client.run.trigger({ projectSlug: 'p', tags: 'a,b'.split(',') });
@@ -30,7 +30,7 @@ test('what a call takes compiles', () => {
   void client.observations.search('p', { q: 'text', vendor: 'x' });
 });
 
-test('a file is attached as bytes, as a Blob, or with a name and a type', () => {
+test('attach accepts bytes, a Blob, or a file with a name and a type', () => {
   const bytes = Uint8Array.of(1);
   void client.observations.attach('p', 'o', bytes);
   void client.observations.attach('p', 'o', Buffer.from('text'));
@@ -38,13 +38,13 @@ test('a file is attached as bytes, as a Blob, or with a name and a type', () => 
   void client.observations.attach('p', 'o', new Blob([bytes]), { timeoutMs: 1000 });
   void client.observations.attach('p', 'o', { file: bytes, name: 'a.png', type: 'image/png' });
   void client.observations.attach('p', 'o', { note: 'fields' });
-  // @ts-expect-error a path is no file
+  // @ts-expect-error a path is not a file
   void client.observations.attach('p', 'o', 'a.png');
-  // @ts-expect-error only attach takes a file
+  // @ts-expect-error only attach accepts a file
   void client.observations.create('p', bytes);
 });
 
-test('a status that has ended has both counts', async () => {
+test('the status of an ended run has both counts', async () => {
   const status = await client.run.status('r');
   expectTypeOf(status).toExtend<RunStatus>();
   if (status.state === 'completed' || status.state === 'cancelled') {
@@ -72,12 +72,12 @@ test('a missing path parameter does not compile', () => {
   void client.webhooks.deliveries.get('w');
 });
 
-test('a path parameter of another type does not compile', () => {
+test('a path parameter of the wrong type does not compile', () => {
   // @ts-expect-error
   void client.run.status(7);
 });
 
-test('an unknown query key, or one of another type, does not compile', () => {
+test('a query key that is unknown or has the wrong type does not compile', () => {
   // @ts-expect-error
   void client.env.list({ pag: 1 });
   // @ts-expect-error
@@ -86,7 +86,7 @@ test('an unknown query key, or one of another type, does not compile', () => {
   void client.webhooks.list({ includeGlobal: 'yes' });
 });
 
-test('a body that does not fit does not compile', () => {
+test('a body that does not match the contract does not compile', () => {
   // @ts-expect-error
   void client.run.trigger();
   // @ts-expect-error
@@ -97,7 +97,7 @@ test('a body that does not fit does not compile', () => {
   void client.run.cancel('r', { because: 'no' });
 });
 
-test('a call that the contract does not have does not compile', () => {
+test('a method or option that does not exist does not compile', () => {
   // @ts-expect-error
   void client.run.list();
   // @ts-expect-error

@@ -9,8 +9,8 @@ import { secrets } from '../transport/connect.ts';
 import { json, serve } from '../transport/serve.ts';
 import { rejection } from './rejection.ts';
 
-/** The tree over a caller that only records what it is asked. */
-function recorded() {
+/** Returns the methods of a client whose caller only records the calls. */
+function recordingClient() {
   const calls: { name: string; input: CallerInput; options: CallOptions | undefined }[] = [];
   const tree = bindApi({
     async exchange(name, _, input, options) {
@@ -32,9 +32,9 @@ function recorded() {
   return { tree, calls };
 }
 
-describe('the tree', () => {
-  test('has every endpoint as a method under its dotted name', async () => {
-    const { tree, calls } = recorded();
+describe('the methods of the client', () => {
+  test('every endpoint is a method under its dotted name', async () => {
+    const { tree, calls } = recordingClient();
     for (const [name, endpoint] of Object.entries(api)) {
       const method = name
         .split('.')
@@ -47,8 +47,8 @@ describe('the tree', () => {
     expect(calls.map(({ name }) => name)).toEqual(Object.keys(api));
   });
 
-  test('takes path parameters in path order, then the body, the query and the options, as far as there are any', async () => {
-    const { tree, calls } = recorded();
+  test('takes the path parameters in order, then the body, the query and the options if the endpoint has them', async () => {
+    const { tree, calls } = recordingClient();
     const options = { attempts: 1 };
     await tree.env.vars.update('e1', 'v1', { a: 1 }, options);
     await tree.env.list({ page: 2 }, options);
@@ -64,8 +64,8 @@ describe('the tree', () => {
     ]);
   });
 
-  test('refuses the wrong number or type of arguments, saying what the call takes', async () => {
-    const { tree, calls } = recorded();
+  test('refuses arguments of the wrong number or type and shows the correct call', async () => {
+    const { tree, calls } = recordingClient();
     const loose = tree as unknown as Record<
       'run' | 'env',
       Record<string, (...args: unknown[]) => Promise<unknown>>
@@ -83,7 +83,7 @@ describe('the tree', () => {
   });
 });
 
-test('the client sends what the interface asks for, and gives back what it answers', async () => {
+test('the client sends requests as the interface describes them and returns the response bodies', async () => {
   const { url, seen } = await serve(({ seen: one, response }) =>
     json(response, 200, { state: 'in_progress', at: one.url }),
   );
@@ -100,7 +100,7 @@ test('the client sends what the interface asks for, and gives back what it answe
   expect(seen[0]?.headers).not.toHaveProperty('authorization');
 });
 
-test('what is wrong with a call is known before anything is sent, and says of which call', async () => {
+test('refuses an invalid call before sending anything, and names the endpoint', async () => {
   const { url, seen } = await serve(({ response }) => json(response, 200, {}));
   const client = createClient({ apiUrl: url, apiKey: 'key' });
   onTestFinished(() => client.close());

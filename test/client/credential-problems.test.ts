@@ -10,13 +10,13 @@ it.each([
   ['\ufeffkey', 'a byte order mark as its first character', /remove the byte order mark/],
   ['key\u{1f511}', 'the character U+1F511 as its last character', /copy it from the service again/],
   ['Bearer key', 'a space as character 7', /remove "Bearer"/],
-])('a credential of %j has a remedy for its first bad character', (value, problem, hint) => {
+])('reports the first invalid character of %j, with a hint', (value, problem, hint) => {
   expect(unsendable('API key', value, commandNames)).toEqual({
     problem,
     hint: expect.stringMatching(hint),
   });
 });
 
-it('a credential of printable ASCII without spaces can be sent', () => {
+it('accepts a credential of printable ASCII without spaces', () => {
   expect(unsendable('API key', '!rg_1234567890~', commandNames)).toBeNull();
 });

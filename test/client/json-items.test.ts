@@ -5,7 +5,7 @@ import { readPage } from '../without-redaction.ts';
 
 const split = (text: string) => itemTexts(text, readPage(JSON.parse(text)) ?? { items: [] });
 
-/** Any list, as a server may lay it out: bare or among other fields, packed, indented, or with odd spaces. */
+/** Any list in any layout: bare or in an object, compact, indented, or with extra whitespace. */
 const anyList = fc
   .record({
     items: fc.array(fc.oneof(fc.jsonValue(), fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.double())))),
@@ -15,7 +15,7 @@ const anyList = fc
     ),
     after: fc.option(fc.jsonValue()),
     shape: fc.constantFrom('bare', 'object'),
-    layout: fc.constantFrom('packed', 'indented', 'tabs', 'spaced', 'broken', 'ends'),
+    layout: fc.constantFrom('compact', 'indented', 'tabs', 'spaced', 'broken', 'ends'),
   })
   .map(({ items, before, after, shape, layout }) => {
     const value = shape === 'bare' ? items : { ...before, items, after };
@@ -27,8 +27,8 @@ const anyList = fc
     return layout === 'ends' ? `\n ${text}\r\n` : text;
   });
 
-describe("a list's items as text", () => {
-  test('are the same values, each in one line, whatever the list and its layout', () => {
+describe('itemTexts', () => {
+  test('returns each item on one line, with the same value, for any list and layout', () => {
     fc.assert(
       fc.property(anyList, (text) => {
         const page = readPage(JSON.parse(text)) ?? { items: [] };
@@ -41,7 +41,7 @@ describe("a list's items as text", () => {
     );
   });
 
-  test('are those of JSON.stringify, where that packed or indented them', () => {
+  test('returns what JSON.stringify returns for each item of a compact or indented list', () => {
     const lists = fc.tuple(fc.array(fc.jsonValue()), fc.constantFrom(0, 2, '\t'), fc.boolean());
     fc.assert(
       fc.property(lists, ([items, space, bare]) => {
@@ -51,7 +51,7 @@ describe("a list's items as text", () => {
     );
   });
 
-  test('keep every digit and every escape', () => {
+  test('preserves every digit and every escape', () => {
     const items = [
       '{"id":12345678901234567890,"total":10.50,"exp":1E+2,"minus":-0.0}',
       '{"t":"\\u0041\\/\\"}, {\\\\","u":"\\ud83d\\ude00"}',
@@ -67,38 +67,38 @@ describe("a list's items as text", () => {
     [' [ ] ', []],
     ['{"items":[{}]}', ['{}']],
     ['{"items":[{},{}]}', ['{}', '{}']],
-    // Braces in a text, in an item and beside the items.
+    // Braces in strings, in items and in other fields.
     ['{"items":[{"a":"}"},{"a":"{"}]}', ['{"a":"}"}', '{"a":"{"}']],
     ['{"items":[{"a":"},{"},{"b":1}]}', ['{"a":"},{"}', '{"b":1}']],
     ['{"items":[{"a":{}},{"b":1}]}', ['{"a":{}}', '{"b":1}']],
     ['{"meta":{},"items":[{"b":1}]}', ['{"b":1}']],
     ['{"items":[{"b":1}],"meta":{"items":[{"c":1}]}}', ['{"b":1}']],
     ['{"items":[{"b":1}],"note":"}"}', ['{"b":1}']],
-    // Of a name that comes twice the last one counts, and a name may be written with escapes.
+    // The last of two duplicate names counts, and a name may contain escapes.
     ['{"items":[1],"items":[{"b":1}]}', ['{"b":1}']],
     ['{"items":[{"b":1}],"items":[]}', []],
     ['{"\\u0069tems":[{"b":1}]}', ['{"b":1}']],
-    // Spaces as Python writes them.
+    // Whitespace as Python writes it.
     ['{"items": [{"a": 1, "b": "x, \\"y\\": z"}, {"a": 2}]}', ['{"a":1,"b":"x, \\"y\\": z"}', '{"a":2}']],
     ['{"items":[{"a":"\\\\"},{"a":"\\\\\\""}]}', ['{"a":"\\\\"}', '{"a":"\\\\\\""}']],
-  ])('of %s are %j', (text, items) => {
+  ])('splits %s into %j', (text, items) => {
     expect(split(text)).toEqual(items);
   });
 
-  test('may be text of any length', () => {
+  test('accepts a string of any length', () => {
     const text = JSON.stringify('\n'.repeat(10_000_000));
     expect(split(`{"items": [{"long": ${text}}]}`)[0] === `{"long":${text}}`).toBe(true);
   });
 
-  test('are never fewer than the items that were read', () => {
+  test('throws if the text has fewer items than were read', () => {
     expect(() => itemTexts('{"items":[1]}', { items: [1, 2], field: 'items' })).toThrow(
       'read 2 items, but found 1 in the text',
     );
   });
 });
 
-describe("an object's members as text", () => {
-  test('are the same values by the same names', () => {
+describe('membersOf', () => {
+  test('returns the same values under the same names', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(0, 1), (value, space) => {
         const members = membersOf(JSON.stringify(value, null, space));
@@ -109,7 +109,7 @@ describe("an object's members as text", () => {
     );
   });
 
-  test.each(['[1]', '7', '"text"', 'null'])('of %s, which is no object, are none', (text) => {
+  test.each(['[1]', '7', '"text"', 'null'])('returns no members for %s, which is not an object', (text) => {
     expect(membersOf(text)).toEqual([]);
   });
 });

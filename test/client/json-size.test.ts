@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonLimits, jsonSize } from '../../src/client/json-text.ts';
 
-/** JSON as text, with what no parsed value shows: names that come twice, brackets and escapes in strings, spaces. */
+/** JSON text with details that parsing drops: duplicate names, brackets and escapes in strings, whitespace. */
 const strings = fc
   .array(fc.constantFrom('[', ']', '{', '}', '\\"', '\\\\', '\\u005b', ',', ':', 'a', ' '), { maxLength: 8 })
   .map((parts) => `"${parts.join('')}"`);
@@ -24,7 +24,7 @@ const { json } = fc.letrec<{ json: string; array: string; object: string }>((tie
   ),
 }));
 
-/** Depth as it is defined: brackets outside of strings, one by one. */
+/** Returns the depth by definition: the most brackets open at once outside strings. */
 function depthOf(text: string): number {
   const bare = text.replace(/"(?:[^"\\]|\\.)*"/gs, '""');
   let [depth, deepest] = [0, 0];
@@ -39,7 +39,7 @@ function depthOf(text: string): number {
 const nested = (depth: number, inside = '1') => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`;
 
 describe('the depth of JSON text', () => {
-  test('is that of its brackets outside of strings', () => {
+  test('is that of its brackets outside strings', () => {
     fc.assert(
       fc.property(json, (text) => {
         JSON.parse(text);
@@ -50,25 +50,25 @@ describe('the depth of JSON text', () => {
   });
 
   test.each([
-    ['under a name that comes twice', `{"a":${nested(500)},"a":1}`, 501],
-    ['of many items', `[${'{"a":[]},'.repeat(2000)}1]`, 3],
-    ['of a string with many brackets', JSON.stringify(['['.repeat(5000)]), 1],
-    ['of strings that close, and levels that do not', `${'["]",'.repeat(501)}1${']'.repeat(501)}`, 501],
-    ['of a million levels', nested(1_000_000), 1_000_000],
-    ['of text that ends in a string', '[["]', 2],
-  ])('%s', (_, text, expected) => {
+    ['a value under a duplicate name', `{"a":${nested(500)},"a":1}`, 501],
+    ['a list of many items', `[${'{"a":[]},'.repeat(2000)}1]`, 3],
+    ['a string with many brackets', JSON.stringify(['['.repeat(5000)]), 1],
+    ['nested lists with closing brackets in strings', `${'["]",'.repeat(501)}1${']'.repeat(501)}`, 501],
+    ['a million levels', nested(1_000_000), 1_000_000],
+    ['text that ends inside a string', '[["]', 2],
+  ])('is correct for %s', (_, text, expected) => {
     expect(jsonSize(text).depth).toBe(expected);
   });
 });
 
-/** Values as they are defined: every member, and the whole. */
+/** Returns the number of values by definition: the value itself and all of its members. */
 function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce<number>((sum, member) => sum + valuesIn(member), 1);
 }
 
 describe('the number of values in JSON text', () => {
-  test('is counted to within a factor of two', () => {
+  test('is correct to within a factor of 2', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 1), (value, space) => {
         const text = JSON.stringify(value, null, space);
@@ -79,10 +79,13 @@ describe('the number of values in JSON text', () => {
     );
   });
 
-  test.each(['{}', '0', '""', '"a,b,c,[{"'])('grows with %s, and not with the text of it', (item) => {
-    expect(jsonSize(`[${Array(10).fill(item).join(',')}]`).values).toBeGreaterThanOrEqual(10);
-    expect(jsonSize(JSON.stringify([Array(10).fill(item).join(',')])).values).toBe(1);
-  });
+  test.each(['{}', '0', '""', '"a,b,c,[{"'])(
+    'grows with each %s in a list, but not with its text in a string',
+    (item) => {
+      expect(jsonSize(`[${Array(10).fill(item).join(',')}]`).values).toBeGreaterThanOrEqual(10);
+      expect(jsonSize(JSON.stringify([Array(10).fill(item).join(',')])).values).toBe(1);
+    },
+  );
 
   test('is below the limit for a list of 50,000 items with 8 fields', () => {
     const item = JSON.stringify({ id: 1, a: 'x,y', b: null, c: true, d: 'z', e: 1.5, f: '', g: '[]' });

@@ -51,8 +51,8 @@ async function readAll(fetchPage: (page: number) => Page, page = 1, pageSize?: n
 const upTo = (count: number, from = 0) => Array.from({ length: count - from }, (_, n) => n + from);
 const list = fc.record({ count: fc.nat(60), size: fc.integer({ min: 1, max: 12 }) });
 
-describe('an honest server', () => {
-  test('is read to the end: every item once and in order, in as many requests as there are pages', async () => {
+describe('a service with consistent pages', () => {
+  test('is read to the end, each item once and in order, with one request for each page', async () => {
     await fc.assert(
       fc.asyncProperty(list, fc.integer({ min: 1, max: 5 }), async (of, start) => {
         const { numbers, fetches, error } = await readAll((page) => pageOf(of, page), start);
@@ -63,10 +63,10 @@ describe('an honest server', () => {
     );
   });
 
-  test('is read to the end in whatever of the shape it shows, also if it shows nothing of it', async () => {
-    const shown = fc.subarray(['page', 'pageSize', 'totalPages', 'totalCount', 'hasNextPage'] as const);
+  test('is read to the end whichever page fields it sends, even if it sends none', async () => {
+    const fields = fc.subarray(['page', 'pageSize', 'totalPages', 'totalCount', 'hasNextPage'] as const);
     await fc.assert(
-      fc.asyncProperty(list, shown, fc.integer({ min: 1, max: 4 }), async (of, keys, start) => {
+      fc.asyncProperty(list, fields, fc.integer({ min: 1, max: 4 }), async (of, keys, start) => {
         const fetch = (page: number) => {
           const whole = pageOf(of, page);
           return { items: whole.items, ...Object.fromEntries(keys.map((key) => [key, whole[key]])) };
@@ -78,7 +78,7 @@ describe('an honest server', () => {
     );
   });
 
-  test('that does not page its list, and shows no numbers, is read once', async () => {
+  test('reads an unpaged list without page fields once', async () => {
     await fc.assert(
       fc.asyncProperty(list, async (of) => {
         const { items } = pageOf({ ...of, size: of.count }, 1);
@@ -88,7 +88,7 @@ describe('an honest server', () => {
     );
   });
 
-  test('whose pages are shorter than was requested, and have no numbers, is read to the end', async () => {
+  test('reads a list to its end if pages are shorter than requested and have no page fields', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(150), fc.integer({ min: 20, max: 40 }), async (count, size) => {
         const fetch = (page: number) => ({ items: pageOf({ count, size }, page).items });
@@ -98,7 +98,7 @@ describe('an honest server', () => {
     );
   });
 
-  test('whose list grows at its end while it is read is read to the end that it has then', async () => {
+  test('reads the items that are added at the end of a list during the read', async () => {
     await fc.assert(
       fc.asyncProperty(list, fc.array(fc.nat(5), { maxLength: 8 }), async (of, growth) => {
         let { count } = of;
@@ -111,7 +111,7 @@ describe('an honest server', () => {
     );
   });
 
-  test('is not accused of losing items while its list grows and shrinks', async () => {
+  test('reports no lost items if the list grows and shrinks during the read', async () => {
     const changes = fc.array(fc.tuple(fc.integer({ min: -12, max: 6 }), fc.nat()), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(list, changes, async (of, changing) => {
@@ -125,7 +125,7 @@ describe('an honest server', () => {
           const whole = pageOf({ ...of, count: all.length }, page);
           return { ...whole, items: all.slice((page - 1) * of.size, page * of.size) };
         });
-        // What cannot be told from a lie: an item that changes push from the end of a page to that of a later one.
+        // An item that moves from the end of one page to the end of a later one looks like a fault.
         if (error !== undefined) expect((error as Error).message).toMatch(/repeats items|are repeated/);
       }),
       { numRuns: 500 },
@@ -133,8 +133,8 @@ describe('an honest server', () => {
   });
 });
 
-/** One way to lie, from one page on or for that page only. */
-const lie = fc.record({
+/** One fault in the page fields or items, on one page or from that page on. */
+const fault = fc.record({
   at: fc.integer({ min: 1, max: 8 }),
   lasting: fc.boolean(),
   how: fc.constantFrom(
@@ -153,9 +153,9 @@ const lie = fc.record({
   by: fc.integer({ min: 1, max: 5 }),
 });
 
-type Lie = typeof lie extends fc.Arbitrary<infer T> ? T : never;
+type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
 
-function told(of: List, page: Page, { how, by }: Lie): Page {
+function withFault(of: List, page: Page, { how, by }: Fault): Page {
   const { page: number = 1, totalPages = 0 } = page;
   switch (how) {
     case 'other number':
@@ -183,20 +183,20 @@ function told(of: List, page: Page, { how, by }: Lie): Page {
   }
 }
 
-describe('a server that lies', () => {
-  /** Pages of two layouts in one list may overlap in their middle, which only who keeps all items could see. */
-  const mixed = (all: readonly Lie[]) =>
+describe('a service with inconsistent pages', () => {
+  /** Pages of two sizes in one list may overlap, which can be detected only by storing all items. */
+  const mixed = (all: readonly Fault[]) =>
     all.some(({ how }) => how === 'other size') && all.some(({ how }) => how !== 'other size');
-  const lies = fc.array(lie, { minLength: 1, maxLength: 3 }).filter((all) => !mixed(all));
-  const lying = (of: List, told_: readonly Lie[]) => (page: number) =>
-    told_
+  const faults = fc.array(fault, { minLength: 1, maxLength: 3 }).filter((all) => !mixed(all));
+  const faultyPages = (of: List, faults: readonly Fault[]) => (page: number) =>
+    faults
       .filter(({ at, lasting }) => page === at || (lasting && page > at))
-      .reduce<Page>((reply, one) => told(of, reply, one), pageOf(of, page));
+      .reduce<Page>((response, one) => withFault(of, response, one), pageOf(of, page));
 
-  test('is told, or all items came: none is lost in silence, and the requests have an end', async () => {
+  test('is reported or read completely, with a limited number of requests', async () => {
     await fc.assert(
-      fc.asyncProperty(list, lies, async (of, all) => {
-        const { numbers, fetches, error } = await readAll(lying(of, all));
+      fc.asyncProperty(list, faults, async (of, all) => {
+        const { numbers, fetches, error } = await readAll(faultyPages(of, all));
         expect(fetches).toBeLessThanOrEqual(Math.ceil(of.count / of.size) + 12);
         if (error !== undefined) expect(error).toBeInstanceOf(ContractError);
         else expect(new Set(numbers)).toEqual(new Set(upTo(of.count)));
@@ -205,17 +205,17 @@ describe('a server that lies', () => {
     );
   });
 
-  test('in one way never gives an item twice', async () => {
+  test('never returns an item twice if there is only one fault', async () => {
     await fc.assert(
-      fc.asyncProperty(list, lie, async (of, one) => {
-        const { numbers } = await readAll(lying(of, [one]));
+      fc.asyncProperty(list, fault, async (of, one) => {
+        const { numbers } = await readAll(faultyPages(of, [one]));
         expect(new Set(numbers).size).toBe(numbers.length);
       }),
       { numRuns: 1000 },
     );
   });
 
-  test('with whatever numbers comes to an end', async () => {
+  test('is read to an end whatever its page fields', async () => {
     const numbers = fc.record(
       {
         page: fc.nat(9),
@@ -225,9 +225,9 @@ describe('a server that lies', () => {
       },
       { requiredKeys: [] },
     );
-    const replies = fc.array(fc.tuple(numbers, fc.boolean(), fc.nat(4)), { minLength: 1, maxLength: 12 });
+    const responses = fc.array(fc.tuple(numbers, fc.boolean(), fc.nat(4)), { minLength: 1, maxLength: 12 });
     await fc.assert(
-      fc.asyncProperty(replies, async (given) => {
+      fc.asyncProperty(responses, async (given) => {
         const { fetches } = await readAll((page) => {
           const [some, hasNextPage, length] = given[(page - 1) % given.length] ?? [{}, true, 1];
           const items = Array.from({ length }, (_, n) => record(page * 10 + n));

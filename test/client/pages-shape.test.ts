@@ -12,8 +12,8 @@ const paged = {
   hasPreviousPage: false,
 };
 
-describe('a list', () => {
-  test('is read in the paged shape', () => {
+describe('a response with a list', () => {
+  test('is read as a page of the interface', () => {
     expect(readPage(paged)).toEqual({
       oddFields: [],
       items: [1, 2],
@@ -37,17 +37,17 @@ describe('a list', () => {
       { items: [1, 2], page: null, totalCount: null, hasNextPage: null },
       'items',
     ],
-  ])('is whole as %s', (_, value, field) => {
+  ])('is complete if it is %s', (_, value, field) => {
     const page = readPage(value);
     expect(page).toEqual({ items: [1, 2], ...(field && { field }), oddFields: [] });
     expect(page && hasNext(page, {})).toBe(false);
   });
 
   test.each([
-    ['nothing, as in a 204', undefined],
+    ['empty, as with a 204', undefined],
     ['null', null],
     ['an object whose items are null', { items: null, totalCount: 0 }],
-  ])('is empty as %s', (_, value) => {
+  ])('is empty if it is %s', (_, value) => {
     expect(readPage(value)).toMatchObject({ items: [], oddFields: [] });
   });
 
@@ -79,17 +79,17 @@ describe('a list', () => {
     [{ hasNextPage: 'true' }, {}, true],
     [{ hasNextPage: 'false' }, {}, false],
     [{ total: 10.5, count: 'many', meta: null }, {}, false],
-  ])('of two items that says %j, after a request for %j, has a next page: %j', (fields, asked, expected) => {
+  ])('with two items and %j, requested with %j, has a next page: %j', (fields, requested, expected) => {
     const page = readPage({ items: [1, 2], ...fields });
-    expect(page && hasNext(page, asked)).toBe(expected);
+    expect(page && hasNext(page, requested)).toBe(expected);
   });
 
-  test('without items has no next page that a count could tell of', () => {
+  test('without items has no next page, whatever its count', () => {
     expect(hasNext({ items: [], totalCount: 5 }, {})).toBe(false);
   });
 
   test.each([['text'], [7], [{}], [{ items: {} }], [{ a: [], b: [] }], [{ data: null }]])(
-    'is not what %j is',
+    'cannot be %j',
     (value) => {
       expect(readPage(value)).toBeUndefined();
     },
@@ -103,7 +103,7 @@ describe('a list', () => {
     ['totalCount', Number.POSITIVE_INFINITY, 'a number beyond 1.8e308'],
     ['pageSize', [], 'an empty array'],
     ['hasNextPage', 'yes', 'string "yes"'],
-  ])('whose %s is %j is read without it, and it is named', (field, value, received) => {
+  ])('is read without %s if that is %j, and the field is reported', (field, value, received) => {
     const page = readPage({ items: [1], [field]: value });
     expect(page).toMatchObject({ items: [1], oddFields: [{ field, received }] });
     expect(page).not.toHaveProperty(field);

@@ -17,7 +17,7 @@ test('a paged list has an iterator over its items', async () => {
     expectTypeOf(found.status).toEqualTypeOf<string | null | undefined>();
 });
 
-test('it takes what the call takes', () => {
+test('the iterator takes the arguments of the method', () => {
   expectTypeOf(client.env.list.all).parameters.toEqualTypeOf<Parameters<typeof client.env.list>>();
   // @ts-expect-error
   void client.observations.list.all();
@@ -27,13 +27,13 @@ test('it takes what the call takes', () => {
   void client.env.list.all({ page: '1' });
 });
 
-test('a paged list is still a call', () => {
+test('a paged list can also be called for one page', () => {
   expectTypeOf(client.env.list())
     .resolves.toHaveProperty('hasNextPage')
     .toEqualTypeOf<boolean | null | undefined>();
 });
 
-test('what is not paged has no iterator', () => {
+test('an endpoint without pages has no iterator', () => {
   // @ts-expect-error
   void client.run.status.all;
   // @ts-expect-error

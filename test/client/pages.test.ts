@@ -18,30 +18,30 @@ interface Numbers {
   hasNextPage?: boolean;
 }
 
-/** Items `from` to `to` of a list. */
+/** Returns items `from` to `to` of a list. */
 const records = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => ({ id: `o${from + index}` }));
 
-/** Page `page` of a list of so many items, as an honest server gives it. */
-function honest(page: number, totalCount: number, pageSize = 2, but: Numbers = {}) {
+/** Returns page `page` of a list of `totalCount` items, as a correct service sends it. */
+function pageOf(page: number, totalCount: number, pageSize = 2, overrides: Numbers = {}) {
   const totalPages = Math.ceil(totalCount / pageSize);
   const items = records((page - 1) * pageSize + 1, Math.min(page * pageSize, totalCount));
-  return { items, totalCount, page, pageSize, totalPages, hasNextPage: page < totalPages, ...but };
+  return { items, totalCount, page, pageSize, totalPages, hasNextPage: page < totalPages, ...overrides };
 }
 
 interface Reading {
   ids: string[];
-  asked: number[];
+  requested: number[];
   error: unknown;
 }
 
 const request = () => 'GET /api/environments';
 
-/** Reads a list to its end, whatever the end is. */
+/** Reads a list until it ends or fails. */
 async function readAll(fetchPage: (page: number) => Page, start = 1): Promise<Reading> {
-  const reading: Reading = { ids: [], asked: [], error: undefined };
+  const reading: Reading = { ids: [], requested: [], error: undefined };
   const fetch: FetchPage<Page> = async (page) => {
-    reading.asked.push(page);
+    reading.requested.push(page);
     return fetchPage(page);
   };
   try {
@@ -56,23 +56,27 @@ async function readAll(fetchPage: (page: number) => Page, start = 1): Promise<Re
 
 const ids = (from: number, to: number) => records(from, to).map(({ id }) => id);
 
-describe('the pages of a list', () => {
-  test('come in order, each asked for once', async () => {
-    const reading = await readAll((page) => honest(page, 5));
-    expect(reading).toEqual({ ids: ids(1, 5), asked: [1, 2, 3], error: undefined });
+describe('reading the pages of a list', () => {
+  test('requests each page once, in order', async () => {
+    const reading = await readAll((page) => pageOf(page, 5));
+    expect(reading).toEqual({ ids: ids(1, 5), requested: [1, 2, 3], error: undefined });
   });
 
-  test('begin where the caller says', async () => {
-    expect(await readAll((page) => honest(page, 5), 2)).toMatchObject({ ids: ids(3, 5), asked: [2, 3] });
-    expect(await readAll((page) => honest(page, 5), 9)).toEqual({ ids: [], asked: [9], error: undefined });
+  test('begins at the page that the caller requests', async () => {
+    expect(await readAll((page) => pageOf(page, 5), 2)).toMatchObject({ ids: ids(3, 5), requested: [2, 3] });
+    expect(await readAll((page) => pageOf(page, 5), 9)).toEqual({
+      ids: [],
+      requested: [9],
+      error: undefined,
+    });
   });
 
-  test('are read one ahead of the consumer, and no more', async () => {
-    const asked: number[] = [];
+  test('reads exactly one page ahead of the consumer', async () => {
+    const requested: number[] = [];
     const pages = iteratePages(
       async (page) => {
-        asked.push(page);
-        return honest(page, 9);
+        requested.push(page);
+        return pageOf(page, 9);
       },
       { request },
     );
@@ -83,17 +87,17 @@ describe('the pages of a list', () => {
     ]) {
       await pages.next();
       await turns();
-      expect(asked).toEqual(expected);
+      expect(requested).toEqual(expected);
     }
     await pages.return();
   });
 
-  test('are read no further when the consumer leaves, and what was under way is ended', async () => {
+  test('stops when the consumer leaves, and aborts the request in progress', async () => {
     const ended: number[] = [];
-    const asked: number[] = [];
+    const requested: number[] = [];
     const fetchPage: FetchPage<Page> = (page, signal) => {
-      asked.push(page);
-      if (page === 1) return Promise.resolve(honest(1, 9));
+      requested.push(page);
+      if (page === 1) return Promise.resolve(pageOf(1, 9));
       return new Promise((_, reject) => {
         signal.addEventListener('abort', () => {
           ended.push(page);
@@ -105,10 +109,10 @@ describe('the pages of a list', () => {
       expect(page.page).toBe(1);
       break;
     }
-    expect({ asked, ended }).toEqual({ asked: [1, 2], ended: [2] });
+    expect({ requested, ended }).toEqual({ requested: [1, 2], ended: [2] });
   });
 
-  test('that fail ahead of the consumer are no unhandled rejection, and told in their turn', async () => {
+  test('reports a page that fails ahead of the consumer in its turn, without an unhandled rejection', async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', note);
@@ -117,7 +121,7 @@ describe('the pages of a list', () => {
     });
     const fail = (page: number): Page => {
       if (page === 2) throw new HttpError('gone', { status: 500 });
-      return honest(page, 9);
+      return pageOf(page, 9);
     };
     const pages = iteratePages(async (page) => fail(page), { request });
     expect((await pages.next()).value).toMatchObject({ page: 1 });
@@ -130,152 +134,152 @@ describe('the pages of a list', () => {
     expect(unhandled).toEqual([]);
   });
 
-  test('may grow while they are read: what is pushed on comes, once more even, and is no fault', async () => {
-    // Before every page but the first, two items come in front: page n + 1 is then what page n was.
+  test('accepts repeated items if a list grows while it is read', async () => {
+    // Two items are inserted at the front before each later page, so that page n + 1 has the items of page n.
     const grown = await readAll((page) => ({
-      ...honest(page, 4 + 2 * Math.min(page - 1, 2)),
+      ...pageOf(page, 4 + 2 * Math.min(page - 1, 2)),
       items: page <= 3 ? records(1, 2) : records(3, 4),
     }));
     expect(grown).toEqual({
       ids: [...ids(1, 2), ...ids(1, 2), ...ids(1, 2), ...ids(3, 4)],
-      asked: [1, 2, 3, 4],
+      requested: [1, 2, 3, 4],
       error: undefined,
     });
   });
 
-  test('may shrink while they are read, also to less than was read already', async () => {
-    const shrunk = await readAll((page) => honest(page, page === 1 ? 8 : 3));
+  test('accepts a list that shrinks while it is read, even below the number of items already read', async () => {
+    const shrunk = await readAll((page) => pageOf(page, page === 1 ? 8 : 3));
     expect(shrunk).toMatchObject({ ids: ids(1, 3), error: undefined });
-    const emptied = await readAll((page) => honest(page, page < 3 ? 8 : 1));
+    const emptied = await readAll((page) => pageOf(page, page < 3 ? 8 : 1));
     expect(emptied).toMatchObject({ ids: ids(1, 4), error: undefined });
   });
 
-  test('may have numbers as ids that JSON.parse rounds to one', async () => {
+  test('accepts numeric ids that JSON.parse rounds to the same number', async () => {
     const name = (page: number, at: number) => `${page}-${at}`;
     const same = await readAll((page) => ({
-      ...honest(page, 4),
+      ...pageOf(page, 4),
       items: [1, 2].map((at) => ({ id: 2 ** 60, name: name(page, at) })),
     }));
-    expect(same).toMatchObject({ asked: [1, 2], error: undefined });
+    expect(same).toMatchObject({ requested: [1, 2], error: undefined });
   });
 
-  test('may have been counted a moment after they were made', async () => {
-    const counted = await readAll((page) => honest(page, 4, 2, page === 2 ? { totalCount: 5 } : {}));
+  test('accepts a count that is newer than the items', async () => {
+    const counted = await readAll((page) => pageOf(page, 4, 2, page === 2 ? { totalCount: 5 } : {}));
     expect(counted).toMatchObject({ ids: ids(1, 4), error: undefined });
   });
 
-  test('may show a last page by its own size, and an empty one by the usual size', async () => {
-    const last = await readAll((page) => honest(page, 5, 2, page === 3 ? { pageSize: 1 } : {}));
+  test('accepts another page size on the last page and on an empty page', async () => {
+    const last = await readAll((page) => pageOf(page, 5, 2, page === 3 ? { pageSize: 1 } : {}));
     expect(last).toMatchObject({ ids: ids(1, 5), error: undefined });
     const gone = await readAll((page) =>
-      page === 1 ? honest(1, 4) : honest(2, 0, 2, { pageSize: 20, hasNextPage: false }),
+      page === 1 ? pageOf(1, 4) : pageOf(2, 0, 2, { pageSize: 20, hasNextPage: false }),
     );
     expect(gone).toMatchObject({ ids: ids(1, 2), error: undefined });
   });
 });
 
-describe('a server whose paging lies', () => {
-  const lies: [name: string, fetchPage: (page: number) => Page, came: string[], message: string][] = [
+describe('a service with inconsistent pages', () => {
+  const faults: [name: string, fetchPage: (page: number) => Page, received: string[], message: string][] = [
     [
-      'by giving the first page whatever is asked for',
-      () => honest(1, 6),
+      'the first page in response to every request',
+      () => pageOf(1, 6),
       ids(1, 2),
       'requested page 2, but received page 1',
     ],
     [
-      'by giving the first page under every number',
-      (page) => ({ ...honest(page, 6), items: records(1, 2) }),
+      'the items of the first page under every page number',
+      (page) => ({ ...pageOf(page, 6), items: records(1, 2) }),
       ids(1, 2),
       'page 2 repeats items of page 1',
     ],
     [
-      'by giving an earlier page once more',
-      (page) => ({ ...honest(page, 8), items: page === 3 ? records(1, 2) : honest(page, 8).items }),
+      'the items of an earlier page',
+      (page) => ({ ...pageOf(page, 8), items: page === 3 ? records(1, 2) : pageOf(page, 8).items }),
       ids(1, 4),
       'page 3 repeats items of page 1',
     ],
     [
-      'by repeating items that have no id',
-      (page) => ({ ...honest(page, 6), items: [{ name: 'a' }, { name: 'b' }] }),
+      'repeated items without ids',
+      (page) => ({ ...pageOf(page, 6), items: [{ name: 'a' }, { name: 'b' }] }),
       [],
       'page 2 repeats items of page 1',
     ],
     [
-      'by saying on an empty page that there is more',
-      (page) => honest(page, 4, 2, { hasNextPage: true }),
+      'an empty page with hasNextPage',
+      (page) => pageOf(page, 4, 2, { hasNextPage: true }),
       ids(1, 4),
       'page 3 says that there are more items, but is empty',
     ],
     [
-      'by saying for ever that there is more, with ever more items',
-      (page) => ({ ...honest(page, 4, 2, { hasNextPage: true }), items: records(2 * page - 1, 2 * page) }),
+      'more pages than the list has',
+      (page) => ({ ...pageOf(page, 4, 2, { hasNextPage: true }), items: records(2 * page - 1, 2 * page) }),
       ids(1, 6),
       'page 3 says that there are more items, but the list has 2 pages',
     ],
     [
-      'by giving more items than it counts',
+      'more items than the list has',
       (page) => ({
-        ...honest(page, 5, 2, { hasNextPage: true, totalPages: 99 }),
+        ...pageOf(page, 5, 2, { hasNextPage: true, totalPages: 99 }),
         items: records(2 * page - 1, 2 * page),
       }),
       ids(1, 6),
       'page 3 says that there are more items, but all 5 were received',
     ],
     [
-      'by ending before all came',
-      (page) => honest(page, 6, 2, { hasNextPage: page < 2 }),
+      'an end before the last item',
+      (page) => pageOf(page, 6, 2, { hasNextPage: page < 2 }),
       ids(1, 4),
       'the list ended after 4 of 6 items',
     ],
     [
-      'by ending before all came, and shrinking its pages',
-      (page) => honest(page, 6, 2, page === 2 ? { hasNextPage: false, totalPages: 2 } : {}),
+      'an end before the last item, with fewer pages',
+      (page) => pageOf(page, 6, 2, page === 2 ? { hasNextPage: false, totalPages: 2 } : {}),
       ids(1, 4),
       'the list ended after 4 of 6 items',
     ],
     [
-      'by ending before the pages it has, where it counts no items',
-      (page) => ({ items: honest(page, 6).items, page, totalPages: 3, hasNextPage: page < 2 }),
+      'an end before the last page of a list without a count',
+      (page) => ({ items: pageOf(page, 6).items, page, totalPages: 3, hasNextPage: page < 2 }),
       ids(1, 4),
       'the list ended after page 2 of 3',
     ],
     [
-      'by leaving items out in the middle',
-      (page) => ({ ...honest(page, 6), items: honest(page, 6).items.slice(page === 2 ? 1 : 0) }),
+      'missing items in the middle',
+      (page) => ({ ...pageOf(page, 6), items: pageOf(page, 6).items.slice(page === 2 ? 1 : 0) }),
       ['o1', 'o2', 'o4', 'o5', 'o6'],
       'the list ended after 5 of 6 items',
     ],
     [
-      'by larger pages from the second on',
-      (page) => honest(page, 20, page === 1 ? 2 : 5),
+      'larger pages from the second on',
+      (page) => pageOf(page, 20, page === 1 ? 2 : 5),
       ids(1, 2),
       'the page size changed from 2 to 5 at page 2: items would be missing',
     ],
     [
-      'by smaller pages from the second on',
-      (page) => honest(page, 20, page === 1 ? 5 : 2),
+      'smaller pages from the second on',
+      (page) => pageOf(page, 20, page === 1 ? 5 : 2),
       ids(1, 5),
       'the page size changed from 5 to 2 at page 2: items would be repeated',
     ],
   ];
 
-  test.each(lies)('%s is told, after what came', async (_, fetchPage, came, message) => {
+  test.each(faults)('returns the items so far, then reports %s', async (_, fetchPage, received, message) => {
     const { ids: read, error } = await readAll(fetchPage);
-    expect(read.filter((id) => id !== undefined)).toEqual(came);
+    expect(read.filter((id) => id !== undefined)).toEqual(received);
     expect(error).toBeInstanceOf(ContractError);
     expect((error as ContractError).message).toContain(`GET /api/environments: ${message}`);
     expect((error as ContractError).hint).toContain('not the whole list');
     expect(exitCodeOf(error)).toBe(5);
   });
 
-  test('by growing with every page comes to an end too', async () => {
-    const { asked, error } = await readAll((page) => honest(page, 2 * page + 2));
+  test('stops reading a list that grows with every page', async () => {
+    const { requested, error } = await readAll((page) => pageOf(page, 2 * page + 2));
     expect(error).toBeInstanceOf(ContractError);
-    // Ten times the pages that it had at first, and a thousand.
-    expect(asked.length).toBe(1020);
+    // Ten times the initial number of pages, plus 1000.
+    expect(requested.length).toBe(1020);
   });
 
-  test('by having no end and no count comes to one too', async () => {
+  test('stops reading a list without an end or a count', async () => {
     const fetchPage = async (page: number) => ({ items: records(page, page), hasNextPage: true });
     let read = 0;
     const pages = iteratePages(fetchPage, { request, maxPages: 50 });
@@ -287,15 +291,15 @@ describe('a server whose paging lies', () => {
   });
 });
 
-describe('the library', () => {
-  /** A client of a server that has so many environments. */
+describe('the iterator of the client', () => {
+  /** Returns a client of a service whose lists have `totalCount` items and whose page `failing` fails. */
   async function connected(totalCount: number, failing?: number) {
     const server = await serve(({ seen, response }) => {
       const query = new URL(seen.url, 'http://x').searchParams;
       const page = Number(query.get('page'));
       if (page === failing) return json(response, 500, { error: 'broken' });
       json(response, 200, {
-        ...honest(page, totalCount, Number(query.get('pageSize') ?? 20)),
+        ...pageOf(page, totalCount, Number(query.get('pageSize') ?? 20)),
         hasPreviousPage: page > 1,
       });
     });
@@ -310,7 +314,7 @@ describe('the library', () => {
     return all;
   }
 
-  test('gives every item of a paged list, with the query that it was given', async () => {
+  test('returns every item of a paged list, and sends the query with each request', async () => {
     const { client, seen } = await connected(7);
     const all = client.observations.list.all('p1', { pageSize: 3, status: 'open' });
     expect(await collected(all)).toEqual(records(1, 7));
@@ -319,13 +323,13 @@ describe('the library', () => {
     );
   });
 
-  test('begins at the page that is asked for', async () => {
+  test('begins at the requested page', async () => {
     const { client, seen } = await connected(7);
     expect(await collected(client.env.list.all({ page: 2, pageSize: 3 }))).toEqual(records(4, 7));
     expect(seen).toHaveLength(2);
   });
 
-  test('sends nothing before the first item is asked for, and leaves nothing behind a loop that is left', async () => {
+  test('sends nothing before the first item is read, and stops when the loop ends early', async () => {
     const { client, seen } = await connected(100);
     const items = client.env.list.all({ pageSize: 2 });
     await turns();
@@ -335,7 +339,7 @@ describe('the library', () => {
     expect(seen.length).toBeLessThanOrEqual(3);
   });
 
-  test('gives the items before a page that fails, and then the error, with its facts', async () => {
+  test('returns the items before a page that fails, then rejects with the facts of the call', async () => {
     const { client } = await connected(9, 3);
     const got: unknown[] = [];
     const reading = (async () => {
@@ -346,7 +350,7 @@ describe('the library', () => {
     expect(error.facts).toMatchObject({ endpoint: 'env.list', method: 'GET', path: '/api/environments' });
   });
 
-  test('ends with the reason of a signal', async () => {
+  test('rejects with the reason of the signal', async () => {
     const { client } = await connected(100);
     const stop = new AbortController();
     const got: unknown[] = [];
@@ -361,7 +365,7 @@ describe('the library', () => {
     expect(got.length).toBeLessThanOrEqual(4);
   });
 
-  test('refuses wrong arguments as the call itself does', async () => {
+  test('refuses the arguments that the method refuses', async () => {
     const { client, seen } = await connected(1);
     const loose = client.observations.list as unknown as { all(...args: unknown[]): AsyncIterable<unknown> };
     const missing = (async () => collected(loose.all()))();

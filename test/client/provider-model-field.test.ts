@@ -7,7 +7,7 @@ import { type Mock, startMock } from '../../src/mock/server.ts';
 let mock: Mock;
 afterEach(() => mock?.close());
 
-it('the model goes out and comes back under the vendor’s name, and is providerModel on our side', async () => {
+it('sends and reads the model under the vendor’s name, and returns it as providerModel', async () => {
   mock = await startMock();
   const client = createClient({ apiUrl: mock.url, token: mock.token, providerModelField: 'acmeModel' });
   const item = { key: 'qa', acmeModel: 'large' };
@@ -24,7 +24,7 @@ it('the model goes out and comes back under the vendor’s name, and is provider
   await client.close();
 });
 
-it('only keys are renamed, never a text that looks like one', () => {
+it('renames only keys, never text that looks like a key', () => {
   const text = JSON.stringify({ note: '"acmeModel":1', acmeModel: '"acmeModel"', inner: { acmeModel: [] } });
   expect(JSON.parse(renameKey(text, 'acmeModel', 'providerModel'))).toEqual({
     note: '"acmeModel":1',
@@ -33,14 +33,14 @@ it('only keys are renamed, never a text that looks like one', () => {
   });
 });
 
-it('a field is not renamed where there is one of the new name', () => {
+it('does not rename a field if the object has a field with the new name', () => {
   const text = '{"acmeModel":"a","providerModel":"b","in":[{"acmeModel" : 1},{"providerModel":2}]}';
   expect(renameKey(text, 'acmeModel', 'providerModel')).toBe(
     '{"acmeModel":"a","providerModel":"b","in":[{"providerModel" : 1},{"providerModel":2}]}',
   );
 });
 
-it('renaming there and back gives what was there', () => {
+it('restores the text if the field is renamed back', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('providerModel', 'x', 'y:'), fc.jsonValue()), (value) => {
       const text = JSON.stringify(value);

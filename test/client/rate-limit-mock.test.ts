@@ -19,7 +19,7 @@ test('`env list --all` over 200 pages gets no 429 from a service with the docume
     expect(out.trim().split('\n').length).toBeGreaterThanOrEqual(210);
     expect(on.mock.requests.length - before).toBeGreaterThanOrEqual(200);
     expect(err).not.toContain('429');
-    // Three full minutes of sixty reads, and the rest.
+    // Three full minutes with 60 reads each, and the rest.
     expect((on.clock.monotonic() - began) / 60_000).toBeLessThan(5);
     expect(err).toContain('the limit of requests per minute');
   } finally {

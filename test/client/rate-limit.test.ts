@@ -14,7 +14,7 @@ import { json, serve } from '../transport/serve.ts';
 const minute = 60_000;
 const now = Date.UTC(2026, 0, 15, 12);
 
-describe('what the headers say', () => {
+describe('rate limit headers', () => {
   test.each<[Record<string, string>, number, number]>([
     [{ 'ratelimit-remaining': '7', 'ratelimit-reset': '30' }, 7, 30_000],
     [{ 'ratelimit-remaining': '0', 'ratelimit-reset': '0' }, 0, 0],
@@ -31,17 +31,20 @@ describe('what the headers say', () => {
     [{ ratelimit: '"a";r=0;t=1,"b";r=0;t=9' }, 0, 9_000],
     [{ ratelimit: '"default";r=50;t=30', 'x-ratelimit-remaining': '1' }, 50, 30_000],
     [{ ratelimit: 'nonsense', 'ratelimit-remaining': '1', 'ratelimit-reset': '2' }, 1, 2_000],
-  ])('%j', (headers, remaining, resetMs) => {
+  ])('are read: %j', (headers, remaining, resetMs) => {
     expect(rateLimitLeft(headers, now)).toEqual({ remaining, resetMs });
   });
 
   test.each([{}, { 'ratelimit-remaining': 'many' }, { 'ratelimit-remaining': '-1' }, { ratelimit: '' }])(
-    'is nothing: %j',
+    'are ignored: %j',
     (headers) => expect(rateLimitLeft(headers as Record<string, string>, now)).toBeUndefined(),
   );
 
-  test('whatever they hold, it is nothing or a number of requests and a time', () => {
-    const word = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789=;,. "rt-limaneg') }));
+  test('with any content are ignored or give a number of requests and a time', () => {
+    const content = fc.oneof(
+      fc.string(),
+      fc.string({ unit: fc.constantFrom(...'0123456789=;,. "rt-limaneg') }),
+    );
     const headers = fc.dictionary(
       fc.constantFrom(
         'ratelimit',
@@ -50,7 +53,7 @@ describe('what the headers say', () => {
         'x-ratelimit-remaining',
         'x-ratelimit-reset',
       ),
-      word,
+      content,
     );
     fc.assert(
       fc.property(headers, (given) => {
@@ -70,7 +73,7 @@ describe('without headers', () => {
     { maxLength: 400 },
   );
 
-  test('no minute has more requests than the ceilings, and none waits while there is room', () => {
+  test('sends no more than the ceilings in any minute, and waits only if it must', () => {
     fc.assert(
       fc.property(wanted, (requests) => {
         const pace = new Pace(true);
@@ -86,7 +89,7 @@ describe('without headers', () => {
           time += gap;
           const at = pace.nextAt(kind, time);
           expect(at).toBeGreaterThanOrEqual(time);
-          // Work-conserving: it waits exactly until there is room.
+          // A request waits only until there is room.
           if (at > time) expect(full(kind, at - 0.001)).toBe(true);
           expect(full(kind, at)).toBe(false);
           time = at;
@@ -98,7 +101,7 @@ describe('without headers', () => {
     );
   });
 
-  test('nothing waits where the documented limits do not hold, until there is a 429', () => {
+  test('does not wait before the first 429 if the documented limits do not apply', () => {
     const pace = new Pace(false);
     for (let i = 0; i < 500; i += 1) {
       expect(pace.nextAt('read', i)).toBe(i);
@@ -111,7 +114,7 @@ describe('without headers', () => {
 });
 
 describe('with headers', () => {
-  test('they win over the documented ceilings, both ways', () => {
+  test('uses the limits in the headers, whether higher or lower than the ceilings', () => {
     const pace = new Pace(true);
     for (let i = 0; i < 500; i += 1) {
       expect(pace.nextAt('read', i)).toBe(i);
@@ -123,7 +126,7 @@ describe('with headers', () => {
     expect(pace.nextAt('read', 8_000)).toBe(8_000);
   });
 
-  test('what is sent before the next reply is taken off what was left', () => {
+  test('subtracts the requests sent since the last response', () => {
     const pace = new Pace(true);
     pace.replied('read', 200, { remaining: 2, resetMs: 9_000 }, 0);
     pace.sent('read', 0);
@@ -132,24 +135,24 @@ describe('with headers', () => {
     expect(pace.nextAt('read', 0)).toBe(9_000);
   });
 
-  test('a year is not waited for: after a minute the service is asked again', () => {
+  test('waits at most a minute, even if the reset is a year away', () => {
     const pace = new Pace(true);
     pace.replied('read', 200, { remaining: 0, resetMs: 3e10 }, 0);
     expect(pace.nextAt('read', 0)).toBe(minute);
   });
 });
 
-/** A service with pages of one item each, on the documented limits, and what it has refused. */
+/** Simulates a service with the documented limits and pages of one item; counts responses and refusals. */
 function service(clock: ReturnType<typeof fakeClock>, pages: number, headers: boolean) {
   let log: readonly CountedRequest[] = [];
-  const seen = { replies: 0, refused: 0 };
+  const seen = { responses: 0, refused: 0 };
   const transport: Transport = {
     async send(request): Promise<RawReply> {
       clock.advance(20);
       const decision = decide(log, 'read', clock.monotonic(), documentedLimits);
       log = decision.log;
-      seen.replies += 1;
-      const told: Record<string, string> = headers
+      seen.responses += 1;
+      const limitHeaders: Record<string, string> = headers
         ? {
             'ratelimit-remaining': String(decision.remaining),
             'ratelimit-reset': String(Math.ceil(decision.resetMs / 1000)),
@@ -157,7 +160,7 @@ function service(clock: ReturnType<typeof fakeClock>, pages: number, headers: bo
         : {};
       if (!decision.allowed) {
         seen.refused += 1;
-        return { status: 429, headers: told, text: '{"error":"Rate limit exceeded"}' };
+        return { status: 429, headers: limitHeaders, text: '{"error":"Rate limit exceeded"}' };
       }
       const page = Number(request.url.searchParams.get('page'));
       const numbers = {
@@ -168,7 +171,7 @@ function service(clock: ReturnType<typeof fakeClock>, pages: number, headers: bo
         hasPreviousPage: page > 1,
       };
       const text = JSON.stringify({ items: [{ id: page }], ...numbers });
-      return { status: 200, headers: { 'content-type': 'application/json', ...told }, text };
+      return { status: 200, headers: { 'content-type': 'application/json', ...limitHeaders }, text };
     },
     close: async () => {},
   };
@@ -181,7 +184,7 @@ async function listAll(options: Partial<ClientOptions>, pages: number, headers: 
   const apiUrl = 'https://service.example.com';
   const caller = createCaller({ apiUrl, token: 'token-1', clock, random: () => 0.5, transport, ...options });
   onTestFinished(() => caller.close());
-  const endpoint = { ...api['observations.list'], reply: z.unknown() };
+  const endpoint = { ...api['observations.list'], response: z.unknown() };
   let items = 0;
   const input = { params: { projectId: 'p1' } };
   const read = readPages(caller, 'observations.list', endpoint, input, (_, page) => page.items.length);
@@ -190,29 +193,29 @@ async function listAll(options: Partial<ClientOptions>, pages: number, headers: 
 }
 
 describe('a list of 200 pages', () => {
-  test('is read without one 429 from a service with the documented limits that tells them', async () => {
+  test('is read without a 429 if the service sends the documented limits in headers', async () => {
     const { items, refused, minutes } = await listAll({}, 200, true);
     expect({ items, refused }).toEqual({ items: 200, refused: 0 });
     expect(minutes).toBeLessThan(4.5);
   });
 
-  test('and from one that does not tell them', async () => {
+  test('is read without a 429 if the service does not send the documented limits', async () => {
     const { items, refused, minutes } = await listAll({}, 200, false);
     expect({ items, refused }).toEqual({ items: 200, refused: 0 });
     expect(minutes).toBeLessThan(3.5);
   });
 
-  test('is read at once up to the ceiling', async () => {
+  test('is read without waiting up to the ceiling', async () => {
     expect((await listAll({}, 60, false)).minutes).toBeLessThan(0.1);
   });
 
-  test('with `pace: false`, by running into them', async () => {
+  test('runs into the limits with `pace: false`', async () => {
     const { items, refused } = await listAll({ pace: false }, 70, false);
     expect(items).toBe(70);
     expect(refused).toBeGreaterThan(0);
   });
 
-  test('is not slowed down where a service on this machine tells no limits', async () => {
+  test('is read without waiting from a local service that sends no limits', async () => {
     const { url } = await serve(({ seen, response }) => {
       const page = Number(new URL(seen.url, 'http://x').searchParams.get('page'));
       const numbers = {

@@ -1,25 +1,28 @@
 import { expect } from 'vitest';
 
-/** The error that the call ends with, as one of the class; fails when there is none or another. */
+/** Returns the error that a call rejects with. Fails if the call succeeds or the error has another class. */
 export async function rejection<E extends Error>(
   call: Promise<unknown>,
-  kind: abstract new (...args: never[]) => E,
+  errorClass: abstract new (...args: never[]) => E,
 ): Promise<E> {
   const error = await call.then(
-    (value) => expect.fail(`expected a ${kind.name}, and the call succeeded: ${JSON.stringify(value)}`),
+    (value) => expect.fail(`expected a ${errorClass.name}, but the call succeeded: ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
   );
-  if (error instanceof kind) return error;
+  if (error instanceof errorClass) return error;
   throw error;
 }
 
-/** The error that a function throws, as one of the class. */
-export function thrown<E extends Error>(act: () => unknown, kind: abstract new (...args: never[]) => E): E {
+/** Returns the error that a function throws. Fails if it throws nothing or an error of another class. */
+export function thrown<E extends Error>(
+  run: () => unknown,
+  errorClass: abstract new (...args: never[]) => E,
+): E {
   try {
-    act();
+    run();
   } catch (error) {
-    if (error instanceof kind) return error;
+    if (error instanceof errorClass) return error;
     throw error;
   }
-  return expect.fail(`expected a ${kind.name}, and nothing was thrown`);
+  return expect.fail(`expected a ${errorClass.name}, but nothing was thrown`);
 }

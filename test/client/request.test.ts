@@ -25,7 +25,7 @@ function prepare(name: EndpointName, input: Partial<RequestInput> = {}, target: 
 const refused = (name: EndpointName, input: Partial<RequestInput>) =>
   thrown(() => prepare(name, input, { names: optionNames }), UsageError);
 
-describe('the address', () => {
+describe('the API URL', () => {
   test.each([
     ['https://service.example.com', 'https://service.example.com/api/orders.json'],
     ['https://service.example.com/', 'https://service.example.com/api/orders.json'],
@@ -35,7 +35,7 @@ describe('the address', () => {
     ['http://shop.localhost', 'http://shop.localhost/api/orders.json'],
     ['http://127.1.2.3', 'http://127.1.2.3/api/orders.json'],
     ['http://[::1]:80', 'http://[::1]/api/orders.json'],
-  ])('%j leads to %s', (given, url) => {
+  ])('%j is resolved to %s', (given, url) => {
     expect(prepare('orders.list', {}, { apiUrl: given }).url.href).toBe(url);
   });
 
@@ -52,21 +52,21 @@ describe('the address', () => {
     ['http://127.0.0.1.example.com', 'not encrypted'],
     ['http://localhost.example.com', 'not encrypted'],
     ['http://10.0.0.1', 'not encrypted'],
-  ])('%j is a configuration error', (given, message) => {
+  ])('%j is refused as a configuration error', (given, message) => {
     const error = thrown(() => prepare('orders.list', {}, { apiUrl: given }), ConfigError);
     expect(error.message).toContain(message);
     expect(error.hint).toBeTruthy();
     expect(`${error.message}${error.hint}`).not.toContain('hunter22');
   });
 
-  test('http to other machines is possible when it is asked for', () => {
+  test('http to other machines is allowed with insecureHttp', () => {
     const { url } = prepare('orders.list', {}, { apiUrl: 'http://10.0.0.1', insecureHttp: true });
     expect(url.href).toBe('http://10.0.0.1/api/orders.json');
   });
 });
 
 describe('path parameters', () => {
-  test('are filled in percent-encoded, and the path for messages has the prefix and no query', () => {
+  test('are percent-encoded, and the path in messages has the prefix but not the query', () => {
     const request = prepare(
       'env.vars.update',
       { params: { envId: 'a/b c', varId: '50%?#é' }, body: {} },
@@ -86,14 +86,14 @@ describe('path parameters', () => {
     ['a\u0085', 'control characters'],
     ['\ud800', 'invalid Unicode'],
     ['a\udc00b', 'invalid Unicode'],
-  ])('%j is refused with what to do instead', (runId, message) => {
+  ])('refuses %j with a hint', (runId, message) => {
     const error = refused('run.status', { params: { runId } });
     expect(error.message).toMatch(/^run\.status: runId /);
     expect(error.message).toContain(message);
     expect(error.hint).toBe('copy runId exactly as the service shows it');
   });
 
-  test('one that is missing, of another type or unknown is refused', () => {
+  test('refuses a parameter that is missing, unknown or of the wrong type', () => {
     expect(refused('run.status', {}).message).toBe('run.status: runId is missing');
     const number = { runId: 7 } as unknown as Record<string, string>;
     expect(refused('run.status', { params: number }).message).toBe('run.status: runId must be a string');
@@ -102,7 +102,7 @@ describe('path parameters', () => {
     expect(refused('run.status', { params: Object.create({ runId: 'r' }) }).message).toContain('is missing');
   });
 
-  test('a reserved value is refused: it would be another call', () => {
+  test('refuses a reserved value, which would call another endpoint', () => {
     expect(refused('orders.get', { params: { id: 'summary' } }).message).toContain(
       'belongs to another endpoint',
     );
@@ -118,7 +118,7 @@ describe('path parameters', () => {
     return !/[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u.test(text) && text !== '.' && text !== '..';
   });
 
-  test('round-trip, and never change the number of segments', () => {
+  test('round-trip without changing the number of segments', () => {
     fc.assert(
       fc.property(value, value, (envId, varId) => {
         const { url } = prepare('env.vars.delete', { params: { envId, varId } });
@@ -134,7 +134,7 @@ describe('path parameters', () => {
     );
   });
 
-  test('any text is either filled in as one segment or refused', () => {
+  test('any text becomes one segment or is refused', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (runId) => {
         try {
@@ -148,7 +148,7 @@ describe('path parameters', () => {
 });
 
 describe('the query', () => {
-  test('leaves out what is undefined, repeats lists, and writes numbers and booleans as text', () => {
+  test('omits undefined values, repeats lists, and writes numbers and booleans as text', () => {
     const { url } = prepare('webhooks.list', {
       query: { includeGlobal: false, page: 2, projectId: undefined },
     });
@@ -161,13 +161,13 @@ describe('the query', () => {
     expect(prepare('env.list', { query: {} }).url.href).toBe(`${apiUrl}/api/environments`);
   });
 
-  test('has a page size of any number from 1', () => {
+  test('accepts any page size from 1', () => {
     for (const pageSize of [1, 5000]) {
       expect(prepare('env.list', { query: { pageSize } }).url.search).toBe(`?pageSize=${pageSize}`);
     }
   });
 
-  test('with an unknown key is refused, naming the known ones', () => {
+  test('refuses an unknown key and names the known ones', () => {
     const error = refused('env.list', { query: { pag: 1 } });
     expect(error.message).toBe('env.list: query key pag is unknown');
     expect(error.hint).toBe('the known names are page, pageSize');
@@ -176,7 +176,7 @@ describe('the query', () => {
     );
   });
 
-  test('with a value of the wrong type is refused, naming key, expectation and value', () => {
+  test('refuses a value of the wrong type, naming key, expected type and value', () => {
     expect(refused('env.list', { query: { page: 0 } }).message).toBe(
       'env.list: query key page must be a number of at least 1, not 0',
     );
@@ -192,7 +192,7 @@ describe('the query', () => {
     ).toContain('query key a must');
   });
 
-  test('has a date and time as RFC 3339 writes it, and every other value unchanged', () => {
+  test('writes a date and time as RFC 3339 and leaves other values unchanged', () => {
     const query = { status: 'open', createdAfter: '20260501T00+0200', page: 2 };
     const { url } = prepare('observations.list', { params: { projectId: 'p' }, query });
     expect([...url.searchParams]).toEqual([
@@ -202,7 +202,7 @@ describe('the query', () => {
     ]);
   });
 
-  test('round-trips', () => {
+  test('round-trips any values', () => {
     const text = fc.string({ unit: 'binary' }).filter((value) => !/\p{Surrogate}/u.test(value));
     fc.assert(
       fc.property(fc.dictionary(text, fc.oneof(text, fc.array(text, { minLength: 1 }))), (query) => {
@@ -219,13 +219,13 @@ describe('the query', () => {
 });
 
 describe('the body', () => {
-  test('is JSON, frozen as one string', () => {
+  test('is JSON, without undefined fields', () => {
     const request = prepare('run.trigger', { body: { ...selected, ref: undefined } });
     expect(request.body).toBe('{"projectSlug":"shop","processSlug":"checkout"}');
     expect(request.headers['content-type']).toBe('application/json');
   });
 
-  test('that is not there has no content type', () => {
+  test('is sent with a content type only if it exists', () => {
     const request = prepare('run.cancel', { params: { runId: 'r' } });
     expect('body' in request).toBe(false);
     expect(request.headers).not.toHaveProperty('content-type');
@@ -250,7 +250,7 @@ describe('the body', () => {
     ['env.create', 7, 'the body must be an object, not 7'],
     ['env.create', { baseUrl: Number.NaN }, 'field baseUrl must be a string, not NaN'],
     ['env.create', { baseUrl: () => 7 }, 'field baseUrl must be a string'],
-  ])('of %s is checked before sending: %j', (name, body, message) => {
+  ])('is checked for %s before sending: %j', (name, body, message) => {
     expect(refused(name, { body }).message).toContain(message);
   });
 
@@ -258,17 +258,17 @@ describe('the body', () => {
     ['env.create', { baseUrl: 7, mobileRuntimeOverrides: { udid: 1 } }],
     ['env.update', { id: 'e1', version: 3, key: 7, mobileRuntimeOverrides: 'none' }],
     ['webhooks.create', { projectId: 7 }],
-  ])('of %s may have a field of another type, as a response may have had it: %j', (name, body) => {
+  ])('for %s accepts a field of another type, as a response may contain it: %j', (name, body) => {
     const params = name === 'env.update' ? { id: 'e1' } : {};
     expect(prepare(name, { params, body }).body).toBe(JSON.stringify(body));
   });
 
-  test('is refused where the endpoint takes none, or where it is no JSON', () => {
+  test('is refused if the endpoint takes none or it cannot be written as JSON', () => {
     expect(refused('webhooks.delete', { params: { id: 'w' }, body: {} }).message).toContain('takes no body');
     expect(refused('env.create', { body: { size: 1n } }).message).toContain('cannot be written as JSON');
   });
 
-  test('is bytes where the endpoint takes multipart', () => {
+  test('may be bytes if the endpoint takes multipart', () => {
     const params = { projectId: 'p', observationId: 'o' };
     const headers = { 'Content-Type': 'multipart/form-data; boundary=x' };
     const request = prepare('observations.attach', { params, body: new Uint8Array([1, 2]), headers });
@@ -291,10 +291,10 @@ describe('credentials', () => {
     ['orders.list', { apiKey: undefined }, bearer],
     ['orders.list', { auth: 'key' }, key],
     ['orders.list', { auth: 'bearer' }, bearer],
-    // `auth` is for the endpoints that take either; the others know what they take.
+    // `auth` applies only to endpoints that take either credential.
     ['run.status', { auth: 'bearer' }, key],
     ['env.list', { auth: 'key' }, bearer],
-  ])('of %s with %j are %j', (name, target, expected) => {
+  ])('%s with %j sends %j', (name, target, expected) => {
     const ids = { 'run.status': { runId: 'r' }, 'keys.delete': { id: 'k' } };
     const params = name in ids ? ids[name as keyof typeof ids] : {};
     const { headers } = prepare(name, { params: params as Record<string, string> }, target);
@@ -327,7 +327,7 @@ describe('credentials', () => {
     ],
     ['orders.list', { apiKey: undefined, auth: 'key' }, /needs an API key/, 'RUNGATE_API_KEY'],
     ['orders.list', { token: undefined, auth: 'bearer' }, /needs a bearer token/, 'RUNGATE_TOKEN'],
-  ])('of %s with %j are missing', (name, target, message, variable) => {
+  ])('%s with %j is refused: the credential is missing', (name, target, message, variable) => {
     const body = name === 'keys.create' ? { name: 'n' } : name === 'run.trigger' ? selected : undefined;
     const error = thrown(() => prepare(name, body ? { body } : {}, target), CredentialError);
     expect(error.message).toMatch(message);
@@ -343,7 +343,7 @@ describe('credentials', () => {
     'Bearer hunter22',
   ];
 
-  test.each(unsendable)('that no header can carry are refused and not echoed: %j', (secret) => {
+  test.each(unsendable)('refuses a value that is not valid in a header, without echoing it: %j', (secret) => {
     const errors: RungateError[] = [
       thrown(() => prepare('orders.list', {}, { token: secret }), ConfigError),
       thrown(() => prepare('run.status', { params: { runId: 'r' } }, { apiKey: secret }), ConfigError),
@@ -356,7 +356,7 @@ describe('credentials', () => {
 });
 
 describe('headers', () => {
-  test('say what is wanted and who asks', () => {
+  test('name the accepted media type and the user agent', () => {
     const { headers } = prepare('orders.list');
     expect(headers).toEqual({
       accept: 'application/json',
@@ -369,7 +369,7 @@ describe('headers', () => {
     );
   });
 
-  test('of a caller cannot take the place of the credential or split the request', () => {
+  test('of a caller cannot replace the credential or split the request', () => {
     const { headers } = prepare('orders.list', { headers: { Authorization: 'Bearer other', 'X-Note': 'n' } });
     expect(headers).toMatchObject({ authorization: 'Bearer token-456', 'x-note': 'n' });
     for (const name of ['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'a b', 'x:y', '']) {

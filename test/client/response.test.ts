@@ -22,24 +22,24 @@ const inputs: Partial<Record<EndpointName, object>> = {
 function readWhole(
   name: EndpointName,
   text: string,
-  reply: { status?: number; headers?: Record<string, string>; check?: boolean } = {},
+  response: { status?: number; headers?: Record<string, string>; check?: boolean } = {},
 ) {
   const redact = redactor(Object.values(secrets));
   const target = { base: new URL('https://h.example'), redact, ...secrets };
   const request = prepareRequest(name, api[name], { params: {}, ...inputs[name] }, target);
-  const { status = 200, headers = {}, check = true } = reply;
+  const { status = 200, headers = {}, check = true } = response;
   return parseResponse(request, api[name], { status, headers, text }, { now: 0, check });
 }
 
 const read = (...args: Parameters<typeof readWhole>) => readWhole(...args).value;
 
-const broken = (name: EndpointName, text: string, reply = {}) =>
-  thrown(() => read(name, text, reply), ContractError);
+const broken = (name: EndpointName, text: string, response = {}) =>
+  thrown(() => read(name, text, response), ContractError);
 const refused = (code: number, text: string, headers = {}, name: EndpointName = 'run.status') =>
   thrown(() => read(name, text, { status: code, headers }), HttpError);
 
-describe('a success', () => {
-  test('is what the schema says, unknown fields included', () => {
+describe('a successful response', () => {
+  test('is returned with its unknown fields', () => {
     const value = { state: 'in_progress', later: [1] };
     expect(read('run.status', JSON.stringify(value))).toEqual(value);
     expect(read('run.status', '{"state":"paused"}')).toEqual({ state: 'paused' });
@@ -49,12 +49,12 @@ describe('a success', () => {
     ['{"state":"completed","blocked":0}', 'failed'],
     ['{"state":"completed","failed":0}', 'blocked'],
     ['{"state":"cancelled","failed":0,"blocked":null}', 'blocked'],
-  ])('%s: a run that has ended has both counts', (text, field) => {
+  ])('%s is refused: the status of an ended run must have %s', (text, field) => {
     expect(broken('run.status', text)).toMatchObject({ field });
     expect(read('run.status', text, { check: false })).toEqual(JSON.parse(text));
   });
 
-  test('may be empty, or any JSON, where the interface does not show it', () => {
+  test('may be empty or any text if the interface does not describe it', () => {
     expect(read('env.delete', '')).toBeUndefined();
     expect(read('env.delete', ' \n', { status: 204 })).toBeUndefined();
     expect(read('env.delete', '[1]')).toEqual([1]);
@@ -69,7 +69,7 @@ describe('a success', () => {
     ['run.status', '<!doctype html><title>Log in</title>'],
     ['keys.create', 'OK'],
     ['run.trigger', '<html></html>'],
-  ])('of %s that is not JSON is unreadable: %j', (name, text) => {
+  ])('to %s that is not JSON is unreadable: %j', (name, text) => {
     const error = broken(name, text);
     expect(error).toMatchObject({ unreadable: true, field: '', expected: 'JSON', status: 200 });
     expect(error.message).toMatch(/^the response to (GET|POST) .*\(200\) is not JSON: /);
@@ -77,7 +77,7 @@ describe('a success', () => {
     expect(broken(name, text, { check: false }).unreadable).toBe(true);
   });
 
-  test('that is a page says so, in a line, and where to look', () => {
+  test('describes an HTML page on one line and names the setting to check', () => {
     const error = broken('run.status', `<html><head><title>Log\n in</title></head>${'x'.repeat(5000)}`);
     expect(error.message).toBe(
       'the response to GET /api/ci/runs/run_1 (200) is not JSON: an HTML page, "Log in"',
@@ -85,12 +85,12 @@ describe('a success', () => {
     expect(error.hint).toContain('RUNGATE_API_URL');
   });
 
-  test('that is a page without an end of its title is described at once', () => {
+  test('describes an HTML page with an unclosed title without delay', () => {
     const error = broken('run.status', `<html>${'<title'.repeat(80_000)}`);
     expect(error.message).toBe('the response to GET /api/ci/runs/run_1 (200) is not JSON: an HTML page');
   });
 
-  test('that is compressed, although nothing asked for that, is refused', () => {
+  test('is refused if it is compressed, which the request does not allow', () => {
     const error = broken('run.status', '\u001f\ufffd', { headers: { 'content-encoding': 'gzip' } });
     expect(error).toMatchObject({ unreadable: false, received: 'content-encoding gzip' });
     expect(
@@ -99,15 +99,15 @@ describe('a success', () => {
   });
 
   test.each([
-    ['in what is given', `${'['.repeat(501)}${']'.repeat(501)}`],
-    ['where a name comes twice', `{"a":${'['.repeat(500)}${']'.repeat(500)},"a":1}`],
-    ['and cut off', '['.repeat(1001)],
-  ])('that is nested too deeply is refused: %s', (_, text) => {
+    ['in the value', `${'['.repeat(501)}${']'.repeat(501)}`],
+    ['under a duplicate name', `{"a":${'['.repeat(500)}${']'.repeat(500)},"a":1}`],
+    ['in truncated text', '['.repeat(1001)],
+  ])('is refused if it is nested too deeply: %s', (_, text) => {
     const error = broken('run.trigger', text, { check: false });
     expect(error).toMatchObject({ unreadable: false, expected: 'JSON at most 500 levels deep', status: 200 });
   });
 
-  test('is given unchecked where check is false', () => {
+  test('is returned unchecked if check is false', () => {
     expect(read('run.status', '{"state":7}', { check: false })).toEqual({ state: 7 });
   });
 });
@@ -123,7 +123,7 @@ const page = {
   hasPreviousPage: false,
 };
 
-describe('a reply against the contract names endpoint, field, what was expected and what came', () => {
+describe('names the endpoint, field, expected type and value of a contract violation', () => {
   test.each<[EndpointName, unknown, string, string, string]>([
     ['run.status', { state: 7 }, 'state', 'a string', 'number 7'],
     ['run.status', {}, 'state', 'a string', 'nothing'],
@@ -177,14 +177,14 @@ describe('a reply against the contract names endpoint, field, what was expected 
       expect(error.message).toContain(part);
   });
 
-  test('with a short part of a long value, and none of what may be a secret', () => {
+  test('shows only the start of a long value, and nothing of a possible secret', () => {
     const error = broken('run.status', JSON.stringify({ state: ['x'.repeat(5000)] }));
     expect(error.message.length).toBeLessThan(300);
     expect(broken('keys.create', '{"apiKey":12345}').message).not.toContain('12345');
   });
 });
 
-describe('a field that is not required, or one item of a list, is reported beside the value', () => {
+describe('returns the value and reports an invalid field that is optional or in a list item', () => {
   test.each<[EndpointName, unknown, string, string, string]>([
     ['run.status', { state: 'in_progress', failed: '2' }, 'failed', 'a number', 'string "2"'],
     [
@@ -221,7 +221,7 @@ describe('a field that is not required, or one item of a list, is reported besid
 });
 
 describe('an error says what happened, to what, and what to do', () => {
-  test('with the error body of the interface', () => {
+  test('contains the error body of the interface', () => {
     const error = refused(400, '{"error":"invalid body","details":"tags is empty"}', {}, 'run.trigger');
     expect(error).toMatchObject({
       status: 400,
@@ -267,7 +267,7 @@ describe('an error says what happened, to what, and what to do', () => {
     [429, 'run.status', 'rate_limited', 'rate limit is reached (429)', 'wait a minute'],
     [503, 'run.status', 'http_error', 'the service failed (503)', 'try again later'],
     [304, 'run.status', 'redirect', 'responded with a redirect (304)', 'RUNGATE_API_URL'],
-  ])('%i of %s', (code, name, stable, message, hint) => {
+  ])('explains a %i of %s', (code, name, stable, message, hint) => {
     const error = refused(code, '{"error":"no"}', {}, name);
     expect(error.code).toBe(stable);
     expect(error.message).toContain(message);
@@ -283,19 +283,22 @@ describe('an error says what happened, to what, and what to do', () => {
     ['{"message":"other shape"}', ': other shape'],
     ['{"error":{"a":1}}', ': {"error":{"a":1}}'],
     ['x'.repeat(5000), `: ${'x'.repeat(200)}…`],
-  ])('with any other body in a line: %j', (text, end) => {
+  ])('shows any other body on one line: %j', (text, end) => {
     expect(refused(502, text).message).toBe(`the service failed (502) for GET /api/ci/runs/run_1${end}`);
   });
 
-  test('a page where the interface says JSON points to the address', () => {
+  test('names RUNGATE_API_URL if the body is an HTML page', () => {
     expect(refused(404, '<html><title>Not found</title>').hint).toContain('RUNGATE_API_URL');
   });
 
-  test.each(['x-request-id', 'x-correlation-id', 'cf-ray', 'traceparent'])('with the id in %s', (header) => {
-    expect(refused(500, '', { [header]: 'id-1' }).requestId).toBe('id-1');
-  });
+  test.each(['x-request-id', 'x-correlation-id', 'cf-ray', 'traceparent'])(
+    'contains the request id from %s',
+    (header) => {
+      expect(refused(500, '', { [header]: 'id-1' }).requestId).toBe('id-1');
+    },
+  );
 
-  test('with the wait that the service asked for', () => {
+  test('contains the wait that the service requests', () => {
     expect(refused(503, '', { 'retry-after': '3' }).retryAfterMs).toBe(3000);
   });
 });
@@ -310,13 +313,13 @@ test('secrets never appear in an error, not even when the service echoes them', 
   ];
   for (const echo of echoes) {
     const { url } = await serve(({ seen, response }) => {
-      const reply = echo(String(seen.headers['x-api-key']));
-      if (typeof reply.body === 'string') response.writeHead(reply.status).end(reply.body);
-      else json(response, reply.status, reply.body);
+      const echoed = echo(String(seen.headers['x-api-key']));
+      if (typeof echoed.body === 'string') response.writeHead(echoed.status).end(echoed.body);
+      else json(response, echoed.status, echoed.body);
     });
     const { exchange, events } = connect(url);
     const error = await rejection(status(exchange), Error);
-    const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error) + error.stack;
-    expect(shown + JSON.stringify(events)).not.toContain('hunter22');
+    const output = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error) + error.stack;
+    expect(output + JSON.stringify(events)).not.toContain('hunter22');
   }
 });

@@ -43,9 +43,9 @@ describe('Retry-After', () => {
     ['5, 10', undefined],
     ['Thu, 01 Jan 2026 12:00:30 GMT GMT', undefined],
     ['x Thu, 01 Jan 2026 12:00:30 GMT', undefined],
-  ])('%j is %j ms', (value, ms) => expect(parseRetryAfter(value, now)).toBe(ms));
+  ])('reads %j as %j ms', (value, ms) => expect(parseRetryAfter(value, now)).toBe(ms));
 
-  test('any text is a duration from 0 up or nothing', () => {
+  test('reads any text as a duration of at least 0, or ignores it', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const ms = parseRetryAfter(text, now);
@@ -54,7 +54,7 @@ describe('Retry-After', () => {
     );
   });
 
-  test('seconds are never truncated', () => {
+  test('never rounds seconds down', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (value) => {
         const text = value.toFixed(6);
@@ -64,15 +64,15 @@ describe('Retry-After', () => {
   });
 });
 
-describe('the clock of a response', () => {
+describe('the time of a response', () => {
   const at = (second: number) => now + second * 1000;
   test.each<[string, string | undefined, number]>([
-    ['is ours without a date', undefined, now],
-    ['is ours where the date is none', 'soon', now],
-    ['is ours where the date is 2 s later', 'Thu, 01 Jan 2026 12:00:02 GMT', now],
-    ['is that of a date 3 s later', 'Thu, 01 Jan 2026 12:00:03 GMT', at(3)],
-    ['is that of a date 3 s earlier', ' Thu, 01 Jan 2026 11:59:57 GMT ', at(-3)],
-    ['is that of a date in the form of C', 'Thu Jan  1 13:00:00 2026', at(3600)],
+    ['is the local time without a date', undefined, now],
+    ['is the local time if the date is invalid', 'soon', now],
+    ['is the local time if the date is 2 s later', 'Thu, 01 Jan 2026 12:00:02 GMT', now],
+    ['is the date if that is 3 s later', 'Thu, 01 Jan 2026 12:00:03 GMT', at(3)],
+    ['is the date if that is 3 s earlier', ' Thu, 01 Jan 2026 11:59:57 GMT ', at(-3)],
+    ['is the date if that has the format of asctime', 'Thu Jan  1 13:00:00 2026', at(3600)],
   ])('%s', (_, date, clock) => expect(clockOf(date === undefined ? {} : { date }, now)).toBe(clock));
 });
 
@@ -84,13 +84,13 @@ describe('backoff', () => {
     [5, 16_000],
     [6, 20_000],
     [2000, 20_000],
-  ])('wait %i is below %i ms', (n, bound) => {
+  ])('wait %i is shorter than %i ms', (n, bound) => {
     expect(backoff(n, () => 0)).toBe(0);
     expect(backoff(n, () => 0.5)).toBe(bound / 2);
     expect(backoff(n, () => 1 - Number.EPSILON)).toBeLessThan(bound);
   });
 
-  test('is always between 0 and its cap', () => {
+  test('is always between 0 and 20 s', () => {
     const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(fc.nat(), unit, (n, random) => {
@@ -107,8 +107,8 @@ describe('the wait after a 429', () => {
   const hour = 60 * minute;
   test.each<[string, Partial<Refused>, number, number]>([
     ['is 15 to 30 s at first', {}, 15_000, 30_000],
-    ['is 45 to 75 s then', { refusals: 1, waitedMs: 22_000 }, 45_000, 75_000],
-    ['is spread over 8 minutes after the first one', { refusals: 2, waitedMs: minute }, 30_000, 510_000],
+    ['is 45 to 75 s after the second', { refusals: 1, waitedMs: 22_000 }, 45_000, 75_000],
+    ['is spread over 8 minutes after the first minute', { refusals: 2, waitedMs: minute }, 30_000, 510_000],
     [
       'is spread over more than the time waited so far',
       { refusals: 5, waitedMs: 8 * minute },
@@ -122,28 +122,38 @@ describe('the wait after a 429', () => {
       12.5 * minute,
     ],
     [
-      'is spread over 4 minutes near the end',
+      'is spread over 4 minutes near the deadline',
       { refusals: 9, waitedMs: hour, leftMs: 9 * minute },
       30_000,
       4.5 * minute,
     ],
-    ['is spread from 45 s on', { refusals: 2, waitedMs: 45_000 }, 30_000, 510_000],
-    ['does not pass the end', { refusals: 9, waitedMs: hour, leftMs: 2 * minute }, 30_000, 2 * minute],
-    ['is past the end when no wait fits', { leftMs: 10_000 }, 15_000, 15_000],
-    ['is at least what the service asks for', { askedMs: 7000 }, 7000, 14_000],
-    ['adds 15 s to that at most', { askedMs: hour / 2 }, hour / 2, hour / 2 + 15_000],
-    ['adds 30 s to that in the first minute', { refusals: 1, waitedMs: 9000, askedMs: 7000 }, 7000, 37_000],
-    ['adds 8 minutes to that later', { refusals: 4, waitedMs: minute, askedMs: 1000 }, 1000, 481_000],
-    ['is nothing when the service says "now" once', { askedMs: 0 }, 0, 0],
-    ['ignores the second "now"', { refusals: 1, askedMs: 0 }, 45_000, 75_000],
-    ['never ends an absurd request early', { askedMs: 1e14 }, 1e14, 1e14],
+    ['is spread after the first 45 s', { refusals: 2, waitedMs: 45_000 }, 30_000, 510_000],
+    ['does not pass the deadline', { refusals: 9, waitedMs: hour, leftMs: 2 * minute }, 30_000, 2 * minute],
+    ['passes the deadline if no wait fits', { leftMs: 10_000 }, 15_000, 15_000],
+    ['is at least the wait that the service requests', { askedMs: 7000 }, 7000, 14_000],
+    ['adds at most 15 s to the requested wait', { askedMs: hour / 2 }, hour / 2, hour / 2 + 15_000],
+    [
+      'adds at most 30 s to the requested wait in the first minute',
+      { refusals: 1, waitedMs: 9000, askedMs: 7000 },
+      7000,
+      37_000,
+    ],
+    [
+      'adds at most 8 minutes to the requested wait later',
+      { refusals: 4, waitedMs: minute, askedMs: 1000 },
+      1000,
+      481_000,
+    ],
+    ['is 0 after the first Retry-After of 0', { askedMs: 0 }, 0, 0],
+    ['ignores the second Retry-After of 0', { refusals: 1, askedMs: 0 }, 45_000, 75_000],
+    ['is not shorter than an absurdly long requested wait', { askedMs: 1e14 }, 1e14, 1e14],
   ])('%s', (_, given, least, most) => {
     const refused: Refused = { refusals: 0, waitedMs: 0, askedMs: undefined, leftMs: 2 * hour, ...given };
     expect(limitWait(refused, () => 0)).toBe(least);
     expect(limitWait(refused, () => 1)).toBe(most);
   });
 
-  test('is never shorter than what the service asks for, and always a number', () => {
+  test('is always finite and at least the requested wait', () => {
     const ms = fc.integer({ min: 0, max: 1e12 });
     const refused = fc.record({
       refusals: fc.nat(1000),
@@ -172,38 +182,38 @@ const contract = (unreadable: boolean) =>
   new ContractError('', { field: '', expected: '', received: '', unreadable });
 const network = (fault: NetworkError['fault']) => new NetworkError(fault, '');
 
-describe('what is retried', () => {
+describe('retryKind', () => {
   test.each<[string, unknown, string, string]>([
-    // error, of a GET or a keyed POST, of a plain POST
-    ['408', http(408), 'again', 'no'],
-    ['429', http(429), 'limit', 'limit'],
-    ['500', http(500), 'again', 'no'],
-    ['502', http(502), 'again', 'no'],
-    ['503', http(503), 'again', 'no'],
-    ['504', http(504), 'again', 'no'],
-    ['501', http(501), 'no', 'no'],
-    ['400', http(400), 'no', 'no'],
-    ['401', http(401), 'no', 'no'],
-    ['404', http(404), 'no', 'no'],
-    ['302', http(302), 'no', 'no'],
-    ['no such host', network('dns'), 'again', 'again'],
-    ['nobody listens', network('refused'), 'again', 'again'],
-    ['not connected', network('connect'), 'again', 'again'],
-    ['broken', network('broken'), 'again', 'no'],
-    ['certificate', network('tls'), 'no', 'no'],
-    ['deadline', network('deadline'), 'no', 'no'],
-    ['unreadable reply', contract(true), 'again', 'no'],
-    ['reply against the contract', contract(false), 'no', 'no'],
-    ['usage', new UsageError(''), 'no', 'no'],
+    // error, GET or keyed POST, plain POST
+    ['a 408', http(408), 'again', 'no'],
+    ['a 429', http(429), 'limit', 'limit'],
+    ['a 500', http(500), 'again', 'no'],
+    ['a 502', http(502), 'again', 'no'],
+    ['a 503', http(503), 'again', 'no'],
+    ['a 504', http(504), 'again', 'no'],
+    ['a 501', http(501), 'no', 'no'],
+    ['a 400', http(400), 'no', 'no'],
+    ['a 401', http(401), 'no', 'no'],
+    ['a 404', http(404), 'no', 'no'],
+    ['a 302', http(302), 'no', 'no'],
+    ['an unknown host', network('dns'), 'again', 'again'],
+    ['a refused connection', network('refused'), 'again', 'again'],
+    ['a failed connection', network('connect'), 'again', 'again'],
+    ['a broken connection', network('broken'), 'again', 'no'],
+    ['an untrusted certificate', network('tls'), 'no', 'no'],
+    ['a passed deadline', network('deadline'), 'no', 'no'],
+    ['an unreadable response', contract(true), 'again', 'no'],
+    ['a response that violates the contract', contract(false), 'no', 'no'],
+    ['a usage error', new UsageError(''), 'no', 'no'],
     ['a bug', new TypeError(''), 'no', 'no'],
-  ])('%s', (_, error, repeatable, plain) => {
+  ])('classifies %s', (_, error, repeatable, plain) => {
     expect(retryKind(error, get)).toBe(repeatable);
     expect(retryKind(error, keyedPost)).toBe(repeatable);
     expect(retryKind(error, cancelPost)).toBe(repeatable);
     expect(retryKind(error, plainPost)).toBe(plain);
   });
 
-  test('a 409 that says "in progress", of a keyed POST only', () => {
+  test('retries a 409 that says "in progress" only for a keyed POST', () => {
     for (const error of [http(409, 'request in progress'), http(409, 'conflict', 'still IN_PROGRESS')]) {
       expect(retryKind(error, keyedPost)).toBe('again');
       expect(retryKind(error, cancelPost)).toBe('no');
@@ -213,10 +223,10 @@ describe('what is retried', () => {
     const keyedPut = { ...keyedPost, method: 'PUT' } as const;
     expect(retryKind(http(409, 'in progress'), keyedPut)).toBe('no');
     expect(retryKind(http(422, 'in progress'), keyedPost)).toBe('no');
-    expect(retryKind(http(409, 'the key came with another body'), keyedPost)).toBe('no');
+    expect(retryKind(http(409, 'the key was used with another body'), keyedPost)).toBe('no');
   });
 
-  test('what leaves open whether the request took effect', () => {
+  test('responseLost is true if the request may have taken effect', () => {
     const lost = [network('broken'), contract(true), http(502), http(504)];
     const known = [network('refused'), contract(false), http(503), http(500), http(429)];
     expect(lost.map(responseLost)).toEqual(lost.map(() => true));

@@ -27,7 +27,7 @@ const sha256 = createHash('sha256').update(bytes).digest('hex');
 const blob = new Blob([bytes], { type: 'image/png' });
 const octets = 'application/octet-stream';
 
-describe('a file to attach', () => {
+describe('attaching a file', () => {
   it.each<[string, Body, string, string]>([
     ['bytes', bytes, 'file', octets],
     ['a Buffer', Buffer.from(bytes), 'file', octets],
@@ -39,20 +39,20 @@ describe('a file to attach', () => {
     ['a Blob', blob, 'file', 'image/png'],
     ['a File', new File([bytes], 'shot.png', { type: 'image/png' }), 'shot.png', 'image/png'],
     ['bytes with a name', { file: bytes, name: 'a "b"\r\n.bin' }, 'a "b"\r\n.bin', octets],
-    ['bytes with both', { file: bytes, name: 'ü.png', type: 'image/png' }, 'ü.png', 'image/png'],
-    ['a File under another name', { file: new File([bytes], 'a'), name: 'b', type: 'text/x' }, 'b', 'text/x'],
-  ])('%s: arrives with every byte, its name and its type', async (_what, body, name, type) => {
+    ['bytes with a name and a type', { file: bytes, name: 'ü.png', type: 'image/png' }, 'ü.png', 'image/png'],
+    ['a File with another name', { file: new File([bytes], 'a'), name: 'b', type: 'text/x' }, 'b', 'text/x'],
+  ])('sends %s with every byte, its name and its type', async (_case, body, name, type) => {
     expect(await attach(body)).toMatchObject({ name, type, size: bytes.length, sha256 });
   });
 
-  it('keeps the bytes that it had at the call', async () => {
+  it('sends the bytes as they were at the time of the call', async () => {
     const changing = Uint8Array.from(bytes);
     const sent = attach(changing);
     changing.fill(0);
     expect(await sent).toMatchObject({ sha256 });
   });
 
-  it('is sent again with the same bytes after a rate limit', async () => {
+  it('sends the same bytes again after a rate limit', async () => {
     const headers = { 'retry-after': '0' };
     mock.faults.add({ kind: 'status', status: 429, headers, endpoint: 'observations.attach' });
     expect(await attach(bytes)).toMatchObject({ sha256 });
@@ -60,9 +60,9 @@ describe('a file to attach', () => {
 
   it.each<[string, unknown]>([
     ['another field', { file: bytes, note: 'x' }],
-    ['a name that is no text', { file: bytes, name: 7 }],
-    ['a type that is no text', { file: blob, type: null }],
-  ])('with %s is refused before anything is sent', async (_what, body) => {
+    ['a name that is not text', { file: bytes, name: 7 }],
+    ['a type that is not text', { file: blob, type: null }],
+  ])('refuses a file with %s before sending anything', async (_case, body) => {
     const before = mock.requests.length;
     expect((await rejection(attach(body as Body), UsageError)).hint).toContain('{ file, name, type }');
     expect(mock.requests).toHaveLength(before);
@@ -73,16 +73,16 @@ describe('a file to attach', () => {
     [{ file: bytes, name: '' }, 'name must not be empty'],
     [new SharedArrayBuffer(4), 'a SharedArrayBuffer cannot be sent as a file'],
     [{ file: new SharedArrayBuffer(4) }, 'a SharedArrayBuffer cannot be sent as a file'],
-  ])('%j is refused: %s', async (body, message) => {
+  ])('refuses %j: %s', async (body, message) => {
     expect((await rejection(attach(body as Body), UsageError)).message).toContain(message);
   });
 
-  it('that cannot be read is refused', async () => {
+  it('refuses a file that cannot be read', async () => {
     const broken = Object.assign(new Blob(['a']), { arrayBuffer: () => Promise.reject(new Error('gone')) });
     expect((await rejection(attach(broken), UsageError)).message).toContain('cannot be read');
   });
 
-  it('is JSON where it is fields, a field `file` included', async () => {
+  it('sends fields as JSON, even one with the name `file`', async () => {
     expect(await attach({ file: 'https://a.example/log.txt' })).toMatchObject({
       file: 'https://a.example/log.txt',
     });
