@@ -21,7 +21,8 @@ export interface CallContext {
   names: HintNames;
   signal: AbortSignal;
   onExchange?: ((event: ExchangeEvent) => void) | undefined;
-  onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
+  /** Called before the wait for a retry. The retry waits for the promise it returns, too. */
+  onRetry?: ((error: RungateError, waitMs: number) => void | Promise<void>) | undefined;
 }
 
 /** One call: sends the same request until it succeeds or a retry would not help. */
@@ -179,10 +180,13 @@ class Call {
     const end = kind === 'limit' ? this.#limitDeadline : this.#deadline;
     const waitMs = this.#waitMs(kind, error, retriesConsumed, end - now);
     if (now + waitMs >= end) throw this.#ended(error, waitMs, Math.max(0, end - now));
-    onRetry?.(error, waitMs);
+    const permitted = Promise.resolve(onRetry?.(error, waitMs));
+    // The sleep may fail first, and then nothing waits for it.
+    permitted.catch(() => {});
     const { endpoint } = this.request;
     onExchange?.({ type: 'wait', endpoint, attempt: this.#attempts, waitMs, reason: error.message });
     await clock.sleep(waitMs, signal);
+    await permitted;
     if (kind !== 'limit') return;
     this.#refusals += 1;
     this.#limitedMs += clock.monotonic() - this.#began;

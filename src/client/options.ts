@@ -59,7 +59,8 @@ export interface CallOptions {
   check?: boolean | undefined;
   /** One of many calls: it waits until the rate limit allows it. The wait does not count against `timeoutMs`. */
   pace?: boolean | undefined;
-  onRetry?: ((error: RungateError, waitMs: number) => void) | undefined;
+  /** Called before the wait for a retry. The retry waits for the promise it returns, too. */
+  onRetry?: ((error: RungateError, waitMs: number) => void | Promise<void>) | undefined;
 }
 
 export interface Exchange {

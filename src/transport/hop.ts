@@ -13,6 +13,7 @@ export interface Hop {
   proxy: URL | null;
   stop: Stop;
   maxBodyBytes: number;
+  onData?: ((part: Uint8Array) => void) | undefined;
   /** Returns the error with which the hop fails when it is stopped. */
   reason: (started: boolean) => unknown;
   /** The names that error messages use for the settings. */
@@ -98,6 +99,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop): Promise<RawReply> {
         body = new CollectedBytes(isSuccess(status) ? limit : Math.min(limit, maxErrorBytes));
       },
       onResponseData(controller, chunk) {
+        if (hop.onData !== undefined && isSuccess(head.status)) return hop.onData(chunk);
         if (body.add(chunk)) return;
         // An oversized error response is still the service's error.
         if (isSuccess(head.status))

@@ -111,7 +111,7 @@ export function httpTransport(options: TransportOptions = {}): Transport {
   }
 
   return {
-    async send(request, { signal, timeoutMs, fresh = false }) {
+    async send(request, { signal, timeoutMs, fresh = false, onData }) {
       signal?.throwIfAborted();
       if (closed !== null) throw closed;
       const { url } = request;
@@ -130,7 +130,10 @@ export function httpTransport(options: TransportOptions = {}): Transport {
       };
       try {
         const limit = Math.min(maxBodyBytes, request.maxReplyBytes ?? maxBodyBytes);
-        return await attempt({ request, url, proxy, stop, maxBodyBytes: limit, reason, names }, fresh);
+        return await attempt(
+          { request, url, proxy, stop, maxBodyBytes: limit, onData, reason, names },
+          fresh,
+        );
       } finally {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);

@@ -38,6 +38,8 @@ export interface SendOptions {
   timeoutMs: number;
   /** Use a new connection: the service may reset a reused one during the request. */
   fresh?: boolean | undefined;
+  /** Receives the body of a 2xx as it arrives, for a response without an end; its text is then empty. */
+  onData?: ((part: Uint8Array) => void) | undefined;
 }
 
 /** Sends requests. A client uses the network unless it is given another transport. */

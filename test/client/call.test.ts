@@ -86,7 +86,9 @@ describe('transient failures', () => {
     const retries: unknown[] = [];
     const { exchange, clock } = connect(url);
     await status(exchange, {
-      onRetry: (error, waitMs) => retries.push(error.code, waitMs, clock.sleeps.length),
+      onRetry(error, waitMs) {
+        retries.push(error.code, waitMs, clock.sleeps.length);
+      },
     });
     expect(retries).toEqual(['http_error', 250, 0]);
   });

@@ -256,6 +256,28 @@ describe('send', () => {
     expect(error.message).toMatch(/^no complete response from \S+ within 150 ms$/);
   });
 
+  test('passes on the body of a success as it arrives, and keeps that of an error', async () => {
+    let finish = () => {};
+    const { url } = await serve(({ response, index }) => {
+      if (index > 0) return response.writeHead(404).end('not here');
+      response.writeHead(200).write('one');
+      finish = () => response.end('two');
+    });
+    const parts: string[] = [];
+    const options = { ...quick, onData: (part: Uint8Array) => parts.push(Buffer.from(part).toString()) };
+    const one = open();
+    const sent = one.send(request(url), { ...options, timeoutMs: Number.POSITIVE_INFINITY });
+    await until(() => parts.length === 1);
+    finish();
+    expect(await sent).toMatchObject({ status: 200, text: '' });
+    expect(parts).toEqual(['one', 'two']);
+    expect(await one.send(request(url), options)).toMatchObject({
+      status: 404,
+      text: 'not here',
+    });
+    expect(parts).toHaveLength(2);
+  });
+
   test('rejects with the reason of an aborted signal, before and during the request', async () => {
     const { url, seen } = await serve(() => {});
     const one = open();
