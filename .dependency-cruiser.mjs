@@ -13,6 +13,7 @@ const mayImport = {
   'client/': [leaves, 'contract/', 'transport/'],
   'mock/': [leaves, 'contract/', 'webhook/', 'money/'],
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
+  'hub/': [leaves, 'webhook/'],
   'ci/': [leaves, 'gate/'],
   'settings/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict)[.]ts'],
   'output/': [leaves, 'host/'],
@@ -42,6 +43,9 @@ const onlyIn = {
   ora: 'output/',
   conf: '(host|settings)/',
   'p-retry': 'client/',
+  'eventsource-parser': 'gate/',
+  '@redis/client': 'hub/',
+  'prom-client': 'hub/',
 };
 
 const packages = Object.entries(onlyIn).map(([name, place]) => ({

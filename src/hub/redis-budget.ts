@@ -1,0 +1,192 @@
+import {
+  type BudgetLimits,
+  type BudgetStore,
+  claimLifetimeMs,
+  type Granted,
+  leastShare,
+  outrankedMs,
+  windowMs,
+} from './budget.ts';
+
+/**
+ * Runs `budgetScript`. Returns the milliseconds to wait, 0 for a grant; how many hubs share the budget; 1 if Redis did not
+ * know this hub; and for creates, reads and safety reads, how long ago those in the window were granted.
+ */
+export type RunScript = (
+  keys: string[],
+  args: string[],
+) => Promise<readonly [waitMs: number, hubs: number, isNew: number, ...ages: (readonly number[])[]]>;
+
+/** Redis's own clock: those of the hubs may differ. */
+export const redisTime = "local t = redis.call('TIME'); local raw = t[1] * 1000 + math.floor(t[2] / 1000)";
+
+/**
+ * All of a budget's commands in one script, which Redis runs as a whole.
+ *
+ * Its time does not jump when the clock of Redis is set: each hub sends the time on a clock that never jumps, and the
+ * script's time stays within `slack` of it, counted from the hub's first call. Only a hub's
+ * first call trusts the clock of Redis.
+ */
+export const budgetScript = (clock = redisTime) => `
+local state, hubs, claims = KEYS[1], KEYS[2], KEYS[3]
+local granted = { create = KEYS[4], read = KEYS[5], safety = KEYS[6] }
+local command, hub, monotonic, line, value = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5])
+local slack = 100
+local limits = { reads = tonumber(ARGV[6]), creates = tonumber(ARGV[7]), requests = tonumber(ARGV[8]) }
+local window, lifetime, outranked, least = tonumber(ARGV[9]) + 2 * slack, tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+
+${clock}
+local last = tonumber(redis.call('HGET', state, 'last') or '0')
+local now = raw + tonumber(redis.call('HGET', state, 'offset') or '0')
+local began = string.match(redis.call('HGET', hubs, hub) or '', '^%S+')
+if began then
+  local expected = tonumber(began) + monotonic
+  now = math.max(expected - slack, math.min(now, expected + slack))
+end
+now = math.max(now, last)
+local isNew = began and 0 or 1
+began = began or string.format('%.0f', now - monotonic)
+redis.call('HSET', hubs, hub, began .. string.format(' %.0f', now))
+redis.call('HSET', state, 'offset', now - raw, 'last', now)
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 10 * window) end
+
+local share = tonumber(redis.call('HGET', state, 'share') or '1')
+local untilMs = tonumber(redis.call('HGET', state, 'until') or '0')
+if now >= untilMs then share = 1 end
+if command == 'reduce' then
+  redis.call('HSET', state, 'share', tostring(math.max(least, share / 2)), 'until', math.max(untilMs, now + value))
+end
+for name, limit in pairs(limits) do limits[name] = math.max(1, math.floor(limit * share)) end
+
+local times = {}
+for name, key in pairs(granted) do
+  times[name] = {}
+  for _, text in ipairs(redis.call('LRANGE', key, 0, -1)) do
+    local time = tonumber(text)
+    if time > now - window then table.insert(times[name], time) else redis.call('LPOP', key) end
+  end
+end
+
+local function result(wait)
+  local alive = 0
+  for _, text in ipairs(redis.call('HVALS', hubs)) do
+    if tonumber(string.match(text, '%S+$')) > now - window then alive = alive + 1 end
+  end
+  local answer = { math.ceil(wait), alive, isNew }
+  for _, name in ipairs({ 'create', 'read', 'safety' }) do
+    local ages = {}
+    for _, time in ipairs(times[name]) do table.insert(ages, now - time) end
+    table.insert(answer, ages)
+  end
+  return answer
+end
+
+local claim = hub .. ' ' .. line
+if command == 'withdraw' then redis.call('HDEL', claims, claim) end
+if command ~= 'reserve' then return result(0) end
+local deadline = tonumber(began) + value
+
+-- Claims of other hubs and in other lines that are more urgent, and those among them in the same line.
+local ahead, sameLine = 0, 0
+local all = redis.call('HGETALL', claims)
+for i = 1, #all, 2 do
+  local of = string.match(all[i], '(%S+)$')
+  local at, due = string.match(all[i + 1], '^(%S+) (%S+)$')
+  if tonumber(at) <= now - lifetime then redis.call('HDEL', claims, all[i])
+  elseif all[i] ~= claim and tonumber(due) < deadline then
+    ahead = ahead + 1
+    if of == line then sameLine = sameLine + 1 end
+  end
+end
+
+local function roomIn(lines, limit, spare)
+  local merged = {}
+  for _, name in ipairs(lines) do
+    for _, time in ipairs(times[name]) do table.insert(merged, time) end
+  end
+  table.sort(merged)
+  local free = limit - #merged
+  if free > spare then return 0 end
+  if free > 0 then return outranked end
+  return merged[#merged - limit + 1] + window - now
+end
+
+local kept = limits.reads > 1 and math.max(1, math.floor(limits.reads / 16)) or 0
+local wait
+if line == 'create' then wait = roomIn({ 'create' }, limits.creates, sameLine)
+elseif line == 'read' then
+  wait = roomIn({ 'read' }, limits.reads - kept, sameLine)
+else
+  local limit = math.max(1, kept, limits.reads - math.floor(limits.reads / 9) - #times.read)
+  local latest = times.safety[#times.safety] or (now - window)
+  wait = math.max(latest + window / limit - now, roomIn({ 'safety' }, limit, sameLine))
+end
+if line ~= 'create' then wait = math.max(wait, roomIn({ 'read', 'safety' }, limits.reads, sameLine)) end
+wait = math.max(wait, roomIn({ 'create', 'read', 'safety' }, limits.requests, ahead))
+
+if wait > 0 then
+  redis.call('HSET', claims, claim, string.format('%.0f %.0f', now, deadline))
+  redis.call('PEXPIRE', claims, 10 * window)
+else
+  redis.call('RPUSH', granted[line], string.format('%.0f', now))
+  table.insert(times[line], now)
+  redis.call('PEXPIRE', granted[line], 10 * window)
+  redis.call('HDEL', claims, claim)
+end
+return result(wait)
+`;
+
+const keys = ['state', 'hubs', 'claims', 'create', 'read', 'safety'].map((name) => `{rungate:hub}:${name}`);
+
+/** Redis keeps the budget for at least this long after the last call. */
+const keptMs = 10 * windowMs;
+
+/** A budget that several hubs share. */
+export interface SharedBudget extends BudgetStore {
+  /** Returns how many hubs share the budget, and their grants, as of the last call that succeeded. */
+  seen(): { hubs: number; granted: Granted };
+}
+
+/**
+ * Returns a budget that all hubs on one Redis share. Each call is one script, and fails when Redis does, or when Redis has
+ * lost the budget.
+ * @param hub this hub's name among them
+ * @param monotonic milliseconds on a clock that never jumps
+ */
+export function redisBudget(
+  run: RunScript,
+  { reads, creates, requests }: BudgetLimits,
+  hub: string,
+  monotonic: () => number,
+): SharedBudget {
+  const constants = [reads, creates, requests, windowMs, claimLifetimeMs, outrankedMs, leastShare];
+  let seen = { hubs: 1, granted: { create: [], read: [], safety: [] } as Granted };
+  let lastAt: number | null = null;
+  const call = async (command: string, line: string, value: number) => {
+    const now = Math.floor(monotonic());
+    const args = [command, hub, now, line, Math.floor(value), ...constants].map(String);
+    const [waitMs, hubs, isNew, ...ages] = await run(keys, args);
+    const isLost = isNew === 1 && lastAt !== null && now < lastAt + keptMs;
+    lastAt = now;
+    if (isLost) throw new Error('Redis has lost the budget');
+    const [create = [], read = [], safety = []] = ages.map((each) => each.map((age) => now - age));
+    seen = { hubs, granted: { create, read, safety } };
+    return waitMs;
+  };
+  return {
+    seen: () => seen,
+    async reserve(line, deadline) {
+      const waitMs = await call('reserve', line, deadline);
+      return waitMs === 0 ? { granted: true } : { granted: false, retryMs: waitMs };
+    },
+    async withdraw(line) {
+      await call('withdraw', line, 0);
+    },
+    async reduce(forMs) {
+      await call('reduce', '', forMs);
+    },
+    async present() {
+      await call('present', '', 0);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '../clock.ts';
+import { type BudgetStore, claimLifetimeMs, type Line } from './budget.ts';
+
+/** The requests of a gate: its create, the first read of a run, the read after a wake-up, or one in case no wake-up comes. */
+export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
+export type RequestClass = (typeof requestClasses)[number];
+
+const lineOf = (of: RequestClass): Line => (of === 'first' || of === 'confirm' ? 'read' : of);
+
+/** How much later than it arrived a request should be granted, in milliseconds: first reads may wait for confirmations. */
+const patienceMs: Readonly<Record<RequestClass, number>> = { create: 0, confirm: 0, first: 5_000, safety: 0 };
+
+/** Grants requests within a budget, the most urgent first. */
+export interface Scheduler {
+  /**
+   * Resolves when the request may be sent. Rejects with the signal's reason when the request is no longer wanted, and with
+   * what the budget's store throws.
+   * @param waitedMs how long the gate has waited for this grant already, at another hub or on another connection
+   */
+  grant(of: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
+  /** How many requests wait in each line. */
+  waiting(): Readonly<Record<Line, number>>;
+}
+
+interface Waiting {
+  deadline: number;
+  granted(): void;
+  failed(error: unknown): void;
+}
+
+export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
+  const queues: Record<Line, Waiting[]> = { create: [], read: [], safety: [] };
+  const serving = new Set<Line>();
+
+  /** Runs while requests wait in the line. */
+  const serve = async (line: Line) => {
+    const queue = queues[line];
+    try {
+      for (let head = queue[0]; head !== undefined; head = queue[0]) {
+        const reservation = await budget.reserve(line, head.deadline);
+        // A more urgent request may have arrived in the meantime, or the last one may have been withdrawn.
+        if (reservation.granted) queue.shift()?.granted();
+        else await clock.sleep(Math.min(reservation.retryMs, claimLifetimeMs / 2));
+      }
+      await budget.withdraw(line);
+    } catch (error) {
+      for (const waiting of queue.splice(0)) waiting.failed(error);
+    }
+  };
+
+  const start = (line: Line) => {
+    if (serving.has(line)) return;
+    serving.add(line);
+    serve(line).finally(() => {
+      serving.delete(line);
+      if (queues[line].length > 0) start(line);
+    });
+  };
+
+  return {
+    grant(of, waitedMs, signal) {
+      const line = lineOf(of);
+      const queue = queues[line];
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const leave = () => {
+          const at = queue.indexOf(entry);
+          if (at >= 0) queue.splice(at, 1);
+          reject(signal.reason);
+        };
+        const entry: Waiting = {
+          deadline: clock.monotonic() - waitedMs + patienceMs[of],
+          granted() {
+            signal.removeEventListener('abort', leave);
+            resolve();
+          },
+          failed(error) {
+            signal.removeEventListener('abort', leave);
+            reject(error);
+          },
+        };
+        signal.addEventListener('abort', leave, { once: true });
+        const after = queue.findIndex((other) => other.deadline > entry.deadline);
+        queue.splice(after < 0 ? queue.length : after, 0, entry);
+        start(line);
+      });
+    },
+    waiting: () => ({
+      create: queues.create.length,
+      read: queues.read.length,
+      safety: queues.safety.length,
+    }),
+  };
+}

@@ -1,0 +1,230 @@
+import { createClient } from '@redis/client';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BudgetLimits, type BudgetStore, type Line, memoryBudget } from '../../src/hub/budget.ts';
+import { budgetScript, type RunScript, redisBudget } from '../../src/hub/redis-budget.ts';
+import { isRedisMissing, startRedis, type TestRedis } from './redis.ts';
+
+let redis: TestRedis;
+let client: ReturnType<typeof createClient>;
+
+beforeAll(async () => {
+  if (isRedisMissing) return;
+  redis = await startRedis();
+  client = createClient({ url: redis.url });
+  await client.connect();
+});
+
+afterAll(async () => {
+  client?.destroy();
+  await redis?.stop();
+});
+
+/** A world with one true time. The clock of Redis may be set to another one. */
+interface World {
+  time: number;
+  /** The difference between the clock of Redis and the true time. */
+  ahead: number;
+}
+
+/** The script as it is, with a clock that the test sets. */
+const script = budgetScript("local raw = tonumber(redis.call('GET', 'test:now'))");
+
+type Engine = (world: World, limits: BudgetLimits, hubs: number) => Promise<BudgetStore[]>;
+
+const engines: Record<string, Engine> = {
+  async memory(world, limits) {
+    return [
+      memoryBudget(
+        () => limits,
+        () => world.time,
+      ),
+    ];
+  },
+  async Redis(world, limits, hubs) {
+    await client.flushAll();
+    const run = async (keys: string[], args: string[]) => {
+      await client.set('test:now', String(1_700_000_000_000 + world.time + world.ahead));
+      return (await client.eval(script, { keys, arguments: args })) as unknown as Awaited<
+        ReturnType<RunScript>
+      >;
+    };
+    // Each hub's own clock began at another moment.
+    const stores = Array.from({ length: hubs }, (_, at) =>
+      redisBudget(run, limits, `hub-${at}`, () => world.time + at * 12_345),
+    );
+    for (const store of stores) await store.withdraw('read');
+    return stores;
+  },
+};
+
+const testedEngines = Object.entries(engines).filter(([name]) => name === 'memory' || !isRedisMissing);
+
+/** The most requests in any minute, from the times at which they were granted, in order. */
+function mostInAMinute(times: readonly number[]): number {
+  let most = 0;
+  for (const [at, time] of times.entries()) {
+    const within = times.slice(at).filter((other) => other < time + 60_000).length;
+    most = Math.max(most, within);
+  }
+  return most;
+}
+
+interface Step {
+  afterMs: number;
+  hub: number;
+  line: Line;
+  patienceMs: number;
+  /** How far the clock of Redis is set at this step, in milliseconds. */
+  clockStep: number;
+}
+
+const steps = fc.array(
+  fc.record<Step>({
+    afterMs: fc.oneof(
+      { weight: 6, arbitrary: fc.nat(500) },
+      { weight: 2, arbitrary: fc.nat(20_000) },
+      fc.constant(70_000),
+    ),
+    hub: fc.nat(1),
+    line: fc.constantFrom<Line>('read', 'read', 'safety', 'create'),
+    patienceMs: fc.nat(60_000),
+    clockStep: fc.oneof(
+      { weight: 12, arbitrary: fc.constant(0) },
+      fc.integer({ min: -100_000, max: 100_000 }),
+    ),
+  }),
+  { maxLength: 120 },
+);
+
+const limits = fc.record<BudgetLimits>({
+  reads: fc.integer({ min: 1, max: 12 }),
+  creates: fc.integer({ min: 1, max: 6 }),
+  requests: fc.integer({ min: 1, max: 15 }),
+});
+
+describe.each(testedEngines)('a budget in %s', (_name, engine) => {
+  it('never grants more than its limits in any minute, whatever the clock of Redis does', async () => {
+    await fc.assert(
+      fc.asyncProperty(limits, steps, async (given, schedule) => {
+        const world: World = { time: 0, ahead: 0 };
+        const stores = await engine(world, given, 2);
+        const granted = { read: [] as number[], create: [] as number[], any: [] as number[] };
+        for (const { afterMs, hub, line, patienceMs, clockStep } of schedule) {
+          world.time += afterMs;
+          world.ahead += clockStep;
+          const store = stores[hub % stores.length] as BudgetStore;
+          const { granted: yes } = await store.reserve(line, world.time + patienceMs);
+          if (!yes) continue;
+          granted[line === 'create' ? 'create' : 'read'].push(world.time);
+          granted.any.push(world.time);
+        }
+        expect(mostInAMinute(granted.read)).toBeLessThanOrEqual(given.reads);
+        expect(mostInAMinute(granted.create)).toBeLessThanOrEqual(given.creates);
+        expect(mostInAMinute(granted.any)).toBeLessThanOrEqual(given.requests);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is not reduced by refused claims: a claim that waits for the stated time gets its grant', async () => {
+    await fc.assert(
+      fc.asyncProperty(limits, steps, async (given, schedule) => {
+        const world: World = { time: 0, ahead: 0 };
+        const [store] = (await engine(world, given, 1)) as [BudgetStore];
+        for (const { afterMs, line: any, patienceMs } of schedule) {
+          world.time += afterMs;
+          // A safety read may find that other reads have come meanwhile.
+          const line = any === 'safety' ? 'read' : any;
+          const deadline = world.time + patienceMs;
+          const first = await store.reserve(line, deadline);
+          if (first.granted) continue;
+          expect(first.retryMs).toBeGreaterThan(0);
+          expect(first.retryMs).toBeLessThanOrEqual(62_200);
+          world.time += first.retryMs;
+          expect(await store.reserve(line, deadline)).toEqual({ granted: true });
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is halved for a while by a 429, and whole again afterwards', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const [store] = (await engine(world, { reads: 8, creates: 8, requests: 100 }, 1)) as [BudgetStore];
+    const take = async () => {
+      let taken = 0;
+      while ((await store.reserve('read', world.time)).granted) taken += 1;
+      await store.withdraw('read');
+      return taken;
+    };
+    await store.reduce(120_000);
+    expect(await take()).toBe(3);
+    world.time += 63_000;
+    await store.reduce(120_000);
+    expect(await take()).toBe(1);
+    world.time += 121_000;
+    expect(await take()).toBe(7);
+    world.time += 600_000;
+    await store.reduce(120_000);
+    expect(await take()).toBe(3);
+  });
+
+  it('keeps room for the more urgent kind if requests as a whole are short', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const [store] = (await engine(world, { reads: 9, creates: 9, requests: 1 }, 1)) as [BudgetStore];
+    expect(await store.reserve('read', 0)).toEqual({ granted: true });
+    expect((await store.reserve('create', 10)).granted).toBe(false);
+    world.time += 60_500;
+    expect((await store.reserve('create', 10)).granted).toBe(false);
+    world.time += 1_800;
+    expect((await store.reserve('read', 20)).granted).toBe(false);
+    expect(await store.reserve('create', 10)).toEqual({ granted: true });
+  });
+});
+
+describe.skipIf(isRedisMissing)('a budget that two hubs share', () => {
+  it('goes to the most urgent claim of both', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const engine = engines.Redis as Engine;
+    const [one, other] = (await engine(world, { reads: 1, creates: 9, requests: 9 }, 2)) as [
+      BudgetStore,
+      BudgetStore,
+    ];
+    expect(await one.reserve('read', 0)).toEqual({ granted: true });
+    world.time = 61_000;
+    expect((await one.reserve('read', 500_000)).granted).toBe(false);
+    expect((await other.reserve('read', 70_000)).granted).toBe(false);
+    world.time = 62_300;
+    expect((await one.reserve('read', 500_000)).granted).toBe(false);
+    expect(await other.reserve('read', 70_000)).toEqual({ granted: true });
+  });
+
+  it('goes to the most urgent claim by the time since it was made, since each hub has another clock', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const engine = engines.Redis as Engine;
+    const limit = { reads: 1, creates: 9, requests: 9 };
+    const [one, other] = (await engine(world, limit, 2)) as [BudgetStore, BudgetStore];
+    expect(await one.reserve('read', 0)).toEqual({ granted: true });
+    world.time = 61_000;
+    // The clock of the other hub is 12 s ahead, so its claim is the older one.
+    expect((await one.reserve('read', 61_000)).granted).toBe(false);
+    expect((await other.reserve('read', 61_000 + 12_345 - 5000)).granted).toBe(false);
+    world.time = 62_300;
+    expect((await one.reserve('read', 61_000)).granted).toBe(false);
+    expect(await other.reserve('read', 61_000 + 12_345 - 5000)).toEqual({ granted: true });
+  });
+
+  it('does not wait for a hub that has gone', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const engine = engines.Redis as Engine;
+    const [one, other] = (await engine(world, { reads: 1, creates: 9, requests: 9 }, 2)) as [
+      BudgetStore,
+      BudgetStore,
+    ];
+    await one.reserve('read', 0);
+    await other.reserve('read', 1);
+    world.time = 62_300;
+    expect(await one.reserve('read', 500_000)).toEqual({ granted: true });
+  });
+});

@@ -1,0 +1,177 @@
+import { setMaxListeners } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type BudgetLimits, type BudgetStore, memoryBudget } from '../../src/hub/budget.ts';
+import { createScheduler, type RequestClass, requestClasses } from '../../src/hub/scheduler.ts';
+import { virtualTime } from '../virtual-time.ts';
+
+const usual: BudgetLimits = { reads: 48, creates: 16, requests: 80 };
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+
+function start(limits: BudgetLimits, change: (budget: BudgetStore) => BudgetStore = (budget) => budget) {
+  const time = virtualTime();
+  const { clock } = time;
+  const budget = memoryBudget(() => limits, clock.monotonic);
+  const scheduler = createScheduler(change(budget), clock);
+  const granted: { name: string; at: number }[] = [];
+  return {
+    time,
+    scheduler,
+    granted,
+    names: () => granted.map(({ name }) => name),
+    ask(of: RequestClass, name: string = of, waitedMs = 0, signal = never) {
+      const grant = scheduler.grant(of, waitedMs, signal);
+      grant.then(
+        () => granted.push({ name, at: clock.monotonic() }),
+        () => {},
+      );
+      return grant;
+    },
+  };
+}
+
+describe('a scheduler', () => {
+  it('grants at once while the budget has room', async () => {
+    const { time, ask, names } = start(usual);
+    for (const of of requestClasses) ask(of);
+    await time.run(0);
+    expect(names().toSorted()).toEqual([...requestClasses].toSorted());
+  });
+
+  it('grants the request that has waited longest first, also at another hub', async () => {
+    const { time, ask, names } = start({ reads: 9, creates: 1, requests: 9 });
+    ask('create', 'first');
+    await time.run(1000);
+    ask('create', 'second');
+    await time.run(1000);
+    ask('create', 'third');
+    ask('create', 'from another hub', 30_000);
+    await time.run(200_000);
+    expect(names()).toEqual(['first', 'from another hub', 'second', 'third']);
+  });
+
+  it('grants a read after a wake-up before first reads that came up to 5 s earlier', async () => {
+    const { time, ask, names } = start({ reads: 1, creates: 9, requests: 9 });
+    ask('confirm', 'uses the budget');
+    await time.run(10);
+    ask('first');
+    await time.run(4_000);
+    ask('confirm');
+    await time.run(2_000);
+    ask('confirm', 'late');
+    await time.run(300_000);
+    expect(names()).toEqual(['uses the budget', 'confirm', 'first', 'late']);
+  });
+
+  it('frees the place of a request that goes away', async () => {
+    const { time, ask, scheduler, names, granted } = start({ reads: 9, creates: 1, requests: 9 });
+    ask('create', 'first');
+    const gone = new AbortController();
+    const leaving = ask('create', 'gone', 0, gone.signal);
+    ask('create', 'next');
+    await time.run(1000);
+    expect(scheduler.waiting()).toEqual({ create: 2, read: 0, safety: 0 });
+    gone.abort(new Error('gone'));
+    await expect(leaving).rejects.toThrow('gone');
+    expect(scheduler.waiting().create).toBe(1);
+    await time.run(70_000);
+    expect(names()).toEqual(['first', 'next']);
+    expect(granted[1]?.at).toBeLessThan(65_000);
+  });
+
+  it('withdraws its claim when the last request of a line goes away', async () => {
+    const withdrawn: string[] = [];
+    const { time, ask } = start({ reads: 9, creates: 1, requests: 9 }, (budget) => ({
+      ...budget,
+      async withdraw(line) {
+        withdrawn.push(line);
+      },
+    }));
+    ask('create');
+    const gone = new AbortController();
+    ask('create', 'gone', 0, gone.signal);
+    await time.run(3000);
+    withdrawn.length = 0;
+    gone.abort();
+    await time.run(3000);
+    expect(withdrawn).toEqual(['create']);
+    expect(time.sleeping()).toBe(0);
+  });
+
+  it('refuses a request that is no longer wanted', async () => {
+    const { scheduler } = start(usual);
+    await expect(scheduler.grant('first', 0, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    expect(scheduler.waiting().read).toBe(0);
+  });
+
+  it('fails all requests of a line when the store fails, and starts again with the next one', async () => {
+    let broken = true;
+    const { time, ask, names, scheduler } = start(usual, (budget) => ({
+      ...budget,
+      async reserve(line, deadline) {
+        if (broken) throw new Error('the store has failed');
+        return budget.reserve(line, deadline);
+      },
+    }));
+    const failing = [ask('first'), ask('confirm')];
+    for (const each of failing) await expect(each).rejects.toThrow('the store has failed');
+    expect(scheduler.waiting().read).toBe(0);
+    broken = false;
+    ask('confirm', 'next');
+    await time.run(0);
+    expect(names()).toEqual(['next']);
+  });
+
+  it('grants safety reads while other requests use all of their budget', async () => {
+    const { time, ask, granted } = start(usual);
+    for (let at = 0; at < 600; at += 1) {
+      for (const of of ['create', 'first', 'confirm'] as const) ask(of);
+      if (at % 10 === 0) ask('safety');
+      await time.run(1000);
+    }
+    const safety = granted.filter(({ name }) => name === 'safety');
+    // At least two a minute, after the first minute.
+    for (let minute = 1; minute < 9; minute += 1) {
+      const within = safety.filter(({ at }) => at >= minute * 60_000 && at < (minute + 1) * 60_000);
+      expect(within.length).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  it('grants every request once, within the limits of every minute', async () => {
+    const requests = fc.array(
+      fc.record({
+        afterMs: fc.nat(5000),
+        of: fc.constantFrom(...requestClasses),
+        leavesAfterMs: fc.option(fc.nat(30_000)),
+      }),
+      { maxLength: 60 },
+    );
+    await fc.assert(
+      fc.asyncProperty(requests, async (given) => {
+        const limits = { reads: 6, creates: 3, requests: 8 };
+        const { time, ask, granted, scheduler } = start(limits);
+        let left = 0;
+        for (const { afterMs, of, leavesAfterMs } of given) {
+          await time.run(afterMs);
+          const leaving = new AbortController();
+          ask(of, of, 0, leaving.signal).catch(() => {
+            left += 1;
+          });
+          if (leavesAfterMs !== null) time.at(time.clock.monotonic() + leavesAfterMs, () => leaving.abort());
+        }
+        await time.run(60 * 60_000);
+        expect(granted.length + left).toBe(given.length);
+        expect(scheduler.waiting()).toEqual({ create: 0, read: 0, safety: 0 });
+        for (const { at } of granted) {
+          const within = granted.filter((other) => other.at >= at && other.at < at + 60_000);
+          const creates = within.filter(({ name }) => name === 'create').length;
+          expect(within.length).toBeLessThanOrEqual(limits.requests);
+          expect(creates).toBeLessThanOrEqual(limits.creates);
+          expect(within.length - creates).toBeLessThanOrEqual(limits.reads);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
