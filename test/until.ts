@@ -2,7 +2,7 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 
 /** Waits until the condition holds; the timeout of the test limits the wait. */
 export async function until(holds: () => unknown): Promise<void> {
-  while (!holds()) await pause(5);
+  while (!(await holds())) await pause(5);
 }
 
 /** Lets the event loop run, for tests that check that something does not happen. */

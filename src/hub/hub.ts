@@ -1,0 +1,75 @@
+import type { Clock } from '../clock.ts';
+import type { BudgetStore } from './budget.ts';
+import { possibleRunIds } from './run-ids.ts';
+import { createScheduler, type RequestClass, type Scheduler } from './scheduler.ts';
+import type { Wake, WakeStore } from './wakes.ts';
+
+/** A reduced budget lasts this long after the last 429, or as long as the service asks for. */
+const reducedMs = 2 * 60_000;
+
+/** The times of wake-ups come from the clocks of Redis and of several hubs, which may differ. */
+const clockMarginMs = 60_000;
+
+/** The parts of a hub, without its server. It holds no API key and decides no verdict. */
+export interface Hub {
+  /** Resolves when the request may be sent. @throws the signal's reason when that is aborted */
+  grant(of: RequestClass, waitedMs: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Calls back for every delivery that names one of the runs: first for those since a time, then as they come.
+   * Returns a function that ends that.
+   */
+  subscribe(runIds: readonly string[], since: number, onWake: (wake: Wake) => void): Promise<() => void>;
+  /**
+   * Wakes the gates of the runs that a verified delivery may name. Returns how many ids it has.
+   * @param text the body, whose numbers have all their digits
+   */
+  deliver(json: unknown, text: string): Promise<number>;
+  /** A gate's request was refused because of the service's limit. */
+  limited(retryAfterMs: number): Promise<void>;
+  waiting: Scheduler['waiting'];
+  /** Called every few seconds: the hub counts as one of those that share the budget, also while no gate waits. */
+  beat(): void;
+  /** Ends what the hub does in the background. */
+  close(): void;
+}
+
+export function createHub(budget: BudgetStore, wakes: WakeStore, clock: Clock): Hub {
+  const scheduler = createScheduler(budget, clock);
+  const subscribers = new Map<string, Set<(wake: Wake) => void>>();
+  const stopListening = wakes.listen((wake) => {
+    for (const onWake of subscribers.get(wake.id) ?? []) onWake(wake);
+  });
+  return {
+    grant: scheduler.grant,
+    waiting: scheduler.waiting,
+    close: stopListening,
+    beat: () => void budget.present().catch(() => {}),
+
+    async subscribe(runIds, since, onWake) {
+      const end = () => {
+        for (const id of runIds) {
+          const others = subscribers.get(id);
+          others?.delete(onWake);
+          if (others?.size === 0) subscribers.delete(id);
+        }
+      };
+      for (const id of runIds) subscribers.set(id, (subscribers.get(id) ?? new Set()).add(onWake));
+      try {
+        // The look back comes second: nothing is missed in between, and a wake-up that comes twice does no harm.
+        for (const wake of await wakes.namedSince(runIds, since - clockMarginMs)) onWake(wake);
+      } catch (error) {
+        end();
+        throw error;
+      }
+      return end;
+    },
+
+    async deliver(json, text) {
+      const ids = possibleRunIds(json, text);
+      await wakes.announce([...ids]);
+      return ids.size;
+    },
+
+    limited: (retryAfterMs) => budget.reduce(Math.max(retryAfterMs, reducedMs)),
+  };
+}

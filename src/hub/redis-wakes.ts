@@ -1,0 +1,82 @@
+import type { Clock } from '../clock.ts';
+import { mostRemembered, rememberedMs, type Wake, type WakeStore } from './wakes.ts';
+
+/** The commands of Redis that the wake-ups need. Each fails when Redis does. */
+export interface WakeCommands {
+  /** Runs `announceScript`. */
+  announce(keys: string[], args: string[]): Promise<unknown>;
+  /** The scores of members, null for those that are missing. */
+  scores(key: string, members: readonly string[]): Promise<readonly (number | null)[]>;
+  /** Redis's own time, in milliseconds since the epoch. */
+  time(): Promise<number>;
+  /** Waits for entries of a stream after an id; null after a few seconds without any. */
+  read(key: string, after: string): Promise<readonly { id: string; fields: Record<string, string> }[] | null>;
+}
+
+const stream = '{rungate:hub}:wakes';
+const named = '{rungate:hub}:named';
+/** Entries of the stream that are kept, about: a hub that lost its connection reads on from its last one. */
+const keptEntries = 10_000;
+
+/** Adds ids to the stream and to those remembered, all at one time of Redis's clock. */
+export const announceScript = `
+local stream, named = KEYS[1], KEYS[2]
+local kept, remembered, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+for i = 4, #ARGV do redis.call('ZADD', named, now, ARGV[i]) end
+redis.call('ZREMRANGEBYSCORE', named, '-inf', now - remembered)
+redis.call('ZREMRANGEBYRANK', named, 0, -most - 1)
+redis.call('PEXPIRE', named, remembered)
+redis.call('XADD', stream, 'MAXLEN', '~', kept, '*', 'at', string.format('%.0f', now), 'ids', cjson.encode({ unpack(ARGV, 4) }))
+redis.call('PEXPIRE', stream, remembered)
+return 0
+`;
+
+/** After a failed read of the stream, the next one waits this long. */
+const retryMs = 500;
+
+/** Returns wake-ups that all hubs on one Redis share. */
+export function redisWakes(commands: WakeCommands, clock: Clock): WakeStore {
+  /** Reads the stream from now on, also over failures of Redis. */
+  const follow = async (onEntry: (fields: Record<string, string>) => void, signal: AbortSignal) => {
+    let after: string | null = null;
+    while (!signal.aborted) {
+      try {
+        after ??= `${await commands.time()}-0`;
+        for (const { id, fields } of (await commands.read(stream, after)) ?? []) {
+          after = id;
+          if (!signal.aborted) onEntry(fields);
+        }
+      } catch {
+        await clock.sleep(retryMs, signal).catch(() => {});
+      }
+    }
+  };
+
+  return {
+    async announce(ids) {
+      if (ids.length === 0) return;
+      await commands.announce(
+        [stream, named],
+        [keptEntries, rememberedMs, mostRemembered, ...ids].map(String),
+      );
+    },
+    async namedSince(ids, since) {
+      if (ids.length === 0) return [];
+      const oldest = Math.max(since, (await commands.time()) - rememberedMs);
+      const scores = await commands.scores(named, ids);
+      return ids.flatMap((id, index): Wake[] => {
+        const at = scores[index] ?? null;
+        return at !== null && at >= oldest ? [{ id, at }] : [];
+      });
+    },
+    listen(listener) {
+      const end = new AbortController();
+      void follow(({ at, ids = '[]' }) => {
+        for (const id of JSON.parse(ids) as string[]) listener({ id, at: Number(at) });
+      }, end.signal);
+      return () => end.abort();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { createClient, defineScript } from '@redis/client';
+import { type ReplayStore, redisStore } from '../webhook/replay.ts';
+import { budgetScript, type RunScript } from './redis-budget.ts';
+import { announceScript, type WakeCommands } from './redis-wakes.ts';
+
+/** A command that takes longer has failed. */
+const commandMs = 1_000;
+/** A connection without any data for this long is replaced. */
+const idleMs = 15_000;
+/** A read of the stream waits this long for an entry. */
+const blockMs = 5_000;
+/** Attempts to connect again are at most this far apart. */
+const longestReconnectMs = 2_000;
+
+/** The client limits only the time until it has sent a command. */
+async function within<Value>(ms: number, command: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Redis did not respond within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([command, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const script = (text: string, keys: number) =>
+  defineScript({
+    SCRIPT: text,
+    NUMBER_OF_KEYS: keys,
+    parseCommand(parser, names: string[], args: string[]) {
+      for (const name of names) parser.pushKey(name);
+      for (const arg of args) parser.push(arg);
+    },
+    transformReply: (response: unknown) => response,
+  });
+
+/** Redis, as far as a hub uses it. */
+export interface HubRedis {
+  readonly budget: RunScript;
+  readonly wakes: WakeCommands;
+  /** The deliveries that were received. */
+  readonly replays: ReplayStore;
+  /** Resolves when Redis can be used. */
+  ready(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Connects to Redis in the background, again and again, and never keeps a command for later: while Redis is away each
+ * one fails at once.
+ */
+export function connectRedis(url: string): HubRedis {
+  const options = {
+    url,
+    disableOfflineQueue: true,
+    commandOptions: { timeout: commandMs },
+    socket: {
+      connectTimeout: 2 * commandMs,
+      socketTimeout: idleMs,
+      reconnectStrategy: (retries: number) => Math.min(100 * 2 ** Math.min(retries, 10), longestReconnectMs),
+    },
+    scripts: { budget: script(budgetScript(), 6), announce: script(announceScript, 2) },
+  };
+  const client = createClient(options);
+  // A blocking read would hold up every other command on its connection.
+  const reader = createClient(options);
+  for (const each of [client, reader]) {
+    // Without a listener the first lost connection would end the process; each command reports its own failure.
+    each.on('error', () => {});
+    each.connect().catch(() => {});
+  }
+  const connected = (each: typeof client) =>
+    each.isReady ? undefined : new Promise<void>((resolve) => each.once('ready', () => resolve()));
+  const replays = redisStore(client);
+  return {
+    replays: {
+      setIfAbsent: (key, ttlMs) => within(commandMs, replays.setIfAbsent(key, ttlMs)),
+      delete: (key) => within(commandMs, replays.delete(key)),
+    },
+    async ready() {
+      await Promise.all([connected(client), connected(reader)]);
+    },
+    budget: async (keys, args) =>
+      (await within(commandMs, client.budget(keys, args))) as Awaited<ReturnType<RunScript>>,
+    wakes: {
+      announce: (keys, args) => within(commandMs, client.announce(keys, args)),
+      scores: (key, members) => within(commandMs, client.zmScore(key, [...members])),
+      async time() {
+        const time = await within(commandMs, client.sendCommand(['TIME']));
+        const [seconds, microseconds] = time as unknown as [string, string];
+        return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+      },
+      async read(key, after) {
+        const entry = reader.xRead({ key, id: after }, { BLOCK: blockMs, COUNT: 100 });
+        const streams = await within(blockMs + commandMs, entry);
+        const entries = (
+          streams as { messages: { id: string; message: Record<string, string> }[] }[] | null
+        )?.[0];
+        return entries?.messages.map(({ id, message }) => ({ id, fields: message })) ?? null;
+      },
+    },
+    close() {
+      client.destroy();
+      reader.destroy();
+    },
+  };
+}

@@ -1,0 +1,270 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../clock.ts';
+import { CollectedBytes } from '../collected-bytes.ts';
+import { statusOf } from '../webhook/receivers/public.ts';
+import type { Hub } from './hub.ts';
+import type { Received } from './receive.ts';
+import { type RequestClass, requestClasses } from './scheduler.ts';
+
+/** The version of the interface between gates and hubs. */
+export const hubVersion = 1;
+
+/** An event of the hub, for its log and its metrics. */
+export type HubLogEvent =
+  | { type: 'delivery'; ids: number; replay: boolean; ageSeconds: number }
+  | { type: 'refused-delivery'; code: string; status: number }
+  | { type: 'grant'; class: RequestClass; waitedMs: number }
+  | { type: 'limited'; retryAfterMs: number }
+  | { type: 'stream'; runs: number; open: number }
+  | { type: 'fault'; error: unknown };
+
+export interface HubServerOptions {
+  hub: Hub;
+  clock: Clock;
+  /** Calls back time and again until the returned function is called. */
+  every(ms: number, beat: () => void): () => void;
+  /** The tokens that gates may have: the current one, and the previous ones while they are rotated. */
+  tokens: readonly string[];
+  /** Verifies a delivery and returns its JSON; `replay` if it came before. */
+  receive(request: IncomingMessage): Promise<Received>;
+  /** Whether Redis works; null without Redis. */
+  redis: () => boolean | null;
+  /** The metrics as text, and their content type. */
+  metrics(): Promise<{ type: string; text: string }>;
+  log(event: HubLogEvent): void;
+}
+
+const heartbeatMs = 3_000;
+/** A request for a grant is held this long, then the gate asks again. */
+const holdMs = 20_000;
+/** A longer wait of a gate does not make its request more urgent. */
+const longestWaitMs = 60 * 60_000;
+const mostBodyBytes = 256 * 1024;
+const mostRuns = 1_000;
+const mostUnreadBytes = 64 * 1024;
+/** The time for deliveries that are under way when the hub stops. */
+const closeMs = 3_000;
+/** A request whose body takes longer to arrive is refused. */
+const receiveMs = 30_000;
+
+/** An error that the gate is to blame for. */
+class BadRequest extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+function send(response: ServerResponse, status: number, body?: unknown): void {
+  if (body === undefined) {
+    response.writeHead(status).end();
+    return;
+  }
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
+}
+
+async function readJson(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const body = new CollectedBytes(mostBodyBytes);
+  for await (const part of request as AsyncIterable<Uint8Array>)
+    if (!body.add(part)) throw new BadRequest(413, `the body has more than ${mostBodyBytes} bytes`);
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(body.bytes()));
+    if (typeof json === 'object' && json !== null) return json as Record<string, unknown>;
+  } catch {
+    // The same error as for JSON of another type.
+  }
+  throw new BadRequest(400, 'the body is not a JSON object');
+}
+
+const milliseconds = (value: unknown, most: number) =>
+  typeof value === 'number' && value >= 0 ? Math.min(value, most) : 0;
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+/** A running hub. */
+export interface HubServer {
+  readonly url: string;
+  readonly port: number;
+  /** Tells gates to connect again, finishes deliveries that are under way, and stops. */
+  close(): Promise<void>;
+}
+
+/** Serves gates and receives deliveries. @throws what Node throws when it cannot listen */
+export async function serveHub(host: string, port: number, options: HubServerOptions): Promise<HubServer> {
+  const { hub, clock, log } = options;
+  const tokens = options.tokens.map(digest);
+  const streams = new Set<ServerResponse>();
+  const closing = new AbortController();
+
+  const authorize = ({ headers }: IncomingMessage) => {
+    const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+    const token = digest(given ?? '');
+    // All are compared, so that the time taken says nothing about any of them.
+    const matches = tokens.filter((each) => timingSafeEqual(each, token));
+    if (given === undefined || matches.length === 0)
+      throw new BadRequest(401, 'the token is missing or wrong');
+  };
+
+  const deliver = async (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      const { json, text, replay, ageSeconds } = await options.receive(request);
+      const ids = replay ? 0 : await hub.deliver(json, text);
+      log({ type: 'delivery', ids, replay, ageSeconds });
+      send(response, 204);
+    } catch (error) {
+      const status = statusOf(error);
+      const code = (error as { code?: unknown }).code;
+      log({ type: 'refused-delivery', code: typeof code === 'string' ? code : 'error', status });
+      if (status === 500) log({ type: 'fault', error });
+      response.setHeader('Connection', 'close');
+      send(response, status);
+    }
+  };
+
+  const stream = async (request: IncomingMessage, response: ServerResponse) => {
+    const { runs } = await readJson(request);
+    const isList = Array.isArray(runs) && runs.every((run) => typeof run === 'string');
+    if (!isList || runs.length > mostRuns)
+      throw new BadRequest(400, `runs must be a list of at most ${mostRuns} run ids`);
+    const lastId = Number(request.headers['last-event-id'] ?? 0);
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store, no-transform',
+      // Otherwise nginx would keep the events until its buffer is full.
+      'X-Accel-Buffering': 'no',
+    });
+    response.write(`event: ready\ndata: {"version":${hubVersion}}\n\n`);
+    streams.add(response);
+    response.once('close', () => streams.delete(response));
+    log({ type: 'stream', runs: runs.length, open: streams.size });
+    const end = await hub.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at }) => {
+      response.write(`id: ${at}\nevent: wake\ndata: ${JSON.stringify({ runId: id })}\n\n`);
+    });
+    if (response.destroyed) end();
+    else response.once('close', end);
+  };
+
+  const grant = async (request: IncomingMessage, response: ServerResponse) => {
+    const { class: of, waitedMs } = await readJson(request);
+    const known = requestClasses.find((each) => each === of);
+    if (known === undefined) throw new BadRequest(400, `class must be one of ${requestClasses.join(', ')}`);
+    const waited = milliseconds(waitedMs, longestWaitMs);
+    const began = clock.monotonic();
+    const over = new AbortController();
+    const end = () => over.abort();
+    response.once('close', end);
+    closing.signal.addEventListener('abort', end, { once: true });
+    clock.sleep(holdMs, over.signal).then(end, () => {});
+    try {
+      await hub.grant(known, waited, over.signal);
+      log({ type: 'grant', class: known, waitedMs: waited + clock.monotonic() - began });
+      send(response, 200, { granted: true });
+    } catch (error) {
+      if (!over.signal.aborted) throw error;
+      if (!response.destroyed) send(response, 202, { granted: false });
+    } finally {
+      end();
+      closing.signal.removeEventListener('abort', end);
+    }
+  };
+
+  const limited = async (request: IncomingMessage, response: ServerResponse) => {
+    const retryAfterMs = milliseconds((await readJson(request)).retryAfterMs, longestWaitMs);
+    await hub.limited(retryAfterMs);
+    log({ type: 'limited', retryAfterMs });
+    send(response, 204);
+  };
+
+  type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+  const forGates =
+    (route: Route): Route =>
+    (request, response) => {
+      authorize(request);
+      return route(request, response);
+    };
+  const routes: Record<string, Route> = {
+    'POST /deliveries': deliver,
+    'POST /v1/wakes': forGates(stream),
+    'POST /v1/grants': forGates(grant),
+    'POST /v1/limits': forGates(limited),
+    'GET /healthz'(_, response) {
+      const redis = options.redis();
+      const status = redis === false ? 'degraded' : 'ok';
+      send(response, 200, {
+        status,
+        version: hubVersion,
+        redis,
+        waiting: hub.waiting(),
+        streams: streams.size,
+      });
+    },
+    async 'GET /metrics'(_, response) {
+      const { type, text } = await options.metrics();
+      response.writeHead(200, { 'Content-Type': type }).end(text);
+    },
+  };
+
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const path = (request.url ?? '/').split('?')[0];
+    const route = routes[`${request.method} ${path}`];
+    try {
+      if (route !== undefined) return await route(request, response);
+      const isKnown = Object.keys(routes).some((each) => each.endsWith(` ${path}`));
+      throw new BadRequest(
+        isKnown ? 405 : 404,
+        isKnown ? 'the method is not allowed' : 'there is no such path',
+      );
+    } catch (error) {
+      if (!(error instanceof BadRequest)) log({ type: 'fault', error });
+      if (response.headersSent) return void response.destroy();
+      const { status, message } =
+        error instanceof BadRequest ? error : { status: 500, message: 'internal error' };
+      response.setHeader('Connection', 'close');
+      send(response, status, { error: message });
+    }
+  };
+
+  const server = createServer(
+    { requestTimeout: receiveMs, headersTimeout: receiveMs },
+    (request, response) => {
+      // A gate that goes away is not a fault.
+      response.on('error', () => {});
+      request.on('error', () => {});
+      void handle(request, response);
+    },
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const stopBeat = options.every(heartbeatMs, () => {
+    hub.beat();
+    for (const response of streams) {
+      // A gate that no longer reads has gone without a word.
+      if (response.writableLength > mostUnreadBytes) response.destroy();
+      else response.write(': heartbeat\n\n');
+    }
+  });
+
+  const { port: bound } = server.address() as AddressInfo;
+  return {
+    port: bound,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    async close() {
+      stopBeat();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      closing.abort();
+      for (const response of streams) response.end();
+      server.closeIdleConnections();
+      const done = new AbortController();
+      await Promise.race([closed, clock.sleep(closeMs, done.signal).catch(() => {})]);
+      done.abort();
+      server.closeAllConnections();
+      hub.close();
+    },
+  };
+}
