@@ -4,6 +4,8 @@ import type { TriggerBody } from '../contract/run.ts';
 import { HttpError, NetworkError } from '../errors.ts';
 import type { HintNames } from '../hint-names.ts';
 import type { Emit } from './events.ts';
+import type { HubLink } from './fleet/hub-link.ts';
+import { permitBefore } from './fleet/permit.ts';
 import { runIdOf } from './run-id.ts';
 import { appUrlOf } from './run-status.ts';
 import type { RunService } from './service.ts';
@@ -39,6 +41,7 @@ export interface CreateTools {
   /** Aborted when a person or the CI stops the gate. */
   signal: AbortSignal;
   emit?: Emit | undefined;
+  hub?: HubLink | undefined;
 }
 
 /** The time for the response and for a second request, within the 5 s that a stop may take. */
@@ -101,23 +104,31 @@ async function within<T>(ms: number, promise: Promise<T>, clock: Clock): Promise
 export async function createRun(
   request: CreateRequest,
   timeoutMs: number,
-  { service, clock, signal, emit }: CreateTools,
+  { service, clock, signal, emit, hub }: CreateTools,
 ): Promise<Creation> {
   if (signal.aborted) return { kind: 'none' };
   const { body, idempotencyKey } = request;
   const abandon = new AbortController();
   let mayExist = false;
   let retryAt = 0;
+  const deadline = clock.monotonic() + timeoutMs;
   const settled = service
     .trigger(body, {
       idempotencyKey,
       timeoutMs: Math.min(callTimeoutMs, timeoutMs),
       limitTimeoutMs: timeoutMs,
       signal: abandon.signal,
-      onRetry(error, waitMs) {
+      async onRetry(error, waitMs) {
         mayExist ||= !surelyRefused(error);
         retryAt = clock.monotonic() + waitMs;
         emit?.({ type: 'retry', error, waitMs });
+        if (hub === undefined || !(error instanceof HttpError) || error.status !== 429) return;
+        hub.limited(error.retryAfterMs ?? 0);
+        // Until the grant, no request is under way.
+        retryAt = Number.POSITIVE_INFINITY;
+        await clock.sleep(waitMs, signal);
+        await permitBefore(deadline, hub, 'create', null, { clock, signal });
+        retryAt = clock.monotonic();
       },
     })
     .then(

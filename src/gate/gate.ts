@@ -1,6 +1,7 @@
 import { ceilings } from '../client/rate-limit.ts';
 import { HttpError, RungateError, type StopCause, StoppedError } from '../errors.ts';
 import { untilAborted } from './create.ts';
+import { permitBefore } from './fleet/permit.ts';
 import { type Fleet, fleetSlots, waitForCreateSlot } from './fleet/slots.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, stretchAfter } from './poll.ts';
@@ -100,13 +101,14 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
 }
 
 /** Returns the rules of a wait that begins now. */
-function pollRules(options: GateOptions, { clock }: GateTools): PollRules {
+function pollRules(options: GateOptions, { clock, hub }: GateTools): PollRules {
   const { start, fleet, timeoutMs } = options;
   const now = clock.monotonic();
   return {
     ...options,
     deadline: now + timeoutMs,
     triggered: start !== undefined,
+    hub: hub !== undefined,
     // Slots go by the wall clock, which the gates of a fleet share.
     slots: fleet && fleetSlots(fleet, ceilings.reads, clock.now() - now),
   };
@@ -120,9 +122,22 @@ async function waitForExisting(options: GateOptions, tools: StoppableTools): Pro
   return { runs, discarded: [] };
 }
 
+/** Waits for the hub's grant of the create, or until the gate is stopped. */
+async function permitCreate(timeoutMs: number, { hub, clock, signal }: StoppableTools): Promise<void> {
+  if (hub === undefined) return;
+  await hub.watch([], signal);
+  try {
+    // Without a grant in that time the gate creates its run anyway: the service has the last word.
+    await permitBefore(clock.monotonic() + timeoutMs, hub, 'create', null, { clock, signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
 async function createAndWait(start: Start, options: GateOptions, tools: StoppableTools): Promise<Waited> {
   const { clock, signal } = tools;
   if (options.fleet !== undefined) await waitForCreateSlot(options.fleet, options.timeoutMs, tools);
+  await permitCreate(options.timeoutMs, tools);
   if (signal.aborted) return { runs: [], discarded: [] };
   // The timeout of the run starts after the gate's turn in its fleet.
   const startedAt = clock.monotonic();

@@ -13,6 +13,8 @@ export interface PollRules {
   shortestMs?: number | undefined;
   /** The gate triggered the run: the service is reachable, and the run may not be visible at once. */
   triggered: boolean;
+  /** A hub may wake the gate before the time of the next read: only the deadline ends the wait. */
+  hub?: boolean | undefined;
   /** The gate's slots for reads in its fleet, on the monotonic clock; default: any time. */
   slots?: Slots | undefined;
 }
@@ -156,7 +158,7 @@ export function atTheLimit(progress: Progress, nextReadMs?: number): Outcome {
 /** Waits within the limits and ends the wait at them. A wait is never shortened to fit. */
 function waitOrEnd(progress: Progress, rules: PollRules, now: number, waitMs: number): AfterRead {
   if (progress.attempts >= rules.maxAttempts) return { progress, decision: { done: atTheLimit(progress) } };
-  const over = now + waitMs >= rules.deadline;
+  const over = now + waitMs >= rules.deadline && rules.hub !== true;
   return { progress, decision: over ? { done: atTheLimit(progress, waitMs) } : { waitMs } };
 }
 

@@ -1,9 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { nextReadAt } from '../client/rate-limit.ts';
 import type { Clock } from '../clock.ts';
-import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
+import { ConfigError, CredentialError, HttpError, RungateError, UsageError } from '../errors.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { Emit } from './events.ts';
+import type { HubLink } from './fleet/hub-link.ts';
+import { permitBefore } from './fleet/permit.ts';
 import { type Slots, slotFrom } from './fleet/slots.ts';
 import {
   afterRead,
@@ -34,6 +36,11 @@ export interface WatchedRun {
   idempotencyKey: string | null;
   /** Whether an earlier attempt with the same key started it. */
   reattached: boolean;
+  /** Wake-ups by the hub so far, and the reads that they have caused. */
+  wakes: number;
+  confirmations: number;
+  /** The next read is one that a wake-up has caused. */
+  woken: boolean;
 }
 
 export interface WaitTools {
@@ -43,9 +50,16 @@ export interface WaitTools {
   emit?: Emit | undefined;
   /** Called with the runs that the gate waits for from now on. The runs change in place. */
   onWatch?: ((runs: readonly WatchedRun[]) => void) | undefined;
+  /** Says when reads may be sent, and which runs are worth a read now. */
+  hub?: HubLink | undefined;
   /** Ends the wait at once. The runs keep their state. */
   signal: AbortSignal;
 }
+
+/** More wake-ups of one run cause no reads: a hub cannot make a gate read without end. */
+const mostWakes = 10;
+/** After a read that a wake-up caused and that shows the run in progress: the delivery may have come before the status. */
+const secondLookMs = 5_000;
 
 /** Returns a run before its first read. */
 export function watch(runId: string, now: number, known: Partial<WatchedRun> = {}): WatchedRun {
@@ -60,6 +74,9 @@ export function watch(runId: string, now: number, known: Partial<WatchedRun> = {
     appUrl: null,
     idempotencyKey: null,
     reattached: false,
+    wakes: 0,
+    confirmations: 0,
+    woken: false,
     ...known,
   };
 }
@@ -101,6 +118,15 @@ async function readStatus(run: WatchedRun, rules: PollRules, tools: WaitTools): 
   }
 }
 
+function isLimit(error: RungateError | null): error is HttpError {
+  return error instanceof HttpError && error.status === 429;
+}
+
+/** Returns whether the service has refused the last read until a certain time. */
+function asksForPatience(error: RungateError | null): boolean {
+  return isLimit(error) || (error instanceof HttpError && error.retryAfterMs !== undefined);
+}
+
 function isUnknown(reading: Reading | null): boolean {
   return reading?.kind === 'running' && !reading.known;
 }
@@ -124,6 +150,7 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   }
   const { runId, appUrl } = run;
   if ('error' in result) {
+    if (isLimit(result.error)) tools.hub?.limited(result.error.retryAfterMs ?? 0);
     emit?.({ type: 'trouble', runId, error: result.error, attempts, nextMs });
     return;
   }
@@ -132,24 +159,98 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   emit?.({ type: 'read', runId, state, failed, blocked, appUrl, attempts, nextMs });
 }
 
-/** Sleeps until `at`, or until a read ends, which may change the next read. Returns whether `at` was reached. */
+/** The time of the run is up. */
+function endAtLimit(run: WatchedRun, { clock }: WaitTools): void {
+  run.outcome = atTheLimit(run.progress);
+  run.endedAt = clock.monotonic();
+}
+
+/**
+ * Waits until the hub permits a read of the run, and until the minute has room for it, whatever the hub says. Records the
+ * time of the read. Returns false if the deadline comes first.
+ */
+async function permitted(
+  run: WatchedRun,
+  { deadline }: PollRules,
+  past: number[],
+  tools: WaitTools,
+): Promise<boolean> {
+  const { clock, hub, signal } = tools;
+  if (hub === undefined) {
+    past.push(clock.monotonic());
+    return true;
+  }
+  const usual = run.progress.attempts === 0 ? 'first' : 'safety';
+  if (!(await permitBefore(deadline, hub, run.woken ? 'confirm' : usual, run.runId, tools))) return false;
+  for (let now = clock.monotonic(), at = nextReadAt(past, now); at > now; at = nextReadAt(past, now)) {
+    if (at >= deadline) return false;
+    await clock.sleep(at - now, signal);
+    now = clock.monotonic();
+  }
+  past.push(clock.monotonic());
+  return true;
+}
+
+/** Reads the run as soon as that is permitted, or ends its wait at the deadline. */
+async function readWhenPermitted(
+  run: WatchedRun,
+  rules: PollRules,
+  past: number[],
+  tools: WaitTools,
+): Promise<void> {
+  const { clock } = tools;
+  if (!(await permitted(run, rules, past, tools))) return endAtLimit(run, tools);
+  const { woken } = run;
+  run.woken = false;
+  if (woken) run.confirmations += 1;
+  await readOnce(run, rules, tools);
+  if (run.outcome !== null || asksForPatience(run.progress.trouble)) return;
+  if (run.woken) run.due = clock.monotonic();
+  else if (woken && run.confirmations < 2 * run.wakes) {
+    run.woken = true;
+    run.due = Math.min(run.due, clock.monotonic() + secondLookMs);
+  }
+}
+
+/** Sleeps until `at`, or until a change, which may change the next read. Returns whether `at` was reached. */
 async function untilDue(
   at: number,
-  reading: Iterable<Promise<void>>,
+  changes: Iterable<Promise<void>>,
   { clock, signal }: WaitTools,
 ): Promise<boolean> {
   const awake = new AbortController();
   const either = eitherSignal(awake.signal, signal);
   try {
     const due = clock.sleep(Math.max(0, at - clock.monotonic()), either.signal).then(() => true);
-    const ended = [...reading].map((read) => read.then(() => false));
-    // The abort rejects the sleep if a read wins the race.
+    const changed = [...changes].map((change) => change.then(() => false));
+    // The abort rejects the sleep if a change wins the race.
     due.catch(() => {});
-    return await Promise.race([due, ...ended]);
+    return await Promise.race([due, ...changed]);
   } finally {
     awake.abort();
     either.release();
   }
+}
+
+/** Marks the runs that the hub wakes, until it is ended. `waking` returns the promise of the next wake-up. */
+function wakeUps(runs: readonly WatchedRun[], { hub, clock }: WaitTools) {
+  let wake = () => {};
+  const next = () =>
+    new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  let waking = next();
+  const end = hub?.onWake((runId) => {
+    const run = runs.find((one) => one.runId === runId);
+    if (run === undefined || run.outcome !== null || run.wakes >= mostWakes) return;
+    run.wakes += 1;
+    run.woken = true;
+    // A service that asks for patience gets it.
+    if (!asksForPatience(run.progress.trouble)) run.due = Math.min(run.due, clock.monotonic());
+    wake();
+    waking = next();
+  });
+  return { waking: () => waking, end };
 }
 
 /**
@@ -161,7 +262,7 @@ export async function waitForRuns(
   rules: PollRules,
   tools: WaitTools,
 ): Promise<void> {
-  const { clock, signal } = tools;
+  const { signal } = tools;
   const past: number[] = [];
   const reading = new Map<WatchedRun, Promise<void>>();
   const ending = new AbortController();
@@ -169,21 +270,26 @@ export async function waitForRuns(
   // Each read adds a listener, and Node would warn about the eleventh.
   setMaxListeners(0, either.signal);
 
+  const { waking, end } = wakeUps(runs, tools);
   tools.onWatch?.(runs);
   try {
+    await tools.hub?.watch(
+      runs.map(({ runId }) => runId),
+      signal,
+    );
     while (!signal.aborted) {
       const next = nextRead(runs, reading, past, rules.slots);
       if (next === null) {
         if (reading.size === 0) return;
         await Promise.race(reading.values());
       } else if (next.at >= rules.deadline) {
-        const now = clock.monotonic();
-        next.run.outcome = atTheLimit(next.run.progress, next.at - now);
-        next.run.endedAt = now;
-      } else if (await untilDue(next.at, reading.values(), tools)) {
+        // Until then, a wake-up may still come.
+        const changes = [...reading.values(), waking()];
+        if (tools.hub === undefined || (await untilDue(rules.deadline, changes, tools)))
+          endAtLimit(next.run, tools);
+      } else if (await untilDue(next.at, [...reading.values(), waking()], tools)) {
         const { run } = next;
-        past.push(clock.monotonic());
-        const read = readOnce(run, rules, { ...tools, signal: either.signal });
+        const read = readWhenPermitted(run, rules, past, { ...tools, signal: either.signal });
         reading.set(
           run,
           read.finally(() => reading.delete(run)),
@@ -193,6 +299,7 @@ export async function waitForRuns(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
+    end?.();
     ending.abort();
     await Promise.allSettled(reading.values());
     either.release();

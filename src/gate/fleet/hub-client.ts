@@ -1,0 +1,166 @@
+import { createParser } from 'eventsource-parser';
+import type { Clock } from '../../clock.ts';
+import { ContractError, CredentialError, HttpError, NetworkError } from '../../errors.ts';
+import type { Redact } from '../../redact.ts';
+import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
+import type { HubClient, HubEvent } from './hub-link.ts';
+
+/** The version of the hub's interface. A hub of another version is as good as none. */
+export const hubVersion = 1;
+
+export interface HubClientOptions {
+  /** The hub's base URL, with at most a path prefix. */
+  url: URL;
+  token: string;
+  transport: Transport;
+  clock: Clock;
+  redact: Redact;
+}
+
+const requestTimeoutMs = 10_000;
+/** A hub holds a request for a grant for 20 s at most. */
+const grantTimeoutMs = 30_000;
+
+/** The longest event that a hub sends, in characters; a longer one is not from a hub. */
+const longestEvent = 64 * 1024;
+
+function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    data = null;
+  }
+  const fields = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+  if (name === 'ready' && fields.version === hubVersion) return { type: 'ready' };
+  if (name === 'wake' && typeof fields.runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
+    return { type: 'wake', runId: fields.runId, id };
+  throw unknownEvent();
+}
+
+function unknownEvent(): ContractError {
+  return new ContractError('the hub sent an event that rungate does not know', {
+    field: '',
+    expected: `an event of version ${hubVersion}`,
+    received: 'another one',
+    hint: 'check RUNGATE_HUB_URL, and run the same version of rungate as hub and as gate',
+  });
+}
+
+/** Refuses a response that is not the hub's. */
+function check(response: RawReply, request: PreparedRequest): RawReply {
+  const { status } = response;
+  if (status === 200 || status === 202 || status === 204) return response;
+  if (status === 401 || status === 403) {
+    throw new CredentialError(`the hub rejected the token (${status})`, {
+      hint: "set RUNGATE_HUB_TOKEN to one of the hub's tokens",
+    });
+  }
+  throw new HttpError(`the hub responded with status code ${status} to ${request.method} ${request.path}`, {
+    status,
+    hint: 'check RUNGATE_HUB_URL',
+  });
+}
+
+/** Returns the requests to a hub. */
+export function createHubClient({ url, token, transport, clock, redact }: HubClientOptions): HubClient {
+  const prepare = (path: string, body: unknown, headers: Record<string, string> = {}): PreparedRequest => {
+    const target = new URL(`${url.href.replace(/\/$/, '')}${path}`);
+    return {
+      endpoint: 'hub',
+      method: 'POST',
+      url: target,
+      path: target.pathname,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      repeatable: true,
+      redact,
+    };
+  };
+  const post = async (path: string, body: unknown, timeoutMs: number, signal: AbortSignal) => {
+    const request = prepare(path, body);
+    return check(await transport.send(request, { signal, timeoutMs }), request);
+  };
+
+  return {
+    async *events(runIds, lastId, signal) {
+      const queue: HubEvent[] = [];
+      let failure: unknown;
+      let ended = false;
+      let more = () => {};
+      const parser = createParser({
+        maxBufferSize: longestEvent,
+        onEvent: ({ event, id, data }) => queue.push(eventOf(event, id, data)),
+        onComment: () => queue.push({ type: 'heartbeat' }),
+        onError() {
+          throw unknownEvent();
+        },
+      });
+      const decoder = new TextDecoder();
+      const request = prepare(
+        '/v1/wakes',
+        { runs: runIds },
+        { accept: 'text/event-stream', ...(lastId !== null && { 'last-event-id': lastId }) },
+      );
+      const stop = new AbortController();
+      const onAbort = () => stop.abort(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      transport
+        .send(request, {
+          signal: stop.signal,
+          timeoutMs: Number.POSITIVE_INFINITY,
+          fresh: true,
+          onData(part) {
+            try {
+              parser.feed(decoder.decode(part, { stream: true }));
+            } catch (error) {
+              failure ??= error;
+            }
+            more();
+          },
+        })
+        .then((response) => check(response, request))
+        .catch((error: unknown) => {
+          failure ??= error;
+        })
+        .finally(() => {
+          ended = true;
+          more();
+        });
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          if (failure !== undefined) throw failure;
+          const next = queue.shift();
+          if (next !== undefined) yield next;
+          else if (ended) return;
+          else
+            await new Promise<void>((resolve) => {
+              more = resolve;
+            });
+        }
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+        stop.abort(new NetworkError('broken', 'the stream is no longer needed'));
+      }
+    },
+
+    async grant(of, waitedMs, signal) {
+      const sentAt = clock.monotonic();
+      const { status } = await post(
+        '/v1/grants',
+        { class: of, waitedMs: Math.round(waitedMs) },
+        grantTimeoutMs,
+        signal,
+      );
+      if (status === 200) return true;
+      // A hub that does not hold the request must not make the gate send it without a pause.
+      await clock.sleep(Math.max(0, 1000 - (clock.monotonic() - sentAt)), signal);
+      return false;
+    },
+
+    async limited(retryAfterMs, signal) {
+      await post('/v1/limits', { retryAfterMs }, requestTimeoutMs, signal);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCaller } from '../../src/client/caller.ts';
+import { createRun } from '../../src/gate/create.ts';
+import { createHubLink } from '../../src/gate/fleet/hub-link.ts';
+import { runService } from '../../src/gate/service.ts';
+import { type VirtualTime, virtualTime } from '../virtual-time.ts';
+import { type FakeHub, fakeHub } from './fleet/fake-hub.ts';
+
+const unhandled: unknown[] = [];
+const onUnhandled = (reason: unknown) => unhandled.push(reason);
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on('unhandledRejection', onUnhandled);
+});
+afterEach(() => {
+  process.off('unhandledRejection', onUnhandled);
+});
+
+/** Starts a create whose first response is a 429 with `Retry-After: 5`. */
+async function start(time: VirtualTime, hub: FakeHub, timeoutMs: number) {
+  const { clock } = time;
+  const sent: number[] = [];
+  const transport = {
+    async send() {
+      sent.push(clock.monotonic());
+      const headers = { 'content-type': 'application/json', 'retry-after': '5' };
+      return sent.length === 1
+        ? { status: 429, text: '{"error":"slow down"}', headers }
+        : { status: 201, text: '{"runId":"run_1"}', headers };
+    },
+    async close() {},
+  };
+  const caller = createCaller({
+    ...{ apiUrl: 'https://service.example', apiKey: 'key', random: () => 0, clock, transport },
+  });
+  const link = createHubLink(hub.client, { clock, silenceMs: Number.POSITIVE_INFINITY, onChange: () => {} });
+  await link.watch([], new AbortController().signal);
+  const stop = new AbortController();
+  const creation = createRun(
+    { body: { projectSlug: 'shop', processSlug: 'checkout' }, idempotencyKey: 'key' },
+    timeoutMs,
+    { service: runService(caller, clock.now), clock, signal: stop.signal, hub: link },
+  );
+  creation.catch(() => {});
+  return { creation, stop, sent, link };
+}
+
+describe('a create that is refused with 429, with a hub', () => {
+  it('is reported, and sent again after the time that the service asks for and the grant of the hub', async () => {
+    const time = virtualTime();
+    const hub = fakeHub(undefined, () => {});
+    const { creation, sent, link } = await start(time, hub, 60_000);
+    await time.run(4999);
+    expect(hub.limited).toEqual([5000]);
+    expect(hub.log).toEqual(['stream']);
+    await time.run(10_000);
+    expect(sent).toEqual([0]);
+    expect(hub.grants).toMatchObject([{ of: 'create' }]);
+    hub.grants[0]?.settle(true);
+    expect(await creation).toMatchObject({ kind: 'created', runId: 'run_1', attempts: 2 });
+    expect(sent).toEqual([0, 14_999]);
+    link.close();
+  });
+
+  it('ends at the timeout if the hub grants nothing', async () => {
+    const time = virtualTime();
+    const { creation, sent, link } = await start(
+      time,
+      fakeHub(undefined, () => {}),
+      60_000,
+    );
+    await time.run(61_000);
+    await expect(creation).rejects.toThrow();
+    expect(sent).toEqual([0]);
+    expect(unhandled).toEqual([]);
+    link.close();
+  });
+
+  it.each([
+    ['waits as the service asks', 1000],
+    ['waits for the grant', 8000],
+  ])(
+    'ends without a run and without an unhandled error when it is stopped while it %s',
+    async (_name, at) => {
+      const time = virtualTime();
+      const { creation, stop, sent, link } = await start(
+        time,
+        fakeHub(undefined, () => {}),
+        60_000,
+      );
+      await time.run(at);
+      stop.abort(new Error('stopped'));
+      await time.run(5000);
+      const settled = await creation;
+      expect(settled.kind).toBe('none');
+      expect(sent).toEqual([0]);
+      expect(unhandled).toEqual([]);
+      link.close();
+    },
+  );
+});

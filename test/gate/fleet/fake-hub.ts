@@ -1,0 +1,129 @@
+import type { HubClient, HubEvent, RequestClass } from '../../../src/gate/fleet/hub-link.ts';
+
+/** A stream that a link has opened. */
+export interface FakeStream {
+  readonly runIds: readonly string[];
+  readonly lastId: string | null;
+  /** Whether the link has left it, or it has ended. */
+  ended: boolean;
+  send(event: HubEvent): void;
+  end(): void;
+  fail(error: unknown): void;
+}
+
+/** A request for a grant that is waiting. */
+export interface FakeGrant {
+  readonly of: RequestClass;
+  readonly waitedMs: number;
+  settle(granted: boolean): void;
+  fail(error: unknown): void;
+}
+
+export interface FakeHub {
+  readonly client: HubClient;
+  /** All streams, in order. */
+  readonly streams: FakeStream[];
+  /** The grants that wait. */
+  readonly grants: FakeGrant[];
+  /** The reported times of refused requests, in milliseconds. */
+  readonly limited: number[];
+  /** The requests in order: `stream`, or the class of a grant. */
+  readonly log: string[];
+}
+
+/**
+ * A hub's client that does what the test says.
+ * @param onStream called with each new stream
+ * @param onGrant called with each new request for a grant
+ */
+export function fakeHub(
+  onStream: (stream: FakeStream) => void = (stream) => stream.send({ type: 'ready' }),
+  onGrant: (grant: FakeGrant) => void = (grant) => grant.settle(true),
+): FakeHub {
+  const hub: FakeHub = {
+    streams: [],
+    grants: [],
+    limited: [],
+    log: [],
+    client: {
+      async *events(runIds, lastId, signal) {
+        hub.log.push('stream');
+        const queue: HubEvent[] = [];
+        let failure: unknown;
+        let over = false;
+        let more = () => {};
+        const stream: FakeStream = {
+          runIds,
+          lastId,
+          ended: false,
+          send(event) {
+            queue.push(event);
+            more();
+          },
+          end() {
+            over = true;
+            more();
+          },
+          fail(error) {
+            failure = error;
+            more();
+          },
+        };
+        hub.streams.push(stream);
+        onStream(stream);
+        const wake = () => more();
+        signal.addEventListener('abort', wake, { once: true });
+        try {
+          for (;;) {
+            signal.throwIfAborted();
+            const next = queue.shift();
+            if (next !== undefined) yield next;
+            else if (failure !== undefined) throw failure;
+            else if (over) return;
+            else
+              await new Promise<void>((resolve) => {
+                more = resolve;
+              });
+          }
+        } finally {
+          stream.ended = true;
+          signal.removeEventListener('abort', wake);
+        }
+      },
+      grant(of, waitedMs, signal) {
+        hub.log.push(of);
+        return new Promise((resolve, reject) => {
+          if (signal.aborted) return reject(signal.reason);
+          const leave = () => {
+            const at = hub.grants.indexOf(grant);
+            if (at >= 0) hub.grants.splice(at, 1);
+            signal.removeEventListener('abort', abort);
+          };
+          const abort = () => {
+            leave();
+            reject(signal.reason);
+          };
+          const grant: FakeGrant = {
+            of,
+            waitedMs,
+            settle(granted) {
+              leave();
+              resolve(granted);
+            },
+            fail(error) {
+              leave();
+              reject(error);
+            },
+          };
+          hub.grants.push(grant);
+          signal.addEventListener('abort', abort, { once: true });
+          onGrant(grant);
+        });
+      },
+      async limited(retryAfterMs) {
+        hub.limited.push(retryAfterMs);
+      },
+    },
+  };
+  return hub;
+}

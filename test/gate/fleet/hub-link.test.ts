@@ -1,0 +1,328 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ContractError,
+  CredentialError,
+  HttpError,
+  NetworkError,
+  type RungateError,
+} from '../../../src/errors.ts';
+import { createHubLink } from '../../../src/gate/fleet/hub-link.ts';
+import { virtualTime } from '../../virtual-time.ts';
+import { type FakeHub, type FakeStream, fakeHub } from './fake-hub.ts';
+
+const never = new AbortController().signal;
+
+function connect(hub: FakeHub) {
+  const time = virtualTime();
+  const changes: (RungateError | null)[] = [];
+  const wakes: string[] = [];
+  const link = createHubLink(hub.client, { clock: time.clock, onChange: (error) => changes.push(error) });
+  link.onWake((runId) => wakes.push(runId));
+  return {
+    time,
+    link,
+    changes,
+    wakes,
+    /** Records when the promise settles. */
+    settledAt(promise: Promise<unknown>) {
+      const settled: { at: number | null; error?: unknown } = { at: null };
+      promise.then(
+        () => {
+          settled.at = time.clock.monotonic();
+        },
+        (error: unknown) => {
+          Object.assign(settled, { at: time.clock.monotonic(), error });
+        },
+      );
+      return settled;
+    },
+  };
+}
+
+const wake = (runId: string, id: string) => ({ type: 'wake', runId, id }) as const;
+
+describe('a link to a hub', () => {
+  it('subscribes before anything is permitted, and then asks for a grant', async () => {
+    const hub = fakeHub(() => {});
+    const { time, link, changes, settledAt } = connect(hub);
+    const watched = settledAt(link.watch(['run_1'], never));
+    await time.run(5000);
+    expect(watched.at).toBe(null);
+    hub.streams[0]?.send({ type: 'ready' });
+    await time.run(0);
+    expect(watched.at).toBe(5000);
+    await link.permit('first', 'run_1', never);
+    expect(hub.log).toEqual(['stream', 'first']);
+    expect(hub.streams[0]?.runIds).toEqual(['run_1']);
+    expect(changes).toEqual([]);
+  });
+
+  it('calls back for the wake-ups of its runs, and once for a repeated one', async () => {
+    const hub = fakeHub();
+    const { time, link, wakes } = connect(hub);
+    await link.watch(['run_1', 'run_2'], never);
+    for (const event of [
+      wake('run_1', '7'),
+      wake('other', '8'),
+      wake('run_1', '7'),
+      wake('run_2', '7'),
+      wake('run_1', '9'),
+    ])
+      hub.streams[0]?.send(event);
+    await time.run(0);
+    expect(wakes).toEqual(['run_1', 'run_2', 'run_1']);
+  });
+
+  it('opens a new stream for other runs', async () => {
+    const hub = fakeHub();
+    const { link } = connect(hub);
+    await link.watch([], never);
+    await link.watch(['run_1'], never);
+    expect(hub.streams.map(({ runIds }) => runIds)).toEqual([[], ['run_1']]);
+    expect(hub.streams.map(({ ended }) => ended)).toEqual([true, false]);
+  });
+
+  it.each(['safety', 'first'] as const)(
+    'makes a waiting %s read urgent when its run is woken',
+    async (of) => {
+      const hub = fakeHub(undefined, () => {});
+      const { time, link, settledAt } = connect(hub);
+      await link.watch(['run_1', 'run_2'], never);
+      const permitted = settledAt(link.permit(of, 'run_1', never));
+      const other = settledAt(link.permit(of, 'run_2', never));
+      await time.run(3000);
+      hub.streams[0]?.send(wake('run_1', '7'));
+      await time.run(0);
+      expect(hub.grants).toMatchObject([
+        { of, waitedMs: 0 },
+        { of: 'confirm', waitedMs: 3000 },
+      ]);
+      hub.grants[1]?.settle(true);
+      await time.run(0);
+      expect([permitted.at, other.at]).toEqual([3000, null]);
+    },
+  );
+
+  it('asks again when the hub has no grant yet, with the time waited so far', async () => {
+    const hub = fakeHub(undefined, () => {});
+    const { time, link, settledAt } = connect(hub);
+    await link.watch(['run_1'], never);
+    const permitted = settledAt(link.permit('safety', 'run_1', never));
+    await time.run(5000);
+    hub.grants[0]?.settle(false);
+    await time.run(0);
+    expect(hub.grants).toMatchObject([{ of: 'safety', waitedMs: 5000 }]);
+    hub.grants[0]?.settle(true);
+    await time.run(0);
+    expect(permitted.at).toBe(5000);
+  });
+
+  it('cancels the request for a grant that the gate no longer needs', async () => {
+    const hub = fakeHub(undefined, () => {});
+    const { time, link, settledAt, changes } = connect(hub);
+    await link.watch(['run_1'], never);
+    const gate = new AbortController();
+    const permitted = settledAt(link.permit('safety', 'run_1', gate.signal));
+    await time.run(1000);
+    gate.abort(new Error('stopped'));
+    await time.run(0);
+    expect(permitted.error).toEqual(new Error('stopped'));
+    expect(hub.grants).toEqual([]);
+    expect(changes).toEqual([]);
+  });
+
+  it('reports refused requests, but not while the hub is out of reach', async () => {
+    const hub = fakeHub();
+    const { time, link } = connect(hub);
+    link.limited(1);
+    await link.watch(['run_1'], never);
+    link.limited(2);
+    hub.streams[0]?.fail(new NetworkError('broken', 'the connection broke'));
+    await time.run(0);
+    link.limited(3);
+    expect(hub.limited).toEqual([2]);
+  });
+
+  it('connects again with the last event when the hub ends the stream, without a word to the user', async () => {
+    const hub = fakeHub();
+    const { time, link, changes, wakes } = connect(hub);
+    await link.watch(['run_1'], never);
+    hub.streams[0]?.send(wake('run_1', '17'));
+    await time.run(0);
+    hub.streams[0]?.end();
+    await time.run(1000);
+    expect(hub.streams.map(({ lastId }) => lastId)).toEqual([null, '17']);
+    // The hub repeats what it has sent last.
+    hub.streams[1]?.send(wake('run_1', '17'));
+    hub.streams[1]?.send(wake('run_1', '18'));
+    await time.run(0);
+    expect(wakes).toEqual(['run_1', 'run_1']);
+    expect(changes).toEqual([]);
+  });
+
+  it('leaves nothing running when it is closed', async () => {
+    const hub = fakeHub();
+    const { time, link } = connect(hub);
+    await link.watch(['run_1'], never);
+    link.close();
+    await time.run(0);
+    expect(hub.streams[0]?.ended).toBe(true);
+    expect(time.sleeping()).toBe(0);
+    await time.run(600_000);
+    expect(hub.streams).toHaveLength(1);
+  });
+
+  it.each(['is connecting', 'waits for the next attempt'])(
+    'leaves nothing running when it is closed while it %s',
+    async (state) => {
+      const hub = fakeHub((stream) => {
+        if (state !== 'is connecting') stream.fail(new NetworkError('refused', 'refused'));
+      });
+      const { time, link, settledAt } = connect(hub);
+      const watched = settledAt(link.watch(['run_1'], never));
+      await time.run(500);
+      link.close();
+      await time.run(0);
+      expect(watched.at).not.toBe(null);
+      expect(time.sleeping()).toBe(0);
+      expect(hub.streams).toMatchObject([{ ended: true }]);
+    },
+  );
+
+  it('does not hold up a gate that is stopped while it connects', async () => {
+    const { time, link, settledAt } = connect(fakeHub(() => {}));
+    const gate = new AbortController();
+    const watched = settledAt(link.watch(['run_1'], gate.signal));
+    await time.run(1000);
+    gate.abort();
+    await time.run(0);
+    expect(watched.at).toBe(1000);
+    expect(settledAt(link.watch(['run_1'], AbortSignal.abort())).error).toBe(undefined);
+  });
+});
+
+describe('a hub that fails', () => {
+  const contract = new ContractError('rubbish', { field: '', expected: 'an event', received: 'another one' });
+  const failures: [string, (stream: FakeStream) => void][] = [
+    ['sends nothing', () => {}],
+    ['refuses the connection', (stream) => stream.fail(new NetworkError('refused', 'refused'))],
+    ['rejects the token', (stream) => stream.fail(new CredentialError('the hub rejected the token (401)'))],
+    ['responds with 404', (stream) => stream.fail(new HttpError('404', { status: 404 }))],
+    ['sends rubbish or another version', (stream) => stream.fail(contract)],
+    ['makes the client fail', (stream) => stream.fail(new TypeError('a bug'))],
+    ['ends the stream before it is ready', (stream) => stream.end()],
+    [
+      'sends heartbeats, but is never ready',
+      (stream) => {
+        for (let sent = 0; sent < 100; sent += 1) stream.send({ type: 'heartbeat' });
+      },
+    ],
+  ];
+
+  it.each(failures)('at the start permits everything within 10 s: it %s', async (_name, fail) => {
+    const hub = fakeHub(fail);
+    const { time, link, changes, settledAt } = connect(hub);
+    const watched = settledAt(link.watch(['run_1'], never).then(() => link.permit('first', 'run_1', never)));
+    await time.run(10_000);
+    expect(watched.at).toBeLessThan(10_000);
+    expect(watched.error).toBe(undefined);
+    expect(changes).toHaveLength(1);
+    await time.run(300_000);
+    expect(changes).toHaveLength(1);
+    expect(hub.grants).toEqual([]);
+    link.close();
+  });
+
+  it.each(failures.slice(0, 6))(
+    'in mid-wait permits everything within 10 s, and is used again when it is back: it %s',
+    async (_name, fail) => {
+      let broken = false;
+      const hub = fakeHub(
+        (stream) => (broken ? fail(stream) : stream.send({ type: 'ready' })),
+        () => {},
+      );
+      const { time, link, changes, settledAt } = connect(hub);
+      await link.watch(['run_1'], never);
+      const permitted = settledAt(link.permit('safety', 'run_1', never));
+      await time.run(1000);
+      broken = true;
+      fail(hub.streams[0] as FakeStream);
+      await time.run(10_000);
+      expect(permitted.at).toBeLessThanOrEqual(10_000);
+      expect(permitted.error).toBe(undefined);
+      expect(changes).toHaveLength(1);
+      expect(changes[0]).not.toBe(null);
+      await time.run(100_000);
+      await link.permit('safety', 'run_1', never);
+      expect(changes).toHaveLength(1);
+
+      broken = false;
+      for (let waited = 0; waited < 40 && changes.length === 1; waited += 1) await time.run(1000);
+      expect(changes).toHaveLength(2);
+      expect(changes[1]).toBe(null);
+      const again = settledAt(link.permit('safety', 'run_1', never));
+      await time.run(0);
+      expect(again.at).toBe(null);
+      hub.grants[0]?.settle(true);
+      await time.run(0);
+      expect(again.at).not.toBe(null);
+      link.close();
+    },
+  );
+
+  it('is alive while its heartbeats come', async () => {
+    const { time, link, changes } = await (async () => {
+      const hub = fakeHub();
+      const connected = connect(hub);
+      await connected.link.watch(['run_1'], never);
+      for (let at = 3000; at <= 60_000; at += 3000)
+        connected.time.at(at, () => hub.streams[0]?.send({ type: 'heartbeat' }));
+      return connected;
+    })();
+    await time.run(68_000);
+    expect(changes).toEqual([]);
+    await time.run(1500);
+    expect(changes).toHaveLength(1);
+    link.close();
+  });
+
+  it('with its grants alone permits everything, too', async () => {
+    const hub = fakeHub(undefined, (grant) => grant.fail(new HttpError('502', { status: 502 })));
+    const { link, changes } = connect(hub);
+    await link.watch(['run_1'], never);
+    await link.permit('first', 'run_1', never);
+    expect(changes).toMatchObject([{ status: 502 }]);
+    link.close();
+  });
+
+  it('is retried after 1, 2, 5, 10, 20 and then every 30 s', async () => {
+    const at: number[] = [];
+    const hub = fakeHub((stream) => {
+      at.push(time.clock.monotonic());
+      stream.fail(new NetworkError('refused', 'refused'));
+    });
+    const { time, link } = connect(hub);
+    await link.watch(['run_1'], never);
+    await time.run(100_000);
+    expect(at).toEqual([0, 1000, 3000, 8000, 18_000, 38_000, 68_000, 98_000]);
+    link.close();
+  });
+
+  it('is retried soon if it worked for a minute in between', async () => {
+    const at: number[] = [];
+    const hub = fakeHub((stream) => {
+      at.push(time.clock.monotonic());
+      if (at.length !== 5) return stream.fail(new NetworkError('refused', 'refused'));
+      stream.send({ type: 'ready' });
+      const began = time.clock.monotonic();
+      for (let beat = 3000; beat < 70_000; beat += 3000)
+        time.at(began + beat, () => stream.send({ type: 'heartbeat' }));
+      time.at(began + 70_000, () => stream.fail(new NetworkError('broken', 'broken')));
+    });
+    const { time, link } = connect(hub);
+    await link.watch(['run_1'], never);
+    await time.run(92_000);
+    expect(at).toEqual([0, 1000, 3000, 8000, 18_000, 89_000, 91_000]);
+    link.close();
+  });
+});

@@ -1,0 +1,237 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
+import type { HubEvent } from '../../src/gate/fleet/hub-link.ts';
+import { memoryBudget } from '../../src/hub/budget.ts';
+import { createHub } from '../../src/hub/hub.ts';
+import { deliveryReceiver } from '../../src/hub/receive.ts';
+import { type HubLogEvent, type HubServer, serveHub } from '../../src/hub/server.ts';
+import { memoryWakes } from '../../src/hub/wakes.ts';
+import { httpTransport } from '../../src/transport/send.ts';
+import { defaultHeaderNames } from '../../src/webhook/headers.ts';
+import { signSync } from '../../src/webhook/node.ts';
+import { memoryStore } from '../../src/webhook/replay.ts';
+import { until } from '../until.ts';
+
+const secret = 'whsec_of_the_test';
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function startHub(limits = { reads: 48, creates: 16, requests: 80 }) {
+  const log: HubLogEvent[] = [];
+  const budget = memoryBudget(() => limits, systemClock.monotonic);
+  const beats = new Set<() => void>();
+  const hub = createHub(budget, memoryWakes(systemClock.now), systemClock);
+  const server: HubServer = await serveHub('127.0.0.1', 0, {
+    hub,
+    clock: systemClock,
+    every(_ms, beat) {
+      beats.add(beat);
+      return () => beats.delete(beat);
+    },
+    tokens: ['new-token', 'old-token'],
+    receive: deliveryReceiver(
+      { secrets: [secret], tenantSecret: undefined, headerNames: defaultHeaderNames },
+      memoryStore(),
+    ),
+    redis: () => null,
+    metrics: async () => ({ type: 'text/plain', text: 'up 1\n' }),
+    log: (event) => log.push(event),
+  });
+  cleanups.push(() => server.close());
+  return {
+    server,
+    hub,
+    log,
+    beat() {
+      for (const each of beats) each();
+    },
+  };
+}
+
+function connect(url: string, token = 'new-token') {
+  const transport = httpTransport();
+  cleanups.push(() => transport.close());
+  const client = createHubClient({
+    url: new URL(url),
+    token,
+    transport,
+    clock: systemClock,
+    redact: (text) => text,
+  });
+  return {
+    client,
+    /** Collects the events of a stream until the test ends. */
+    open(runIds: readonly string[], lastId: string | null = null) {
+      const events: HubEvent[] = [];
+      const stop = new AbortController();
+      cleanups.push(() => stop.abort());
+      const ended = (async () => {
+        for await (const event of client.events(runIds, lastId, stop.signal)) events.push(event);
+      })();
+      ended.catch(() => {});
+      return { events, ended };
+    },
+  };
+}
+
+function signedHeaders(body: string) {
+  const { timestamp, signature } = signSync({ body, secret });
+  return { [defaultHeaderNames.timestamp]: timestamp, [defaultHeaderNames.signature]: signature };
+}
+
+async function deliver(url: string, body: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${url}/deliveries`, {
+    method: 'POST',
+    body,
+    headers: { ...signedHeaders(body), ...headers },
+  });
+  return response.status;
+}
+
+describe('a stream', () => {
+  it('is ready, lives, and has a wake-up for each delivery that names one of its runs', async () => {
+    const { server, beat } = await startHub();
+    const { events } = connect(server.url).open(['run_1', '17']);
+    await until(() => events.length === 1);
+    beat();
+    await until(() => events.length === 2);
+    expect(events).toEqual([{ type: 'ready' }, { type: 'heartbeat' }]);
+    expect(await deliver(server.url, '{"event":"x","data":{"other":"run_2"}}')).toBe(204);
+    expect(await deliver(server.url, '{"event":"x","data":{"id":17}}')).toBe(204);
+    expect(await deliver(server.url, '{"link":"https://app.example/projects/shop/runs/run_1?tab=1"}')).toBe(
+      204,
+    );
+    await until(() => events.length === 4);
+    expect(events.slice(2)).toMatchObject([
+      { type: 'wake', runId: '17' },
+      { type: 'wake', runId: 'run_1' },
+    ]);
+  });
+
+  it('begins with the deliveries of the last day, and repeats the last ones after an event', async () => {
+    const { server } = await startHub();
+    expect(await deliver(server.url, '["run_1","run_2"]')).toBe(204);
+    const { open } = connect(server.url);
+    const first = open(['run_1']);
+    await until(() => first.events.length === 2);
+    const { id } = first.events[1] as { id: string };
+    const resumed = open(['run_1'], id);
+    await until(() => resumed.events.length === 2);
+    expect(await deliver(server.url, '["run_1"]')).toBe(204);
+    await until(() => resumed.events.length === 3);
+    expect(resumed.events).toMatchObject([
+      { type: 'ready' },
+      { type: 'wake', runId: 'run_1', id },
+      { type: 'wake', runId: 'run_1' },
+    ]);
+    const later = open(['run_1'], String(Number(id) + 120_000));
+    await until(() => later.events.length === 1);
+    expect(await deliver(server.url, '["run_1","again"]')).toBe(204);
+    await until(() => later.events.length === 2);
+    expect(later.events[1]).toMatchObject({ type: 'wake', runId: 'run_1' });
+  });
+
+  it('ends when the hub stops, without an error: the gate connects again', async () => {
+    const { server } = await startHub();
+    const { events, ended } = connect(server.url).open([]);
+    await until(() => events.length === 1);
+    await server.close();
+    await expect(ended).resolves.toBeUndefined();
+  });
+});
+
+describe('a gate', () => {
+  it('may have any of the tokens, and none without one', async () => {
+    const { server } = await startHub();
+    const { signal } = new AbortController();
+    expect(await connect(server.url, 'old-token').client.grant('first', 0, signal)).toBe(true);
+    await expect(connect(server.url, 'wrong').client.grant('first', 0, signal)).rejects.toThrow(
+      'the hub rejected the token (401)',
+    );
+    const response = await fetch(`${server.url}/v1/grants`, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(401);
+  });
+
+  it('gets a grant as soon as the budget has room, and frees its place when it goes away', async () => {
+    const { server, hub } = await startHub({ reads: 2, creates: 1, requests: 9 });
+    const { client } = connect(server.url);
+    const gone = new AbortController();
+    const { signal } = new AbortController();
+    expect(await client.grant('create', 0, signal)).toBe(true);
+    const waiting = client.grant('create', 0, gone.signal);
+    waiting.catch(() => {});
+    await until(() => hub.waiting().create === 1);
+    gone.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    await until(() => hub.waiting().create === 0);
+  });
+});
+
+describe('a delivery', () => {
+  it('that is forged, damaged or too large is refused, logged, and wakes no gate', async () => {
+    const { server, log } = await startHub();
+    const { events } = connect(server.url).open(['run_1']);
+    await until(() => events.length === 1);
+    expect(
+      await deliver(server.url, '["run_1"]', { [defaultHeaderNames.signature]: `sha256=${'0'.repeat(64)}` }),
+    ).toBe(401);
+    expect((await fetch(`${server.url}/deliveries`, { method: 'POST', body: '["run_1"]' })).status).toBe(400);
+    expect(await deliver(server.url, 'run_1')).toBe(400);
+    expect(await deliver(server.url, JSON.stringify(['run_1', 'x'.repeat(1024 * 1024)]))).toBe(413);
+    expect(log.filter((event) => event.type === 'refused-delivery')).toMatchObject([
+      { code: 'mismatch', status: 401 },
+      { code: 'missing_header', status: 400 },
+      { code: 'invalid_json', status: 400 },
+      { code: 'body_too_large', status: 413 },
+    ]);
+    expect(await deliver(server.url, '["run_1","last"]')).toBe(204);
+    await until(() => events.length === 2);
+  });
+
+  it('that comes twice is accepted twice and wakes once', async () => {
+    const { server, log } = await startHub();
+    const { events } = connect(server.url).open(['run_1']);
+    await until(() => events.length === 1);
+    const body = '["run_1"]';
+    const headers = signedHeaders(body);
+    for (let time = 0; time < 2; time += 1) {
+      const response = await fetch(`${server.url}/deliveries`, { method: 'POST', body, headers });
+      expect(response.status).toBe(204);
+    }
+    expect(await deliver(server.url, '["run_1","later"]')).toBe(204);
+    await until(() => events.length === 3);
+    expect(log.filter((event) => event.type === 'delivery')).toMatchObject([
+      { ids: 1, replay: false },
+      { ids: 0, replay: true },
+      { ids: 2, replay: false },
+    ]);
+  });
+});
+
+describe('any other request', () => {
+  it.each([
+    ['GET', '/', 404],
+    ['GET', '/deliveries', 405],
+    ['POST', '/healthz', 405],
+    ['GET', '/healthz', 200],
+    ['GET', '/metrics', 200],
+  ])('%s %s is %i', async (method, path, status) => {
+    const { server } = await startHub();
+    expect((await fetch(server.url + path, { method })).status).toBe(status);
+  });
+
+  it.each([
+    ['/v1/wakes', '{"runs":[1]}', 400],
+    ['/v1/wakes', 'not JSON', 400],
+    ['/v1/grants', '{"class":"any"}', 400],
+    ['/v1/grants', '[]', 400],
+    ['/v1/limits', JSON.stringify({ text: 'x'.repeat(300_000) }), 413],
+  ])('POST %s with %s is %i', async (path, body, status) => {
+    const { server } = await startHub();
+    const headers = { Authorization: 'Bearer new-token' };
+    expect((await fetch(server.url + path, { method: 'POST', body, headers })).status).toBe(status);
+  });
+});
