@@ -4,10 +4,14 @@
 import { createCaller } from '../src/client/caller.ts';
 import { ceilings } from '../src/client/rate-limit.ts';
 import type { Clock } from '../src/clock.ts';
+import { createHubLink, type HubClient, type HubEvent } from '../src/gate/fleet/hub-link.ts';
 import type { Fleet } from '../src/gate/fleet/slots.ts';
 import { runGate } from '../src/gate/gate.ts';
 import type { Policy } from '../src/gate/policy.ts';
 import { runService } from '../src/gate/service.ts';
+import { memoryBudget } from '../src/hub/budget.ts';
+import { createHub, type Hub } from '../src/hub/hub.ts';
+import { memoryWakes } from '../src/hub/wakes.ts';
 import type { RawReply, Transport } from '../src/transport/transport.ts';
 
 export const second = 1000;
@@ -102,6 +106,7 @@ export function timeline() {
 /** The totals of all gates; times in milliseconds. */
 export interface Total {
   requests: number;
+  reads: number;
   limited: number;
   creates: number;
   createsLimited: number;
@@ -120,7 +125,7 @@ export function world(limiter: Limiter, seed: number, size: number) {
   const random = randomFrom(seed * 7919 + size);
   const events = timeline();
   const total: Total = {
-    ...{ requests: 0, limited: 0, creates: 0, createsLimited: 0, failures: 0 },
+    ...{ requests: 0, reads: 0, limited: 0, creates: 0, createsLimited: 0, failures: 0 },
     ...{ delays: [], last: 0, peak: 0 },
   };
   const late: number[] = [];
@@ -130,6 +135,7 @@ export function world(limiter: Limiter, seed: number, size: number) {
   function respond(kind: Kind, run: { endsAt: number }) {
     const { allowed, retryAfter } = limiter(kind, time);
     total.requests += 1;
+    if (kind === 'read') total.reads += 1;
     if (!allowed) total.limited += 1;
     if (time >= 2 * minute) {
       late.push(time);
@@ -187,7 +193,17 @@ function clockOf({ events, now }: World): Clock {
   return {
     now: () => epoch + now(),
     monotonic: now,
-    sleep: (ms) => new Promise((resolve) => events.push(now() + Math.max(0, ms), resolve)),
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted === true) return reject(signal.reason);
+        const stop = () => reject(signal?.reason);
+        signal?.addEventListener('abort', stop, { once: true });
+        if (ms === Number.POSITIVE_INFINITY) return;
+        events.push(now() + Math.max(0, ms), () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        });
+      }),
   };
 }
 
@@ -198,7 +214,19 @@ const json = (status: number, value: unknown, headers: Record<string, string> = 
 
 const states = { running: 'in_progress', ended: 'completed' } as const;
 
-function serviceOf(within: World, runId: string, run: { endsAt: number }): Transport {
+/** Milliseconds from the end of a run to its delivery; null where it is lost. */
+function deliveryAfter(deliveries: Deliveries | undefined, random: () => number): number | null {
+  if (deliveries === '30 s late') return 30 * second;
+  const lost = deliveries === 'none' || (deliveries === '10 % lost' && random() < 0.1);
+  return lost ? null : 200 + random() * 800;
+}
+
+function serviceOf(
+  within: World,
+  runId: string,
+  run: { endsAt: number },
+  onCreate: (endsAt: number) => void,
+): Transport {
   return {
     send: ({ method }) =>
       new Promise((resolve) => {
@@ -207,15 +235,22 @@ function serviceOf(within: World, runId: string, run: { endsAt: number }): Trans
           const headers: Record<string, string> =
             retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
           if (state === 'limited') resolve(json(429, { error: 'too many requests' }, headers));
-          else if (kind === 'create') resolve(json(201, { runId }));
-          else resolve(json(200, { state: states[state], failed: 0, blocked: 0 }));
+          else if (kind === 'create') {
+            onCreate(run.endsAt);
+            resolve(json(201, { runId }));
+          } else resolve(json(200, { state: states[state], failed: 0, blocked: 0 }));
         });
       }),
     async close() {},
   };
 }
 
+/** How reliable the deliveries at the end of a run are. */
+export type Deliveries = 'reliable' | '10 % lost' | '30 s late' | 'none';
+
 export interface Gates {
+  /** Uses one hub for all gates, with these deliveries. */
+  hub?: Deliveries;
   size: number;
   seed: number;
   limiter: Limiter;
@@ -234,12 +269,61 @@ const strict: Policy = {
   unobserved: 'fail',
 };
 
-async function gate(within: World, options: Gates, index: number): Promise<void> {
+/** A hub in the same process: its requests take as long as those of the service. */
+function hubClient(hub: Hub, clock: Clock): HubClient {
+  const wayMs = 50;
+  return {
+    async *events(runIds, lastId, signal) {
+      await clock.sleep(wayMs, signal);
+      const queue: HubEvent[] = [{ type: 'ready' }];
+      let more = () => {};
+      const end = await hub.subscribe(runIds, Number(lastId ?? 0), ({ id, at }) => {
+        queue.push({ type: 'wake', runId: id, id: String(at) });
+        more();
+      });
+      signal.addEventListener('abort', () => more(), { once: true });
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          const next = queue.shift();
+          if (next !== undefined) yield next;
+          else
+            await new Promise<void>((resolve) => {
+              more = resolve;
+            });
+        }
+      } finally {
+        end();
+      }
+    },
+    async grant(of, waitedMs, signal) {
+      await clock.sleep(wayMs, signal);
+      await hub.grant(of, waitedMs, signal);
+      await clock.sleep(wayMs, signal);
+      return true;
+    },
+    limited: (retryAfterMs) => hub.limited(retryAfterMs),
+  };
+}
+
+async function gate(within: World, options: Gates, index: number, hub: Hub | null): Promise<void> {
   const run = { endsAt: Number.POSITIVE_INFINITY };
   const runId = `run_${index}`;
   const clock = clockOf(within);
   const { random, now } = within;
-  const transport = serviceOf(within, runId, run);
+  const transport = serviceOf(within, runId, run, (endsAt) => {
+    const lateMs = deliveryAfter(options.hub, random);
+    if (hub === null || lateMs === null) return;
+    within.events.push(endsAt + lateMs, () => hub.deliver({ event: 'run.finished', data: { runId } }, ''));
+  });
+  const link =
+    hub === null
+      ? undefined
+      : createHubLink(hubClient(hub, clock), {
+          clock,
+          silenceMs: Number.POSITIVE_INFINITY,
+          onChange: () => {},
+        });
   const caller = createCaller({ apiUrl: 'https://service.example', apiKey: 'key', clock, random, transport });
   const fleet: Fleet | undefined = options.known === true ? { size: options.size, index } : undefined;
   const body = { projectSlug: 'shop', processSlug: 'checkout' };
@@ -251,8 +335,9 @@ async function gate(within: World, options: Gates, index: number): Promise<void>
       ...{ intervalMs: 10 * second, shortestMs: second, timeoutMs, maxAttempts, fleet },
       ...{ cancelOnInterrupt: false, cancelOnTimeout: false, cancelReason: () => '' },
     },
-    { service: runService(caller, clock.now), clock, random, onStop: () => () => {} },
+    { service: runService(caller, clock.now), clock, random, hub: link, onStop: () => () => {} },
   ).catch(() => null);
+  link?.close();
   within.ended(run, report?.runs[0]?.verdict === 'passed' && now() >= run.endsAt);
 }
 
@@ -260,8 +345,18 @@ async function gate(within: World, options: Gates, index: number): Promise<void>
 export async function simulateGates(options: Gates): Promise<Total> {
   const within = world(options.limiter, options.seed, options.size);
   const gates: Promise<void>[] = [];
+  const clock = clockOf(within);
+  const limits = { reads: 48, creates: 16, requests: 80 };
+  const hub =
+    options.hub === undefined
+      ? null
+      : createHub(
+          memoryBudget(() => limits, clock.monotonic),
+          memoryWakes(clock.now),
+          clock,
+        );
   for (let index = 0; index < options.size; index += 1)
-    within.events.push(within.random() * 10 * second, () => gates.push(gate(within, options, index)));
+    within.events.push(within.random() * 10 * second, () => gates.push(gate(within, options, index, hub)));
   // Let everything that an event triggered finish before the next one.
   while (within.step()) await new Promise((resolve) => setImmediate(resolve));
   await Promise.all(gates);

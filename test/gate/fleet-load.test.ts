@@ -33,6 +33,27 @@ test('300 gates pass on a limiter that always requests one second', async () => 
   expect(total.peak).toBeLessThanOrEqual(150);
 });
 
+describe.each([
+  ['reliable', 2, 5],
+  ['10 % lost', 15, 120],
+] as const)('gates with a hub whose deliveries are %s', (hub, meanSeconds, slowSeconds) => {
+  test.each([50, 200])(
+    '%i of them pass without a 429, soon after their runs, with four reads a run at most',
+    async (size) => {
+      const total = await simulateGates({
+        ...{ size, seed: 1, hub, timeoutMs: 60 * minute, maxAttempts: 60 },
+        limiter: slidingMinute({ counting: true, retryAfter: false }),
+      });
+      const delays = total.delays.toSorted((a, b) => a - b);
+      const mean = delays.reduce((sum, delay) => sum + delay, 0) / size;
+      expect(total).toMatchObject({ failures: 0, limited: 0 });
+      expect(mean).toBeLessThanOrEqual(meanSeconds * 1000);
+      expect(delays[Math.ceil(0.95 * size) - 1]).toBeLessThanOrEqual(slowSeconds * 1000);
+      if (size >= 200) expect(total.reads / size).toBeLessThanOrEqual(4);
+    },
+  );
+});
+
 test.each([
   [0, 10_000, 1],
   [9_000, 10_000, 1],
