@@ -84,7 +84,7 @@ function formatSeconds(seconds: number): string {
   return `${Math.round(Math.abs(seconds))} s`;
 }
 
-/** Returns the result for the secret that signed, -1 for none. Checks the age last, once the timestamp is authentic. */
+/** Returns the result for the secret with this index, -1 for none. Checks the age last, when the timestamp is authentic. */
 export function judge(candidate: Candidate, secretIndex: number): Verified {
   const { timestamp, at, limits } = candidate;
   const ageSeconds = (limits.now - at) / 1000;

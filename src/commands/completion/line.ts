@@ -9,7 +9,7 @@ export interface Place extends Omit<Line, 'io'> {
   readonly wanted:
     | { readonly kind: 'flag' | 'operand' | 'nothing' }
     | { readonly kind: 'value'; readonly option: Option }
-    /** A word of another command, which starts at the word with this index. */
+    /** The cursor is in another command, which starts at the word with this index. */
     | { readonly kind: 'foreign'; readonly at: number };
   /** The part of the word before the value: for example `--format=`, or empty. */
   readonly attached: string;

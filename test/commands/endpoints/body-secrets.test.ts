@@ -21,7 +21,7 @@ function repeats(text = secret) {
 
 const formats = [[], ['--verbose'], ['--json']];
 
-describe('a secret in a request body is in no error, whatever the service repeats', () => {
+describe('errors redact a secret of the request body that the service repeats', () => {
   it.each<[string, readonly string[], object?]>([
     ['--field', ['webhooks', 'create', '--field', `secret=${secret}`]],
     ['--json-field', ['webhooks', 'create', '--json-field', `signingSecret="${secret}"`]],
@@ -34,21 +34,21 @@ describe('a secret in a request body is in no error, whatever the service repeat
     ],
     ['a new value of a variable', ['env', 'vars', 'update', 'e1', 'v1', '--field', `value=${secret}`]],
     [
-      'a value that is marked',
+      'a value marked as sensitive',
       ['env', 'create', '--input', '-'],
       input({ vars: [{ value: secret, sensitive: true }] }),
     ],
     [
-      'a value under such a name',
+      'a value with a secret name',
       ['env', 'create', '--input', '-'],
       input({ key: 'DB_PASSWORD', value: secret }),
     ],
     ['rungate api', ['api', 'POST', '/api/webhooks', '--field', `secret=${secret}`]],
     [
-      'a variable by rungate api',
+      'a variable with rungate api',
       ['api', 'POST', '/api/environments/e1/variables', '--field', `value=${secret}`],
     ],
-  ])('%s', async (_what, argv, settings = {}) => {
+  ])('from %s', async (_what, argv, settings = {}) => {
     repeats();
     for (const format of formats) {
       const { code, out, err } = await on.with(settings)(...argv, ...format);
@@ -58,7 +58,7 @@ describe('a secret in a request body is in no error, whatever the service repeat
     }
   });
 
-  it('in the library: the message, the details and the body', async () => {
+  it("in the message, the details and the body of the library's error", async () => {
     repeats();
     const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
     const error = await rejection(client.webhooks.create({ secret }), HttpError);
@@ -67,7 +67,7 @@ describe('a secret in a request body is in no error, whatever the service repeat
     expect(JSON.stringify([error.message, error.body, error.stack])).not.toContain(secret);
   });
 
-  it('a number keeps no digit', async () => {
+  it('all of it if it is a number', async () => {
     repeats('9007199254740993');
     const { err } = await on.rungate(
       'webhooks',
@@ -79,20 +79,20 @@ describe('a secret in a request body is in no error, whatever the service repeat
     expect(err).not.toContain('90071992547409');
   });
 
-  it('in what --field takes for no pair', async () => {
+  it('in a usage error for --field', async () => {
     const { code, err } = await on.rungate('webhooks', 'create', '--field', `secret:${secret}`);
     expect(code).toBe(64);
     expect(err).not.toContain(secret);
   });
 
-  it('of a key that rungate api may have created', async () => {
+  it('that may be a new API key, from rungate api', async () => {
     on.mock.faults.add({ kind: 'status', status: 500, body: { error: `saved ${secret}` } });
     const { err } = await on.rungate('api', 'POST', '/api/settings/api-keys', '--field', 'name=ci', '--json');
     expect(err).not.toContain(secret);
   });
 });
 
-it('other fields of a body are shown as the service repeats them', async () => {
+it('errors show other fields of the body as the service repeats them', async () => {
   repeats('https://hooks.example.com');
   const { err } = await on.rungate(
     'webhooks',

@@ -27,7 +27,7 @@ const page = (items: readonly unknown[]) => ({
   hasPreviousPage: false,
 });
 
-/** A command against a service that answers everything with this. */
+/** Runs a command against a service that always sends this response. */
 async function answered(reply: unknown, argv: readonly string[], settings: Settings = {}) {
   const { url, seen } = await serve(({ response }) => json(response, 200, reply));
   const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-hunter22', NO_COLOR: '1' };
@@ -43,7 +43,7 @@ const list = (
 const lines = (text: string) => text.split('\n').slice(0, -1);
 const each = [[[]], [['--all']]] as const;
 
-describe('columns that are hidden', () => {
+describe('hidden columns', () => {
   it.each(each)('are named on the last line, with the option that shows them (%j)', async (argv) => {
     const { out, err } = await list(argv, { isTTY: true });
     expect(lines(out)[0]).toMatch(/^ID +NAME +KEY +BASE URL$/);
@@ -52,7 +52,7 @@ describe('columns that are hidden', () => {
     );
   });
 
-  it.each(each)('are named beside tab-separated values too, on standard error (%j)', async (argv) => {
+  it.each(each)('are named on standard error for tab-separated values too (%j)', async (argv) => {
     const { out, err } = await list(argv);
     expect(lines(out)[0]?.split('\t')).toHaveLength(6);
     expect(err).toBe(
@@ -64,18 +64,18 @@ describe('columns that are hidden', () => {
     expect((await list([flag])).err).toBe('');
   });
 
-  it('are not named where there are none', async () => {
+  it('cause no message if there are none', async () => {
     expect(await list([], {}, [bare])).toMatchObject({ out: 'env_2\tQA\n', err: '' });
     expect((await list([], {}, [])).err).toBe('nothing found\n');
   });
 
-  it('stand behind the line about the next page', async () => {
+  it('are named after the line about the next page', async () => {
     const reply = { ...page([staging]), totalCount: 40, totalPages: 2, hasNextPage: true };
     const { err } = await answered(reply, ['env', 'list']);
     expect(lines(err).map((line) => line.slice(0, 11))).toEqual(['page 1 of 2', '2 columns a']);
   });
 
-  it('are seen by the command that the line names', async () => {
+  it('are shown by the options in the hint', async () => {
     const { err } = await list([], { isTTY: true });
     const [, names = ''] = /--columns (\S+)/.exec(err) ?? [];
     expect(await list(['--columns', names])).toMatchObject({
@@ -84,14 +84,14 @@ describe('columns that are hidden', () => {
     });
   });
 
-  it('are harmless and without secrets', async () => {
+  it('are named escaped and without secrets', async () => {
     const odd = { ...staging, '\u001b[31mtoken-hunter22': 1, 'a b': 2 };
     const { err } = await list([], {}, [odd]);
     expect(err).toContain('\\u001b[31m***, a b, mobileRuntimeOverrides');
     expect(err).toContain('--columns id,name,region\n');
   });
 
-  it('of a list where none was expected lead to --json', async () => {
+  it('of an unexpected list lead to a hint about --json', async () => {
     const { err } = await answered([staging], ['env', 'create', '--name', 'x']);
     expect(err).toContain(
       '2 columns are hidden: region, mobileRuntimeOverrides; to choose the columns: --json\n',
@@ -101,7 +101,7 @@ describe('columns that are hidden', () => {
 
 describe('--columns', () => {
   it.each(each)(
-    'shows these fields in this order, and an empty cell for what is missing (%j)',
+    'shows these fields in this order, with an empty cell for a missing value (%j)',
     async (argv) => {
       const { out, err } = await list([...argv, '--columns', 'baseUrl, id,version']);
       expect(out).toBe(`${staging.baseUrl}\tenv_1\t2.14.0\n\tenv_2\t\n`);
@@ -109,7 +109,7 @@ describe('--columns', () => {
     },
   );
 
-  it.each(each)('shows these fields on a terminal, whole and however narrow it is (%j)', async (argv) => {
+  it.each(each)('shows these fields unshortened on a terminal of any width (%j)', async (argv) => {
     const names = 'id,baseUrl,providerModel,version,region,mobileRuntimeOverrides';
     const { out, err } = await list([...argv, '--columns', names], { isTTY: true });
     const words = out.split(/\s+/);
@@ -120,7 +120,7 @@ describe('--columns', () => {
     expect(err).toBe('');
   });
 
-  it.each(each)('warns of a field that no item has (%j)', async (argv) => {
+  it.each(each)('warns about a field that no item has (%j)', async (argv) => {
     const { code, out, err } = await list([...argv, '--columns', 'id,naem,zzz']);
     expect({ code, out }).toEqual({ code: 0, out: 'env_1\t\t\nenv_2\t\t\n' });
     expect(lines(err)).toEqual([
@@ -129,7 +129,7 @@ describe('--columns', () => {
     ]);
   });
 
-  it.each(each)('says how to name a field within a field, and one with a long name (%j)', async (argv) => {
+  it.each(each)('explains nested fields, and warns about a long name (%j)', async (argv) => {
     const long = 'aFieldThatNoItemOfAnyListHasEverHadAtAll';
     const { err } = await list([...argv, '--columns', `id,mobileRuntimeOverrides.deviceName,${long}`]);
     expect(lines(err)).toEqual([
@@ -138,7 +138,7 @@ describe('--columns', () => {
     ]);
   });
 
-  it('takes the names of what every object has by nature for fields that are missing', async () => {
+  it('treats names of Object.prototype as missing fields', async () => {
     const { out } = await list(['--columns', 'id,constructor,__proto__']);
     expect(out).toBe('env_1\t\t\nenv_2\t\t\n');
   });
@@ -148,7 +148,7 @@ describe('--columns', () => {
     ['no name', ['--columns', ' '], /has an empty name/],
     ['JSON', ['--columns', 'id', '--json'], /no effect on JSON/],
     ['NDJSON', ['--columns', 'id', '--format', 'ndjson'], /no effect on JSON/],
-  ])('with %s is a usage error, and nothing is sent', async (_what, argv, message) => {
+  ])('is a usage error with %s, and nothing is sent', async (_what, argv, message) => {
     const { code, err, seen } = await list(argv);
     expect(code).toBe(64);
     expect(err).toContain('--columns');

@@ -15,7 +15,7 @@ afterEach(() => on.close());
 const sent = () => on.mock.requests.at(-1);
 const body = () => JSON.parse(sent()?.body ?? 'null');
 
-/** Answers the next call, so that a test of what is sent depends on no data. */
+/** Sets the next response, so that a test of a request depends on no data. */
 function answer(endpoint: keyof typeof api, reply: unknown = {}) {
   on.mock.faults.add({ kind: 'reply', text: JSON.stringify(reply), endpoint });
 }
@@ -28,7 +28,7 @@ describe('a body', () => {
     expect(body()).toEqual({ name: 'QA', version: '2.1' });
   });
 
-  it('the leaves of an object field are flags', async () => {
+  it('the nested fields of an object field have options', async () => {
     answer('env.update');
     await on.rungate('env', 'update', 'e1', '--device-name', 'Pixel', '--android-app-package', 'com.acme');
     expect(body()).toEqual({
@@ -36,7 +36,7 @@ describe('a body', () => {
     });
   });
 
-  it('--field is text, --json-field is JSON, whatever they look like', async () => {
+  it('--field always sends text, and --json-field always JSON', async () => {
     answer('env.vars.create');
     const flags = [
       '--field',
@@ -52,7 +52,7 @@ describe('a body', () => {
     expect(body()).toEqual({ value: '007', q: 'a=b', n: 7, list: [1, '2'] });
   });
 
-  it('--input is the base, the flags beat it', async () => {
+  it('other options override fields of --input', async () => {
     answer('env.create');
     const input = '{"name":"from file","key":"k","mobileRuntimeOverrides":{"udid":"u","deviceName":"d"}}';
     const files = { 'env.json': input };
@@ -71,14 +71,14 @@ describe('a body', () => {
     expect(body()).toEqual({ title: 'x' });
   });
 
-  it('an optional body is left out where nothing is given', async () => {
+  it('an optional body is left out if no field is given', async () => {
     answer('observations.confirm');
     await on.rungate('observations', 'confirm', 'shop', 'o1');
     expect(sent()?.body).toBe('');
     expect(sent()?.headers['content-type']).toBeUndefined();
   });
 
-  it('a file goes out as multipart/form-data, its bytes unchanged', async () => {
+  it('a file is sent as multipart/form-data with unchanged bytes', async () => {
     answer('observations.attach');
     const text = 'line\r\n\u00e9 --boundary "quoted"';
     await on.with({ files: { 'logs/run.log': text } })(
@@ -96,7 +96,7 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  it('search sends the text as q, and any other parameter as given', async () => {
+  it('search sends the text as q, and other parameters unchanged', async () => {
     answer('observations.search', []);
     await on.rungate(
       'observations',
@@ -116,20 +116,20 @@ describe('a query', () => {
     ['--query', 'page=2', '--page', '3'],
     ['hello', '--text-param', 'query', '--query', 'query=other'],
     ['hello', '--text-param', 'page', '--page', '3'],
-  ])('search refuses one parameter from two places: %s %s %s %s', async (...words) => {
+  ])('search refuses a parameter that is given twice: %s %s %s %s', async (...words) => {
     const { code, err } = await on.rungate('observations', 'search', 'p', ...words.filter(Boolean));
     expect({ code, sent: on.mock.requests }).toEqual({ code: 64, sent: [] });
     expect(err).toMatch(/are the same parameter|is already the parameter of another option/);
   });
 
-  it('search sends every --query, also two of one name', async () => {
+  it('search sends every --query, even two with the same name', async () => {
     answer('observations.search', []);
     const flags = ['--query', 'tag=a', '--query', 'mode=x', '--query', 'tag=b', '--query', 'q=y'];
     expect((await on.rungate('observations', 'search', 'shop', ...flags)).code).toBe(0);
     expect(sent()?.query).toEqual({ q: 'y', tag: ['a', 'b'], mode: 'x' });
   });
 
-  it('--text-param renames it', async () => {
+  it('search sends the text under the name given by --text-param', async () => {
     answer('observations.search', []);
     await on.rungate('observations', 'search', 'shop', 'x', '--text-param', 'query');
     expect(sent()?.query).toEqual({ query: 'x' });
@@ -139,7 +139,7 @@ describe('a query', () => {
     [[], undefined],
     [['--include-global'], 'true'],
     [['--no-include-global'], 'false'],
-  ])('includeGlobal is sent only when it is given: %j', async (flags, value) => {
+  ])('includeGlobal is sent only if it is given: %j', async (flags, value) => {
     answer('webhooks.list', {
       items: [],
       totalCount: 0,
@@ -154,53 +154,49 @@ describe('a query', () => {
   });
 });
 
-describe('what cannot be undone', () => {
+describe('a destructive command', () => {
   it.each([
     ['env', 'delete', 'e1'],
     ['env', 'vars', 'delete', 'e1', 'v1'],
     ['keys', 'delete', 'k1'],
     ['webhooks', 'delete', 'w1'],
     ['webhooks', 'rotate-secret', 'w1'],
-  ])('%s %s needs --yes where nobody can be asked', async (...argv) => {
+  ])('%s %s needs --yes if it cannot prompt', async (...argv) => {
     const { code, out, err } = await on.rungate(...argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toMatch(/add --yes/);
     expect(on.mock.requests).toHaveLength(0);
   });
 
-  it.each(['n', 'N', 'no', ''])('answering "%s" does nothing and exits 1', async (answer) => {
+  it.each(['n', 'N', 'no', ''])('does nothing and exits with 1 after the answer "%s"', async (answer) => {
     const { code, err } = await on.with({ answer })('env', 'delete', 'e1');
     expect(code).toBe(1);
     expect(err).toMatch(/nothing was done/);
     expect(on.mock.requests).toHaveLength(0);
   });
 
-  it('a person who says yes is too', async () => {
+  it('runs after the answer yes', async () => {
     on.mock.faults.add({ kind: 'status', status: 204, body: '', endpoint: 'env.delete' });
     expect((await on.with({ answer: 'yes' })('env', 'delete', 'e1')).code).toBe(0);
     expect(sent()?.endpoint).toBe('env.delete');
   });
 });
 
-describe('mistakes are 64, and nothing is sent', () => {
+describe('a mistake exits with 64 before anything is sent', () => {
   it.each<[string, string[], RegExp]>([
     ['nothing to send', ['env', 'create'], /nothing to send[\s\S]*--field/],
     ['a field without =', ['env', 'create', '--field', 'name'], /name=value/],
     ['a field without a name', ['env', 'create', '--field', '=x'], /name=value/],
-    ['JSON that is none', ['env', 'create', '--json-field', 'n=seven'], /is not JSON[\s\S]*use --field/],
+    ['JSON that is invalid', ['env', 'create', '--json-field', 'n=seven'], /is not JSON[\s\S]*use --field/],
     [
-      'an input that is not there',
+      'an input file that does not exist',
       ['env', 'create', '--input', 'nowhere.json'],
       /nowhere\.json cannot be read/,
     ],
     ['a page of 0', ['env', 'list', '--page', '0'], /page/],
     ['a page of text', ['env', 'list', '--page', 'two'], /--page: "two" is not a whole number/],
     ['a page that is not whole', ['env', 'list', '--page', '1.5'], /not a whole number/],
-    [
-      'a date that is none',
-      ['observations', 'list', 'shop', '--created-after', 'yesterday'],
-      /--created-after/,
-    ],
+    ['an invalid date', ['observations', 'list', 'shop', '--created-after', 'yesterday'], /--created-after/],
     ['an order whose path is the summary', ['orders', 'get', 'summary'], /"summary"/],
     ['an observation whose path is the search', ['observations', 'get', 'shop', 'search'], /"search"/],
     ['a missing id', ['env', 'vars', 'update', 'e1'], /missing required argument 'varId'/],
@@ -225,7 +221,7 @@ describe('mistakes are 64, and nothing is sent', () => {
 });
 
 describe('rungate api', () => {
-  it('sends what the contract does not know, and prints what comes', async () => {
+  it('sends an undocumented request, and prints the response unchanged', async () => {
     on.mock.faults.add({ kind: 'reply', text: '{"id":12345678901234567890,"price":1.10}' });
     const { code, out } = await on.rungate(
       'api',
@@ -245,12 +241,12 @@ describe('rungate api', () => {
     expect(sent()?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
   });
 
-  it('takes the credential that the contract names for a path it knows', async () => {
+  it('uses the credential of the contract for a documented path', async () => {
     await on.rungate('api', 'GET', '/api/ci/runs/run_1');
     expect(sent()?.headers['x-api-key']).toBe(on.mock.apiKey);
   });
 
-  it('has the retries of any other call: a GET again, a POST only with a key', async () => {
+  it('retries a GET, and a POST only with an idempotency key', async () => {
     on.mock.faults.add({ kind: 'status', status: 503, times: 1 });
     on.mock.faults.add({ kind: 'reply', text: '{}', skip: 1 });
     expect((await on.rungate('api', 'GET', '/api/x')).code).toBe(0);
@@ -264,21 +260,21 @@ describe('rungate api', () => {
     expect(on.mock.requests.length - before).toBe(5);
   });
 
-  it('explains an error as every command does', async () => {
+  it('reports errors as every command does', async () => {
     const { code, err } = await on.rungate('api', 'GET', '/api/nowhere', '--json');
     expect(code).toBe(5);
     expect(JSON.parse(err).error).toMatchObject({ code: 'not_found', status: 404, path: '/api/nowhere' });
   });
 });
 
-describe('help is written from the contract', () => {
+describe('help is generated from the contract', () => {
   it.each(Object.entries(api).map(([name, endpoint]) => [name, endpoint] as const))(
     '%s',
     async (name, endpoint) => {
       const { code, out } = await cli([...name.split('.').map(kebab), '--help']);
       expect(code).toBe(0);
       const lines = out.split('\n');
-      // The usage line is one line, however long the command.
+      // The usage is always a single line.
       expect(lines.slice(1).filter((line) => line.length > 80)).toEqual([]);
       for (const [, param] of endpoint.path.matchAll(/\{([^}]+)\}/g)) expect(lines[0]).toContain(`<${param}`);
       if (name.startsWith('run.')) return;
@@ -309,7 +305,7 @@ describe('help is written from the contract', () => {
   });
 });
 
-it('an attachment is read from the real disk as it is', async () => {
+it('an attachment is read from disk unchanged', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rungate-attach-'));
   const bytes = new Uint8Array([0, 255, 13, 10, 128]);
   writeFileSync(join(folder, 'raw.bin'), bytes);
@@ -321,15 +317,15 @@ it('an attachment is read from the real disk as it is', async () => {
   expect(Buffer.from(file as Uint8Array)).toEqual(Buffer.from(bytes));
 });
 
-describe('replies of which the contract shows nothing', () => {
-  it('a bare list is a table of its items', async () => {
+describe('an undocumented response', () => {
+  it('that is a bare array is printed as a table of its items', async () => {
     on = await stage();
     const { out } = await on.with({ isTTY: true, env: { NO_COLOR: '1' } })('webhooks', 'event-types');
     expect(out).toMatch(/^TYPE {2,}DESCRIPTION *\nrun\.started {2,}A run has started *\n/);
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
-  it('with the secret of a new webhook says where to keep it', async () => {
+  it('with the secret of a new webhook gets a hint where to save it', async () => {
     on = await stage();
     const { err, out } = await on.rungate('webhooks', 'create', '--field', 'url=http://127.0.0.1:4020/');
     expect(out).toMatch(/whsec_/);

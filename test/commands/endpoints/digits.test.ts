@@ -13,17 +13,17 @@ const sent = () => on.mock.requests.at(-1)?.body;
 const answer = (endpoint?: EndpointName) =>
   on.mock.faults.add({ kind: 'reply', text: '{}', ...(endpoint && { endpoint }) });
 
-/** What JSON.parse would round or lose. */
+/** JSON values that JSON.parse would round or lose. */
 const hard = ['9007199254740993', '10.50', '1e400', '-0', '{"__proto__":{"a":1.0}}', '"\\u0041"', 'null'];
 
-describe('a request has each value as it was written', () => {
-  it.each(hard)('%s of --json-field', async (json) => {
+describe('a request has each value unchanged', () => {
+  it.each(hard)('%s from --json-field', async (json) => {
     answer('env.vars.create');
     expect((await on.rungate('env', 'vars', 'create', 'e1', '--json-field', `value=${json}`)).code).toBe(0);
     expect(sent()).toBe(`{"value":${json}}`);
   });
 
-  it.each(hard)('%s of --input, beside a flag for a field within a field', async (json) => {
+  it.each(hard)('%s from --input, next to an option for a nested field', async (json) => {
     answer('env.update');
     const stdin = `\ufeff{"__proto__": ${json}, "mobileRuntimeOverrides": {"limit": ${json}, "udid": "u"}}`;
     const update = on.with({ stdin });
@@ -33,7 +33,7 @@ describe('a request has each value as it was written', () => {
     );
   });
 
-  it.each(hard)('%s of rungate api', async (json) => {
+  it.each(hard)('%s from rungate api', async (json) => {
     answer();
     const flags = ['--json-field', `__proto__=${json}`, '--field', 'text=10.50'];
     expect((await on.rungate('api', 'POST', '/api/new-thing', ...flags)).code).toBe(0);
@@ -49,7 +49,7 @@ describe('a request has each value as it was written', () => {
 });
 
 describe('run trigger --json', () => {
-  it.each(hard)('has %s in its response as it came', async (json) => {
+  it.each(hard)('prints %s in the response unchanged', async (json) => {
     on.mock.faults.add({ kind: 'reply', text: `{"runId":"r-1","extra":${json}}`, endpoint: 'run.trigger' });
     const { code, out } = await on.rungate(...trigger, '--format', 'ndjson');
     expect(code).toBe(0);
@@ -57,7 +57,7 @@ describe('run trigger --json', () => {
     expect(out.endsWith(`,"response":{"runId":"r-1","extra":${came}}}\n`), out).toBe(true);
   });
 
-  it('stays JSON where a number of the response is a secret', async () => {
+  it('prints valid JSON if a number in the response is a secret', async () => {
     on.mock.faults.add({ kind: 'reply', text: '{"runId":"r-1","pin":123456789}', endpoint: 'run.trigger' });
     const secret = on.with({ env: { RUNGATE_WEBHOOK_SECRET: '123456789' } });
     const { out } = await secret(...trigger, '--json');
@@ -65,9 +65,9 @@ describe('run trigger --json', () => {
   });
 });
 
-describe('JSON of an error has its details', () => {
+describe('the JSON of an error has its details', () => {
   it.each(['[1,9007199254740993,10.50]', '{"__proto__":1e400}', '""', '1.0', '"text"', 'false'])(
-    '%s as they came',
+    '%s unchanged',
     async (details) => {
       const text = `{"error":"bad","details":${details}}`;
       on.mock.faults.add({ kind: 'status', status: 422, body: text, endpoint: 'env.list' });
@@ -78,7 +78,7 @@ describe('JSON of an error has its details', () => {
     },
   );
 
-  it('as they came in the JSON of a gate, too', async () => {
+  it('unchanged, also in the JSON of a gate', async () => {
     const text = '{"error":"bad","details":[9007199254740993]}';
     on.mock.faults.add({ kind: 'status', status: 403, body: text, endpoint: 'run.status', times: 9 });
     const { out } = await on.rungate('run', 'wait', 'run_1', '--format', 'ndjson');
@@ -86,7 +86,7 @@ describe('JSON of an error has its details', () => {
     JSON.parse(out);
   });
 
-  it('without secrets, and stays JSON', async () => {
+  it('without secrets, and is valid JSON', async () => {
     const text = '{"error":"bad","details":[9007199254740993,10.50]}';
     on.mock.faults.add({ kind: 'status', status: 422, body: text, endpoint: 'env.list' });
     const env = { RUNGATE_WEBHOOK_SECRET: '9007199254740993' };
@@ -104,14 +104,14 @@ describe('the counts of a gate', () => {
       times: 9,
     });
 
-  it.each(['9007199254740993', '1e300'])('of %s is printed as it came', async (failed) => {
+  it.each(['9007199254740993', '1e300'])('print %s unchanged', async (failed) => {
     ended(failed);
     const { code, out } = await on.rungate('run', 'wait', 'run_1', '--format', 'ndjson');
     expect(code).toBe(1);
     expect(out).toContain(`"failed":${failed},"blocked":0`);
   });
 
-  it('of 1e400 is refused by its name, in run wait and in run status', async () => {
+  it('cause an error that names the field if one is 1e400, in run wait and run status', async () => {
     ended('1e400');
     const wait = await on.rungate('run', 'wait', 'run_1', '--max-attempts', '1');
     expect(wait.code).not.toBe(0);
@@ -121,12 +121,12 @@ describe('the counts of a gate', () => {
   });
 });
 
-describe('the summary of the orders', () => {
+describe('orders summary and orders get', () => {
   it.each([
     ['9007199254740993', '1.50'],
     ['1', '1e400'],
     ['123456789012345678901234567890', '-9007199254740993.10'],
-  ])('has the count %s and the revenue %s as they came', async (count, revenue) => {
+  ])('print the count %s and the revenue %s unchanged', async (count, revenue) => {
     const text = `{"orderCount":${count},"totalRevenue":${revenue},"totalRevenueDisplay":"x"}`;
     on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.summary', times: 9 });
     const { code, out } = await on.rungate('orders', 'summary');
@@ -139,20 +139,20 @@ describe('the summary of the orders', () => {
     expect(verified.out).toMatch(new RegExp(`"stated": ${count},`));
   });
 
-  it('has a count that is a whole number', async () => {
+  it('refuse a count that is not a whole number', async () => {
     const text = '{"orderCount":1.5,"totalRevenue":1,"totalRevenueDisplay":"x"}';
     on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.summary', times: 9 });
     expect((await on.rungate('orders', 'summary')).code).toBe(5);
   });
 
-  it('of an order may be of any size', async () => {
+  it('accept a total of any size', async () => {
     const text = '{"id":"o","customer":"c","total":1e400,"currency":"EUR"}';
     on.mock.faults.add({ kind: 'reply', text, endpoint: 'orders.get' });
     expect(await on.rungate('orders', 'get', 'o')).toMatchObject({ code: 0, err: '' });
   });
 });
 
-describe('a run id that is a number', () => {
+describe('a numeric run id', () => {
   const answers = (created: string, status: string) => {
     on.mock.faults.add({ kind: 'reply', text: `{"runId":${created}}`, endpoint: 'run.trigger' });
     const ended = (state: string) => `{"runId":${status},"state":"${state}","failed":0,"blocked":0}`;
@@ -165,7 +165,7 @@ describe('a run id that is a number', () => {
     ['1', '1.0', '1'],
     ['1e3', '1000', '1000'],
     ['1e3', '"1000"', '1000'],
-  ])('%s is that of the status with the runId %s', async (created, status, id) => {
+  ])('%s matches a status with the runId %s', async (created, status, id) => {
     answers(created, status);
     const { code, out } = await on.rungate(...trigger, '--wait', '--json');
     expect(code).toBe(0);
@@ -177,7 +177,7 @@ describe('a run id that is a number', () => {
     ['1.0', '2'],
     ['1', '1.5'],
     ['9007199254740993', '9007199254740992'],
-  ])('%s is not that of the status with the runId %s', async (created, status) => {
+  ])('%s does not match a status with the runId %s', async (created, status) => {
     answers(created, status);
     const { code, err } = await on.rungate(...trigger, '--wait', '--max-attempts', '2', '--verbose');
     expect(code).not.toBe(0);
@@ -198,7 +198,7 @@ describe('a numeric run id beyond 2^53', () => {
     expect(await on.with({ files, cwd: '/repo' })(...trigger)).toMatchObject({ code: 0, out: `${id}\n` });
   });
 
-  it('is the run that is waited for', async () => {
+  it('is used unrounded to wait for the run', async () => {
     on.mock.faults.add({ kind: 'reply', text: `{"id":${id}}`, endpoint: 'run.trigger' });
     const status = `{"runId":${id},"state":"completed","failed":0,"blocked":0}`;
     on.mock.faults.add({

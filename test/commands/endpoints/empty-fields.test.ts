@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => on.close());
 
-it.each(['', ' '])('an empty value of a field leaves the field as it is: %j', async (value) => {
+it.each(['', ' '])('an empty option value is a usage error: %j', async (value) => {
   const { code, out, err } = await on.rungate('env', 'update', 'staging', '--version', value);
   expect({ code, out }).toEqual({ code: 64, out: '' });
   expect(err).toContain('--version is empty');
@@ -20,7 +20,7 @@ it.each(['', ' '])('an empty value of a field leaves the field as it is: %j', as
   expect(asked(on.mock)).toEqual([]);
 });
 
-it('the hint for a field within an object clears that field alone', async () => {
+it('the hint for a nested field clears only that field', async () => {
   const { err } = await on.rungate('env', 'update', 'staging', '--udid', '');
   expect(err).toContain(`--json-field 'mobileRuntimeOverrides={"udid":null}'`);
 });
@@ -34,7 +34,7 @@ const options = derived.flatMap(([name, { path, query, body }]) =>
   ),
 );
 
-it('holds for every option of a body or a query', async () => {
+it('every option of a body or a query refuses an empty value', async () => {
   expect(options.length).toBeGreaterThan(20);
   for (const argv of options) {
     const { code, err } = await on.rungate(...argv, '');
@@ -49,7 +49,7 @@ it('holds for every option of a body or a query', async () => {
 it.each([
   [['--field', 'version='], ''],
   [['--json-field', 'version=null'], null],
-])('%j still empties a field', async (flags, version) => {
+])('%j still clears a field', async (flags, version) => {
   const { code, err } = await on.rungate('env', 'update', 'staging', ...flags);
   expect(code, err).toBe(0);
   expect(JSON.parse(on.mock.requests.at(-1)?.body ?? '')).toEqual({ version });

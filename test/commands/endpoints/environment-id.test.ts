@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
 import { json, type Scene, serve } from '../../transport/serve.ts';
 
-describe('an environment is named by its key', () => {
+describe("an environment's key works in place of its id", () => {
   let on: Stage;
   let id: string;
   let before: number;
@@ -51,18 +51,18 @@ describe('an environment is named by its key', () => {
     expect(last()).toMatchObject({ method: 'DELETE', path: `/api/environments/${id}` });
   });
 
-  it('and an id is sent as it is', async () => {
+  it('and an id is sent unchanged', async () => {
     expect((await on.rungate('env', 'update', id, '--version', '1')).code).toBe(0);
     expect(last()).toMatchObject({ method: 'PUT', path: `/api/environments/${id}` });
   });
 
-  it('and a key that no environment has is an error of the service, with the nearest key', async () => {
+  it("and an unknown key gives the service's error with the nearest key", async () => {
     const { code, err } = await on.rungate('env', 'update', 'stagign', '--version', '1');
     expect(code).toBe(5);
     expect(err).toContain('no environment has that id or key: did you mean staging?');
   });
 
-  it('and a name that is empty is refused before anything is sent', async () => {
+  it('and an empty one is refused before anything is sent', async () => {
     expect((await on.rungate('env', 'update', '', '--version', '1')).code).toBe(64);
     expect(asked(on.mock).slice(before)).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('an environment is named by its key', () => {
   });
 });
 
-/** `env update <given> --version 1` against a service with that list. */
+/** Runs `env update <given> --version 1` against a service with this list. */
 async function update(given: string, list: (scene: Scene) => void, wanted = 200) {
   const { url, seen } = await serve((scene) => {
     if (scene.seen.method === 'GET') return list(scene);
@@ -113,8 +113,8 @@ const a = { id: 'e1', key: 'a', name: 'A' };
 const b = { id: 'e2', key: 'b' };
 const c = { id: 'e3', key: 'c' };
 
-describe('the key is looked up', () => {
-  it('on every page', async () => {
+describe('the key of an environment', () => {
+  it('is looked up on every page', async () => {
     expect((await update('c', paged([a, b], [c]))).puts).toEqual(['/api/environments/e3']);
   });
 
@@ -122,21 +122,21 @@ describe('the key is looked up', () => {
     ['a bare array', '[{"id":"e1","key":"a"}]'],
     ['an object with items', '{"items":[{"id":"e1","key":"a"}]}'],
     ['an object with an array of another name', '{"total":1,"environments":[{"id":"e1","key":"a"}]}'],
-  ])('in a list that is %s', async (_what, body) => {
+  ])('is looked up in a list that is %s', async (_what, body) => {
     expect((await update('a', text(body))).puts).toEqual(['/api/environments/e1']);
   });
 
-  it('after the ids of every page', async () => {
+  it('is compared only after the ids of every page', async () => {
     const named = { id: 'a', key: 'other' };
     expect((await update('a', paged([a, b], [named]))).puts).toEqual(['/api/environments/a']);
   });
 
-  it('without rounding an id that is a number', async () => {
+  it('leads to a numeric id without rounding it', async () => {
     const { puts } = await update('a', text('[{"id":9007199254740993,"key":"a"}]'));
     expect(puts).toEqual(['/api/environments/9007199254740993']);
   });
 
-  it('and belongs to one environment also where the list shows that one twice', async () => {
+  it('belongs to one environment even if the list shows it twice', async () => {
     expect((await update('a', paged([a, b], [a, c]))).puts).toEqual(['/api/environments/e1']);
   });
 
@@ -144,7 +144,7 @@ describe('the key is looked up', () => {
     ['an id', '{"items":[{"id":"e1","id":"e2","key":"a"}]}'],
     ['a key', '[{"id":"e1","key":"b","key":"a"}]'],
     ['the list', '{"a":[{"id":"e1","key":"a"}],"a":[{"id":"e2","key":"a"}]}'],
-  ])('and is not taken from a list that has %s twice', async (_what, list) => {
+  ])('is not looked up in a list that has %s twice', async (_what, list) => {
     expect((await update('a', text(list))).puts).toEqual(['/api/environments/a']);
   });
 
@@ -152,7 +152,7 @@ describe('the key is looked up', () => {
     ['on one page', paged([a, { ...b, key: 'a' }])],
     ['on two pages', paged([a, b], [{ ...c, key: 'a' }])],
     ['of which one has no id', paged([a, { key: 'a' }])],
-  ])('and nothing is sent where two environments have it, %s', async (_where, list) => {
+  ])('is a usage error if two environments have it, %s', async (_where, list) => {
     const { code, err, puts } = await update('a', list);
     expect({ code, puts }).toEqual({ code: 64, puts: [] });
     expect(err).toMatch(/2 environments have the key "a": e1 \(A\), [\s\S]*give the id/);
@@ -166,7 +166,7 @@ describe('the key is looked up', () => {
     ],
     ['is not a list', text('{}'), /cannot read the list/],
     ['has no ids', text('[{"key":"a"}]'), /the environment with that key has no id/],
-  ])('and is sent as an id where the list %s', async (_what, list, hint) => {
+  ])('is sent as an id if the list %s', async (_what, list, hint) => {
     const found = await update('a', list);
     expect({ code: found.code, puts: found.puts }).toEqual({ code: 0, puts: ['/api/environments/a'] });
     const unknown = await update('a', list, 404);

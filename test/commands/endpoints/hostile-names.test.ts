@@ -6,8 +6,8 @@ afterEach(() => on.close());
 
 const always = { times: Number.POSITIVE_INFINITY };
 
-describe('names of fields are text of the service', () => {
-  it.each([[[]], [['--all']]])('a heading has no escape sequence: env list %j', async (more) => {
+describe('field names from the service are untrusted', () => {
+  it.each([[[]], [['--all']]])('headings have no escape sequences: env list %j', async (more) => {
     on = await stage();
     const text = JSON.stringify({ items: [{ id: 'a', 'x\u001b]0;t\u0007\n\u009b31m': 'v' }] });
     on.mock.faults.add({ kind: 'reply', text, ...always });
@@ -18,7 +18,7 @@ describe('names of fields are text of the service', () => {
     expect(out.trimEnd().split('\n')).toHaveLength(2);
   });
 
-  it.each([[[]], [['--all']]])('a heading has no secret: env list %j', async (more) => {
+  it.each([[[]], [['--all']]])('headings have no secrets: env list %j', async (more) => {
     on = await stage();
     const text = JSON.stringify({ items: [{ id: 'a', [`x${on.mock.token}`]: 'v' }] });
     on.mock.faults.add({ kind: 'reply', text, ...always });
@@ -38,7 +38,7 @@ it.each([['constructor'], ['toString'], ['__proto__']])(
   },
 );
 
-it('a new API key is printed, and the session token that its response repeats is not', async () => {
+it('keys create prints the new API key, but not a session token that the response repeats', async () => {
   on = await stage();
   const text = JSON.stringify({ apiKey: 'sk_live_NEW123456', session: `Bearer ${on.mock.token}` });
   on.mock.faults.add({ kind: 'reply', status: 201, text, endpoint: 'keys.create' } as never);

@@ -68,20 +68,20 @@ describe('--input names the mistake and what to do about it', () => {
     expect(err).not.toContain('s3cret');
   });
 
-  it('standard input without anything', async () => {
+  it('empty standard input', async () => {
     const err = await given('-', '');
     expect(err).toContain('error: --input: standard input is empty\n');
     expect(err).toContain('pipe the JSON into the command');
   });
 
-  it('JSON in place of a path, which is not repeated', async () => {
+  it('JSON instead of a path, without repeating it', async () => {
     const { code, err } = await on.rungate('env', 'create', '--input', '{"key": "s3cret"}');
     expect(code).toBe(64);
     expect(err).toMatch(/^error: --input: the value is JSON, not a path\n {2}→ .*--input -/);
     expect(err).not.toContain('s3cret');
   });
 
-  it('a path as curl writes it', async () => {
+  it('a path with the @ of curl', async () => {
     const { err } = await on.rungate('env', 'create', '--input', '@body.json');
     expect(err).toContain('remove the @');
   });

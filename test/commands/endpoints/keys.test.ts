@@ -43,13 +43,13 @@ function times(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
-/** What was sent, as far as the test asks. */
+/** Returns the body of the first request. */
 function sent(): unknown {
   return JSON.parse(String(on.mock.requests[0]?.body));
 }
 
-describe('keys create prints the token once, on stdout alone', () => {
-  it('and nothing beside it where a script reads it', async () => {
+describe('keys create prints the token once, only on stdout', () => {
+  it('with nothing else on stdout', async () => {
     const { code, out, err } = await created();
     expect({ code, out }).toEqual({ code: 0, out: `${token}\n` });
     expect(err).toBe('created the API key "ci" (id key_7): its token is shown only once\n');
@@ -59,7 +59,7 @@ describe('keys create prints the token once, on stdout alone', () => {
     expect((await created({ isTTY: true, env: { NO_COLOR: '1' } })).out).toBe(`${token}\n`);
   });
 
-  it.each(['json', 'ndjson'])('in the JSON that came, with %s', async (format) => {
+  it.each(['json', 'ndjson'])('in the unchanged JSON of the response, with --format %s', async (format) => {
     const { code, out, err } = await created({}, '--format', format);
     expect(code).toBe(0);
     expect(out).toContain('12345678901234567890');
@@ -71,25 +71,25 @@ describe('keys create prints the token once, on stdout alone', () => {
     ['9007199254740993', '9007199254740993'],
     ['1.0', '1'],
     ['"k\\u0041"', 'kA'],
-  ])('with the id %s, which the message has as %s', async (json, shown) => {
+  ])('and shows the id %s as %s in the message', async (json, shown) => {
     replyIs(`{"apiKey":"${token}","id":${json}}`);
     expect((await on.rungate(...create)).err).toContain(`(id ${shown})`);
   });
 
-  it('with every flag that says more', async () => {
+  it('with options for more or less output', async () => {
     const { out, err } = await created({}, '--verbose', '--scope', 'ci:trigger');
     expect(times(out + err, token)).toBe(1);
     expect((await created({}, '--quiet')).err).toBe('');
   });
 
-  it('whole, even where it holds what is a secret already', async () => {
+  it('unredacted, even if it contains another secret', async () => {
     const { out } = await created({ env: { RUNGATE_API_KEY: 'rg_live' } });
     expect(out).toBe(`${token}\n`);
     const json = await created({ env: { RUNGATE_API_KEY: 'rg_live' } }, '--json');
     expect(JSON.parse(json.out).apiKey).toBe(token);
   });
 
-  it('or says that it is lost, where nobody reads stdout', async () => {
+  it('or says that the token is lost, if stdout is closed', async () => {
     const { code, out, err } = await created({ closed: true });
     expect({ code, out }).toEqual({ code: 78, out: '' });
     expect(err).toContain(
@@ -98,7 +98,7 @@ describe('keys create prints the token once, on stdout alone', () => {
     expect(err).not.toContain(token);
   });
 
-  it('as JSON where the reply has a field twice: it is not lost', async () => {
+  it('in JSON, even if the response has a duplicate field', async () => {
     replyIs(`{"apiKey":"${token}","a":1,"a":2}`);
     const { code, out } = await on.rungate(...create, '--json');
     expect(code).toBe(0);
@@ -109,8 +109,8 @@ describe('keys create prints the token once, on stdout alone', () => {
     ['a line break', 'rg\nlive_token'],
     ['an escape sequence', '\u001b[2Jlive_token'],
     ['a workflow command', '::error::live_token'],
-    ['letters that no header takes', 'schlüssel_token'],
-  ])('a token with %s is printed as JSON, harmless, and is an error', async (_what, odd) => {
+    ['letters that a header cannot contain', 'schlüssel_token'],
+  ])('as escaped JSON with an error, if it has %s', async (_what, odd) => {
     replyIs(JSON.stringify({ id: 'key_7', apiKey: odd }));
     const { code, out, err } = await on.rungate(...create);
     expect(code).toBe(5);
@@ -122,15 +122,15 @@ describe('keys create prints the token once, on stdout alone', () => {
   });
 });
 
-describe('what is sent', () => {
-  it('scopes in their order, those that are not known too', async () => {
+describe('keys create and delete send', () => {
+  it('the scopes in the given order, including unknown ones', async () => {
     await created({}, '--scope', 'ci:trigger', '--scope', 'new:scope');
     expect(sent()).toEqual({ name: 'ci', scopes: ['ci:trigger', 'new:scope'] });
     expect(on.mock.requests[0]?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
     expect(on.mock.requests[0]?.headers['x-api-key']).toBeUndefined();
   });
 
-  it('no field for scopes that were not given', async () => {
+  it('no scopes field without --scope', async () => {
     await created();
     expect(sent()).toEqual({ name: 'ci' });
   });
@@ -141,7 +141,7 @@ describe('what is sent', () => {
     ['a name of spaces', ['keys', 'create', '--name', '  ']],
     ['an empty scope', [...create, '--scope', 'ci:trigger', '--scope', '']],
     ['an empty file name', [...create, '--output-file', '']],
-  ])('nothing, with %s', async (_what, argv) => {
+  ])('nothing if given %s', async (_what, argv) => {
     const { code, out } = await on.rungate(...argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(on.mock.requests).toEqual([]);
@@ -150,7 +150,7 @@ describe('what is sent', () => {
   it.each([
     ['create', create],
     ['delete', ['keys', 'delete', 'key_7', '--yes']],
-  ])('nothing, where there is an API key alone: keys %s', async (_what, argv) => {
+  ])('nothing if only an API key is configured: keys %s', async (_what, argv) => {
     const { code, out, err } = await on.with({ env: { RUNGATE_TOKEN: undefined as never } })(...argv);
     expect({ code, out }).toEqual({ code: 6, out: '' });
     expect(err).toContain('an API key cannot manage API keys');
@@ -168,7 +168,7 @@ describe('--output-file', () => {
   const withFile = (settings: Settings = {}, ...more: string[]) =>
     created(settings, '--output-file', path(), ...more);
 
-  it('has the token, for its owner alone, and stdout has nothing', async () => {
+  it('writes the token to a file that only its owner can read, and nothing to stdout', async () => {
     const { code, out, err } = await withFile();
     expect({ code, out }).toEqual({ code: 0, out: '' });
     expect(err).toBe('created the API key "ci" (id key_7): its token is only in the file\n');
@@ -177,21 +177,21 @@ describe('--output-file', () => {
     expect(readdirSync(folder)).toEqual(['token']);
   });
 
-  it('with --json: the rest of the reply, digits and all, without the token', async () => {
+  it('prints the rest of the response with --json, with every digit and without the token', async () => {
     const { out, err } = await withFile({}, '--json');
     expect(Object.keys(JSON.parse(out))).toEqual(['id', 'name', 'created']);
     expect(out).toContain('12345678901234567890');
     expect(out + err).not.toContain(token);
   });
 
-  it('keeps the token out of a reply that has it twice', async () => {
+  it('removes the token from a response that repeats it', async () => {
     replyIs(`{"id":"${token}","apiKey":"${token}","key":{"token":"${token}"}}`);
     const { out, err } = await on.rungate(...create, '--output-file', path(), '--json');
     expect(out + err).not.toContain(token);
     expect(readFileSync(path(), 'utf8')).toBe(`${token}\n`);
   });
 
-  it('can be used as RUNGATE_API_KEY_FILE as it is', async () => {
+  it('writes a file that RUNGATE_API_KEY_FILE accepts', async () => {
     await withFile();
     const text = readFileSync(path(), 'utf8');
     on.mock.faults.add({ kind: 'reply', text: '{"state":"in_progress"}', endpoint: 'run.status' });
@@ -205,7 +205,7 @@ describe('--output-file', () => {
     ['a folder', (at) => mkdirSync(at)],
     ['a link to a file', (at) => symlinkSync(fileAt(`${at}2`), at)],
     ['a link to nothing', (at) => symlinkSync(`${at}2`, at)],
-  ])('that is %s already is refused before anything is sent', async (_what, make) => {
+  ])('refuses a path that is already %s, before it sends anything', async (_what, make) => {
     make(path());
     const before = readdirSync(folder);
     const { code, out, err } = await withFile();
@@ -217,24 +217,24 @@ describe('--output-file', () => {
   });
 
   it.each([
-    ['in a folder that is not there', () => join(folder, 'no', 'token'), 'ENOENT'],
+    ['in a folder that does not exist', () => join(folder, 'no', 'token'), 'ENOENT'],
     ['below a file', () => join(fileAt(path()), 'x'), 'ENOTDIR'],
-    ['of a name that is too long', () => join(folder, 'x'.repeat(300)), 'ENAMETOOLONG'],
+    ['with a name that is too long', () => join(folder, 'x'.repeat(300)), 'ENAMETOOLONG'],
     ['with a null byte in its name', () => join(folder, 'a\0b'), 'ERR_INVALID_ARG_VALUE'],
-  ])('%s is refused before anything is sent', async (_what, at, errno) => {
+  ])('refuses a path %s, before it sends anything', async (_what, at, errno) => {
     const { code, err } = await created({}, '--output-file', at());
     expect(code).toBe(64);
     expect(err).toContain(`cannot be written (${errno})`);
     expect(on.mock.requests).toEqual([]);
   });
 
-  it('leaves nothing behind when no key is created', async () => {
+  it('leaves no file if the service creates no key', async () => {
     on.mock.faults.add({ kind: 'status', status: 422, endpoint: 'keys.create' });
     expect((await on.rungate(...create, '--output-file', path())).code).toBe(5);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('that something else has made by then is left alone, and the token is printed rather than lost', async () => {
+  it('does not overwrite a file created in the meantime, and prints the token instead', async () => {
     const racing = (at: string) => {
       const file = createSecretFile(at);
       writeFileSync(at, 'theirs');
@@ -249,7 +249,7 @@ describe('--output-file', () => {
     expect(readdirSync(folder)).toEqual(['token']);
   });
 
-  it('that cannot be written after all: with --json the token is in the JSON on stdout', async () => {
+  it('prints the token in the JSON on stdout if it cannot write the file with --json', async () => {
     const full = () => ({
       write() {
         throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
@@ -264,7 +264,7 @@ describe('--output-file', () => {
   });
 });
 
-describe('the token is masked first, where the CI has a mask', () => {
+describe('keys create masks the token first, in a CI that can mask secrets', () => {
   it.each([
     ['GitHub Actions', { GITHUB_ACTIONS: 'true' }, '::add-mask::rg_live_0123456789%25abcdef\n'],
     ['Azure Pipelines', { TF_BUILD: 'True' }, '##vso[task.setsecret]rg_live_0123456789%AZP25abcdef\n'],
@@ -275,7 +275,7 @@ describe('the token is masked first, where the CI has a mask', () => {
     expect(filed).toEqual({ code: 0, out: '', err: line });
   });
 
-  it('before it is printed', async () => {
+  it('by writing the escaped mask command', async () => {
     const order: string[] = [];
     const { maskSecret } = await import('../../../src/output/mask.ts');
     const sink = { isTTY: false, columns: undefined, failure: null, open: true };
@@ -285,22 +285,22 @@ describe('the token is masked first, where the CI has a mask', () => {
   });
 
   it.each([{}, { GITHUB_ACTIONS: 'false' }, { GITLAB_CI: 'true' }, { TEAMCITY_VERSION: '2025' }])(
-    'and nowhere else: %j',
+    'but not elsewhere: %j',
     async (env) => expect((await created({ env }, '--quiet')).err).toBe(''),
   );
 });
 
-describe('a key that may exist although its token did not come', () => {
+describe('keys create, when a key may exist whose token was lost,', () => {
   const advice = /a key named "ci" may exist now.*rungate keys delete <id>/;
 
   it.each([
     ['the connection breaks', { kind: 'reset' } as const, 7],
-    ['half of the reply comes', { kind: 'reply', text: `{"apiKey":"${token}` } as const, 5],
+    ['the response is cut off', { kind: 'reply', text: `{"apiKey":"${token}` } as const, 5],
     ['the service fails', { kind: 'status', status: 500 } as const, 5],
     ['a proxy gives up', { kind: 'status', status: 504 } as const, 5],
-    ['the reply has no token', { kind: 'reply', text: '{"id":"key_7"}' } as const, 5],
-    ['the reply is empty', { kind: 'reply', text: '' } as const, 5],
-  ])('%s: sent once, and said', async (_what, fault, expected) => {
+    ['the response has no token', { kind: 'reply', text: '{"id":"key_7"}' } as const, 5],
+    ['the response is empty', { kind: 'reply', text: '' } as const, 5],
+  ])('sends the request once and says so if %s', async (_what, fault, expected) => {
     on.mock.faults.add({ ...fault, endpoint: 'keys.create' });
     const { code, out, err } = await on.rungate(...create);
     expect({ code, out }).toEqual({ code: expected, out: '' });
@@ -308,20 +308,20 @@ describe('a key that may exist although its token did not come', () => {
     expect(asked(on.mock)).toEqual(['keys.create']);
   });
 
-  it.each([401, 403, 409, 422])('not said of a refusal: %i', async (status) => {
+  it.each([401, 403, 409, 422])('does not say so after HTTP %i', async (status) => {
     on.mock.faults.add({ kind: 'status', status, endpoint: 'keys.create' });
     const { err } = await on.rungate(...create);
     expect(err).not.toMatch(advice);
     expect(asked(on.mock)).toEqual(['keys.create']);
   });
 
-  it('not said where nobody could be reached', async () => {
+  it('does not say so if it could not connect', async () => {
     const { code, err } = await on.with({ env: { RUNGATE_API_URL: 'http://127.0.0.1:1' } })(...create);
     expect(code).toBe(7);
     expect(err).not.toMatch(advice);
   });
 
-  it('a rate limit is waited out: nothing was created', async () => {
+  it('waits for a rate limit to pass, because no key was created', async () => {
     on.mock.faults.add({
       kind: 'status',
       status: 429,
@@ -331,7 +331,7 @@ describe('a key that may exist although its token did not come', () => {
     expect(await created()).toMatchObject({ code: 0, out: `${token}\n` });
   });
 
-  it('said when we are stopped meanwhile, and no file is left behind', async () => {
+  it('says so when rungate is stopped during the request, and leaves no file', async () => {
     on.mock.faults.add({ kind: 'stall-headers', endpoint: 'keys.create' });
     const stopping: Settings = {
       onStop: (stop: (signal: StopSignal) => void) => {
@@ -346,7 +346,7 @@ describe('a key that may exist although its token did not come', () => {
   });
 });
 
-it('a key of the mock works as soon as it is created, and no longer once it is deleted', async () => {
+it('a key of the mock works from its creation until its deletion', async () => {
   const made = await on.rungate(...create, '--scope', 'ci:trigger', '--scope', 'ci:status', '--json');
   const { apiKey, id } = JSON.parse(made.out);
   const withKey = on.with({ env: { RUNGATE_API_KEY: apiKey } });

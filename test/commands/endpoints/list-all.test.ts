@@ -7,7 +7,7 @@ type Answer = (page: number, scene: Scene) => void;
 const rows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `{"id":"o${from + index}","n":${from + index}.50}`);
 
-/** A page as text, so that its digits and its layout are what the test says. */
+/** Returns a page as text, so that the test decides its digits and layout. */
 function pageText(page: number, total: number, items: readonly string[], pageSize = 2): string {
   const totalPages = Math.ceil(total / pageSize);
   const numbers = { totalCount: total, page, pageSize, totalPages, hasNextPage: page < totalPages };
@@ -20,7 +20,7 @@ function send({ response }: Scene, text: string): void {
   response.end(text);
 }
 
-/** `observations list p1 --all` against a server, with what it was asked. */
+/** Runs `observations list p1 --all` against a server, and returns its requests too. */
 async function listed(answer: Answer, argv: readonly string[] = [], settings: Settings = {}) {
   const { url, seen } = await serve((scene) => {
     answer(Number(new URL(scene.seen.url, 'http://x').searchParams.get('page')), scene);
@@ -37,7 +37,7 @@ const lines = (text: string) => text.split('\n').slice(0, -1);
 
 describe('--all', () => {
   test.each([['json'], ['ndjson']])(
-    'prints an item a line as %s, of every page, as it came',
+    'prints the items of every page unchanged, one per line, as %s',
     async (format) => {
       const { code, out, err, seen } = await listed(ofFive, ['--format', format, '--page-size', '2']);
       expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -48,7 +48,7 @@ describe('--all', () => {
     },
   );
 
-  test('begins at --page, and passes filters on', async () => {
+  test('begins at --page, and sends the filters', async () => {
     const { out, seen } = await listed(ofFive, ['--json', '--page', '2', '--status', 'open']);
     expect(lines(out)).toEqual(rows(3, 5));
     const asked = seen.map((one) => new URL(one.url, 'http://x').searchParams);
@@ -58,7 +58,7 @@ describe('--all', () => {
     ]);
   });
 
-  test('keeps digits, packs what is spread over lines, and escapes what a log would obey', async () => {
+  test("keeps digits, puts each item on one line, and escapes commands to a CI's log", async () => {
     const items = [
       '{\n  "id": 12345678901234567890,\n  "total": 10.50\n}',
       '{"note":"##vso[task.complete]\u009b31m ’ü"}',
@@ -72,7 +72,7 @@ describe('--all', () => {
     ]);
   });
 
-  test('escapes a page that is all ASCII as any other', async () => {
+  test('escapes a page of only ASCII too', async () => {
     const { out } = await listed(
       (_, scene) => send(scene, pageText(1, 1, ['{"note":"#1 ##[x] \u007f"}'], 3)),
       ['--json'],
@@ -80,7 +80,7 @@ describe('--all', () => {
     expect(lines(out)).toEqual(['{"note":"\\u00231 \\u0023\\u0023[x] \\u007f"}']);
   });
 
-  test('never prints a credential that comes back', async () => {
+  test('never prints a credential that the service repeats', async () => {
     const { out } = await listed(
       (_, scene) => send(scene, pageText(1, 1, ['{"note":"token-hunter22"}'])),
       ['--json'],
@@ -88,13 +88,13 @@ describe('--all', () => {
     expect(lines(out)).toEqual(['{"note":"***"}']);
   });
 
-  test('prints pages of many items whole', async () => {
+  test('prints every item of a large page', async () => {
     const many = Array.from({ length: 5000 }, (_, n) => `{"id":"o${n}","text":"${'x'.repeat(50)}"}`);
     const { out } = await listed((_, scene) => send(scene, pageText(1, 5000, many, 5000)), ['--json']);
     expect(lines(out)).toEqual(many);
   });
 
-  test('prints a row an item where nobody asked for a format, with the digits that came', async () => {
+  test('prints one row per item without --format, with every digit', async () => {
     const items = [
       '{"id":"o1","status":"open","n":10.50,"more":{"a":1}}',
       '{"status":"closed\\tor not","id":12345678901234567890,"n":null}',
@@ -103,7 +103,7 @@ describe('--all', () => {
     expect(lines(out)).toEqual(['o1\topen\t10.50', '12345678901234567890\tclosed\\tor not\t']);
   });
 
-  test('prints one table whose columns are those of the first page, wider only for a longer id', async () => {
+  test('prints one table with the columns of the first page, which widens only for a longer id', async () => {
     const items = (page: number) =>
       page === 1
         ? ['{"id":"o1","status":"open"}', '{"id":"o2","status":"confirmed"}']
@@ -119,14 +119,14 @@ describe('--all', () => {
   });
 
   test.each([[['--json']], [[]], [['--format', 'table']]])(
-    'of an empty list prints nothing, and says so (%j)',
+    'prints nothing for an empty list but says so on stderr (%j)',
     async (argv) => {
       const { code, out, err } = await listed((_, scene) => send(scene, pageText(1, 0, [])), argv);
       expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'nothing found\n' });
     },
   );
 
-  test('leaves printed what came before an error, and tells the error', async () => {
+  test('prints the items before an error, then the error', async () => {
     const answer: Answer = (page, scene) =>
       page < 3 ? ofFive(page, scene) : json(scene.response, 403, { error: 'not yours' });
     const { code, out, err } = await listed(answer, ['--json']);
@@ -135,7 +135,7 @@ describe('--all', () => {
     expect(JSON.parse(err).error).toMatchObject({ code: 'forbidden', status: 403 });
   });
 
-  test('tells of a list that breaks off, after what came of it', async () => {
+  test('reports a list that ends early, after its items', async () => {
     const answer: Answer = (page, scene) =>
       send(
         scene,
@@ -147,7 +147,7 @@ describe('--all', () => {
     expect(err).toContain('the list ended after 2 of 5 items');
   });
 
-  test('prints an item that is not as the contract says as it came, and warns once', async () => {
+  test('prints an item that does not match the contract unchanged, and warns once', async () => {
     const answer: Answer = (page, scene) =>
       page !== 2 ? ofFive(page, scene) : send(scene, pageText(2, 5, ['{"id":"o3","status":7}', '{}']));
     const { code, out, err } = await listed(answer, ['--json']);
@@ -158,7 +158,7 @@ describe('--all', () => {
     );
   });
 
-  test('waits a rate limit out, and tries again what failed in passing', async () => {
+  test('waits for a rate limit to pass, and retries a transient error', async () => {
     let refused = 0;
     const answer: Answer = (page, scene) => {
       if (page === 2 && refused < 2) {
@@ -173,7 +173,7 @@ describe('--all', () => {
     expect(seen).toHaveLength(5);
   });
 
-  test('stops at a closed pipe, which is no error', async () => {
+  test('stops at a closed pipe without an error', async () => {
     const answer: Answer = (page, scene) => send(scene, pageText(page, 1000, rows(2 * page - 1, 2 * page)));
     const { code, seen } = await listed(answer, ['--json'], { closed: true });
     expect(code).toBe(0);

@@ -36,7 +36,7 @@ describe.each<[string, string[], (client: ServiceClient, query: object) => Promi
     (client, query) => client.observations.search('shop', { q: 'login', ...query }),
   ],
 ])('%s', (_, argv, call) => {
-  it('reads the page that --page and --page-size name', async () => {
+  it('reads the page given by --page and --page-size', async () => {
     const all = idsOf(itemsOf((await on.rungate(...argv, '--json')).out));
     expect(all.length).toBeGreaterThan(1);
     const { code, out, err } = await on.rungate(...argv, '--page', '2', '--page-size', '1', '--json');
@@ -59,7 +59,7 @@ describe.each<[string, string[], (client: ServiceClient, query: object) => Promi
     ).toEqual(all);
   });
 
-  it('takes the same in the library', async () => {
+  it('accepts the same options in the library', async () => {
     const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
     const all = await call(client, {});
     const second = await call(client, { page: 2, pageSize: 1 });
@@ -78,7 +78,7 @@ it('client.env.vars.list.all yields the variables of every page', async () => {
   await client.close();
 });
 
-it('--query gives a parameter that has an option of its own, too', async () => {
+it('--query also sets a parameter that has its own option', async () => {
   const { code } = await on.rungate(
     'observations',
     'search',
@@ -100,7 +100,7 @@ describe('a list with more pages', () => {
     ['a total', ['--page', '2', '--page-size', '1'], { total: 5 }, 'page 2; add --page 3 for the next page'],
     ['a number of pages', ['--page', '2'], { totalPages: 3 }, 'page 2 of 3; add --page 3 for the next page'],
     ['a count that is reached', ['--page', '3', '--page-size', '2'], { totalCount: 5 }, ''],
-  ])('says so if it shows only %s', async (_, argv, numbers, hint) => {
+  ])('gives the hint that fits %s', async (_, argv, numbers, hint) => {
     const { url } = await serve(({ response }) => json(response, 200, { items: [{ id: 'e1' }], ...numbers }));
     const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
     const { code, err } = await cli(['env', 'list', ...argv], { env });
@@ -109,7 +109,7 @@ describe('a list with more pages', () => {
     else expect(err).toContain(hint);
   });
 
-  it.each(lists)('of %s says how to read on, with options that the command has', async (name) => {
+  it.each(lists)('gives a hint for %s that names only options of the command', async (name) => {
     const { url, seen } = await serve(({ response }) =>
       json(response, 200, { items: [sampleItem(name)], page: 1, totalPages: 3 }),
     );
@@ -120,7 +120,7 @@ describe('a list with more pages', () => {
     const options = err.match(/--[a-z-]+/g) ?? [];
     expect(options.filter((option) => !help.includes(option))).toEqual([]);
     if (endpointOf(name).paged) return expect(options.slice(0, 2)).toEqual(['--page', '--all']);
-    // The line works as it stands.
+    // The suggested command works unchanged.
     const [, line = ''] = /rungate (api GET .+)$/m.exec(err) ?? [];
     await cli(line.replaceAll('"', '').split(' '), { env });
     expect(seen.at(-1)?.url).toBe(`${endpointOf(name).path}?page=2`);
@@ -136,7 +136,7 @@ describe('a page beyond the last', () => {
     return { code, err };
   };
 
-  it.each(paged)('of %s is named, with the number of pages', async (name) => {
+  it.each(paged)('is reported for %s with the number of pages', async (name) => {
     const sent = { page: 99, pageSize: 2, totalPages: 3, totalCount: 5 };
     for (const argv of [
       ['--page', '99'],
@@ -157,11 +157,11 @@ describe('a page beyond the last', () => {
     ['more pages', { totalPages: 120 }, 'page 99 is empty\n'],
     ['no pages', { totalPages: 0, totalCount: 0 }, 'nothing found\n'],
     ['no items', { totalPages: 1, totalCount: 0 }, 'nothing found\n'],
-  ])('is told from an empty list: %s', async (_what, sent, said) => {
+  ])('is distinguished from an empty list: %s', async (_what, sent, said) => {
     expect(await empty(sent, ['--page', '99'])).toEqual({ code: 0, err: said });
   });
 
-  it('is told where the response has no body', async () => {
+  it('is reported if the response has no body', async () => {
     const { url } = await serve(({ response }) => response.writeHead(204).end());
     const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
     expect((await cli(['env', 'list', '--page', '2'], { env })).err).toMatch(/^page 2 is empty/);

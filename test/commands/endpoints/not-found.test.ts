@@ -7,7 +7,7 @@ beforeEach(async () => {
 });
 afterEach(() => on.close());
 
-it('a path without /api gets the hint that paths begin with it', async () => {
+it('for a path without /api, the hint says that paths begin with it', async () => {
   const { code, err } = await on.rungate('api', 'GET', '/environments');
   expect(code).toBe(5);
   expect(err).toContain('→ paths of the service begin with /api');
@@ -17,9 +17,12 @@ it('a path without /api gets the hint that paths begin with it', async () => {
 it.each([
   ['update', 'FEATURE_FLAGS', '--field', 'value=1'],
   ['delete', 'FEATURE_FLAGS', '--yes'],
-])('a variable that is not there gets the command that lists them: env vars %s', async (action, ...rest) => {
-  const { items } = JSON.parse((await on.rungate('env', 'list', '--json')).out);
-  const { code, err } = await on.rungate('env', 'vars', action, items[0].key, ...rest);
-  expect(code).toBe(5);
-  expect(err).toContain(`→ rungate env vars list ${items[0].key} shows the ids of the variables`);
-});
+])(
+  'for an unknown variable, the hint names the command that lists them: env vars %s',
+  async (action, ...rest) => {
+    const { items } = JSON.parse((await on.rungate('env', 'list', '--json')).out);
+    const { code, err } = await on.rungate('env', 'vars', action, items[0].key, ...rest);
+    expect(code).toBe(5);
+    expect(err).toContain(`→ rungate env vars list ${items[0].key} shows the ids of the variables`);
+  },
+);

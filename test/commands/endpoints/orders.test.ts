@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => on.close());
 
-/** JSON written by hand, so that its digits are those that are meant. */
+/** JSON as text, so that the test decides every digit. */
 function orderText(total: string, currency = '"EUR"'): string {
   return `{"id":"o","customer":"Ann","total":${total},"currency":${currency},"placedAt":"2026-01-02T03:04:05Z"}`;
 }
@@ -31,7 +31,7 @@ const summary = (...more: string[]) => on.rungate('orders', 'summary', ...more);
 const verify = (...more: string[]) => summary('--verify', ...more);
 
 describe('orders summary', () => {
-  it('prints the JSON of the service, digits and all', async () => {
+  it('prints the JSON of the service with every digit', async () => {
     summaryIs(summaryText('2', '12345678901234567890.10', '"12.345 €"'));
     const { code, out, err } = await summary('--json');
     expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -39,7 +39,7 @@ describe('orders summary', () => {
     expect(JSON.parse(out).totalRevenueDisplay).toBe('12.345 €');
   });
 
-  it('prints the fields with the digits that came, and the display as it came', async () => {
+  it('prints the fields with every digit, and the display text unchanged', async () => {
     summaryIs(summaryText('2', '1.50', '"1.234,50\u00a0€ (१)"'));
     expect((await summary()).out).toBe(
       'orderCount\t2\ntotalRevenue\t1.50\ntotalRevenueDisplay\t1.234,50\u00a0€ (१)\n',
@@ -49,14 +49,14 @@ describe('orders summary', () => {
     expect(shown.out).toMatch(/totalRevenue +1\.50\n/);
   });
 
-  it('a display that would command a terminal is made harmless', async () => {
+  it('escapes control sequences in the display text', async () => {
     summaryIs(summaryText('2', '1.50', '"\\u001b[2J::error::x"'));
     expect((await summary()).out).toContain('\\u001b[2J::error::x\n');
   });
 });
 
 describe('orders summary --verify', () => {
-  it('adds up no list that says it has a next page', async () => {
+  it('refuses a list that has a next page', async () => {
     summaryIs(summaryText('1', '1'));
     const order = '{"id":"o","customer":"c","total":1,"currency":"EUR","placedAt":"2026-01-01T00:00:00Z"}';
     listIs(`{"orders":[${order}],"hasNextPage":true}`);
@@ -65,7 +65,7 @@ describe('orders summary --verify', () => {
     expect(err).toContain('a list that has a next page');
   });
 
-  it('0 when the list adds up exactly, where floats would not', async () => {
+  it('exits with 0 if the list adds up exactly, even if doubles would not', async () => {
     summaryIs(summaryText('2', '0.3'));
     listIs(eur('0.1', '0.2'));
     const { code, out, err } = await verify();
@@ -75,7 +75,7 @@ describe('orders summary --verify', () => {
     expect(asked(on.mock)).toEqual(['orders.summary', 'orders.list']);
   });
 
-  it('1 when it does not, with the difference', async () => {
+  it('exits with 1 if the list does not add up, and shows the difference', async () => {
     summaryIs(summaryText('3', '0.30000000000000004'));
     listIs(eur('0.1', '0.2'));
     const { code, out, err } = await verify('--quiet');
@@ -87,13 +87,13 @@ describe('orders summary --verify', () => {
     expect(asked(on.mock)).toEqual(['orders.summary', 'orders.list', 'orders.summary']);
   });
 
-  it('an account without orders adds up', async () => {
+  it('exits with 0 for an account without orders', async () => {
     summaryIs(summaryText('0', '0'));
     listIs(listText());
     expect(await verify()).toMatchObject({ code: 0, err: 'adds up: 0 orders, 0 in all\n' });
   });
 
-  it('as JSON: one shape, decimals as text, the summary as it came', async () => {
+  it('prints JSON with decimals as strings, and the summary unchanged', async () => {
     summaryIs(summaryText('3', '1.0E3'));
     listIs(listText(orderText('12.50'), orderText('987.25', '"USD"'), orderText('2.5e-1')));
     const { code, out } = await verify('--json');
@@ -115,7 +115,7 @@ describe('orders summary --verify', () => {
     expect(one.out.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  it('several currencies: the one sum of the contract, each on its own, and what to think of it', async () => {
+  it("shows the contract's sum over several currencies, the sum of each, and a note", async () => {
     summaryIs(summaryText('3', '1010'));
     listIs(listText(orderText('1000', '"JPY"'), orderText('4'), orderText('6.00')));
     const { code, out, err } = await verify();
@@ -127,7 +127,7 @@ describe('orders summary --verify', () => {
     expect(Math.max(...shown.out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  it('no digit is lost in a sum that no float could hold', async () => {
+  it('loses no digit in a sum that a double cannot hold', async () => {
     summaryIs(summaryText('3', '12345678901234567891.125'));
     listIs(eur('12345678901234567890.123', '1', '0.002'));
     expect((await verify()).code).toBe(0);
@@ -140,8 +140,8 @@ describe('orders summary --verify', () => {
   });
 });
 
-describe('orders that come in while they are read', () => {
-  it('between summary and list: what adds up with the next summary is right', async () => {
+describe('orders summary --verify, if orders arrive while it reads,', () => {
+  it('accepts a list that agrees with the next summary', async () => {
     summaryIs(summaryText('1', '10'), 1);
     summaryIs(summaryText('2', '15'));
     listIs(eur('10', '5'));
@@ -149,7 +149,7 @@ describe('orders that come in while they are read', () => {
     expect(asked(on.mock)).toEqual(['orders.summary', 'orders.list', 'orders.summary']);
   });
 
-  it('again and again: read up to three times', async () => {
+  it('reads up to three times', async () => {
     summaryIs(summaryText('1', '10'), 1);
     summaryIs(summaryText('3', '16'), 1);
     summaryIs(summaryText('4', '20'));
@@ -159,7 +159,7 @@ describe('orders that come in while they are read', () => {
     expect(asked(on.mock)).toHaveLength(5);
   });
 
-  it('without end: neither right nor wrong, which is 3, null and a reason', async () => {
+  it('exits with 3, null and a reason if they never stop arriving', async () => {
     for (let count = 1; count <= 4; count += 1) summaryIs(summaryText(String(count), `${count}0`), 1);
     listIs(eur('7'));
     const { code, out, err } = await verify('--json');
@@ -169,7 +169,7 @@ describe('orders that come in while they are read', () => {
     expect(asked(on.mock)).toHaveLength(7);
   });
 
-  it('a display alone that changes is no change of the orders', async () => {
+  it('does not treat a changed display text as changed orders', async () => {
     summaryIs(summaryText('1', '10.0', '"a"'), 1);
     summaryIs(summaryText('1', '10.00', '"b"'));
     listIs(eur('9'));
@@ -178,21 +178,17 @@ describe('orders that come in while they are read', () => {
   });
 });
 
-describe('a reply that breaks the contract is named by its field', () => {
+describe('an error names the field of a response that does not match the contract', () => {
   const good = orderText('1');
   it.each([
     ['a total that is a string', listText(good, orderText('"12.50"')), 'orders[1].total'],
     ['a total that is null', listText(orderText('null')), 'orders[0].total'],
     ['a total too large for money', listText(orderText('1e1001')), 'orders[0].total'],
     ['a total too fine for money', listText(good, good, orderText('1e-1001')), 'orders[2].total'],
-    [
-      'a total that is there twice',
-      `{"orders":[${good.replace('"total":1', '"total":1,"total":2')}]}`,
-      'total',
-    ],
+    ['a duplicate total', `{"orders":[${good.replace('"total":1', '"total":1,"total":2')}]}`, 'total'],
     ['a missing currency', listText(good, good.replace('"currency":"EUR",', '')), 'orders[1].currency'],
     ['a currency that is not text', listText(orderText('1', '978')), 'orders[0].currency'],
-    ['a list that is none', '{"orders":{}}', 'orders'],
+    ['a list that is not an array', '{"orders":{}}', 'orders'],
   ])('%s', async (_what, text, field) => {
     summaryIs(summaryText('1', '1'));
     listIs(text);
@@ -205,9 +201,9 @@ describe('a reply that breaks the contract is named by its field', () => {
   it.each([
     ['a fourth property', '{"orderCount":1,"totalRevenue":1,"totalRevenueDisplay":"1","tax":2}', 'tax'],
     ['a revenue that is a string', summaryText('1', '"1.00"'), 'totalRevenue'],
-    ['a count that is no integer', summaryText('1.5', '1'), 'orderCount'],
-    ['a display that is missing', '{"orderCount":1,"totalRevenue":1}', 'totalRevenueDisplay'],
-    ['a revenue that is there twice', summaryText('1', '1,"totalRevenue":2'), 'totalRevenue'],
+    ['a count that is not an integer', summaryText('1.5', '1'), 'orderCount'],
+    ['a missing display text', '{"orderCount":1,"totalRevenue":1}', 'totalRevenueDisplay'],
+    ['a duplicate revenue', summaryText('1', '1,"totalRevenue":2'), 'totalRevenue'],
   ])('in a summary: %s', async (_what, text, field) => {
     for (const flags of [[], ['--verify']]) {
       on.mock.faults.clear();
@@ -223,7 +219,7 @@ describe('a reply that breaks the contract is named by its field', () => {
 describe('client.orders.listExact', () => {
   const client = () => createClient({ apiUrl: on.mock.url, token: on.mock.token });
 
-  it('gives each total as the text that came, and the rest as orders.list does', async () => {
+  it('returns each total as its original text, and the rest as orders.list does', async () => {
     const own = orderText('0.10').replace('}', ',"items":[1.50],"total2":7}');
     listIs(listText(orderText('12345678901234567890.10'), own, orderText('-1E-2')));
     const one = client();
@@ -236,7 +232,7 @@ describe('client.orders.listExact', () => {
     await one.close();
   });
 
-  it('checks as orders.list does, and cannot be talked out of it', async () => {
+  it('checks the response as orders.list does, even with check: false', async () => {
     listIs(listText(orderText('"1"')));
     const one = client();
     const error = await one.orders.listExact({ check: false } as object).catch((caught: unknown) => caught);
@@ -245,7 +241,7 @@ describe('client.orders.listExact', () => {
     await one.close();
   });
 
-  it('takes the options of a call', async () => {
+  it('accepts the options of a call', async () => {
     const one = client();
     const gone = AbortSignal.abort(new Error('enough'));
     await expect(one.orders.listExact({ signal: gone })).rejects.toThrow('enough');

@@ -11,7 +11,7 @@ afterEach(() => on.close());
 const done = (text: string, endpoint?: EndpointName) =>
   on.mock.faults.add({ kind: 'reply', text, contentType: 'text/plain', ...(endpoint && { endpoint }) });
 
-describe('a success whose body the contract does not show', () => {
+describe('a success with an undocumented body', () => {
   it.each<[EndpointName, string[]]>([
     ['run.cancel', ['run', 'cancel', 'run_1']],
     ['env.delete', ['env', 'delete', 'e1', '--yes']],
@@ -20,7 +20,7 @@ describe('a success whose body the contract does not show', () => {
     ['keys.delete', ['keys', 'delete', 'k1', '--yes']],
     ['webhooks.test', ['webhooks', 'test', 'w1']],
     ['observations.confirm', ['observations', 'confirm', 'shop', 'o1']],
-  ])('%s is a success with a text that is not JSON, sent once', async (endpoint, argv) => {
+  ])('%s accepts a text that is not JSON, and sends one request', async (endpoint, argv) => {
     for (const text of ['OK\n', 'Cancelled: \u001b[31mred', '{"half":', '  ', 'a,b\r\n1,2']) {
       const before = asked(on.mock).filter((name) => name === endpoint).length;
       done(text, endpoint);
@@ -30,7 +30,7 @@ describe('a success whose body the contract does not show', () => {
     }
   });
 
-  it('is shown to a person in harmless text', async () => {
+  it('is printed escaped', async () => {
     done('gone \u001b[31m', 'env.delete');
     expect(await on.rungate('env', 'delete', 'e1', '--yes')).toMatchObject({
       code: 0,
@@ -38,7 +38,7 @@ describe('a success whose body the contract does not show', () => {
     });
   });
 
-  it('is one with a warning where it is an HTML page', async () => {
+  it('gets a warning if it is an HTML page', async () => {
     for (const [endpoint, ...argv] of [
       ['run.cancel', 'run', 'cancel', 'run_1'],
       ['env.delete', 'env', 'delete', 'e1', '--yes'],
@@ -52,7 +52,7 @@ describe('a success whose body the contract does not show', () => {
   });
 });
 
-it('a run created by a response that is not JSON is the one in Location', async () => {
+it('run trigger uses the run in Location if the response is not JSON', async () => {
   const location = '/api/ci/runs/r-7';
   on.mock.faults.add({
     kind: 'status',
@@ -66,7 +66,7 @@ it('a run created by a response that is not JSON is the one in Location', async 
   expect(asked(on.mock)).toEqual(['run.trigger']);
 });
 
-it('a create response without JSON or Location is asked for again under the same key', async () => {
+it('run trigger retries with the same key after a response without JSON and Location', async () => {
   on.mock.faults.add({ kind: 'reply', text: 'Created', endpoint: 'run.trigger' });
   expect((await on.rungate(...trigger)).code).toBe(0);
   expect(new Set(on.mock.requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
@@ -77,19 +77,19 @@ describe('rungate api', () => {
   const get = ['api', 'GET', '/api/export'];
   const text = 'id,name\r\n1,\u001b[2J::error::x\n##vso[task]\n';
 
-  it('prints what is not JSON line by line, harmless', async () => {
+  it('prints text that is not JSON line by line, escaped', async () => {
     done(text);
     const { code, out } = await on.rungate(...get);
     expect({ code, out }).toEqual({ code: 0, out: 'id,name\n1,\\u001b[2J::error::x\n# #vso[task]\n' });
     expect(on.mock.requests).toHaveLength(1);
   });
 
-  it('prints it as a JSON string with --json', async () => {
+  it('prints such text as a JSON string with --json', async () => {
     done(text);
     expect(JSON.parse((await on.rungate(...get, '--json')).out)).toBe(text);
   });
 
-  it('sends a POST with a key once, whatever comes', async () => {
+  it('sends a POST with a key once, whatever the response', async () => {
     for (const reply of ['queued', '']) {
       done(reply);
       expect((await on.rungate('api', 'POST', '/api/x', '--idempotency-key', 'k')).code).toBe(0);
