@@ -37,7 +37,7 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'case-lets-blocked-pass': { in: ['blocked'], hint: /ignores the gate's exit code \d/ },
   'continue-on-error': { in: allFailing, hint: /continues on errors/ },
   'gate-skipped': { in: ['passed', ...allFailing], hint: /without starting a run/ },
-  'if-not-then-echo': { in: allFailing, hint: /if hides the exit code/ },
+  'if-not-then-echo': { in: allFailing, hint: /"if" hides the exit code/ },
   'ignored-exit-code': { in: allFailing, hint: /a command after the gate/ },
   'local-assignment': { in: allFailing, hint: /local, export/ },
   'options-on-the-next-line': {
@@ -62,7 +62,7 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
     hint: /does not wait for all of them/,
   },
   'status-for-wait': { in: ['failed', 'blocked', 'timeout'], hint: /run status exits with 0/ },
-  'turned-round': { in: ['passed', ...allFailing], hint: /! inverts the exit code/ },
+  'turned-round': { in: ['passed', ...allFailing], hint: /"!" inverts the exit code/ },
   'process-substitution': { in: allFailing, hint: /<\(…\)/ },
   'command-substitution': { in: allFailing, hint: /inside another command/ },
   'own-address': { in: ['passed', ...allFailing], hint: /sets RUNGATE_API_URL/ },
@@ -75,8 +75,8 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
   'never-ends': { in: ['passed', ...allFailing], hint: /in a loop and did not end/ },
   'too-slow': { in: ['passed', ...allFailing], hint: /raise --time-limit/ },
   'command-not-there': { in: ['passed'], hint: /command that does not exist/ },
-  'red-after-green': { in: ['passed'], hint: /something else in it fails/ },
-  'lost-in-a-function': { in: allFailing, hint: /exit code is lost:/ },
+  'red-after-green': { in: ['passed'], hint: /another command in it fails/ },
+  'lost-in-a-function': { in: allFailing, hint: /exit code of the gate is lost:/ },
 };
 
 /** The steps that do not end by themselves. */

@@ -9,7 +9,7 @@ import { expectations, scenarioNames } from './scenarios.ts';
 export function defineSelftest(command: Command, bind: Bind): void {
   command
     .description(
-      'Run a pipeline step once for each way that its gate can end, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1.',
+      'Run a pipeline step once for each outcome of its gate, each time against a new mock, and check that the step fails when the gate fails and passes when the gate passes. Exits with 0 if every scenario is as expected, or with 1.',
     )
     .argument(
       '<command...>',

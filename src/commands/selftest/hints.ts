@@ -175,7 +175,7 @@ export const causes: readonly Cause[] = [
       '',
       String.raw`[^\n]*\|\|\s*(?:(?:/bin/)?true\b|:(?=\s|$|["';)])|(?:exit|return)\s+0\b|echo\b|printf\b)`,
     ),
-    hint: '|| after the gate hides its exit code: remove it; to clean up afterwards, use trap … EXIT',
+    hint: '"||" after the gate hides its exit code: remove it; to clean up afterwards, use trap … EXIT',
   },
   {
     text: /continue-on-error|allow_failure|ignore[-_]errors?|failure[-_]ok/i,
@@ -204,12 +204,12 @@ export const causes: readonly Cause[] = [
   },
   {
     text: onLine(String.raw`\bif\s+(?:!\s*)?[^\n;]*`, ''),
-    hint: 'if hides the exit code of the gate: end the failing branch with exit 1, or call the gate without if',
+    hint: '"if" hides the exit code of the gate: end the failing branch with exit 1, or call the gate without "if"',
   },
   {
     symptoms: ['passes a failure', 'fails a pass'],
     text: onLine(String.raw`(?:^|[;&|({]|\bdo\b|\bthen\b)[ \t]*![ \t][^\n;|&]*`, ''),
-    hint: '! inverts the exit code of the gate: remove it',
+    hint: '"!" inverts the exit code of the gate: remove it',
   },
   {
     text: /\btrap\s+(['"])[^\n]*\bexit\s+0\b[^\n]*\1\s[^\n]*\bEXIT\b/,
@@ -231,7 +231,7 @@ export const causes: readonly Cause[] = [
   {
     text: startsWithoutWait,
     unless: waits,
-    hint: 'the step itself reads how the run ends: let rungate do it, with run trigger --wait or run wait',
+    hint: 'the step itself checks the result of the run: leave that to run trigger --wait or run wait',
   },
   {
     when: failsElsewhere,
@@ -248,7 +248,7 @@ export const causes: readonly Cause[] = [
     hint: 'a command after the gate decides the exit code: start with set -e, or call the gate last, with exec',
   },
   {
-    hint: "the gate's exit code is lost: call the gate last, with exec, or pass its code on with exit",
+    hint: 'the exit code of the gate is lost: call the gate last, with exec, or end the step with exit and that code',
   },
   {
     symptoms: ['fails a pass'],
@@ -262,7 +262,7 @@ export const causes: readonly Cause[] = [
   },
   {
     symptoms: ['fails a pass'],
-    hint: 'the step fails although the gate passes: something else in it fails, see its output',
+    hint: 'the step fails although the gate passes: another command in it fails; see its output',
   },
   { symptoms: ['several runs'], hint: 'the step started more than one run: check that this is intended' },
   {

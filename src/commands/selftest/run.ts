@@ -126,6 +126,7 @@ export async function selftestCommand(
     return judgements.every(({ ok }) => ok) ? exitCodes.ok : exitCodes.failed;
   } finally {
     unsubscribe();
-    if (!folder.remove()) await output.alert(`could not remove all of ${folder.path}`);
+    if (!folder.remove())
+      await output.alert(`the temporary folder ${folder.path} could not be removed completely`);
   }
 }
