@@ -46,7 +46,7 @@ const tags = z.array(text).check(z.minLength(1)).register(shown, {
 const triggerBody = z
   .strictObject({
     projectSlug: text,
-    environmentKey: described(optional(text), 'environment by its key (default: that of the project)'),
+    environmentKey: described(optional(text), "key of the environment (default: the project's default)"),
     processSlug: optional(text),
     tags: optional(tags),
     repository: optional(text),

@@ -20,7 +20,7 @@ export const webhooks = defineApi(
       path: '/api/webhooks',
       summary: 'List webhooks, page by page',
       query: pageQuery({
-        projectId: described(z.optional(z.string()), 'only those of this project'),
+        projectId: described(z.optional(z.string()), 'only webhooks of this project'),
         includeGlobal: described(z.optional(z.boolean()), 'include global webhooks', { default: true }),
       }),
       paged: true,

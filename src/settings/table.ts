@@ -31,13 +31,13 @@ export const settingsTable: Table = {
     about:
       'Run the processes with these tags, unless a process is set; the contract does not say whether one or all must match.',
   },
-  environment: { type: text, about: "The key of the environment; by default the project's own." },
-  strict: { type: flag, about: 'Fail on a cancelled run, too. Recommended for every pipeline.' },
+  environment: { type: text, about: "The key of the environment; by default the project's default." },
+  strict: { type: flag, about: 'Also fail on a cancelled run. Recommended in pipelines.' },
   on: {
     type: overrides,
     about: 'The action for each verdict: pass, warn or fail. Overrides strict from the same source.',
   },
-  interval: { type: duration, about: 'The time between polls, unless the service asks for another.' },
+  interval: { type: duration, about: 'The time between status reads, unless the service requests another.' },
   maxAttempts: { type: count, about: 'The maximum number of status reads.' },
   timeout: { type: duration, about: 'The maximum time to wait. If set, maxAttempts has no default limit.' },
   fleetSize: { type: count, about: "The number of gates that share the service's rate limits." },

@@ -30,7 +30,7 @@ function shellOf(given: unknown): Shell {
 /** `rungate completion bash|zsh|fish` */
 export function defineCompletion(command: Command, bind: Bind, programFor: ProgramFor): void {
   command
-    .description('Print a script with which TAB completes commands, options and their values.')
+    .description('Print a script that makes TAB complete commands, options and their values.')
     .usage(shells.join('|'))
     .argument('[shell]')
     // For the scripts only: they call the program, so that an upgrade does not change them.

@@ -77,7 +77,10 @@ export function defineLogin(command: Command, bind: Bind): void {
     .optionsGroup('Which secret:')
     .option('--api-key', 'an API key (the default)')
     .option('--token', 'the bearer token of a user session')
-    .option('--webhook-secret', 'the secret that signs deliveries; during a rotation several, one per line')
+    .option(
+      '--webhook-secret',
+      'the secret that signs deliveries; during a rotation, several secrets, one per line',
+    )
     .option('--tenant-secret', "the tenant's secret that signs deliveries");
   examples(
     command,

@@ -73,8 +73,8 @@ export function defineApiCommand(command: Command, bind: Bind): void {
     .argument('<path>', 'the path below the base URL, with its query: /api/environments?page=2')
     .usage('[options] <method> <path>')
     .optionsGroup('Options:')
-    .option('--field <name=value>', 'a field of the body, as text (repeatable)', collect)
-    .option('--json-field <name=json>', 'a field of the body, as JSON (repeatable)', collect)
+    .option('--field <name=value>', 'field of the body, as text (repeatable)', collect)
+    .option('--json-field <name=json>', 'field of the body, as JSON (repeatable)', collect)
     .option('--input <file>', 'JSON file with the body (- for standard input)')
     .option('--idempotency-key <key>', 'key that makes a POST repeatable, if the endpoint accepts one');
   completes(command, 'path', { from: 'api-paths' });

@@ -64,7 +64,7 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
     command
       .argument('[text]', 'text to search for')
       .option('--text-param <name>', 'query parameter for the text (default q)')
-      .option('--query <name=value>', 'other query parameter (repeatable, also with the same name)', collect);
+      .option('--query <name=value>', 'other query parameter (repeatable, even with the same name)', collect);
   }
   for (const field of query) if (!(isSearch && flagKey(field) === 'q')) addField(command, field);
   for (const field of body) addField(command, field);
@@ -73,9 +73,12 @@ function addFlags(command: Command, name: string, endpoint: Endpoint): void {
   if (endpoint.multipart) command.option('--file <file>', 'file to attach');
   if (endpoint.body !== undefined && isOpen(endpoint.body)) {
     command
-      .option('--field <name=value>', 'other field, as text (repeatable)', collect)
-      .option('--json-field <name=json>', 'other field, as JSON (repeatable)', collect)
-      .option('--input <file>', 'JSON file with the body, - for standard input; options override it');
+      .option('--field <name=value>', 'field of the body, as text (repeatable)', collect)
+      .option('--json-field <name=json>', 'field of the body, as JSON (repeatable)', collect)
+      .option(
+        '--input <file>',
+        'JSON file with the body (- for standard input); options override its fields',
+      );
   }
   if (endpoint.destructive) command.option('-y, --yes', 'skip the confirmation');
 }
@@ -85,8 +88,8 @@ export type Custom = (command: Command, bind: Bind, endpoint: Endpoint) => void;
 
 /** The description of a group within a group: `variables of an environment`. */
 const inner: Readonly<Record<string, string>> = {
-  vars: 'variables of an environment',
-  deliveries: 'deliveries of a webhook',
+  vars: 'manage the variables of an environment',
+  deliveries: 'show and retry the deliveries of a webhook',
 };
 
 function summaryOf(word: string, parent: Command): string {

@@ -19,7 +19,7 @@ export function defineInit(command: Command, bind: Bind): void {
       'run the processes with this tag (repeatable, or separated by commas); the contract does not say whether one or all must match',
       collect,
     )
-    .option('--environment <key>', "the environment (default: the project's own)")
+    .option('--environment <key>', "the environment (default: the project's default)")
     .option('--strict', 'write "strict": true into the file; the pipeline always uses --strict')
     .optionsGroup('The files:')
     .option('--ci <name>', `${providers.join(', ')} or none (default: the CI that the repository uses)`)
@@ -28,7 +28,7 @@ export function defineInit(command: Command, bind: Bind): void {
       '--force',
       'change .rungate.json, keeping its other settings, and replace a workflow that runs rungate or a pipeline that init wrote',
     )
-    .option('--pipeline-only', 'leave .rungate.json alone, and put the given settings into the pipeline')
+    .option('--pipeline-only', 'leave .rungate.json unchanged, and put the given settings into the pipeline')
     .option('-y, --yes', 'use the defaults instead of prompting');
   examples(
     command,

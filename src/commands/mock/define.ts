@@ -6,7 +6,9 @@ import { addMockFlags, type MockFlags } from './flags.ts';
 export function defineMock(group: Command, bind: Bind): void {
   const serve = addMockFlags(group.command('serve'))
     .summary('serve the mock until it is stopped')
-    .description('Serve a mock of the service on this machine. Prints the settings to export (port 4010).');
+    .description(
+      'Serve a mock of the service on this machine (by default on port 4010), and print the settings to export.',
+    );
   examples(serve, 'rungate mock serve --outcome failed  # until Ctrl-C');
   bind(serve, {
     run: async (context, _args, flags: MockFlags) =>
@@ -16,7 +18,7 @@ export function defineMock(group: Command, bind: Bind): void {
   const exec = addMockFlags(group.command('exec'))
     .summary('run a command against a new mock')
     .description(
-      'Run a command against a new mock, with the settings of the mock in its environment; exits with its exit code.',
+      'Run a command against a new mock, with the settings of the mock in its environment, and exit with the exit code of the command.',
     )
     .argument('<command...>')
     .usage('[options] -- <command...>')

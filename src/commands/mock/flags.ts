@@ -38,14 +38,14 @@ export function addMockFlags(command: Command): Command {
     .option('--duration <duration>', 'duration of a run (default 2s)')
     .option('--retry-after <seconds>', 'polling interval that the mock suggests')
     .option('--seed <n>', 'seed of ids, API key, token and data (default 1, with a random key and token)')
-    .option('--allow-host <name>', 'additional host name to serve; repeatable', collect)
+    .option('--allow-host <name>', 'additional host name to serve (repeatable)', collect)
     .option(
       '--deliver <scope>',
       `where to send webhook deliveries: ${deliveryScopes.join(', ')} (default loopback)`,
     )
     .option(
       '--fault <kind[=duration][@target][:when]>',
-      'fault to inject; repeatable: see docs/mock.md',
+      'fault to inject (repeatable; see docs/mock.md)',
       collect,
     )
     .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`);

@@ -16,13 +16,13 @@ export function defineRun(group: Command, bind: Bind): void {
     )
     .optionsGroup('Selection:')
     .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
-    .option('--process <slug>', 'the process to run; alternatively, use --tag')
+    .option('--process <slug>', 'the process to run, unless --tag is given')
     .option(
       '--tag <tag>',
-      'run the processes with this tag (repeatable, or comma-separated); the contract does not say whether one or all must match',
+      'run the processes with this tag (repeatable, or separated by commas); the contract does not say whether one or all must match',
       collect,
     )
-    .option('--environment <key>', 'the environment (RUNGATE_ENVIRONMENT; default: that of the project)')
+    .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's default)")
     .optionsGroup('Build information:')
     .option('--repository <name>', 'repository (default: from the CI or git)')
     .option('--ref <ref>', 'branch or ref (default: from the CI or git)')
@@ -40,7 +40,7 @@ export function defineRun(group: Command, bind: Bind): void {
       '--idempotency-salt <text>',
       'text added to the automatic key, for example to distinguish matrix jobs',
     )
-    .option('--explain-key', 'show on stderr how the key was made');
+    .option('--explain-key', 'show on stderr how the key is made');
   // In commander the last one wins, so an argument at the end of a line could remove the gate.
   const waits = new Set<string>();
   for (const name of ['wait', 'no-wait']) {
@@ -67,7 +67,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .command('wait')
     .summary('wait for runs and gate on them')
     .description('Wait until the runs have ended and exit with their verdicts: 0 only if the gate passes.')
-    .argument('<runId...>', 'one run or more')
+    .argument('<runId...>', 'ids of one or more runs')
     .optionsGroup('Options:')
     .option('--name <text>', 'name of the run in reports (default: its id); give it once per run', collect);
   addWaitFlags(wait, false);
@@ -112,7 +112,7 @@ export function defineRun(group: Command, bind: Bind): void {
   const cancel = group
     .command('cancel')
     .summary('cancel a run')
-    .description('Cancel a run. Prints the response of the service unchanged.')
+    .description('Cancel a run and print the response of the service unchanged.')
     .argument('<runId>')
     .option('--reason <text>', 'reason for the cancellation, sent to the service');
   examples(

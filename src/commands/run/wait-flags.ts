@@ -39,7 +39,7 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
     .optionsGroup('Wait options:')
     .option(
       '--interval <duration>',
-      'time between status reads, unless the service asks for another (default 10s)',
+      'time between status reads, unless the service requests another (default 10s)',
     )
     .option(
       '--max-attempts <n>',
@@ -49,10 +49,10 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       '--timeout <duration>',
       'maximum time to wait (default 60m); set it for runs of more than 10 minutes',
     )
-    .option('--fleet-size <n>', 'number of gates that share the service and take turns')
+    .option('--fleet-size <n>', "number of gates that share the service's rate limits")
     .option('--fleet-index <i>', 'index of this gate in the fleet, from 0')
-    .option('--strict', 'fail on a cancelled run too; recommended in pipelines')
-    .addOption(new Option('--no-strict', 'turn off strict from the settings'))
+    .option('--strict', 'also fail on a cancelled run; recommended in pipelines')
+    .addOption(new Option('--no-strict', 'override strict in the settings'))
     .option('--on <verdict=action>', 'action for a verdict: pass, warn or fail (repeatable)', collect)
     .option('--cancel-on-timeout', 'cancel a run that does not end in time')
     .option('--cancel-on-interrupt', `cancel the run when rungate is stopped${owned ? ' (default)' : ''}`)
@@ -65,7 +65,7 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
     .option('--junit <file>', 'write the result as JUnit XML, one test case per run')
     .option(
       '--report <file>',
-      'write the result as JSON, or as .md, .env or .teamcity by the ending (repeatable)',
+      'write the result as JSON, or in the format of the extension .md, .env or .teamcity (repeatable)',
       collect,
     )
     .addOption(new Option('--ci-report').hideHelp())
@@ -113,7 +113,7 @@ export function fleetOf(settings: Settings, flags: WaitFlags, random: () => numb
     flags.fleetIndex === undefined ? undefined : parseCount('--fleet-index', 'gates', flags.fleetIndex, 0);
   if (size === undefined) {
     if (index === undefined) return undefined;
-    throw new UsageError('--fleet-index has no meaning without the size of the fleet', {
+    throw new UsageError('--fleet-index has no effect without the size of the fleet', {
       hint: 'add --fleet-size <n>',
     });
   }

@@ -22,8 +22,8 @@ function bindSigningCommand<Flags extends HeaderNameFlags>(
   run: (context: Context, flags: Flags) => Promise<number>,
 ): void {
   command
-    .option('--timestamp-header <name>', "the vendor's name for X-Service-Timestamp")
-    .option('--signature-header <name>', "the vendor's name for X-Service-Signature")
+    .option('--timestamp-header <name>', "the service's name for X-Service-Timestamp")
+    .option('--signature-header <name>', "the service's name for X-Service-Signature")
     .addHelpText('after', secrets);
   examples(command, example);
   bind(command, {
@@ -38,11 +38,11 @@ function defineVerify(group: Command, bind: Bind): void {
     .summary('verify a saved delivery offline')
     .description('Verify a saved delivery: exit 0 if it is authentic, 1 if not. Reads the body as raw bytes.')
     .optionsGroup('Options:')
-    .option('--body-file <file>', 'file of the raw body; - for standard input (default)')
+    .option('--body-file <file>', 'file with the raw body; - for standard input (default)')
     .option('--timestamp <t>', 'value of the timestamp header')
     .option('--signature <s>', 'value of the signature header')
-    .option('--headers-file <file>', 'file of both headers: lines, output of curl -D or -v, JSON')
-    .option('--request-file <file>', 'file of a whole captured request: headers and body')
+    .option('--headers-file <file>', 'file with both headers, as lines, JSON, or output of curl -D or -v')
+    .option('--request-file <file>', 'file with a complete captured request (headers and body)')
     .option('--tolerance <duration>', 'maximum age of the delivery (default: any age)')
     .option('--at <time>', 'time to compare the timestamp with (default now)')
     .option('--diagnose', 'on a mismatch, look for the usual mistakes');
@@ -60,7 +60,7 @@ function defineSign(group: Command, bind: Bind): void {
       'Sign a body as the service does, and print the two headers for curl -H @-. The tenant secret signs if it is set, otherwise the first webhook secret.',
     )
     .optionsGroup('Options:')
-    .option('--body-file <file>', 'file of the raw body; - for standard input (default)')
+    .option('--body-file <file>', 'file with the raw body; - for standard input (default)')
     .option('--timestamp <t>', 'RFC 3339 time with a zone (default now)');
   bindSigningCommand(
     command,
