@@ -32,10 +32,10 @@ export function intervalNote(
   Refusal: typeof UsageError | typeof ConfigError = UsageError,
 ): string | null {
   if (local || intervalMs >= documentedMs) return null;
-  const rule = 'the service asks to be polled every 10 to 30 s';
+  const rule = 'the service recommends a status read every 10 to 30 s';
   if (intervalMs >= 1000) return `${name} is ${formatDuration(intervalMs)}: ${rule}`;
   throw new Refusal(`${name} is too short: ${formatDuration(intervalMs)}`, {
-    hint: `use 1 s or more, preferably 10 s: ${rule}`,
+    hint: `use 1 s or more, preferably 10 s, since ${rule}`,
   });
 }
 

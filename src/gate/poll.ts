@@ -150,7 +150,7 @@ export function atTheLimit(progress: Progress, nextReadMs?: number): Outcome {
   if (progress.trouble !== null) return { verdict: 'unobserved', cause: progress.trouble, limit: true };
   if (progress.seen !== null)
     return { verdict: 'timeout', limit: true, ...(nextReadMs !== undefined && { nextReadMs }) };
-  const text = 'the timeout passed before the state of the run was read once';
+  const text = 'the timeout was reached before the state of the run was read';
   const cause = new NetworkError('deadline', text, { hint: 'set a longer timeout' });
   return { verdict: 'unobserved', cause, limit: true };
 }

@@ -24,7 +24,7 @@ function draftName(place: string): string {
 
 const pipeProblems: Readonly<Record<string, string | undefined>> = {
   ENXIO: 'no process reads this pipe',
-  EAGAIN: 'the reader of this pipe does not read',
+  EAGAIN: 'the reader of this pipe does not read from it',
 };
 
 /** Writes to a device or a pipe. Without O_NONBLOCK, opening a named pipe that has no reader would block for ever. */

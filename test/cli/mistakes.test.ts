@@ -35,7 +35,7 @@ const mistakes: readonly Mistake[] = [
     name: 'a policy without --wait',
     argv: [...trigger, '--strict'],
     code: 64,
-    says: ['no effect without --wait: --strict', 'add --wait'],
+    says: ['--strict has no effect without --wait', 'add --wait'],
   },
   {
     name: 'no address',

@@ -63,7 +63,7 @@ describe('a usage error exits with 64, sends nothing and suggests a correction',
     [
       'wait options without --wait',
       [...trigger, '--strict'],
-      /no effect without --wait: --strict[\s\S]*add --wait/,
+      /--strict has no effect without --wait[\s\S]*add --wait/,
     ],
     ['a timeout without --wait', [...trigger, '--timeout', '5m'], /add --wait/],
     ['a bad outcome of the mock', ['mock', 'exec', '--outcome', 'green', '--', 'true'], /passed, failed/],

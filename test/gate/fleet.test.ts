@@ -208,7 +208,7 @@ describe('--fleet-size and --fleet-index', () => {
     on = await stage();
     const { code, err } = await on.rungate(...trigger, '--fleet-size', '4', '--fleet-index', '1');
     expect(code).toBe(64);
-    expect(err).toContain('--fleet-size, --fleet-index');
+    expect(err).toContain('--fleet-size and --fleet-index have no effect');
   });
 
   test('a size without an index leads to a random index', async () => {

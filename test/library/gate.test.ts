@@ -259,7 +259,7 @@ describe('an interval', () => {
     const events: GateEvent[] = [];
     const onProgress = (event: GateEvent) => events.push(event);
     await run({ ...far, intervalMs: 1000, onProgress }).catch(() => {});
-    const message = 'intervalMs is 1 s: the service asks to be polled every 10 to 30 s';
+    const message = 'intervalMs is 1 s: the service recommends a status read every 10 to 30 s';
     expect(events.filter(({ type }) => type === 'note')).toEqual([{ type: 'note', message }]);
   });
 });

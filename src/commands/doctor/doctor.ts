@@ -90,7 +90,7 @@ async function checkDns(hostname: string, setting: string): Promise<Check> {
   try {
     const found = await lookup(host, { all: true });
     const addresses = found.map(({ address }) => address).join(', ');
-    return check('dns', 'ok', excerpt(`${host} is ${addresses}`, 200));
+    return check('dns', 'ok', excerpt(`${host} resolves to ${addresses}`, 200));
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'no response';
     // Only a warning: behind a proxy, the proxy resolves the name. The connection check decides.

@@ -125,5 +125,5 @@ export async function tellColumns(
   const named = [...shown.slice(0, leastColumns), ...hidden].filter((name) => /^[\w.-]+$/.test(name));
   const how = hasOption ? `--columns ${named.slice(0, leastColumns + 1).join(',')}` : '--json';
   const what = hidden.length === 1 ? '1 column is hidden' : `${hidden.length} columns are hidden`;
-  await output.note(`${what}: ${list(hidden)}; to choose the columns: ${how}`);
+  await output.note(`${what}: ${list(hidden)}; to show them, use ${how}`);
 }

@@ -18,7 +18,7 @@ export type CiChoice = Provider | 'none';
 /** Prompts for a line; null if no one can be prompted. @throws DeclinedError if the input ends */
 async function prompt({ io }: Context, question: string): Promise<string | null> {
   const answer = await io.ask(question);
-  if (answer === undefined) throw new DeclinedError('the input ended: nothing was written');
+  if (answer === undefined) throw new DeclinedError('the input ended; nothing was written');
   return answer;
 }
 
@@ -64,7 +64,7 @@ function missing(what: readonly string[], config: string): UsageError {
 }
 
 function unanswered(what: string): UsageError {
-  return new UsageError(`${what} is required: nothing was written`, {
+  return new UsageError(`${what} is required; nothing was written`, {
     hint: 'run rungate init again, or use its options: see rungate init --help',
   });
 }
@@ -107,7 +107,7 @@ export async function gatherAnswers(
   )
     throw unanswered('a process or a tag');
   if (answers.environment === undefined && fields.environment === undefined)
-    await ask('environment', "Environment key (Enter for the project's own)");
+    await ask('environment', "Environment key (Enter for the project's default)");
   if (settings.apiUrl === undefined)
     await ask('apiUrl', 'URL of the service (Enter to set RUNGATE_API_URL instead)');
   return { answers, asked: true };

@@ -31,7 +31,7 @@ export interface PlannedFile {
 function instruction({ file, added }: Pipeline, present: string, text: string, plan: Plan): string {
   if (added) {
     const other = basename(file).replace('.', '-gate.');
-    return `put this into another file, such as ${other}; a workflow that does not run rungate exists in`;
+    return `put this into another file, such as ${other}; this workflow exists, and does not run rungate:`;
   }
   const job = jobIn(present, text, plan);
   if (job === null) return 'add this to';
@@ -130,7 +130,7 @@ export function nextSteps(
     const { start, caveat } = plan.installation;
     lines.push(`  key      ${pipeline?.keyPlace ?? "the CI's secret store: RUNGATE_API_KEY"}`);
     if (!plan.addressInFile)
-      lines.push(`  address  ${pipeline?.addressPlace ?? 'a variable in the same place: RUNGATE_API_URL'}`);
+      lines.push(`  url      ${pipeline?.addressPlace ?? 'a variable in the same place: RUNGATE_API_URL'}`);
     if (caveat !== null) {
       const pinned = start.split(' ').at(-1);
       lines.push(

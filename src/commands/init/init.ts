@@ -79,11 +79,11 @@ function existsError(
   const exists = `${displayPath(io, path)} already exists`;
   if (sources.projectFile === null) {
     const off = config === undefined ? 'RUNGATE_CONFIG=none' : '--config none';
-    return new UsageError(`${exists}, and ${off} means to write a new one`, {
+    return new UsageError(`${exists}, but ${off} asks for a new file`, {
       hint: `to replace the whole file, add --force; to keep its other settings, also leave out ${off}`,
     });
   }
-  return new UsageError(`${exists}, and differs in ${changes.join(', ')}`, {
+  return new UsageError(`${exists} with different settings: ${changes.join(', ')}`, {
     hint: `edit it, or add --force to change these settings and keep the rest; to add only the pipeline, run rungate init${sameConfig(config)} without settings`,
   });
 }
@@ -146,7 +146,7 @@ async function plannedCi(context: Context, root: string, asked: boolean): Promis
 const verbs = {
   written: 'wrote',
   kept: 'unchanged:',
-  differs: 'not replaced, although init would write other content (use --force to replace it):',
+  differs: 'not replaced, although its content differs (use --force to replace it):',
 } as const;
 const dryRunVerbs = { ...verbs, written: 'would write' } as const;
 
@@ -187,7 +187,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   if (pipeline !== undefined) files.push(plannedPipeline(root, pipeline, plan, io, flags.force === true));
   const kept = files.find(({ fate }) => fate === 'differs');
   if (file === null && kept !== undefined) {
-    throw new UsageError(`${displayPath(io, kept.path)} already exists, and init would write other content`, {
+    throw new UsageError(`${displayPath(io, kept.path)} already exists with different content`, {
       hint: 'edit it, or add --force to replace it; --force --dry-run shows the new content',
     });
   }

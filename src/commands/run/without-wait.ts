@@ -22,7 +22,8 @@ export function refuseWaitFlags(flags: Flags): void {
       : given.some((name) => reports.includes(name))
         ? 'add --wait'
         : 'add --wait, or --no-wait if run wait follows';
-  throw new UsageError(`no effect ${cause}: ${given.join(', ')}`, { hint });
+  const names = new Intl.ListFormat('en').format(given);
+  throw new UsageError(`${names} ${given.length === 1 ? 'has' : 'have'} no effect ${cause}`, { hint });
 }
 
 /** The settings of the wait and of the policy. */

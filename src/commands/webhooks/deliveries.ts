@@ -80,7 +80,7 @@ function createSaver({ io, output }: Context, folder: string): Save {
     if (!hasWarned) {
       const limit = `${maxUnverified.files} files or ${maxUnverified.bytes / 1024 ** 2} MiB`;
       void output.alert(
-        `${output.paint('bad', 'not saved:')} ${limit} of unverified deliveries were saved already; only authentic deliveries are saved from now on`,
+        `${output.paint('bad', 'not saved:')} ${limit} of unverified deliveries have been saved; only authentic deliveries are saved from now on`,
       );
     }
     hasWarned = true;

@@ -92,8 +92,8 @@ async function readHeadersFile(io: Io, path: string): Promise<HeaderPairs> {
   const bytes = new CollectedBytes(maxHeaderBytes);
   for await (const part of streamInput(io, '--headers-file', path)) {
     if (bytes.add(new Uint8Array(part))) continue;
-    throw new UsageError(`--headers-file: ${path} is too large for a file of headers`, {
-      hint: 'pass the file of the headers; the body goes into --body-file',
+    throw new UsageError(`--headers-file: ${path} is too large for a file with headers`, {
+      hint: 'pass a file with only the headers, and the body with --body-file',
     });
   }
   return parseHeadersFile(bytes.bytes());

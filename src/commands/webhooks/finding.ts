@@ -58,7 +58,7 @@ function ageText(seconds: number | null): string {
 async function reportDiagnosis({ output }: Context, { causes, tried }: Diagnosis): Promise<void> {
   if (!tried) {
     return output.alert(
-      `no diagnosis: the body is larger than ${maxDiagnosedBytes / 1024 ** 2} MiB, the most that is held in memory`,
+      `no diagnosis: the body is larger than ${maxDiagnosedBytes / 1024 ** 2} MiB, which is the most that rungate keeps in memory`,
     );
   }
   if (causes.length === 0) {
@@ -71,7 +71,7 @@ async function reportDiagnosis({ output }: Context, { causes, tried }: Diagnosis
     await output.alert(`${output.paint('warn', 'cause:')} ${sentence} (${id})`);
     await output.alert(`  ${arrow} ${remedy}`);
   }
-  if (causes.length > 1) await output.note('the signature matches when all of these are undone together');
+  if (causes.length > 1) await output.note('the signature matches if all of these changes are undone');
 }
 
 /** Returns the remedy if it is different on the command line than in a program. */

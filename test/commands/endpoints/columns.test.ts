@@ -48,7 +48,7 @@ describe('hidden columns', () => {
     const { out, err } = await list(argv, { isTTY: true });
     expect(lines(out)[0]).toMatch(/^ID +NAME +KEY +BASE URL$/);
     expect(err.replace(/\s+/g, ' ')).toBe(
-      '4 columns are hidden: providerModel, version, region, mobileRuntimeOverrides; to choose the columns: --columns id,name,providerModel ',
+      '4 columns are hidden: providerModel, version, region, mobileRuntimeOverrides; to show them, use --columns id,name,providerModel ',
     );
   });
 
@@ -56,7 +56,7 @@ describe('hidden columns', () => {
     const { out, err } = await list(argv);
     expect(lines(out)[0]?.split('\t')).toHaveLength(6);
     expect(err).toBe(
-      '2 columns are hidden: region, mobileRuntimeOverrides; to choose the columns: --columns id,name,region\n',
+      '2 columns are hidden: region, mobileRuntimeOverrides; to show them, use --columns id,name,region\n',
     );
   });
 
@@ -93,9 +93,7 @@ describe('hidden columns', () => {
 
   it('of an unexpected list lead to a hint about --json', async () => {
     const { err } = await answered([staging], ['env', 'create', '--name', 'x']);
-    expect(err).toContain(
-      '2 columns are hidden: region, mobileRuntimeOverrides; to choose the columns: --json\n',
-    );
+    expect(err).toContain('2 columns are hidden: region, mobileRuntimeOverrides; to show them, use --json\n');
   });
 });
 

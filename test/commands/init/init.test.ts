@@ -222,7 +222,9 @@ describe('an existing file', () => {
     const world = repository({ files: { [file]: old } });
     const { code, err } = await cli(['init', ...flags], world);
     expect(code).toBe(64);
-    expect(err).toMatch(/\.rungate\.json already exists, and differs in project, process\n[\s\S]*--force/);
+    expect(err).toMatch(
+      /\.rungate\.json already exists with different settings: project, process\n[\s\S]*--force/,
+    );
     expect(world.files).toEqual({ '/repo/.git': '', [file]: old });
   });
 
@@ -344,7 +346,7 @@ describe('an existing file', () => {
       const { code, out } = await cli(['init', ...flags, ...more], world);
       expect(code).toBe(0);
       expect(out).toContain(
-        'put this into another file, such as rungate-gate.yml; a workflow that does not run rungate exists in .github/workflows/rungate.yml\n\nname: e2e\n',
+        'put this into another file, such as rungate-gate.yml; this workflow exists, and does not run rungate: .github/workflows/rungate.yml\n\nname: e2e\n',
       );
       expect(world.files[workflow]).toBe('name: mine\n');
     },
@@ -355,7 +357,7 @@ describe('an existing file', () => {
     const { code, out } = await cli(['init', ...flags], world);
     expect(code).toBe(0);
     expect(out).toContain(
-      'not replaced, although init would write other content (use --force to replace it): .github/workflows',
+      'not replaced, although its content differs (use --force to replace it): .github/workflows',
     );
     expect(world.files[workflow]).toBe('run: npx rungate run trigger');
   });
@@ -375,7 +377,7 @@ describe('an existing file', () => {
       for (const more of [[], ['--dry-run']]) {
         const { code, out, err } = await cli([...again, ...more], world);
         expect({ code, out }).toEqual({ code: 64, out: '' });
-        expect(err).toContain(`${file} already exists, and init would write other content`);
+        expect(err).toContain(`${file} already exists with different content`);
         expect(err).toContain('--force');
       }
       expect(world.files[path]).toBe(before);
@@ -601,7 +603,7 @@ describe('the project file that --config names', () => {
     const { code, err } = await cli(['init', ...flags, '--config', 'none'], world);
     expect(code).toBe(64);
     expect(err).toMatch(
-      /\.rungate\.json already exists, and --config none means to write a new one\n.*whole file, add --force/,
+      /\.rungate\.json already exists, but --config none asks for a new file\n.*whole file, add --force/,
     );
     expect(world.files[file]).toBe(text);
   });
@@ -814,7 +816,7 @@ describe('init prompts', () => {
     ['ends the input at the end', ['shop', 'checkout', '', '', '', undefined], 1, /nothing was written/],
     ['ends the input at the first prompt', [undefined], 1, /nothing was written/],
     ['ends the input at the CI', ['shop', 'checkout', '', '', undefined, 'y'], 1, /nothing was written/],
-    ['enters no project', [''], 64, /a project is required: nothing was written/],
+    ['enters no project', [''], 64, /a project is required; nothing was written/],
     ['enters no process and no tag', ['shop', '', ''], 64, /a process or a tag is required/],
   ] as const)('who %s gets no file', async (_name, answers, expected, message) => {
     const world = repository({ answer: person(...answers).answer });

@@ -91,7 +91,7 @@ describe('the interval between reads', () => {
   ])('set to %s leads to %i warnings about the rule of 10 to 30 s', async (interval, times) => {
     const { code, err } = await cli(['run', 'wait', 'r', '--interval', interval], { env: far });
     expect(code).toBe(7);
-    expect(err.match(/polled every 10 to 30 s/g) ?? []).toHaveLength(times);
+    expect(err.match(/status read every 10 to 30 s/g) ?? []).toHaveLength(times);
   });
 
   it('is at least 50 ms on this machine, whatever retryAfterSeconds says', async () => {

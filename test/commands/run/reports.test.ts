@@ -173,8 +173,8 @@ describe('refused before anything is sent', () => {
     [['--wait', '--report', ''], /needs a file/],
     [['--wait', '--junit', 'a/b.xml', '--report', './a/b.xml'], /the same file/],
     [['--wait', '--report', 'out.XML'], /--report writes JSON[\s\S]*write --junit out\.XML/],
-    [['--junit', 'a.xml'], /no effect without --wait: --junit/],
-    [['--report', 'a.json', '--no-ci-report'], /no effect without --wait: --report, --no-ci-report/],
+    [['--junit', 'a.xml'], /--junit has no effect without --wait/],
+    [['--report', 'a.json', '--no-ci-report'], /--report and --no-ci-report have no effect without --wait/],
   ])('%j', async (flags, message) => {
     on = await stage();
     const { code, err } = await on.rungate(...trigger, ...flags);

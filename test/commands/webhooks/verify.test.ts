@@ -291,7 +291,7 @@ describe('webhooks verify --headers-file', () => {
     ['an empty file', '\n\n', /contains no headers/],
     ['invalid JSON', '{"a":', /not valid JSON/],
     ['other JSON', '[1, 2]', /not of headers/],
-    ['a body', 'x'.repeat(2_000_000), /too large for a file of headers/],
+    ['a body', 'x'.repeat(2_000_000), /too large for a file with headers/],
   ])('rejects %s with exit code 64', async (_what, text, message) => {
     const { code, out, err } = await verify(['--headers-file', 'h'], { files: { h: text } });
     expect({ code, out }).toEqual({ code: 64, out: '' });
@@ -494,7 +494,7 @@ describe('webhooks verify --diagnose', () => {
     ]);
     for (const cause of found.diagnosis.causes)
       expect(Object.keys(cause)).toEqual(['id', 'sentence', 'remedy']);
-    expect(found.err).toContain('when all of these are undone together');
+    expect(found.err).toContain('if all of these changes are undone');
   });
 
   it.each([
