@@ -44,7 +44,7 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
     in: ['failed', 'blocked', 'cancelled', 'timeout'],
     hint: /options on the next line are not part/,
   },
-  'or-true': { in: allFailing, hint: /\|\| after the gate/ },
+  'or-true': { in: allFailing, hint: /"\|\|" after the gate/ },
   'policy-lets-failures-pass': { in: ['failed'], hint: /--on option/ },
   'retry-until-green': { in: allFailing, hint: /until the gate passes/ },
   'set-plus-e': { in: allFailing, hint: /after set \+e/ },
