@@ -120,7 +120,7 @@ class Call {
       const status = response?.status ?? (error instanceof HttpError ? error.status : undefined);
       this.#report(began, status === undefined ? { code } : { status, code });
       if (response !== undefined && this.#gone(error))
-        return this.#exchange(response, { value: undefined, odd: [], text: '', isJson: true });
+        return this.#exchange(response, { value: undefined, mismatches: [], text: '', isJson: true });
       this.#lost ||= responseLost(error);
       throw error;
     }
@@ -146,11 +146,26 @@ class Call {
     );
   }
 
-  #exchange({ status, headers, finalUrl }: RawReply, { value, odd, text, isJson }: ParsedResponse): Exchange {
+  #exchange(
+    { status, headers, finalUrl }: RawReply,
+    { value, mismatches, text, isJson }: ParsedResponse,
+  ): Exchange {
     const { redact, method, path } = this.request;
     const request = `${method} ${path}`;
     const [attempts, elapsedMs] = [this.#attempts, this.#elapsed()];
-    return { value, odd, text, isJson, status, request, headers, finalUrl, attempts, elapsedMs, redact };
+    return {
+      value,
+      mismatches,
+      text,
+      isJson,
+      status,
+      request,
+      headers,
+      finalUrl,
+      attempts,
+      elapsedMs,
+      redact,
+    };
   }
 
   #report(began: number, outcome: { status?: number; code?: string }): void {
@@ -194,10 +209,10 @@ class Call {
 
   /** Returns the wait that the service requests, or a backoff. */
   #waitMs(kind: 'limit' | 'again', error: RungateError, retriesConsumed: number, leftMs: number): number {
-    const askedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
+    const requestedMs = error instanceof HttpError ? error.retryAfterMs : undefined;
     const { random } = this.context;
-    if (kind === 'again') return askedMs ?? backoff(retriesConsumed, random);
-    return limitWait({ refusals: this.#refusals, waitedMs: this.#limitedMs, askedMs, leftMs }, random);
+    if (kind === 'again') return requestedMs ?? backoff(retriesConsumed, random);
+    return limitWait({ refusals: this.#refusals, waitedMs: this.#limitedMs, requestedMs, leftMs }, random);
   }
 
   /** Returns the final error of the call, with the reason why there is no further attempt. */
@@ -206,8 +221,8 @@ class Call {
     if (error instanceof NetworkError && error.fault !== 'deadline' && late)
       return this.#deadlineError(error);
     if (waitMs === undefined) return error;
-    const asked = error instanceof HttpError && error.retryAfterMs !== undefined;
-    const why = `${asked ? 'the service requests a wait of' : 'the next attempt would be in'} ${span(waitMs)}`;
+    const requested = error instanceof HttpError && error.retryAfterMs !== undefined;
+    const why = `${requested ? 'the service requests a wait of' : 'the next attempt would be in'} ${span(waitMs)}`;
     const given = `${why}, but the call has only ${span(leftMs)} left`;
     error.hint = error.hint === undefined ? given : `${error.hint}; ${given}`;
     return error;

@@ -25,7 +25,7 @@ const neutral = 'providerModel';
 /** Renames a key in JSON text, except in objects that already have the new name, so that no field is lost. */
 export function renameKey(json: string, from: string, to: string): string {
   const [old, free] = [JSON.stringify(from), JSON.stringify(to)];
-  const open: { keys: number[]; taken: boolean }[] = [{ keys: [], taken: false }];
+  const open: { keys: number[]; hasNewName: boolean }[] = [{ keys: [], hasNewName: false }];
   const keys: number[] = [];
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
@@ -35,12 +35,12 @@ export function renameKey(json: string, from: string, to: string): string {
       const text = json.slice(at, end);
       const isKey = (text === old || text === free) && /^\s*:/.test(json.slice(end, end + 300));
       if (isKey && text === old) object?.keys.push(at);
-      else if (isKey && object !== undefined) object.taken = true;
+      else if (isKey && object !== undefined) object.hasNewName = true;
       at = end - 1;
-    } else if (isOpening(code)) open.push({ keys: [], taken: false });
+    } else if (isOpening(code)) open.push({ keys: [], hasNewName: false });
     else if (isClosing(code) && open.length > 1) {
       open.pop();
-      if (object?.taken === false) keys.push(...object.keys);
+      if (object?.hasNewName === false) keys.push(...object.keys);
     }
   }
   let [renamed, copied] = ['', 0];

@@ -50,10 +50,10 @@ async function readExact(
   const { hasNextPage } = response.value as { hasNextPage?: unknown };
   if (hasNextPage === true) refuse('hasNextPage', 'all orders in one list', 'a list that has a next page');
   // An order without an amount or a currency would be missing from the sum. Its other fields do not matter here.
-  const odd = response.odd.find(
+  const mismatch = response.mismatches.find(
     ({ path }) => path.length < 3 || ['total', 'currency'].includes(String(path[2])),
   );
-  if (odd !== undefined) refuse(odd.field, odd.expected, odd.received);
+  if (mismatch !== undefined) refuse(mismatch.field, mismatch.expected, mismatch.received);
   try {
     const exact = parse(response.text, undefined, {
       parseNumber: (text: string) => text,

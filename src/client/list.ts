@@ -17,7 +17,7 @@ export interface Page {
 
 /** A page with the fields that do not match the contract. These count as missing. */
 export interface ReadPage extends Page {
-  readonly oddFields: readonly Mismatch[];
+  readonly invalidFields: readonly Mismatch[];
 }
 
 /** The requested page and page size. */
@@ -92,35 +92,35 @@ function fieldOf(response: Fields): string | undefined {
  * name. A null or empty response (204) is an empty list. Returns undefined for any other response.
  */
 export function readPage(value: unknown, redact: Redact): ReadPage | undefined {
-  if (Array.isArray(value)) return { items: value, oddFields: [] };
-  if (value === undefined || value === null) return { items: [], oddFields: [] };
+  if (Array.isArray(value)) return { items: value, invalidFields: [] };
+  if (value === undefined || value === null) return { items: [], invalidFields: [] };
   if (!isFields(value)) return undefined;
   const field = fieldOf(value);
   if (field === undefined) return undefined;
-  const oddFields: Mismatch[] = [];
+  const invalidFields: Mismatch[] = [];
   const shown: Record<string, unknown> = {};
   for (const [key, [fits, expected]] of Object.entries(pageFields)) {
     const given = key === field ? undefined : (value[key] ?? undefined);
     if (given === undefined) continue;
     if (fits(given)) shown[key] = given;
-    else oddFields.push({ field: key, path: [key], expected, received: received(given, redact) });
+    else invalidFields.push({ field: key, path: [key], expected, received: received(given, redact) });
   }
   const page = { items: (value[field] ?? []) as readonly unknown[], field };
-  return { ...page, ...readOther(value, page), ...shown, oddFields };
+  return { ...page, ...readOther(value, page), ...shown, invalidFields };
 }
 
 /**
  * Returns whether there is another page. If the response does not say, its numbers decide; without numbers, it is the whole
  * list. A page without a number is the requested one.
  */
-export function hasNext(page: Page, asked: PageQuery): boolean {
+export function hasNext(page: Page, requested: PageQuery): boolean {
   const { items, totalPages, totalCount } = page;
   if (page.hasNextPage !== undefined) return page.hasNextPage;
-  const number = page.page || asked.page || 1;
+  const number = page.page || requested.page || 1;
   if (totalPages !== undefined) return number < totalPages;
   if (totalCount === undefined || items.length === 0) return false;
   // The last page is shorter than the others.
-  const before = (number - 1) * (page.pageSize || asked.pageSize || defaultPageSize);
+  const before = (number - 1) * (page.pageSize || requested.pageSize || defaultPageSize);
   return before + items.length !== totalCount && number * (page.pageSize || items.length) < totalCount;
 }
 

@@ -67,7 +67,7 @@ export interface Exchange {
   /** The response, checked against the contract; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
   /** The optional parts that do not match the contract. */
-  odd: readonly Mismatch[];
+  mismatches: readonly Mismatch[];
   /** The response as JSON text, unchanged; empty for an empty body. */
   text: string;
   /** false: the body is text, and `text` has it as a JSON string. */

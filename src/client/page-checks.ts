@@ -70,27 +70,27 @@ export class PageSequence {
 
   constructor(
     readonly request: () => string,
-    readonly asked: PageQuery,
+    readonly requested: PageQuery,
     readonly maxPages: number = mostPages.ofAny,
   ) {}
 
   /**
-   * @param asked the number of the requested page
+   * @param requested the number of the requested page
    * @throws ContractError if the page does not have the requested items
    */
-  judge(asked: number, page: SentPage): Judgement {
+  judge(requested: number, page: SentPage): Judgement {
     this.#read += 1;
     this.#status = page.status;
     if (this.#read === 1) this.#begin(page);
-    if (this.#guessed && this.#isEarlier(asked, page)) return { more: false, again: true };
-    this.#checkNumber(asked, page);
-    this.#checkSize(asked, page);
-    this.#checkRepeated(asked, page);
+    if (this.#guessed && this.#isEarlier(requested, page)) return { more: false, again: true };
+    this.#checkNumber(requested, page);
+    this.#checkSize(requested, page);
+    this.#checkRepeated(requested, page);
     if (page.totalCount !== undefined) this.#mostCount = Math.max(this.#mostCount ?? 0, page.totalCount);
     if (page.totalPages !== undefined) this.#mostPages = Math.max(this.#mostPages ?? 0, page.totalPages);
     if (this.#reached !== undefined) this.#reached += page.items.length;
-    const more = this.#more(asked, page);
-    const problem = more ? this.#endless(asked, page) : (this.#surplus() ?? this.#lost(asked, page));
+    const more = this.#more(requested, page);
+    const problem = more ? this.#endless(requested, page) : (this.#surplus() ?? this.#lost(requested, page));
     const { totalCount = this.#last.totalCount, totalPages = this.#last.totalPages } = page;
     this.#last = {
       ...(totalCount !== undefined && { totalCount }),
@@ -104,16 +104,16 @@ export class PageSequence {
     this.#pageSize = pageSize;
     this.#firstCount = totalCount;
     this.#firstId = idOf(items[0]);
-    const { page: start = 1, pageSize: askedSize } = this.asked;
+    const { page: start = 1, pageSize: requestedSize } = this.requested;
     // A shorter page is the last one, or the service's pages are shorter than requested.
-    const size = pageSize ?? (items.length === askedSize ? askedSize : undefined);
+    const size = pageSize ?? (items.length === requestedSize ? requestedSize : undefined);
     if (start > 1) this.#reached = size === undefined ? undefined : (start - 1) * size;
     const cap = totalPages === undefined ? mostPages.uncounted : 10 * totalPages + 1000;
     this.#cap = Math.min(cap, this.maxPages);
   }
 
   /** Returns whether there is a page after this one: as the response says, or else by its numbers. */
-  #more(asked: number, page: Page): Judgement['more'] {
+  #more(requested: number, page: Page): Judgement['more'] {
     const {
       items,
       pageSize,
@@ -122,19 +122,21 @@ export class PageSequence {
     } = page;
     if (page.hasNextPage !== undefined) return page.hasNextPage;
     if (items.length === 0) return false;
-    if (totalPages !== undefined) return asked < totalPages;
+    if (totalPages !== undefined) return requested < totalPages;
     if (count !== undefined && this.#reached !== undefined) return this.#reached < count;
     // The service's pages may be shorter than requested.
-    const size = pageSize || Math.min(this.asked.pageSize ?? defaultPageSize, defaultPageSize);
+    const size = pageSize || Math.min(this.requested.pageSize ?? defaultPageSize, defaultPageSize);
     return count !== undefined || items.length >= size ? 'maybe' : false;
   }
 
   /** Returns whether the page has another number than requested, or begins or ends like an earlier one. */
-  #isEarlier(asked: number, { page = asked, items }: Page): boolean {
+  #isEarlier(requested: number, { page = requested, items }: Page): boolean {
     if (items.length === 0) return false;
     const first = idOf(items[0]);
     return (
-      page !== asked || (first !== undefined && first === this.#firstId) || this.#seen.has(fingerprint(items))
+      page !== requested ||
+      (first !== undefined && first === this.#firstId) ||
+      this.#seen.has(fingerprint(items))
     );
   }
 
@@ -148,43 +150,48 @@ export class PageSequence {
     });
   }
 
-  #checkNumber(asked: number, { page }: Page): void {
-    if (page === undefined || page === asked) return;
-    throw this.#error('page', `requested page ${asked}, but received page ${page}`, `${asked}`, `${page}`);
+  #checkNumber(requested: number, { page }: Page): void {
+    if (page === undefined || page === requested) return;
+    throw this.#error(
+      'page',
+      `requested page ${requested}, but received page ${page}`,
+      `${requested}`,
+      `${page}`,
+    );
   }
 
-  #checkSize(asked: number, page: Page): void {
+  #checkSize(requested: number, page: Page): void {
     const [before, now] = [this.#pageSize, page.pageSize];
     // An empty page has no position, and may report the service's default size.
     if (page.items.length === 0) return;
     if (before === undefined || now === undefined || before === now) return;
     // Some services report the number of items as the size of the last page. The list then ends anyway.
     const reached = (this.#reached ?? 0) + page.items.length;
-    const last = !page.hasNextPage && asked >= (page.totalPages ?? asked);
+    const last = !page.hasNextPage && requested >= (page.totalPages ?? requested);
     if (last && now === page.items.length && reached === page.totalCount) return;
-    const text = `the page size changed from ${before} to ${now} at page ${asked}`;
+    const text = `the page size changed from ${before} to ${now} at page ${requested}`;
     const harm = now > before ? 'items would be missing' : 'items would be repeated';
     throw this.#error('pageSize', `${text}: ${harm}`, `${before}`, `${now}`);
   }
 
-  #checkRepeated(asked: number, { items, totalCount = 0 }: Page): void {
+  #checkRepeated(requested: number, { items, totalCount = 0 }: Page): void {
     if (items.length === 0) return;
     const print = fingerprint(items);
     const earlier = this.#seen.get(print);
-    this.#seen.set(print, asked);
+    this.#seen.set(print, requested);
     // As many new items in front of a page move its items to the next one.
     if (earlier === undefined || totalCount - this.#firstCount >= items.length) return;
-    const text = `page ${asked} repeats items of page ${earlier}`;
+    const text = `page ${requested} repeats items of page ${earlier}`;
     throw this.#error('items', text, 'new items', `those of page ${earlier}`);
   }
 
   /** Returns the error for a page that cannot be right in saying that there is more. */
-  #endless(asked: number, { items }: Page): ContractError | undefined {
+  #endless(requested: number, { items }: Page): ContractError | undefined {
     const problem = (text: string) =>
-      this.#error('hasNextPage', `page ${asked} says that there are more items${text}`, 'false', 'true');
+      this.#error('hasNextPage', `page ${requested} says that there are more items${text}`, 'false', 'true');
     if (items.length === 0) return problem(', but is empty');
     const [pages, count, reached] = [this.#mostPages, this.#mostCount, this.#reached];
-    if (pages !== undefined && asked > pages) return problem(`, but the list has ${pages} pages`);
+    if (pages !== undefined && requested > pages) return problem(`, but the list has ${pages} pages`);
     if (count !== undefined && reached !== undefined && reached > count) {
       return problem(`, but all ${count} were received`);
     }
@@ -201,7 +208,7 @@ export class PageSequence {
   }
 
   /** Returns the error for items that are missing at the end of the list. */
-  #lost(asked: number, page: Page): ContractError | undefined {
+  #lost(requested: number, page: Page): ContractError | undefined {
     const { totalCount = this.#last.totalCount, totalPages = this.#last.totalPages } = page;
     if (totalCount !== undefined) {
       const count = Math.min(totalCount, this.#last.totalCount ?? totalCount);
@@ -211,8 +218,8 @@ export class PageSequence {
     }
     if (totalPages === undefined) return undefined;
     const pages = Math.min(totalPages, this.#last.totalPages ?? totalPages);
-    if (asked >= pages) return undefined;
-    const text = `the list ended after page ${asked} of ${pages}`;
+    if (requested >= pages) return undefined;
+    const text = `the list ended after page ${requested} of ${pages}`;
     return this.#error('hasNextPage', text, 'true', 'false');
   }
 }

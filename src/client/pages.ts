@@ -15,7 +15,7 @@ export interface PagesOptions {
   /** Returns the request as the user knows it, for messages: `GET /api/environments`. Called after a page was read. */
   request: () => string;
   /** The first page to read, default 1; and the requested page size. */
-  asked?: PageQuery | undefined;
+  requested?: PageQuery | undefined;
   /** The most pages to read. */
   maxPages?: number | undefined;
 }
@@ -43,11 +43,11 @@ function noPage(error: unknown): undefined {
  */
 export async function* iteratePages<P extends SentPage>(
   fetchPage: FetchPage<P>,
-  { request, asked = {}, maxPages }: PagesOptions,
+  { request, requested = {}, maxPages }: PagesOptions,
 ): AsyncGenerator<P, void, undefined> {
   const stop = new AbortController();
-  const { page: start = 1 } = asked;
-  const sequence = new PageSequence(request, asked, maxPages);
+  const { page: start = 1 } = requested;
+  const sequence = new PageSequence(request, requested, maxPages);
   const read = (page: number) => {
     const reading = (async () => fetchPage(page, stop.signal))();
     // A page that is read ahead may fail. Its error is thrown when its turn comes.
@@ -77,17 +77,17 @@ export async function* iteratePages<P extends SentPage>(
   }
 }
 
-/** A page, with the value that `Take` returned for its text. */
-export interface TakenPage<T> extends Page {
-  readonly taken: T;
+/** A page, with the value that `convert` returned for its text. */
+export interface ConvertedPage<T> extends Page {
+  readonly converted: T;
   readonly request: Exchange['request'];
   readonly status: number;
   /** The parts that do not match the contract. */
-  readonly odd: readonly Mismatch[];
+  readonly mismatches: readonly Mismatch[];
 }
 
 /** Converts the text of a checked page; the text itself is not kept. */
-export type Take<T> = (text: string, page: Page) => T;
+export type Convert<T> = (text: string, page: Page) => T;
 
 /** Yields the pages of a list from the query's `page` on. Timeouts and attempts apply to each page. */
 export async function* readPages<T>(
@@ -95,13 +95,13 @@ export async function* readPages<T>(
   name: string,
   endpoint: Endpoint,
   input: CallerInput,
-  take: Take<T>,
+  convert: Convert<T>,
   givenOptions: CallOptions = {},
-): AsyncGenerator<TakenPage<T>, void, undefined> {
+): AsyncGenerator<ConvertedPage<T>, void, undefined> {
   const options = ownCopy(givenOptions);
   const query = ownCopy(input.query ?? {});
   let request = name;
-  const fetchPage: FetchPage<TakenPage<T>> = async (number, stop) => {
+  const fetchPage: FetchPage<ConvertedPage<T>> = async (number, stop) => {
     const either = eitherSignal(options.signal, stop);
     const given = { ...input, query: { ...query, page: number } };
     try {
@@ -110,23 +110,23 @@ export async function* readPages<T>(
         ...options,
         signal: either.signal,
       });
-      const { value, status, odd, text, redact } = response;
+      const { value, status, mismatches, text, redact } = response;
       request = response.request;
       const page = readPage(value, redact);
       if (page === undefined) {
         const expected = 'an array, or an object with one';
         throw mismatchError(request, { field: '', expected, received: received(value, redact), status });
       }
-      return { ...page, request, status, odd, taken: take(text, page) };
+      return { ...page, request, status, mismatches, converted: convert(text, page) };
     } finally {
       either.release();
     }
   };
   // The call itself refuses an invalid page number.
   const { page, pageSize } = query as { page?: number | null; pageSize?: number | null };
-  const asked = { page: page ?? 1, pageSize: pageSize ?? undefined };
+  const requested = { page: page ?? 1, pageSize: pageSize ?? undefined };
   try {
-    yield* iteratePages(fetchPage, { request: () => request, asked });
+    yield* iteratePages(fetchPage, { request: () => request, requested });
   } catch (error) {
     if (error instanceof RungateError && error.facts.endpoint === undefined) {
       error.facts = { endpoint: name, method: endpoint.method };

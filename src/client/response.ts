@@ -72,7 +72,7 @@ export interface ParsedResponse {
   /** The parsed JSON; undefined for an empty body, text for an accepted body that is not JSON. */
   value: unknown;
   /** The optional parts that do not match the contract. */
-  odd: readonly Mismatch[];
+  mismatches: readonly Mismatch[];
   /** The body as JSON text: unchanged, or as a string if it is not JSON; empty for an empty body. */
   text: string;
   isJson: boolean;
@@ -93,15 +93,16 @@ function parse(
   const anyBody = !lost && mayBeAnything;
   if (text.trim() === '') {
     const isEmptyList = endpoint.list === true && response.status === 204;
-    if (anyBody || isEmptyList) return { value: undefined, odd: [], text: '', isJson: true };
+    if (anyBody || isEmptyList) return { value: undefined, mismatches: [], text: '', isJson: true };
     throw unreadable(request, response, 'an empty body', names);
   }
   checkSize(request, response, names);
   try {
-    return { value: JSON.parse(text), odd: [], text, isJson: true };
+    return { value: JSON.parse(text), mismatches: [], text, isJson: true };
   } catch {
     // A list that is not JSON has no items.
-    if (anyBody && !endpoint.list) return { value: text, odd: [], text: JSON.stringify(text), isJson: false };
+    if (anyBody && !endpoint.list)
+      return { value: text, mismatches: [], text: JSON.stringify(text), isJson: false };
     // The parser's message would quote the response, which may contain a secret.
     const hidden = mayHaveNewSecret(endpoint, response.status) && !isHtml(text);
     throw unreadable(request, response, hidden ? 'text' : gist(text, request.redact), names);
@@ -109,7 +110,7 @@ function parse(
 }
 
 /** Returns the mismatches in the items of a list, which may have any shape that `readPage` reads. */
-function oddItems({ response }: Endpoint, { items, field }: Page, redact: Redact): Mismatch[] {
+function itemMismatches({ response }: Endpoint, { items, field }: Page, redact: Redact): Mismatch[] {
   const item = itemSchema(response);
   if (item === undefined) return [];
   const at = field === undefined ? [] : [field];
@@ -136,7 +137,10 @@ export function parseResponse(
   const hint = lookHint(request, names);
   const page = endpoint.list ? readPage(value, request.redact) : undefined;
   if (page !== undefined)
-    return { ...read, odd: [...page.oddFields, ...oddItems(endpoint, page, request.redact)] };
+    return {
+      ...read,
+      mismatches: [...page.invalidFields, ...itemMismatches(endpoint, page, request.redact)],
+    };
   // An item that the contract does not show may be any JSON.
   const isItem = endpoint.anyBody === true && endpoint.list !== true;
   const found = mismatches(endpoint.response, value, request.redact, {
@@ -146,7 +150,7 @@ export function parseResponse(
   const first = found.find(
     ({ path, sentence }) => sentence !== undefined || isRequired(endpoint.response, path),
   );
-  if (first === undefined) return { ...read, odd: found };
+  if (first === undefined) return { ...read, mismatches: found };
   const { field, expected, received } = first;
   const parts = { field, expected, received, status: response.status, hint };
   throw mismatchError(requestText(request), parts, found.length - 1);

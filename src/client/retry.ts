@@ -61,7 +61,7 @@ export interface Refused {
   /** The time that earlier 429s have cost the call. */
   waitedMs: number;
   /** The wait that `Retry-After` requests. */
-  askedMs: number | undefined;
+  requestedMs: number | undefined;
   /** The time left until the call may wait no longer. */
   leftMs: number;
 }
@@ -77,15 +77,19 @@ const crowdedAfterMs = 45_000;
  * count the requests that they refuse: a fleet gets through only when its gates together send fewer than the limit.
  * It is at most a third of the time left, so that several attempts fit into it, and never exceeds it.
  */
-export function limitWait({ refusals, waitedMs, askedMs, leftMs }: Refused, random: () => number): number {
-  const asked = askedMs !== undefined && (refusals === 0 || askedMs >= credibleMs) ? askedMs : undefined;
+export function limitWait(
+  { refusals, waitedMs, requestedMs, leftMs }: Refused,
+  random: () => number,
+): number {
+  const requested =
+    requestedMs !== undefined && (refusals === 0 || requestedMs >= credibleMs) ? requestedMs : undefined;
   const [usual, window] =
     refusals === 0
-      ? [15_000, Math.min(asked ?? 15_000, 15_000)]
+      ? [15_000, Math.min(requested ?? 15_000, 15_000)]
       : waitedMs < crowdedAfterMs
         ? [45_000, 30_000]
         : [30_000, Math.min(Math.max(8 * 60_000, 1.25 * waitedMs), Math.max(4 * 60_000, leftMs / 3))];
-  const least = asked ?? usual;
+  const least = requested ?? usual;
   return least + random() * Math.max(0, Math.min(window, leftMs - least));
 }
 

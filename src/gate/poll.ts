@@ -125,7 +125,7 @@ function isAddressFailure(error: RungateError): boolean {
 function nextWait(
   progress: Progress,
   rules: PollRules,
-  askedMs: number,
+  requestedMs: number,
   now: number,
   random: number,
 ): number {
@@ -136,9 +136,9 @@ function nextWait(
   if (slots !== undefined) {
     // A stretched interval skips slots.
     const skipped = Math.min(slots.everyMs * (stretch - 1), longestIntervalMs);
-    return slotFrom(now + Math.max(base, askedMs, skipped), slots) - now;
+    return slotFrom(now + Math.max(base, requestedMs, skipped), slots) - now;
   }
-  const stretched = Math.max(base, Math.min(base * stretch, longestIntervalMs), askedMs);
+  const stretched = Math.max(base, Math.min(base * stretch, longestIntervalMs), requestedMs);
   return stretched * (1 + random * (isLimit(progress.trouble) ? jitter.limited : jitter.usual));
 }
 
@@ -217,11 +217,11 @@ function afterFailure(
   if (!isTemporary(error, progress, rules) || wrongAddress)
     return { progress, decision: { done: { verdict: 'unobserved', cause: error } } };
 
-  const askedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;
+  const requestedMs = (error instanceof HttpError ? error.retryAfterMs : undefined) ?? 0;
   // In a fleet, the read after a failed one waits for its slot too.
   if (limited || rules.slots !== undefined)
-    return waitOrEnd(progress, rules, now, nextWait(progress, rules, askedMs, now, random));
+    return waitOrEnd(progress, rules, now, nextWait(progress, rules, requestedMs, now, random));
   const interval = nextWait(progress, rules, 0, now, random);
   const backoff = random * Math.min(interval, firstBackoffMs * 2 ** (progress.failures - 1));
-  return waitOrEnd(progress, rules, now, Math.max(askedMs, backoff));
+  return waitOrEnd(progress, rules, now, Math.max(requestedMs, backoff));
 }

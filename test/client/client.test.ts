@@ -17,7 +17,7 @@ function recordingClient() {
       calls.push({ name, input, options });
       return {
         value: { name },
-        odd: [],
+        mismatches: [],
         text: '',
         isJson: true,
         status: 200,

@@ -38,8 +38,12 @@ async function readAll(fetchPage: (page: number) => Page, page = 1, pageSize?: n
     return fetchPage(page);
   };
   try {
-    const asked = { page, pageSize };
-    for await (const { items } of iteratePages(fetch, { request: () => 'GET /list', asked, maxPages: 200 })) {
+    const requested = { page, pageSize };
+    for await (const { items } of iteratePages(fetch, {
+      request: () => 'GET /list',
+      requested,
+      maxPages: 200,
+    })) {
       reading.numbers.push(...items.map((item) => (item as Item).n));
     }
   } catch (error) {

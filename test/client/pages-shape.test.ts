@@ -15,7 +15,7 @@ const paged = {
 describe('a response with a list', () => {
   test('is read as a page of the interface', () => {
     expect(readPage(paged)).toEqual({
-      oddFields: [],
+      invalidFields: [],
       items: [1, 2],
       field: 'items',
       totalCount: 5,
@@ -39,7 +39,7 @@ describe('a response with a list', () => {
     ],
   ])('is complete if it is %s', (_, value, field) => {
     const page = readPage(value);
-    expect(page).toEqual({ items: [1, 2], ...(field && { field }), oddFields: [] });
+    expect(page).toEqual({ items: [1, 2], ...(field && { field }), invalidFields: [] });
     expect(page && hasNext(page, {})).toBe(false);
   });
 
@@ -48,7 +48,7 @@ describe('a response with a list', () => {
     ['null', null],
     ['an object whose items are null', { items: null, totalCount: 0 }],
   ])('is empty if it is %s', (_, value) => {
-    expect(readPage(value)).toMatchObject({ items: [], oddFields: [] });
+    expect(readPage(value)).toMatchObject({ items: [], invalidFields: [] });
   });
 
   test.each<[object, object, boolean]>([
@@ -105,7 +105,7 @@ describe('a response with a list', () => {
     ['hasNextPage', 'yes', 'string "yes"'],
   ])('is read without %s if that is %j, and the field is reported', (field, value, received) => {
     const page = readPage({ items: [1], [field]: value });
-    expect(page).toMatchObject({ items: [1], oddFields: [{ field, received }] });
+    expect(page).toMatchObject({ items: [1], invalidFields: [{ field, received }] });
     expect(page).not.toHaveProperty(field);
   });
 });

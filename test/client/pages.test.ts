@@ -45,7 +45,7 @@ async function readAll(fetchPage: (page: number) => Page, start = 1): Promise<Re
     return fetchPage(page);
   };
   try {
-    for await (const { items } of iteratePages(fetch, { request, asked: { page: start } })) {
+    for await (const { items } of iteratePages(fetch, { request, requested: { page: start } })) {
       reading.ids.push(...items.map((item) => (item as { id: string }).id));
     }
   } catch (error) {

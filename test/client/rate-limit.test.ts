@@ -188,7 +188,7 @@ async function listAll(options: Partial<ClientOptions>, pages: number, headers: 
   let items = 0;
   const input = { params: { projectId: 'p1' } };
   const read = readPages(caller, 'observations.list', endpoint, input, (_, page) => page.items.length);
-  for await (const page of read) items += page.taken;
+  for await (const page of read) items += page.converted;
   return { items, ...seen, minutes: clock.monotonic() / minute };
 }
 

@@ -214,9 +214,9 @@ describe('returns the value and reports an invalid field that is optional or in 
     ['env.overview', { data: [{ key: [] }] }, 'data[0].key', 'a string', 'an empty array'],
     ['observations.get', { status: 7 }, 'status', 'a string', 'number 7'],
   ])('%s %j', (name, value, field, expected, received) => {
-    const { value: given, odd } = readWhole(name, JSON.stringify(value));
+    const { value: given, mismatches } = readWhole(name, JSON.stringify(value));
     expect(given).toEqual(value);
-    expect(odd).toEqual([expect.objectContaining({ field, expected, received })]);
+    expect(mismatches).toEqual([expect.objectContaining({ field, expected, received })]);
   });
 });
 

@@ -130,25 +130,25 @@ describe('the wait after a 429', () => {
     ['is spread after the first 45 s', { refusals: 2, waitedMs: 45_000 }, 30_000, 510_000],
     ['does not pass the deadline', { refusals: 9, waitedMs: hour, leftMs: 2 * minute }, 30_000, 2 * minute],
     ['passes the deadline if no wait fits', { leftMs: 10_000 }, 15_000, 15_000],
-    ['is at least the wait that the service requests', { askedMs: 7000 }, 7000, 14_000],
-    ['adds at most 15 s to the requested wait', { askedMs: hour / 2 }, hour / 2, hour / 2 + 15_000],
+    ['is at least the wait that the service requests', { requestedMs: 7000 }, 7000, 14_000],
+    ['adds at most 15 s to the requested wait', { requestedMs: hour / 2 }, hour / 2, hour / 2 + 15_000],
     [
       'adds at most 30 s to the requested wait in the first minute',
-      { refusals: 1, waitedMs: 9000, askedMs: 7000 },
+      { refusals: 1, waitedMs: 9000, requestedMs: 7000 },
       7000,
       37_000,
     ],
     [
       'adds at most 8 minutes to the requested wait later',
-      { refusals: 4, waitedMs: minute, askedMs: 1000 },
+      { refusals: 4, waitedMs: minute, requestedMs: 1000 },
       1000,
       481_000,
     ],
-    ['is 0 after the first Retry-After of 0', { askedMs: 0 }, 0, 0],
-    ['ignores the second Retry-After of 0', { refusals: 1, askedMs: 0 }, 45_000, 75_000],
-    ['is not shorter than an absurdly long requested wait', { askedMs: 1e14 }, 1e14, 1e14],
+    ['is 0 after the first Retry-After of 0', { requestedMs: 0 }, 0, 0],
+    ['ignores the second Retry-After of 0', { refusals: 1, requestedMs: 0 }, 45_000, 75_000],
+    ['is not shorter than an absurdly long requested wait', { requestedMs: 1e14 }, 1e14, 1e14],
   ])('%s', (_, given, least, most) => {
-    const refused: Refused = { refusals: 0, waitedMs: 0, askedMs: undefined, leftMs: 2 * hour, ...given };
+    const refused: Refused = { refusals: 0, waitedMs: 0, requestedMs: undefined, leftMs: 2 * hour, ...given };
     expect(limitWait(refused, () => 0)).toBe(least);
     expect(limitWait(refused, () => 1)).toBe(most);
   });
@@ -158,13 +158,13 @@ describe('the wait after a 429', () => {
     const refused = fc.record({
       refusals: fc.nat(1000),
       waitedMs: ms,
-      askedMs: fc.option(fc.integer({ min: 1000, max: 1e12 }), { nil: undefined }),
+      requestedMs: fc.option(fc.integer({ min: 1000, max: 1e12 }), { nil: undefined }),
       leftMs: ms,
     });
     fc.assert(
       fc.property(refused, fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (given, random) => {
         const wait = limitWait(given, () => random);
-        expect(wait).toBeGreaterThanOrEqual(given.askedMs ?? 15_000);
+        expect(wait).toBeGreaterThanOrEqual(given.requestedMs ?? 15_000);
         expect(Number.isFinite(wait)).toBe(true);
       }),
     );

@@ -503,7 +503,7 @@ describe('for any results', () => {
     return asks === null ? rules.intervalMs : Math.max(asks * 1000, 1000);
   }
 
-  function askedBy(result: ReadResult): number {
+  function requestedBy(result: ReadResult): number {
     if ('error' in result) return (result.error instanceof HttpError ? result.error.retryAfterMs : 0) ?? 0;
     return result.retryAfterMs ?? 0;
   }
@@ -512,9 +512,9 @@ describe('for any results', () => {
     always((step, rules) => {
       if ('done' in step.decision) return;
       const { waitMs } = step.decision;
-      expect(waitMs).toBeGreaterThanOrEqual(askedBy(step.result));
+      expect(waitMs).toBeGreaterThanOrEqual(requestedBy(step.result));
       if (errorOf(step.result) !== null && !isLimited(step.result)) return;
-      const least = Math.max(baseOf(step, rules), askedBy(step.result));
+      const least = Math.max(baseOf(step, rules), requestedBy(step.result));
       expect(waitMs).toBeGreaterThanOrEqual(least);
       const stretched = Math.min(baseOf(step, rules) * step.progress.stretch, halfHourMs);
       const most = Math.max(least, stretched) * (isLimited(step.result) ? 1.5 : 1.1);
@@ -530,7 +530,7 @@ describe('for any results', () => {
         Math.min(baseOf(step, rules) * step.progress.stretch, halfHourMs),
       );
       const most = Math.min(between * 1.1, 500 * 2 ** (step.progress.failures - 1));
-      expect(step.decision.waitMs).toBeLessThanOrEqual(Math.max(askedBy(step.result), random * most));
+      expect(step.decision.waitMs).toBeLessThanOrEqual(Math.max(requestedBy(step.result), random * most));
     });
   });
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../client/caller.ts';
-import type { Take } from '../../client/pages.ts';
+import type { Convert } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { ContractError, HttpError, UsageError } from '../../errors.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -38,14 +38,14 @@ async function* listEnvironments(caller: Caller): AsyncGenerator<Listed> {
       received: 'two values for it',
     });
   };
-  const take: Take<Map<string, string>[]> = (text, page) => {
+  const convert: Convert<Map<string, string>[]> = (text, page) => {
     fieldsOf(text);
     return itemTexts(text, page).map(fieldsOf);
   };
   // Only the id, the key and the name of each item are read, so other fields may be wrong.
-  const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, take, { check: false });
-  for await (const { taken } of pages) {
-    for (const fields of taken) {
+  const pages = readPages(caller, 'env.list', env['env.list'], { params: {} }, convert, { check: false });
+  for await (const { converted } of pages) {
+    for (const fields of converted) {
       const [key, name] = ['key', 'name'].map((field) => textOf(fields.get(field)));
       yield { id: idText(fields.get('id')) ?? undefined, key, name };
     }

@@ -1,6 +1,6 @@
 import type { CallerInput } from '../../client/caller.ts';
 import { itemTexts, membersOf } from '../../client/json-text.ts';
-import { readPages, type Take, type TakenPage } from '../../client/pages.ts';
+import { type Convert, type ConvertedPage, readPages } from '../../client/pages.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { fieldsOf, itemSchema } from '../../contract/shape.ts';
 import { exitCodes } from '../../exit.ts';
@@ -13,9 +13,9 @@ import { emptyText, warnOfMismatches } from './response-table.ts';
 /** Shows pages in one format. */
 interface Style {
   /** Converts the text of a page until its turn comes. */
-  take: Take<string[]>;
+  convert: Convert<string[]>;
   /** Returns the output of a page, in pieces. */
-  render(page: TakenPage<string[]>): Iterable<string | Promise<string>>;
+  render(page: ConvertedPage<string[]>): Iterable<string | Promise<string>>;
   write(piece: string): Promise<void>;
   /** Prints the notes after the last page. */
   end?(): Promise<void>;
@@ -27,7 +27,7 @@ const pieceSize = 32 * 1024;
 /** Shows one item per line, unchanged, with many lines in a piece. */
 const asLines = ({ lines: write }: Output): Style => ({
   write,
-  take(text, list) {
+  convert(text, list) {
     const pieces: string[] = [];
     let lines: string[] = [];
     let size = 0;
@@ -41,7 +41,7 @@ const asLines = ({ lines: write }: Output): Style => ({
     }
     return [...pieces, [...lines, ''].join('\n')];
   },
-  render: ({ taken }) => taken,
+  render: ({ converted }) => converted,
 });
 
 /** Returns the text of a cell: a string unchanged, a number with all its digits. */
@@ -67,14 +67,16 @@ function asRows({ output, io }: Context, endpoint: Endpoint, given: readonly str
   };
   return {
     write: output.result,
-    take: itemTexts,
-    *render({ items, taken }) {
+    convert: itemTexts,
+    *render({ items, converted }) {
       if (known === undefined) {
         const chosen = chooseColumns(items, shown, given, columns);
         known = { chosen, head: itemTable([], chosen.shown, output.redact).head };
       }
       const { chosen, head } = known;
-      const rows = taken.map((item) => rowOf(item, chosen.shown).map((text) => text && output.redact(text)));
+      const rows = converted.map((item) =>
+        rowOf(item, chosen.shown).map((text) => text && output.redact(text)),
+      );
       yield write({ head, rows });
     },
     async end() {
@@ -100,14 +102,14 @@ export async function listAll(
   const caller = await context.connect();
   let warned = false;
   let empty: string | null = emptyText(input.query?.page);
-  for await (const page of readPages(caller, name, endpoint, input, style.take)) {
+  for await (const page of readPages(caller, name, endpoint, input, style.convert)) {
     empty &&= page.items.length > 0 ? null : emptyText(input.query?.page, page);
     for (const piece of page.items.length === 0 ? [] : style.render(page)) {
       await style.write(await piece);
       if (!io.out.open) return exitCodes.ok;
     }
     if (!warned) await warnOfMismatches(output, page);
-    warned ||= page.odd.length > 0;
+    warned ||= page.mismatches.length > 0;
   }
   if (empty !== null) await output.note(empty);
   await style.end?.();

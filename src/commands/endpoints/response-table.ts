@@ -37,25 +37,25 @@ export function fieldTable(text: string): Table {
 
 /**
  * Returns the note for a page without items.
- * @param asked the page of the query, if any; the request has checked it
+ * @param requested the page of the query, if any; the request has checked it
  */
-export function emptyText(asked: unknown = 1, { totalPages, totalCount }: Partial<Page> = {}): string {
+export function emptyText(requested: unknown = 1, { totalPages, totalCount }: Partial<Page> = {}): string {
   const last = totalPages ?? totalCount;
-  if (Number(asked) <= 1 || last === 0 || totalCount === 0) return 'nothing found';
-  if (last === undefined) return `page ${asked} is empty: it may be beyond the last page`;
-  if (Number(asked) <= last) return `page ${asked} is empty`;
+  if (Number(requested) <= 1 || last === 0 || totalCount === 0) return 'nothing found';
+  if (last === undefined) return `page ${requested} is empty: it may be beyond the last page`;
+  if (Number(requested) <= last) return `page ${requested} is empty`;
   const unit = totalPages === undefined ? 'item' : 'page';
-  return `page ${asked} is beyond the last page: the list has ${last} ${unit}${last === 1 ? '' : 's'}`;
+  return `page ${requested} is beyond the last page: the list has ${last} ${unit}${last === 1 ? '' : 's'}`;
 }
 
 /** Warns of parts of a printed response that do not match the contract. */
 export async function warnOfMismatches(
   output: Output,
-  { request, odd }: Pick<Exchange, 'request' | 'odd'>,
+  { request, mismatches }: Pick<Exchange, 'request' | 'mismatches'>,
 ): Promise<void> {
-  const first = odd[0];
+  const first = mismatches[0];
   if (first === undefined) return;
-  const text = output.excerpt(mismatchText(request, first, odd.length - 1), 500);
+  const text = output.excerpt(mismatchText(request, first, mismatches.length - 1), 500);
   await output.note(`${output.paint('warn', 'warning:')} ${text}; printed unchanged`);
 }
 
