@@ -28,8 +28,8 @@ const page = (items: readonly unknown[]) => ({
 });
 
 /** Runs a command against a service that always sends this response. */
-async function answered(reply: unknown, argv: readonly string[], settings: Settings = {}) {
-  const { url, seen } = await serve(({ response }) => json(response, 200, reply));
+async function answered(sent: unknown, argv: readonly string[], settings: Settings = {}) {
+  const { url, seen } = await serve(({ response }) => json(response, 200, sent));
   const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-hunter22', NO_COLOR: '1' };
   return { ...(await cli(argv, { ...settings, env })), seen };
 }
@@ -44,7 +44,7 @@ const lines = (text: string) => text.split('\n').slice(0, -1);
 const each = [[[]], [['--all']]] as const;
 
 describe('hidden columns', () => {
-  it.each(each)('are named on the last line, with the option that shows them (%j)', async (argv) => {
+  it.each(each)('are listed on the last line, with the option that shows them (%j)', async (argv) => {
     const { out, err } = await list(argv, { isTTY: true });
     expect(lines(out)[0]).toMatch(/^ID +NAME +KEY +BASE URL$/);
     expect(err.replace(/\s+/g, ' ')).toBe(
@@ -52,7 +52,7 @@ describe('hidden columns', () => {
     );
   });
 
-  it.each(each)('are named on standard error for tab-separated values too (%j)', async (argv) => {
+  it.each(each)('are listed on standard error for tab-separated values too (%j)', async (argv) => {
     const { out, err } = await list(argv);
     expect(lines(out)[0]?.split('\t')).toHaveLength(6);
     expect(err).toBe(
@@ -60,7 +60,7 @@ describe('hidden columns', () => {
     );
   });
 
-  it.each([['--quiet'], ['--json']])('are not named with %s', async (flag) => {
+  it.each([['--quiet'], ['--json']])('are not listed with %s', async (flag) => {
     expect((await list([flag])).err).toBe('');
   });
 
@@ -69,9 +69,9 @@ describe('hidden columns', () => {
     expect((await list([], {}, [])).err).toBe('nothing found\n');
   });
 
-  it('are named after the line about the next page', async () => {
-    const reply = { ...page([staging]), totalCount: 40, totalPages: 2, hasNextPage: true };
-    const { err } = await answered(reply, ['env', 'list']);
+  it('are listed after the line about the next page', async () => {
+    const sent = { ...page([staging]), totalCount: 40, totalPages: 2, hasNextPage: true };
+    const { err } = await answered(sent, ['env', 'list']);
     expect(lines(err).map((line) => line.slice(0, 11))).toEqual(['page 1 of 2', '2 columns a']);
   });
 
@@ -84,7 +84,7 @@ describe('hidden columns', () => {
     });
   });
 
-  it('are named escaped and without secrets', async () => {
+  it('are listed escaped and without secrets', async () => {
     const odd = { ...staging, '\u001b[31mtoken-hunter22': 1, 'a b': 2 };
     const { err } = await list([], {}, [odd]);
     expect(err).toContain('\\u001b[31m***, a b, mobileRuntimeOverrides');
@@ -164,8 +164,8 @@ describe('--columns', () => {
       { id: 'x_1', name: 'n', customer: 'c', total: 1, currency: 'EUR', placedAt: '2026-01-01T00:00:00Z' },
     ];
     const words = [...name.split('.').map(kebab), ...pathParams(path).map(() => 'x')];
-    const reply = name.startsWith('orders') ? { orders: items } : paged ? page(items) : items;
-    const { out, err } = await answered(reply, [...words, '--columns', 'name,id']);
+    const sent = name.startsWith('orders') ? { orders: items } : paged ? page(items) : items;
+    const { out, err } = await answered(sent, [...words, '--columns', 'name,id']);
     expect(err).toBe('');
     expect(out).toBe('n\tx_1\n');
   });

@@ -16,8 +16,8 @@ const sent = () => on.mock.requests.at(-1);
 const body = () => JSON.parse(sent()?.body ?? 'null');
 
 /** Sets the next response, so that a test of a request depends on no data. */
-function answer(endpoint: keyof typeof api, reply: unknown = {}) {
-  on.mock.faults.add({ kind: 'reply', text: JSON.stringify(reply), endpoint });
+function answer(endpoint: keyof typeof api, response: unknown = {}) {
+  on.mock.faults.add({ kind: 'reply', text: JSON.stringify(response), endpoint });
 }
 
 describe('a body', () => {
@@ -168,14 +168,14 @@ describe('a destructive command', () => {
     expect(on.mock.requests).toHaveLength(0);
   });
 
-  it.each(['n', 'N', 'no', ''])('does nothing and exits with 1 after the answer "%s"', async (answer) => {
+  it.each(['n', 'N', 'no', ''])('does nothing and exits with 1 after "%s" at the prompt', async (answer) => {
     const { code, err } = await on.with({ answer })('env', 'delete', 'e1');
     expect(code).toBe(1);
     expect(err).toMatch(/nothing was done/);
     expect(on.mock.requests).toHaveLength(0);
   });
 
-  it('runs after the answer yes', async () => {
+  it('runs after "yes" at the prompt', async () => {
     on.mock.faults.add({ kind: 'status', status: 204, body: '', endpoint: 'env.delete' });
     expect((await on.with({ answer: 'yes' })('env', 'delete', 'e1')).code).toBe(0);
     expect(sent()?.endpoint).toBe('env.delete');

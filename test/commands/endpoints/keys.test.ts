@@ -18,7 +18,7 @@ import { asked, type Result, type Settings, type Stage, stage } from '../../cli/
 import { until } from '../../until.ts';
 
 const token = 'rg_live_0123456789%abcdef';
-const reply = `{"id":"key_7","name":"ci","apiKey":"${token}","created":12345678901234567890}`;
+const body = `{"id":"key_7","name":"ci","apiKey":"${token}","created":12345678901234567890}`;
 
 let on: Stage;
 let folder: string;
@@ -35,7 +35,7 @@ const create = ['keys', 'create', '--name', 'ci'] as const;
 const replyIs = (text: string) => on.mock.faults.add({ kind: 'reply', text, endpoint: 'keys.create' });
 
 async function created(settings: Settings = {}, ...more: string[]): Promise<Result> {
-  replyIs(reply);
+  replyIs(body);
   return on.with(settings)(...create, ...more);
 }
 

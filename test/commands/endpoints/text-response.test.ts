@@ -90,8 +90,8 @@ describe('rungate api', () => {
   });
 
   it('sends a POST with a key once, whatever the response', async () => {
-    for (const reply of ['queued', '']) {
-      done(reply);
+    for (const body of ['queued', '']) {
+      done(body);
       expect((await on.rungate('api', 'POST', '/api/x', '--idempotency-key', 'k')).code).toBe(0);
     }
     expect(on.mock.requests).toHaveLength(2);
