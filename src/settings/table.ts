@@ -31,7 +31,10 @@ export const settingsTable: Table = {
     about:
       'Run the processes with these tags, unless a process is set; the contract does not say whether one or all must match.',
   },
-  environment: { type: text, about: "The key of the environment; by default the project's default." },
+  environment: {
+    type: text,
+    about: "The key of the environment. Defaults to the project's default environment.",
+  },
   strict: { type: flag, about: 'Also fail on a cancelled run. Recommended in pipelines.' },
   on: {
     type: overrides,

@@ -130,14 +130,14 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['POST /api/settings/api-keys needs a bearer token', 'RUNGATE_TOKEN'],
   },
   {
-    name: 'an address in quotes',
+    name: 'a URL in quotes',
     argv: status,
     world: env({ RUNGATE_API_URL: '"https://service.example.com"' }),
     code: 78,
     says: ['the URL of the service begins with a quote', 'remove the quotes from RUNGATE_API_URL'],
   },
   {
-    name: 'an address with a variable that was not replaced',
+    name: 'a URL with a variable that was not replaced',
     argv: status,
     world: env({ RUNGATE_API_URL: 'https://$HOST' }),
     code: 78,
@@ -273,7 +273,7 @@ export const mistakesInValues: readonly Mistake[] = [
     says: ['on: timeout cannot pass', 'set timeout to warn'],
   },
   {
-    name: 'an address without https:// in the project file',
+    name: 'a URL without https:// in the project file',
     argv: wait,
     world: project('{ "apiUrl": "service.example.com" }'),
     code: 78,

@@ -38,7 +38,7 @@ const mistakes: readonly Mistake[] = [
     says: ['--strict has no effect without --wait', 'add --wait'],
   },
   {
-    name: 'no address',
+    name: 'no URL',
     argv: wait,
     world: env({ RUNGATE_API_URL: undefined }),
     code: 78,
@@ -106,14 +106,14 @@ const mistakes: readonly Mistake[] = [
     says: ['uses http, which is not encrypted: service.example.com', 'use https://'],
   },
   {
-    name: 'an address without https://',
+    name: 'a URL without https://',
     argv: wait,
     world: env({ RUNGATE_API_URL: 'localhost:4010' }),
     code: 78,
     says: ['must begin with https:// or http://', 'http://localhost:4010'],
   },
   {
-    name: '/api/v1 at the end of the address',
+    name: '/api/v1 at the end of the URL',
     argv: ['webhooks', 'delete', 'wh_1', '--yes'],
     world: url((one) => `${one}/api/v1`),
     code: 5,

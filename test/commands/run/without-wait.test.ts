@@ -118,13 +118,10 @@ describe('options of a wait on a run trigger that does not wait', () => {
     expect(err).toContain('--no-strict has no effect without --wait');
   });
 
-  it.each([[['--wait', '--no-wait']], [['--no-wait', '--wait']]])(
-    'cannot contradict each other: %j',
-    async (argv) => {
-      const { code, err } = await on.rungate(...trigger, ...argv);
-      expect(code).toBe(64);
-      expect(err).toContain('--wait and --no-wait cannot be combined');
-      expect(on.mock.requests).toEqual([]);
-    },
-  );
+  it.each([[['--wait', '--no-wait']], [['--no-wait', '--wait']]])('cannot be combined: %j', async (argv) => {
+    const { code, err } = await on.rungate(...trigger, ...argv);
+    expect(code).toBe(64);
+    expect(err).toContain('--wait and --no-wait cannot be combined');
+    expect(on.mock.requests).toEqual([]);
+  });
 });
