@@ -150,7 +150,7 @@ export interface EnvListQuery {
   pageSize?: number | undefined;
 }
 
-/** The fields to create or change an environment with (interface, section 2.8). */
+/** The fields for creating or changing an environment (interface, section 2.8). */
 export interface EnvironmentFields {
   name?: string | null | undefined;
   key?: string | null | undefined;

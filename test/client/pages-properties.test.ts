@@ -56,7 +56,7 @@ const upTo = (count: number, from = 0) => Array.from({ length: count - from }, (
 const list = fc.record({ count: fc.nat(60), size: fc.integer({ min: 1, max: 12 }) });
 
 describe('a service with consistent pages', () => {
-  test('is read to the end, each item once and in order, with one request for each page', async () => {
+  test('reads each item once and in order, with one request for each page', async () => {
     await fc.assert(
       fc.asyncProperty(list, fc.integer({ min: 1, max: 5 }), async (of, start) => {
         const { numbers, fetches, error } = await readAll((page) => pageOf(of, page), start);
@@ -67,7 +67,7 @@ describe('a service with consistent pages', () => {
     );
   });
 
-  test('is read to the end whichever page fields it sends, even if it sends none', async () => {
+  test('reads all items whichever page fields the service sends, even none', async () => {
     const fields = fc.subarray(['page', 'pageSize', 'totalPages', 'totalCount', 'hasNextPage'] as const);
     await fc.assert(
       fc.asyncProperty(list, fields, fc.integer({ min: 1, max: 4 }), async (of, keys, start) => {
@@ -197,7 +197,7 @@ describe('a service with inconsistent pages', () => {
       .filter(({ at, lasting }) => page === at || (lasting && page > at))
       .reduce<Page>((response, one) => withFault(of, response, one), pageOf(of, page));
 
-  test('is reported or read completely, with a limited number of requests', async () => {
+  test('reports a fault or reads all items, with a limited number of requests', async () => {
     await fc.assert(
       fc.asyncProperty(list, faults, async (of, all) => {
         const { numbers, fetches, error } = await readAll(faultyPages(of, all));
@@ -219,7 +219,7 @@ describe('a service with inconsistent pages', () => {
     );
   });
 
-  test('is read to an end whatever its page fields', async () => {
+  test('stops reading whatever the page fields say', async () => {
     const numbers = fc.record(
       {
         page: fc.nat(9),

@@ -37,17 +37,17 @@ describe('a response with a list', () => {
       { items: [1, 2], page: null, totalCount: null, hasNextPage: null },
       'items',
     ],
-  ])('is complete if it is %s', (_, value, field) => {
+  ])('reads %s as a complete list', (_, value, field) => {
     const page = readPage(value);
     expect(page).toEqual({ items: [1, 2], ...(field && { field }), invalidFields: [] });
     expect(page && hasNext(page, {})).toBe(false);
   });
 
   test.each([
-    ['empty, as with a 204', undefined],
+    ['an empty body, as with a 204', undefined],
     ['null', null],
     ['an object whose items are null', { items: null, totalCount: 0 }],
-  ])('is empty if it is %s', (_, value) => {
+  ])('reads %s as an empty list', (_, value) => {
     expect(readPage(value)).toMatchObject({ items: [], invalidFields: [] });
   });
 
@@ -89,7 +89,7 @@ describe('a response with a list', () => {
   });
 
   test.each([['text'], [7], [{}], [{ items: {} }], [{ a: [], b: [] }], [{ data: null }]])(
-    'cannot be %j',
+    'does not read %j as a list',
     (value) => {
       expect(readPage(value)).toBeUndefined();
     },
@@ -103,7 +103,7 @@ describe('a response with a list', () => {
     ['totalCount', Number.POSITIVE_INFINITY, 'a number beyond 1.8e308'],
     ['pageSize', [], 'an empty array'],
     ['hasNextPage', 'yes', 'string "yes"'],
-  ])('is read without %s if that is %j, and the field is reported', (field, value, received) => {
+  ])('omits %s if it is %j, and reports the field', (field, value, received) => {
     const page = readPage({ items: [1], [field]: value });
     expect(page).toMatchObject({ items: [1], invalidFields: [{ field, received }] });
     expect(page).not.toHaveProperty(field);

@@ -31,16 +31,16 @@ describe('rate limit headers', () => {
     [{ ratelimit: '"a";r=0;t=1,"b";r=0;t=9' }, 0, 9_000],
     [{ ratelimit: '"default";r=50;t=30', 'x-ratelimit-remaining': '1' }, 50, 30_000],
     [{ ratelimit: 'nonsense', 'ratelimit-remaining': '1', 'ratelimit-reset': '2' }, 1, 2_000],
-  ])('are read: %j', (headers, remaining, resetMs) => {
+  ])('reads the limits from %j', (headers, remaining, resetMs) => {
     expect(rateLimitLeft(headers, now)).toEqual({ remaining, resetMs });
   });
 
   test.each([{}, { 'ratelimit-remaining': 'many' }, { 'ratelimit-remaining': '-1' }, { ratelimit: '' }])(
-    'are ignored: %j',
+    'ignores %j',
     (headers) => expect(rateLimitLeft(headers as Record<string, string>, now)).toBeUndefined(),
   );
 
-  test('with any content are ignored or give a number of requests and a time', () => {
+  test('reads a count and a time from any headers, or ignores them', () => {
     const content = fc.oneof(
       fc.string(),
       fc.string({ unit: fc.constantFrom(...'0123456789=;,. "rt-limaneg') }),

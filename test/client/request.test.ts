@@ -369,7 +369,7 @@ describe('headers', () => {
     );
   });
 
-  test('of a caller cannot replace the credential or split the request', () => {
+  test('headers of a caller cannot replace the credential or split the request', () => {
     const { headers } = prepare('orders.list', { headers: { Authorization: 'Bearer other', 'X-Note': 'n' } });
     expect(headers).toMatchObject({ authorization: 'Bearer token-456', 'x-note': 'n' });
     for (const name of ['Host', 'Content-Length', 'Transfer-Encoding', 'Connection', 'a b', 'x:y', '']) {

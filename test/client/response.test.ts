@@ -69,7 +69,7 @@ describe('a successful response', () => {
     ['run.status', '<!doctype html><title>Log in</title>'],
     ['keys.create', 'OK'],
     ['run.trigger', '<html></html>'],
-  ])('to %s that is not JSON is unreadable: %j', (name, text) => {
+  ])('reports a response to %s as unreadable if it is not JSON: %j', (name, text) => {
     const error = broken(name, text);
     expect(error).toMatchObject({ unreadable: true, field: '', expected: 'JSON', status: 200 });
     expect(error.message).toMatch(/^the response to (GET|POST) .*\(200\) is not JSON: /);

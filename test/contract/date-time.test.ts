@@ -43,9 +43,9 @@ describe('a date and time', () => {
     ['2026-05-01T12:34:56.Z'],
     ['2026-05-01T12:34:56+2'],
     ['1777638896'],
-  ])('cannot be %j', (text) => expect(dateTimeMs(text)).toBeNull());
+  ])('refuses %j', (text) => expect(dateTimeMs(text)).toBeNull());
 
-  it('from toISOString is read as the same time', () => {
+  it('reads the output of toISOString as the same time', () => {
     const dates = fc.date({
       min: new Date(0),
       max: new Date('9999-12-31T23:59:59.999Z'),
@@ -98,7 +98,7 @@ describe('a date and time in a request', () => {
     ['has a fraction of a minute', '2026-05-01T00:00.5Z'],
   ])('is refused if it %s', (_case, text) => expect(toRfc3339(text)).toBeNull());
 
-  it('from toISOString is sent unchanged', () => {
+  it('sends the output of toISOString unchanged', () => {
     const dates = fc.date({
       min: new Date(0),
       max: new Date('9999-12-31T23:59:59.999Z'),

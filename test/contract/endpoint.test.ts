@@ -45,7 +45,9 @@ describe('reservedValues', () => {
     ['env.update', []],
     ['env.list', []],
     ['webhooks.deliveries.get', []],
-  ])('returns for %s: %j', (name, values) => expect(reservedValues(api, api[name])).toEqual(values));
+  ])('returns the reserved values of %s: %j', (name, values) =>
+    expect(reservedValues(api, api[name])).toEqual(values),
+  );
 
   test('returns only values of the same method', () => {
     const things = {

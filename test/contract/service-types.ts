@@ -18,7 +18,7 @@ const docs: Record<string, string> = {
     'State and counts of a run (interface, section 2.6). The counts are reliable only once the run has ended: `EndedRunStatus`. `retryAfterSeconds` is the wait before the next status read.',
   Environment:
     'An environment (interface, section 2.8). The service also sends fields that the contract does not show.',
-  EnvironmentFields: 'The fields to create or change an environment with (interface, section 2.8).',
+  EnvironmentFields: 'The fields for creating or changing an environment (interface, section 2.8).',
   MobileRuntimeOverrides:
     "Overrides of the project's defaults; mobile projects only (interface, section 2.8).",
   Variable: 'A variable of an environment. The contract shows none of its fields (interface, section 2.12).',
