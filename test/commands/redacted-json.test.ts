@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Stage, stage } from '../cli/harness.ts';
 import { json, serve } from '../transport/serve.ts';
 
-/** Secrets that JSON can have outside of strings, too. */
+/** Secrets that can also occur outside the strings of JSON. */
 const digits = '4815162342';
 const secrets = { RUNGATE_TENANT_SECRET: digits, RUNGATE_WEBHOOK_SECRET: 'true\nfalse\nnull' };
 
@@ -14,15 +14,15 @@ afterEach(() => on.close());
 
 const body = `{"items":[{"id":${digits},"on":true,"off":false,"no":null}],"runId":${digits},"state":"completed","failed":0,"blocked":0,"appUrl":"https://x.test/${digits}","more":{"${digits}":[-${digits}.5]}}`;
 
-/** Runs a command against a service that answers everything with that text. */
-async function against(text: string, argv: readonly string[], status = 200) {
+/** Runs a command against a service that responds to every request with `text`. */
+async function runAgainst(text: string, argv: readonly string[], status = 200) {
   const { url } = await serve(({ response }) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(text);
   });
   return on.with({ env: { ...secrets, RUNGATE_API_URL: url } })(...argv);
 }
 
-describe('a secret of digits, true, false or null leaves the output JSON', () => {
+describe('redacting a secret of digits, true, false or null', () => {
   it.each([
     [['env', 'list', '--json']],
     [['env', 'list', '--format', 'ndjson']],
@@ -36,8 +36,8 @@ describe('a secret of digits, true, false or null leaves the output JSON', () =>
     [['run', 'trigger', '--project', 'p', '--process', 'c', '--json']],
     [['env', 'create', '--name', 'x', '--json']],
     [['webhooks', 'create', '--field', 'url=https://x.test', '--json']],
-  ])('of rungate %j', async (argv) => {
-    const { out, err } = await against(body, argv);
+  ])('leaves valid JSON in the output of %j', async (argv) => {
+    const { out, err } = await runAgainst(body, argv);
     expect(out, err).not.toBe('');
     expect(out + err).not.toContain(digits);
     if (argv.includes('--all')) {
@@ -50,20 +50,24 @@ describe('a secret of digits, true, false or null leaves the output JSON', () =>
     } else JSON.parse(out);
   });
 
-  it('of an error, its details and its body', async () => {
+  it('leaves valid JSON in the details and the body of an error', async () => {
     const details = { id: Number(digits), yes: 1 };
-    const { err } = await against(JSON.stringify({ error: 'no', details }), ['env', 'list', '--json'], 422);
+    const { err } = await runAgainst(
+      JSON.stringify({ error: 'no', details }),
+      ['env', 'list', '--json'],
+      422,
+    );
     const { error } = JSON.parse(err);
     expect(error.details).toEqual({ id: '***', yes: 1 });
     expect(error.body).toBe('{"error":"no","details":{"id":"***","yes":1}}');
   });
 
-  it('of the body that a gate refuses', async () => {
-    const { out } = await against(`{"state":${digits},"on":1}`, ['run', 'wait', 'r-1', '--json']);
+  it('leaves valid JSON in the body that a gate refuses', async () => {
+    const { out } = await runAgainst(`{"state":${digits},"on":1}`, ['run', 'wait', 'r-1', '--json']);
     expect(JSON.parse(out).runs[0].error.body).toBe('{"state":"***","on":1}');
   });
 
-  it('of what is left of a new key, whose token is of digits', async () => {
+  it('leaves valid JSON in the response to a new key whose token consists of digits', async () => {
     const { url } = await serve(({ response }) =>
       json(response, 201, { id: 12345678, apiKey: '12345678', ok: true }),
     );

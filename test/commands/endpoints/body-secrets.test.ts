@@ -13,15 +13,15 @@ afterEach(() => on.close());
 const secret = 'whsec_0123456789abcdef';
 const input = (value: unknown) => ({ stdin: JSON.stringify(value) });
 
-/** The service refuses the request, and repeats what it was given. */
-function repeats(text = secret) {
+/** Makes the service refuse each request and echo `text` in the error. */
+function echo(text = secret) {
   const body = { error: `no: ${text}`, details: { given: text }, debug: [`"${text}"`] };
   on.mock.faults.add({ kind: 'status', status: 400, body, times: Number.POSITIVE_INFINITY });
 }
 
 const formats = [[], ['--verbose'], ['--json']];
 
-describe('errors redact a secret of the request body that the service repeats', () => {
+describe('a secret in a request body that the service echoes', () => {
   it.each<[string, readonly string[], object?]>([
     ['--field', ['webhooks', 'create', '--field', `secret=${secret}`]],
     ['--json-field', ['webhooks', 'create', '--json-field', `signingSecret="${secret}"`]],
@@ -48,8 +48,8 @@ describe('errors redact a secret of the request body that the service repeats', 
       'a variable with rungate api',
       ['api', 'POST', '/api/environments/e1/variables', '--field', `value=${secret}`],
     ],
-  ])('from %s', async (_what, argv, settings = {}) => {
-    repeats();
+  ])('is redacted: %s', async (_what, argv, settings = {}) => {
+    echo();
     for (const format of formats) {
       const { code, out, err } = await on.with(settings)(...argv, ...format);
       expect({ code, out }, err).toEqual({ code: 5, out: '' });
@@ -58,8 +58,8 @@ describe('errors redact a secret of the request body that the service repeats', 
     }
   });
 
-  it("in the message, the details and the body of the library's error", async () => {
-    repeats();
+  it('is redacted in the message, details and body of a library error', async () => {
+    echo();
     const client = createClient({ apiUrl: on.mock.url, token: on.mock.token });
     const error = await rejection(client.webhooks.create({ secret }), HttpError);
     await client.close();
@@ -67,8 +67,8 @@ describe('errors redact a secret of the request body that the service repeats', 
     expect(JSON.stringify([error.message, error.body, error.stack])).not.toContain(secret);
   });
 
-  it('all of it if it is a number', async () => {
-    repeats('9007199254740993');
+  it('is redacted whole if it is a number', async () => {
+    echo('9007199254740993');
     const { err } = await on.rungate(
       'webhooks',
       'create',
@@ -79,13 +79,13 @@ describe('errors redact a secret of the request body that the service repeats', 
     expect(err).not.toContain('90071992547409');
   });
 
-  it('in a usage error for --field', async () => {
+  it('is redacted in a usage error for --field', async () => {
     const { code, err } = await on.rungate('webhooks', 'create', '--field', `secret:${secret}`);
     expect(code).toBe(64);
     expect(err).not.toContain(secret);
   });
 
-  it('that may be a new API key, from rungate api', async () => {
+  it('is redacted if it may be a new API key, from rungate api', async () => {
     on.mock.faults.add({ kind: 'status', status: 500, body: { error: `saved ${secret}` } });
     const { err } = await on.rungate('api', 'POST', '/api/settings/api-keys', '--field', 'name=ci', '--json');
     expect(err).not.toContain(secret);
@@ -93,7 +93,7 @@ describe('errors redact a secret of the request body that the service repeats', 
 });
 
 it('errors show other fields of the body as the service repeats them', async () => {
-  repeats('https://hooks.example.com');
+  echo('https://hooks.example.com');
   const { err } = await on.rungate(
     'webhooks',
     'create',

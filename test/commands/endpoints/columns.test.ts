@@ -28,8 +28,8 @@ const page = (items: readonly unknown[]) => ({
 });
 
 /** Runs a command against a service that always sends this response. */
-async function answered(sent: unknown, argv: readonly string[], settings: Settings = {}) {
-  const { url, seen } = await serve(({ response }) => json(response, 200, sent));
+async function runAgainst(body: unknown, argv: readonly string[], settings: Settings = {}) {
+  const { url, seen } = await serve(({ response }) => json(response, 200, body));
   const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-hunter22', NO_COLOR: '1' };
   return { ...(await cli(argv, { ...settings, env })), seen };
 }
@@ -38,7 +38,7 @@ const list = (
   argv: readonly string[] = [],
   settings: Settings = {},
   items: readonly unknown[] = [staging, bare],
-) => answered(page(items), ['env', 'list', ...argv], settings);
+) => runAgainst(page(items), ['env', 'list', ...argv], settings);
 
 const lines = (text: string) => text.split('\n').slice(0, -1);
 const each = [[[]], [['--all']]] as const;
@@ -70,8 +70,8 @@ describe('hidden columns', () => {
   });
 
   it('are listed after the line about the next page', async () => {
-    const sent = { ...page([staging]), totalCount: 40, totalPages: 2, hasNextPage: true };
-    const { err } = await answered(sent, ['env', 'list']);
+    const body = { ...page([staging]), totalCount: 40, totalPages: 2, hasNextPage: true };
+    const { err } = await runAgainst(body, ['env', 'list']);
     expect(lines(err).map((line) => line.slice(0, 11))).toEqual(['page 1 of 2', '2 columns a']);
   });
 
@@ -92,7 +92,7 @@ describe('hidden columns', () => {
   });
 
   it('of an unexpected list lead to a hint about --json', async () => {
-    const { err } = await answered([staging], ['env', 'create', '--name', 'x']);
+    const { err } = await runAgainst([staging], ['env', 'create', '--name', 'x']);
     expect(err).toContain('2 columns are hidden: region, mobileRuntimeOverrides; to show them, use --json\n');
   });
 });
@@ -163,9 +163,9 @@ describe('--columns', () => {
     const items = [
       { id: 'x_1', name: 'n', customer: 'c', total: 1, currency: 'EUR', placedAt: '2026-01-01T00:00:00Z' },
     ];
-    const words = [...name.split('.').map(kebab), ...pathParams(path).map(() => 'x')];
-    const sent = name.startsWith('orders') ? { orders: items } : paged ? page(items) : items;
-    const { out, err } = await answered(sent, [...words, '--columns', 'name,id']);
+    const command = [...name.split('.').map(kebab), ...pathParams(path).map(() => 'x')];
+    const body = name.startsWith('orders') ? { orders: items } : paged ? page(items) : items;
+    const { out, err } = await runAgainst(body, [...command, '--columns', 'name,id']);
     expect(err).toBe('');
     expect(out).toBe('n\tx_1\n');
   });

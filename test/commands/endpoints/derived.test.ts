@@ -16,20 +16,20 @@ const sent = () => on.mock.requests.at(-1);
 const body = () => JSON.parse(sent()?.body ?? 'null');
 
 /** Sets the next response, so that a test of a request depends on no data. */
-function answer(endpoint: keyof typeof api, response: unknown = {}) {
-  on.mock.faults.add({ kind: 'reply', text: JSON.stringify(response), endpoint });
+function respond(endpoint: keyof typeof api, content: unknown = {}) {
+  on.mock.faults.add({ kind: 'reply', text: JSON.stringify(content), endpoint });
 }
 
-describe('a body', () => {
+describe('request bodies', () => {
   it('env create --version sets the version of the environment', async () => {
-    answer('env.create');
+    respond('env.create');
     const { code } = await on.rungate('env', 'create', '--name', 'QA', '--version', '2.1');
     expect(code).toBe(0);
     expect(body()).toEqual({ name: 'QA', version: '2.1' });
   });
 
   it('the nested fields of an object field have options', async () => {
-    answer('env.update');
+    respond('env.update');
     await on.rungate('env', 'update', 'e1', '--device-name', 'Pixel', '--android-app-package', 'com.acme');
     expect(body()).toEqual({
       mobileRuntimeOverrides: { deviceName: 'Pixel', androidAppPackage: 'com.acme' },
@@ -37,7 +37,7 @@ describe('a body', () => {
   });
 
   it('--field always sends text, and --json-field always JSON', async () => {
-    answer('env.vars.create');
+    respond('env.vars.create');
     const flags = [
       '--field',
       'value=007',
@@ -53,7 +53,7 @@ describe('a body', () => {
   });
 
   it('other options override fields of --input', async () => {
-    answer('env.create');
+    respond('env.create');
     const input = '{"name":"from file","key":"k","mobileRuntimeOverrides":{"udid":"u","deviceName":"d"}}';
     const files = { 'env.json': input };
     const flags = ['--input', 'env.json', '--name', 'from flag', '--device-name', 'e'];
@@ -66,20 +66,20 @@ describe('a body', () => {
   });
 
   it('--input - reads standard input', async () => {
-    answer('observations.create');
+    respond('observations.create');
     await on.with({ stdin: '{"title":"x"}' })('observations', 'create', 'shop', '--input', '-');
     expect(body()).toEqual({ title: 'x' });
   });
 
   it('an optional body is left out if no field is given', async () => {
-    answer('observations.confirm');
+    respond('observations.confirm');
     await on.rungate('observations', 'confirm', 'shop', 'o1');
     expect(sent()?.body).toBe('');
     expect(sent()?.headers['content-type']).toBeUndefined();
   });
 
   it('a file is sent as multipart/form-data with unchanged bytes', async () => {
-    answer('observations.attach');
+    respond('observations.attach');
     const text = 'line\r\n\u00e9 --boundary "quoted"';
     await on.with({ files: { 'logs/run.log': text } })(
       'observations',
@@ -95,9 +95,9 @@ describe('a body', () => {
   });
 });
 
-describe('a query', () => {
+describe('queries', () => {
   it('search sends the text as q, and other parameters unchanged', async () => {
-    answer('observations.search', []);
+    respond('observations.search', []);
     await on.rungate(
       'observations',
       'search',
@@ -116,21 +116,21 @@ describe('a query', () => {
     ['--query', 'page=2', '--page', '3'],
     ['hello', '--text-param', 'query', '--query', 'query=other'],
     ['hello', '--text-param', 'page', '--page', '3'],
-  ])('search refuses a parameter that is given twice: %s %s %s %s', async (...words) => {
-    const { code, err } = await on.rungate('observations', 'search', 'p', ...words.filter(Boolean));
+  ])('search refuses a parameter that is given twice: %s %s %s %s', async (...argv) => {
+    const { code, err } = await on.rungate('observations', 'search', 'p', ...argv.filter(Boolean));
     expect({ code, sent: on.mock.requests }).toEqual({ code: 64, sent: [] });
     expect(err).toMatch(/are the same parameter|is already the parameter of another option/);
   });
 
   it('search sends every --query, even two with the same name', async () => {
-    answer('observations.search', []);
+    respond('observations.search', []);
     const flags = ['--query', 'tag=a', '--query', 'mode=x', '--query', 'tag=b', '--query', 'q=y'];
     expect((await on.rungate('observations', 'search', 'shop', ...flags)).code).toBe(0);
     expect(sent()?.query).toEqual({ q: 'y', tag: ['a', 'b'], mode: 'x' });
   });
 
   it('search sends the text under the name given by --text-param', async () => {
-    answer('observations.search', []);
+    respond('observations.search', []);
     await on.rungate('observations', 'search', 'shop', 'x', '--text-param', 'query');
     expect(sent()?.query).toEqual({ query: 'x' });
   });
@@ -140,7 +140,7 @@ describe('a query', () => {
     [['--include-global'], 'true'],
     [['--no-include-global'], 'false'],
   ])('includeGlobal is sent only if it is given: %j', async (flags, value) => {
-    answer('webhooks.list', {
+    respond('webhooks.list', {
       items: [],
       totalCount: 0,
       page: 1,
@@ -182,7 +182,7 @@ describe('a destructive command', () => {
   });
 });
 
-describe('a mistake exits with 64 before anything is sent', () => {
+describe('a usage error with exit code 64, before anything is sent,', () => {
   it.each<[string, string[], RegExp]>([
     ['nothing to send', ['env', 'create'], /nothing to send[\s\S]*--field/],
     ['a field without =', ['env', 'create', '--field', 'name'], /name=value/],
@@ -195,24 +195,28 @@ describe('a mistake exits with 64 before anything is sent', () => {
     ],
     ['a page of 0', ['env', 'list', '--page', '0'], /page/],
     ['a page of text', ['env', 'list', '--page', 'two'], /--page: "two" is not a whole number/],
-    ['a page that is not whole', ['env', 'list', '--page', '1.5'], /not a whole number/],
+    ['a fractional page', ['env', 'list', '--page', '1.5'], /not a whole number/],
     ['an invalid date', ['observations', 'list', 'shop', '--created-after', 'yesterday'], /--created-after/],
-    ['an order whose path is the summary', ['orders', 'get', 'summary'], /"summary"/],
-    ['an observation whose path is the search', ['observations', 'get', 'shop', 'search'], /"search"/],
+    ['an order id that gives the path of the summary', ['orders', 'get', 'summary'], /"summary"/],
+    [
+      'an observation id that gives the path of the search',
+      ['observations', 'get', 'shop', 'search'],
+      /"search"/,
+    ],
     ['a missing id', ['env', 'vars', 'update', 'e1'], /missing required argument 'varId'/],
     [
       'a file and fields',
       ['observations', 'attach', 'p', 'o', '--file', 'a', '--field', 'a=b'],
       /cannot be combined|cannot be read/,
     ],
-    ['a group alone', ['env', 'vars'], /no command given/],
+    ['a group without a command', ['env', 'vars'], /no command given/],
     ['a full URL', ['api', 'GET', 'https://evil.example/api/x'], /not a path/],
     ['another host', ['api', 'GET', '//evil.example/x'], /not a path/],
     ['dot segments', ['api', 'GET', '/api/../admin'], /not a path/],
     ['encoded dot segments', ['api', 'GET', '/api/%2e%2e/admin'], /not a path/],
     ['an unknown method', ['api', 'FETCH', '/api/x'], /GET, POST, PUT, PATCH, DELETE/],
     ['a GET with a body', ['api', 'GET', '/api/x', '--field', 'a=b'], /no body/],
-  ])('%s', async (_name, argv, message) => {
+  ])('is reported for %s', async (_name, argv, message) => {
     const { code, out, err } = await on.rungate(...argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(err).toMatch(message);
@@ -269,7 +273,7 @@ describe('rungate api', () => {
 
 describe('help is generated from the contract', () => {
   it.each(Object.entries(api).map(([name, endpoint]) => [name, endpoint] as const))(
-    '%s',
+    'has the parameters, summary and credentials of %s',
     async (name, endpoint) => {
       const { code, out } = await cli([...name.split('.').map(kebab), '--help']);
       expect(code).toBe(0);
@@ -287,7 +291,7 @@ describe('help is generated from the contract', () => {
     },
   );
 
-  it('fits a screen at each level', async () => {
+  it('fits on a screen at each level', async () => {
     for (const argv of [
       [],
       ['run'],

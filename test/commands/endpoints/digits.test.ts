@@ -10,21 +10,21 @@ afterEach(() => on.close());
 
 const sent = () => on.mock.requests.at(-1)?.body;
 
-const answer = (endpoint?: EndpointName) =>
+const respond = (endpoint?: EndpointName) =>
   on.mock.faults.add({ kind: 'reply', text: '{}', ...(endpoint && { endpoint }) });
 
 /** JSON values that JSON.parse would round or lose. */
 const hard = ['9007199254740993', '10.50', '1e400', '-0', '{"__proto__":{"a":1.0}}', '"\\u0041"', 'null'];
 
-describe('a request has each value unchanged', () => {
-  it.each(hard)('%s from --json-field', async (json) => {
-    answer('env.vars.create');
+describe('values in a request', () => {
+  it.each(hard)('are sent unchanged from --json-field: %s', async (json) => {
+    respond('env.vars.create');
     expect((await on.rungate('env', 'vars', 'create', 'e1', '--json-field', `value=${json}`)).code).toBe(0);
     expect(sent()).toBe(`{"value":${json}}`);
   });
 
-  it.each(hard)('%s from --input, next to an option for a nested field', async (json) => {
-    answer('env.update');
+  it.each(hard)('are sent unchanged from --input, next to an option for a nested field: %s', async (json) => {
+    respond('env.update');
     const stdin = `\ufeff{"__proto__": ${json}, "mobileRuntimeOverrides": {"limit": ${json}, "udid": "u"}}`;
     const update = on.with({ stdin });
     expect((await update('env', 'update', 'e1', '--input', '-', '--device-name', 'd"')).code).toBe(0);
@@ -33,15 +33,15 @@ describe('a request has each value unchanged', () => {
     );
   });
 
-  it.each(hard)('%s from rungate api', async (json) => {
-    answer();
+  it.each(hard)('are sent unchanged from rungate api: %s', async (json) => {
+    respond();
     const flags = ['--json-field', `__proto__=${json}`, '--field', 'text=10.50'];
     expect((await on.rungate('api', 'POST', '/api/new-thing', ...flags)).code).toBe(0);
     expect(sent()).toBe(`{"text":"10.50","__proto__":${json}}`);
   });
 
-  it('a later --json-field replaces an earlier one of the same name', async () => {
-    answer('env.vars.create');
+  it('come from the last option for a field', async () => {
+    respond('env.vars.create');
     const flags = ['--input', '-', '--field', 'n=1', '--json-field', 'n=2.0'];
     await on.with({ stdin: '{"n":0,"m":0}' })('env', 'vars', 'create', 'e1', ...flags);
     expect(sent()).toBe('{"n":2.0,"m":0}');
@@ -53,8 +53,8 @@ describe('run trigger --json', () => {
     on.mock.faults.add({ kind: 'reply', text: `{"runId":"r-1","extra":${json}}`, endpoint: 'run.trigger' });
     const { code, out } = await on.rungate(...trigger, '--format', 'ndjson');
     expect(code).toBe(0);
-    const came = json.replace('\\u0041', 'A');
-    expect(out.endsWith(`,"response":{"runId":"r-1","extra":${came}}}\n`), out).toBe(true);
+    const printed = json.replace('\\u0041', 'A');
+    expect(out.endsWith(`,"response":{"runId":"r-1","extra":${printed}}}\n`), out).toBe(true);
   });
 
   it('prints valid JSON if a number in the response is a secret', async () => {
@@ -65,9 +65,9 @@ describe('run trigger --json', () => {
   });
 });
 
-describe('the JSON of an error has its details', () => {
+describe('error details in JSON', () => {
   it.each(['[1,9007199254740993,10.50]', '{"__proto__":1e400}', '""', '1.0', '"text"', 'false'])(
-    '%s unchanged',
+    'are printed unchanged: %s',
     async (details) => {
       const text = `{"error":"bad","details":${details}}`;
       on.mock.faults.add({ kind: 'status', status: 422, body: text, endpoint: 'env.list' });
@@ -78,7 +78,7 @@ describe('the JSON of an error has its details', () => {
     },
   );
 
-  it('unchanged, also in the JSON of a gate', async () => {
+  it('are printed unchanged by a gate, too', async () => {
     const text = '{"error":"bad","details":[9007199254740993]}';
     on.mock.faults.add({ kind: 'status', status: 403, body: text, endpoint: 'run.status', times: 9 });
     const { out } = await on.rungate('run', 'wait', 'run_1', '--format', 'ndjson');
@@ -86,7 +86,7 @@ describe('the JSON of an error has its details', () => {
     JSON.parse(out);
   });
 
-  it('without secrets, and is valid JSON', async () => {
+  it('are redacted without breaking the JSON', async () => {
     const text = '{"error":"bad","details":[9007199254740993,10.50]}';
     on.mock.faults.add({ kind: 'status', status: 422, body: text, endpoint: 'env.list' });
     const env = { RUNGATE_WEBHOOK_SECRET: '9007199254740993' };
@@ -104,7 +104,7 @@ describe('the counts of a gate', () => {
       times: 9,
     });
 
-  it.each(['9007199254740993', '1e300'])('print %s unchanged', async (failed) => {
+  it.each(['9007199254740993', '1e300'])('are printed unchanged: %s', async (failed) => {
     ended(failed);
     const { code, out } = await on.rungate('run', 'wait', 'run_1', '--format', 'ndjson');
     expect(code).toBe(1);
@@ -153,7 +153,7 @@ describe('orders summary and orders get', () => {
 });
 
 describe('a numeric run id', () => {
-  const answers = (created: string, status: string) => {
+  const createThenEnd = (created: string, status: string) => {
     on.mock.faults.add({ kind: 'reply', text: `{"runId":${created}}`, endpoint: 'run.trigger' });
     const ended = (state: string) => `{"runId":${status},"state":"${state}","failed":0,"blocked":0}`;
     on.mock.faults.add({ kind: 'reply', text: ended('in_progress'), endpoint: 'run.status' });
@@ -166,7 +166,7 @@ describe('a numeric run id', () => {
     ['1e3', '1000', '1000'],
     ['1e3', '"1000"', '1000'],
   ])('%s matches a status with the runId %s', async (created, status, id) => {
-    answers(created, status);
+    createThenEnd(created, status);
     const { code, out } = await on.rungate(...trigger, '--wait', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out).runs[0].runId).toBe(id);
@@ -178,7 +178,7 @@ describe('a numeric run id', () => {
     ['1', '1.5'],
     ['9007199254740993', '9007199254740992'],
   ])('%s does not match a status with the runId %s', async (created, status) => {
-    answers(created, status);
+    createThenEnd(created, status);
     const { code, err } = await on.rungate(...trigger, '--wait', '--max-attempts', '2', '--verbose');
     expect(code).not.toBe(0);
     expect(err).toContain(`that of the runId ${status}`);
@@ -192,7 +192,7 @@ describe('a numeric run id beyond 2^53', () => {
     ['runId', `{"runId":${id}}`, ''],
     ['data.id', `{"data": {"id": ${id} }}`, ''],
     ['a JSON pointer', `{"made":[{"~key":${id}}]}`, '"idPointer":"/made/0/~0key"'],
-  ])('in %s is printed with all its digits', async (_place, text, pointer) => {
+  ])('is printed with all its digits from %s', async (_place, text, pointer) => {
     on.mock.faults.add({ kind: 'reply', text, endpoint: 'run.trigger' });
     const files = { '/repo/.rungate.json': `{"run":{${pointer}}}`, '/repo/.git': '' };
     expect(await on.with({ files, cwd: '/repo' })(...trigger)).toMatchObject({ code: 0, out: `${id}\n` });

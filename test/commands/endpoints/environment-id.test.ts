@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asked, cli, type Stage, stage } from '../../cli/harness.ts';
 import { json, type Scene, serve } from '../../transport/serve.ts';
 
-describe("an environment's key works in place of its id", () => {
+describe('the environment argument', () => {
   let on: Stage;
   let id: string;
   let before: number;
@@ -17,14 +17,14 @@ describe("an environment's key works in place of its id", () => {
 
   const last = () => on.mock.requests.at(-1);
 
-  it('in env update', async () => {
+  it('can be a key in env update', async () => {
     const { code, out } = await on.rungate('env', 'update', 'staging', '--version', '9f2c1ab', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ id, key: 'staging', version: '9f2c1ab' });
     expect(last()).toMatchObject({ method: 'PUT', path: `/api/environments/${id}` });
   });
 
-  it('in every command for its variables', async () => {
+  it('can be a key in every command for variables', async () => {
     const made = await on.rungate(
       'env',
       'vars',
@@ -46,38 +46,38 @@ describe("an environment's key works in place of its id", () => {
     expect(last()).toMatchObject({ method: 'DELETE', path: `/api/environments/${id}/variables/${variable}` });
   });
 
-  it('in env delete', async () => {
+  it('can be a key in env delete', async () => {
     expect((await on.rungate('env', 'delete', 'staging', '--yes')).code).toBe(0);
     expect(last()).toMatchObject({ method: 'DELETE', path: `/api/environments/${id}` });
   });
 
-  it('and an id is sent unchanged', async () => {
+  it('can be an id, which is sent unchanged', async () => {
     expect((await on.rungate('env', 'update', id, '--version', '1')).code).toBe(0);
     expect(last()).toMatchObject({ method: 'PUT', path: `/api/environments/${id}` });
   });
 
-  it("and an unknown key gives the service's error with the nearest key", async () => {
+  it('leads to the error of the service and the nearest key if it matches no environment', async () => {
     const { code, err } = await on.rungate('env', 'update', 'stagign', '--version', '1');
     expect(code).toBe(5);
     expect(err).toContain('no environment has that id or key: did you mean staging?');
   });
 
-  it('and an empty one is refused before anything is sent', async () => {
+  it('is refused before anything is sent if it is empty', async () => {
     expect((await on.rungate('env', 'update', '', '--version', '1')).code).toBe(64);
     expect(asked(on.mock).slice(before)).toEqual([]);
   });
 
-  it('and a mistake in the body is refused before anything is sent', async () => {
+  it('is not looked up if the body has a mistake', async () => {
     expect((await on.rungate('env', 'update', 'staging')).code).toBe(64);
     expect(asked(on.mock).slice(before)).toEqual([]);
   });
 });
 
 /** Runs `env update <given> --version 1` against a service with this list. */
-async function update(given: string, list: (scene: Scene) => void, wanted = 200) {
+async function update(given: string, list: (scene: Scene) => void, status = 200) {
   const { url, seen } = await serve((scene) => {
     if (scene.seen.method === 'GET') return list(scene);
-    return json(scene.response, wanted, wanted === 200 ? {} : { error: 'no such environment' });
+    return json(scene.response, status, status === 200 ? {} : { error: 'no such environment' });
   });
   const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-hunter22' };
   const result = await cli(['env', 'update', given, '--version', '1'], { env });
@@ -127,8 +127,8 @@ describe('the key of an environment', () => {
   });
 
   it('is compared only after the ids of every page', async () => {
-    const named = { id: 'a', key: 'other' };
-    expect((await update('a', paged([a, b], [named]))).puts).toEqual(['/api/environments/a']);
+    const withId = { id: 'a', key: 'other' };
+    expect((await update('a', paged([a, b], [withId]))).puts).toEqual(['/api/environments/a']);
   });
 
   it('leads to a numeric id without rounding it', async () => {
@@ -151,7 +151,7 @@ describe('the key of an environment', () => {
   it.each([
     ['on one page', paged([a, { ...b, key: 'a' }])],
     ['on two pages', paged([a, b], [{ ...c, key: 'a' }])],
-    ['of which one has no id', paged([a, { key: 'a' }])],
+    ['one of them without an id', paged([a, { key: 'a' }])],
   ])('is a usage error if two environments have it, %s', async (_where, list) => {
     const { code, err, puts } = await update('a', list);
     expect({ code, puts }).toEqual({ code: 64, puts: [] });
@@ -160,7 +160,7 @@ describe('the key of an environment', () => {
 
   it.each([
     [
-      'may not be read',
+      'cannot be read',
       ({ response }: Scene) => json(response, 403, { error: 'no' }),
       /cannot read the list: .*403/,
     ],

@@ -9,7 +9,7 @@ afterEach(() => on.close());
 
 const utf16 = (text: string) => new Uint8Array([0xff, 0xfe, ...Buffer.from(text, 'utf16le')]);
 
-const given = async (path: string, content: string | Uint8Array) => {
+const refusal = async (path: string, content: string | Uint8Array) => {
   const settings = path === '-' ? { stdin: content } : { files: { [path]: content } };
   const { code, err } = await on.with(settings)('env', 'create', '--input', path);
   expect(code).toBe(64);
@@ -17,7 +17,7 @@ const given = async (path: string, content: string | Uint8Array) => {
   return err;
 };
 
-describe('--input names the mistake and what to do about it', () => {
+describe('--input', () => {
   it.each<[string, string | Uint8Array, string, RegExp]>([
     ['a YAML file', 'name: a\nkey: s3cret\n', 'is YAML, not JSON', /yq -o json body/],
     ['a YAML file with a marker', '---\nname: a\n', 'is YAML, not JSON', /yq/],
@@ -54,39 +54,39 @@ describe('--input names the mistake and what to do about it', () => {
       /double quotes/,
     ],
     [
-      'a text without quotes',
+      'text without quotes',
       '{"name": s3cret}',
       'has a name or text without quotes, at line 1, column 10',
       /double quotes/,
     ],
-    ['a body that breaks off', '{"name": "a"', 'ends too early, at line 1, column 13', /closed/],
+    ['a truncated body', '{"name": "a"', 'ends too early, at line 1, column 13', /closed/],
     ['two bodies', '{"a": 1} {"b": 2}', 'is not JSON, at line 1, column 10', /that place/],
-  ])('%s', async (_what, content, what, hint) => {
-    const err = await given('body', content);
-    expect(err).toContain(`error: --input: body ${what}\n`);
+  ])('explains %s and the fix', async (_name, content, problem, hint) => {
+    const err = await refusal('body', content);
+    expect(err).toContain(`error: --input: body ${problem}\n`);
     expect(err).toMatch(hint);
     expect(err).not.toContain('s3cret');
   });
 
-  it('empty standard input', async () => {
-    const err = await given('-', '');
+  it('explains empty standard input', async () => {
+    const err = await refusal('-', '');
     expect(err).toContain('error: --input: standard input is empty\n');
     expect(err).toContain('pipe the JSON into the command');
   });
 
-  it('JSON instead of a path, without repeating it', async () => {
+  it('refuses JSON instead of a path, without repeating it', async () => {
     const { code, err } = await on.rungate('env', 'create', '--input', '{"key": "s3cret"}');
     expect(code).toBe(64);
     expect(err).toMatch(/^error: --input: the value is JSON, not a path\n {2}→ .*--input -/);
     expect(err).not.toContain('s3cret');
   });
 
-  it('a path with the @ of curl', async () => {
+  it('explains a path with the @ of curl', async () => {
     const { err } = await on.rungate('env', 'create', '--input', '@body.json');
     expect(err).toContain('remove the @');
   });
 
-  it('a folder', async () => {
+  it('refuses a directory', async () => {
     const { code, err } = await on.with({ files: { 'bodies/a.json': '{}' } })(
       'env',
       'create',

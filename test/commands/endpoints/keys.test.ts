@@ -18,7 +18,7 @@ import { asked, type Result, type Settings, type Stage, stage } from '../../cli/
 import { until } from '../../until.ts';
 
 const token = 'rg_live_0123456789%abcdef';
-const body = `{"id":"key_7","name":"ci","apiKey":"${token}","created":12345678901234567890}`;
+const response = `{"id":"key_7","name":"ci","apiKey":"${token}","created":12345678901234567890}`;
 
 let on: Stage;
 let folder: string;
@@ -32,10 +32,10 @@ afterEach(async () => {
 });
 
 const create = ['keys', 'create', '--name', 'ci'] as const;
-const replyIs = (text: string) => on.mock.faults.add({ kind: 'reply', text, endpoint: 'keys.create' });
+const respondWith = (text: string) => on.mock.faults.add({ kind: 'reply', text, endpoint: 'keys.create' });
 
 async function created(settings: Settings = {}, ...more: string[]): Promise<Result> {
-  replyIs(body);
+  respondWith(response);
   return on.with(settings)(...create, ...more);
 }
 
@@ -48,48 +48,51 @@ function sent(): unknown {
   return JSON.parse(String(on.mock.requests[0]?.body));
 }
 
-describe('keys create prints the token once, only on stdout', () => {
-  it('with nothing else on stdout', async () => {
+describe('keys create', () => {
+  it('prints the token, and nothing else, on standard output', async () => {
     const { code, out, err } = await created();
     expect({ code, out }).toEqual({ code: 0, out: `${token}\n` });
     expect(err).toBe('created the API key "ci" (id key_7): its token is shown only once\n');
   });
 
-  it('on a terminal too', async () => {
+  it('prints only the token on a terminal, too', async () => {
     expect((await created({ isTTY: true, env: { NO_COLOR: '1' } })).out).toBe(`${token}\n`);
   });
 
-  it.each(['json', 'ndjson'])('in the unchanged JSON of the response, with --format %s', async (format) => {
-    const { code, out, err } = await created({}, '--format', format);
-    expect(code).toBe(0);
-    expect(out).toContain('12345678901234567890');
-    expect(JSON.parse(out)).toMatchObject({ id: 'key_7', apiKey: token });
-    expect(times(out + err, token)).toBe(1);
-  });
+  it.each(['json', 'ndjson'])(
+    'prints the unchanged response with --format %s, and the token once',
+    async (format) => {
+      const { code, out, err } = await created({}, '--format', format);
+      expect(code).toBe(0);
+      expect(out).toContain('12345678901234567890');
+      expect(JSON.parse(out)).toMatchObject({ id: 'key_7', apiKey: token });
+      expect(times(out + err, token)).toBe(1);
+    },
+  );
 
   it.each([
     ['9007199254740993', '9007199254740993'],
     ['1.0', '1'],
     ['"k\\u0041"', 'kA'],
-  ])('and shows the id %s as %s in the message', async (json, shown) => {
-    replyIs(`{"apiKey":"${token}","id":${json}}`);
-    expect((await on.rungate(...create)).err).toContain(`(id ${shown})`);
+  ])('shows the id %s as %s in the message', async (json, printed) => {
+    respondWith(`{"apiKey":"${token}","id":${json}}`);
+    expect((await on.rungate(...create)).err).toContain(`(id ${printed})`);
   });
 
-  it('with options for more or less output', async () => {
+  it('prints the token once with --verbose, and no message with --quiet', async () => {
     const { out, err } = await created({}, '--verbose', '--scope', 'ci:trigger');
     expect(times(out + err, token)).toBe(1);
     expect((await created({}, '--quiet')).err).toBe('');
   });
 
-  it('unredacted, even if it contains another secret', async () => {
+  it('prints the whole token, even if it contains another secret', async () => {
     const { out } = await created({ env: { RUNGATE_API_KEY: 'rg_live' } });
     expect(out).toBe(`${token}\n`);
     const json = await created({ env: { RUNGATE_API_KEY: 'rg_live' } }, '--json');
     expect(JSON.parse(json.out).apiKey).toBe(token);
   });
 
-  it('or says that the token is lost, if stdout is closed', async () => {
+  it('reports that the token is lost if standard output is closed', async () => {
     const { code, out, err } = await created({ closed: true });
     expect({ code, out }).toEqual({ code: 78, out: '' });
     expect(err).toContain(
@@ -98,8 +101,8 @@ describe('keys create prints the token once, only on stdout', () => {
     expect(err).not.toContain(token);
   });
 
-  it('in JSON, even if the response has a duplicate field', async () => {
-    replyIs(`{"apiKey":"${token}","a":1,"a":2}`);
+  it('prints the token in JSON, even if the response has a duplicate field', async () => {
+    respondWith(`{"apiKey":"${token}","a":1,"a":2}`);
     const { code, out } = await on.rungate(...create, '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out).apiKey).toBe(token);
@@ -110,8 +113,8 @@ describe('keys create prints the token once, only on stdout', () => {
     ['an escape sequence', '\u001b[2Jlive_token'],
     ['a workflow command', '::error::live_token'],
     ['letters that a header cannot contain', 'schlüssel_token'],
-  ])('as escaped JSON with an error, if it has %s', async (_what, odd) => {
-    replyIs(JSON.stringify({ id: 'key_7', apiKey: odd }));
+  ])('prints a token with %s as escaped JSON, and fails', async (_what, odd) => {
+    respondWith(JSON.stringify({ id: 'key_7', apiKey: odd }));
     const { code, out, err } = await on.rungate(...create);
     expect(code).toBe(5);
     expect(JSON.parse(out).apiKey).toBe(odd);
@@ -122,15 +125,15 @@ describe('keys create prints the token once, only on stdout', () => {
   });
 });
 
-describe('keys create and delete send', () => {
-  it('the scopes in the given order, including unknown ones', async () => {
+describe('a request for keys', () => {
+  it('has the scopes in the given order, including unknown ones', async () => {
     await created({}, '--scope', 'ci:trigger', '--scope', 'new:scope');
     expect(sent()).toEqual({ name: 'ci', scopes: ['ci:trigger', 'new:scope'] });
     expect(on.mock.requests[0]?.headers.authorization).toBe(`Bearer ${on.mock.token}`);
     expect(on.mock.requests[0]?.headers['x-api-key']).toBeUndefined();
   });
 
-  it('no scopes field without --scope', async () => {
+  it('has no scopes field without --scope', async () => {
     await created();
     expect(sent()).toEqual({ name: 'ci' });
   });
@@ -141,7 +144,7 @@ describe('keys create and delete send', () => {
     ['a name of spaces', ['keys', 'create', '--name', '  ']],
     ['an empty scope', [...create, '--scope', 'ci:trigger', '--scope', '']],
     ['an empty file name', [...create, '--output-file', '']],
-  ])('nothing if given %s', async (_what, argv) => {
+  ])('is not sent with %s', async (_what, argv) => {
     const { code, out } = await on.rungate(...argv);
     expect({ code, out }).toEqual({ code: 64, out: '' });
     expect(on.mock.requests).toEqual([]);
@@ -150,7 +153,7 @@ describe('keys create and delete send', () => {
   it.each([
     ['create', create],
     ['delete', ['keys', 'delete', 'key_7', '--yes']],
-  ])('nothing if only an API key is configured: keys %s', async (_what, argv) => {
+  ])('is not sent if only an API key is configured: keys %s', async (_what, argv) => {
     const { code, out, err } = await on.with({ env: { RUNGATE_TOKEN: undefined as never } })(...argv);
     expect({ code, out }).toEqual({ code: 6, out: '' });
     expect(err).toContain('an API key cannot manage API keys');
@@ -185,7 +188,7 @@ describe('--output-file', () => {
   });
 
   it('removes the token from a response that repeats it', async () => {
-    replyIs(`{"id":"${token}","apiKey":"${token}","key":{"token":"${token}"}}`);
+    respondWith(`{"id":"${token}","apiKey":"${token}","key":{"token":"${token}"}}`);
     const { out, err } = await on.rungate(...create, '--output-file', path(), '--json');
     expect(out + err).not.toContain(token);
     expect(readFileSync(path(), 'utf8')).toBe(`${token}\n`);
@@ -202,9 +205,9 @@ describe('--output-file', () => {
 
   it.each<[string, (at: string) => unknown]>([
     ['a file', fileAt],
-    ['a folder', (at) => mkdirSync(at)],
-    ['a link to a file', (at) => symlinkSync(fileAt(`${at}2`), at)],
-    ['a link to nothing', (at) => symlinkSync(`${at}2`, at)],
+    ['a directory', (at) => mkdirSync(at)],
+    ['a symbolic link to a file', (at) => symlinkSync(fileAt(`${at}2`), at)],
+    ['a broken symbolic link', (at) => symlinkSync(`${at}2`, at)],
   ])('refuses a path that is already %s, before it sends anything', async (_what, make) => {
     make(path());
     const before = readdirSync(folder);
@@ -264,18 +267,18 @@ describe('--output-file', () => {
   });
 });
 
-describe('keys create masks the token first, in a CI that can mask secrets', () => {
+describe('the CI command that masks a new token', () => {
   it.each([
     ['GitHub Actions', { GITHUB_ACTIONS: 'true' }, '::add-mask::rg_live_0123456789%25abcdef\n'],
     ['Azure Pipelines', { TF_BUILD: 'True' }, '##vso[task.setsecret]rg_live_0123456789%AZP25abcdef\n'],
-  ])('%s', async (_ci, env, line) => {
+  ])('is printed before the token on %s', async (_ci, env, line) => {
     const { out, err } = await created({ env }, '--quiet');
     expect({ out, err }).toEqual({ out: `${token}\n`, err: line });
     const filed = await created({ env }, '--quiet', '--output-file', join(folder, 'token'));
     expect(filed).toEqual({ code: 0, out: '', err: line });
   });
 
-  it('by writing the escaped mask command', async () => {
+  it('has the token escaped', async () => {
     const order: string[] = [];
     const { maskSecret } = await import('../../../src/output/mask.ts');
     const sink = { isTTY: false, columns: undefined, failure: null, open: true };
@@ -285,22 +288,22 @@ describe('keys create masks the token first, in a CI that can mask secrets', () 
   });
 
   it.each([{}, { GITHUB_ACTIONS: 'false' }, { GITLAB_CI: 'true' }, { TEAMCITY_VERSION: '2025' }])(
-    'but not elsewhere: %j',
+    'is not printed elsewhere: %j',
     async (env) => expect((await created({ env }, '--quiet')).err).toBe(''),
   );
 });
 
-describe('keys create, when a key may exist whose token was lost,', () => {
+describe('a key that may exist although its token was not received', () => {
   const advice = /a key named "ci" may exist now.*rungate keys delete <id>/;
 
   it.each([
     ['the connection breaks', { kind: 'reset' } as const, 7],
     ['the response is cut off', { kind: 'reply', text: `{"apiKey":"${token}` } as const, 5],
     ['the service fails', { kind: 'status', status: 500 } as const, 5],
-    ['a proxy gives up', { kind: 'status', status: 504 } as const, 5],
+    ['a proxy times out', { kind: 'status', status: 504 } as const, 5],
     ['the response has no token', { kind: 'reply', text: '{"id":"key_7"}' } as const, 5],
     ['the response is empty', { kind: 'reply', text: '' } as const, 5],
-  ])('sends the request once and says so if %s', async (_what, fault, expected) => {
+  ])('is reported after one request if %s', async (_what, fault, expected) => {
     on.mock.faults.add({ ...fault, endpoint: 'keys.create' });
     const { code, out, err } = await on.rungate(...create);
     expect({ code, out }).toEqual({ code: expected, out: '' });
@@ -308,20 +311,20 @@ describe('keys create, when a key may exist whose token was lost,', () => {
     expect(asked(on.mock)).toEqual(['keys.create']);
   });
 
-  it.each([401, 403, 409, 422])('does not say so after HTTP %i', async (status) => {
+  it.each([401, 403, 409, 422])('is not reported after HTTP %i', async (status) => {
     on.mock.faults.add({ kind: 'status', status, endpoint: 'keys.create' });
     const { err } = await on.rungate(...create);
     expect(err).not.toMatch(advice);
     expect(asked(on.mock)).toEqual(['keys.create']);
   });
 
-  it('does not say so if it could not connect', async () => {
+  it('is not reported if rungate could not connect', async () => {
     const { code, err } = await on.with({ env: { RUNGATE_API_URL: 'http://127.0.0.1:1' } })(...create);
     expect(code).toBe(7);
     expect(err).not.toMatch(advice);
   });
 
-  it('waits for a rate limit to pass, because no key was created', async () => {
+  it('is not assumed after a rate limit: the request is retried', async () => {
     on.mock.faults.add({
       kind: 'status',
       status: 429,
@@ -331,7 +334,7 @@ describe('keys create, when a key may exist whose token was lost,', () => {
     expect(await created()).toMatchObject({ code: 0, out: `${token}\n` });
   });
 
-  it('says so when rungate is stopped during the request, and leaves no file', async () => {
+  it('is reported if a signal stops the request, which leaves no file', async () => {
     on.mock.faults.add({ kind: 'stall-headers', endpoint: 'keys.create' });
     const stopping: Settings = {
       onStop: (stop: (signal: StopSignal) => void) => {

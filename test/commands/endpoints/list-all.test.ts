@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { cli, type Settings } from '../../cli/harness.ts';
 import { json, type Scene, serve } from '../../transport/serve.ts';
 
-type Answer = (page: number, scene: Scene) => void;
+type Handler = (page: number, scene: Scene) => void;
 
 const rows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `{"id":"o${from + index}","n":${from + index}.50}`);
@@ -21,16 +21,16 @@ function send({ response }: Scene, text: string): void {
 }
 
 /** Runs `observations list p1 --all` against a server, and returns its requests too. */
-async function listed(answer: Answer, argv: readonly string[] = [], settings: Settings = {}) {
+async function listed(handle: Handler, argv: readonly string[] = [], settings: Settings = {}) {
   const { url, seen } = await serve((scene) => {
-    answer(Number(new URL(scene.seen.url, 'http://x').searchParams.get('page')), scene);
+    handle(Number(new URL(scene.seen.url, 'http://x').searchParams.get('page')), scene);
   });
   const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-hunter22' };
-  const words = ['observations', 'list', 'p1', '--all', ...argv];
-  return { ...(await cli(words, { ...settings, env })), seen };
+  const command = ['observations', 'list', 'p1', '--all', ...argv];
+  return { ...(await cli(command, { ...settings, env })), seen };
 }
 
-const ofFive: Answer = (page, scene) =>
+const ofFive: Handler = (page, scene) =>
   send(scene, pageText(page, 5, rows(2 * page - 1, Math.min(2 * page, 5))));
 
 const lines = (text: string) => text.split('\n').slice(0, -1);
@@ -51,8 +51,8 @@ describe('--all', () => {
   test('begins at --page, and sends the filters', async () => {
     const { out, seen } = await listed(ofFive, ['--json', '--page', '2', '--status', 'open']);
     expect(lines(out)).toEqual(rows(3, 5));
-    const asked = seen.map((one) => new URL(one.url, 'http://x').searchParams);
-    expect(asked.map((query) => [query.get('page'), query.get('status')])).toEqual([
+    const queries = seen.map((one) => new URL(one.url, 'http://x').searchParams);
+    expect(queries.map((query) => [query.get('page'), query.get('status')])).toEqual([
       ['2', 'open'],
       ['3', 'open'],
     ]);
@@ -127,30 +127,30 @@ describe('--all', () => {
   );
 
   test('prints the items before an error, then the error', async () => {
-    const answer: Answer = (page, scene) =>
+    const handle: Handler = (page, scene) =>
       page < 3 ? ofFive(page, scene) : json(scene.response, 403, { error: 'not yours' });
-    const { code, out, err } = await listed(answer, ['--json']);
+    const { code, out, err } = await listed(handle, ['--json']);
     expect(code).toBe(6);
     expect(lines(out)).toEqual(rows(1, 4));
     expect(JSON.parse(err).error).toMatchObject({ code: 'forbidden', status: 403 });
   });
 
   test('reports a list that ends early, after its items', async () => {
-    const answer: Answer = (page, scene) =>
+    const handle: Handler = (page, scene) =>
       send(
         scene,
         pageText(page, 5, rows(2 * page - 1, 2 * page)).replace('"hasNextPage":true', '"hasNextPage":false'),
       );
-    const { code, out, err } = await listed(answer);
+    const { code, out, err } = await listed(handle);
     expect(code).toBe(5);
     expect(lines(out)).toHaveLength(2);
     expect(err).toContain('the list ended after 2 of 5 items');
   });
 
   test('prints an item that does not match the contract unchanged, and warns once', async () => {
-    const answer: Answer = (page, scene) =>
+    const handle: Handler = (page, scene) =>
       page !== 2 ? ofFive(page, scene) : send(scene, pageText(2, 5, ['{"id":"o3","status":7}', '{}']));
-    const { code, out, err } = await listed(answer, ['--json']);
+    const { code, out, err } = await listed(handle, ['--json']);
     expect(code).toBe(0);
     expect(lines(out)).toEqual([...rows(1, 2), '{"id":"o3","status":7}', '{}', ...rows(5, 5)]);
     expect(err).toBe(
@@ -160,22 +160,22 @@ describe('--all', () => {
 
   test('waits for a rate limit to pass, and retries a transient error', async () => {
     let refused = 0;
-    const answer: Answer = (page, scene) => {
+    const handle: Handler = (page, scene) => {
       if (page === 2 && refused < 2) {
         refused += 1;
         return json(scene.response, refused === 1 ? 429 : 503, { error: 'later' }, { 'retry-after': '7' });
       }
       ofFive(page, scene);
     };
-    const { code, out, seen } = await listed(answer, ['--json']);
+    const { code, out, seen } = await listed(handle, ['--json']);
     expect(code).toBe(0);
     expect(lines(out)).toEqual(rows(1, 5));
     expect(seen).toHaveLength(5);
   });
 
   test('stops at a closed pipe without an error', async () => {
-    const answer: Answer = (page, scene) => send(scene, pageText(page, 1000, rows(2 * page - 1, 2 * page)));
-    const { code, seen } = await listed(answer, ['--json'], { closed: true });
+    const handle: Handler = (page, scene) => send(scene, pageText(page, 1000, rows(2 * page - 1, 2 * page)));
+    const { code, seen } = await listed(handle, ['--json'], { closed: true });
     expect(code).toBe(0);
     expect(seen.length).toBeLessThanOrEqual(2);
   });

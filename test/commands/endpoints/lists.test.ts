@@ -93,14 +93,14 @@ it('--query also sets a parameter that has its own option', async () => {
   expect(on.mock.requests.at(-1)?.query).toEqual({ q: 'login', page: '2', pageSize: '1' });
 });
 
-describe('a list with more pages', () => {
+describe('the hint for the next page', () => {
   it.each([
     ['a count', [], { totalCount: 5 }, 'page 1; add --page 2 for the next page, or --all'],
     ['a count as text', [], { totalCount: '5' }, 'page 1; add --page 2 for the next page, or --all'],
     ['a total', ['--page', '2', '--page-size', '1'], { total: 5 }, 'page 2; add --page 3 for the next page'],
     ['a number of pages', ['--page', '2'], { totalPages: 3 }, 'page 2 of 3; add --page 3 for the next page'],
-    ['a count that is reached', ['--page', '3', '--page-size', '2'], { totalCount: 5 }, ''],
-  ])('gives the hint that fits %s', async (_, argv, numbers, hint) => {
+    ['a count that the page reaches', ['--page', '3', '--page-size', '2'], { totalCount: 5 }, ''],
+  ])('is right for %s', async (_, argv, numbers, hint) => {
     const { url } = await serve(({ response }) => json(response, 200, { items: [{ id: 'e1' }], ...numbers }));
     const env = { RUNGATE_API_URL: url, RUNGATE_TOKEN: 'token-1' };
     const { code, err } = await cli(['env', 'list', ...argv], { env });
@@ -109,7 +109,7 @@ describe('a list with more pages', () => {
     else expect(err).toContain(hint);
   });
 
-  it.each(lists)('gives a hint for %s that names only options of the command', async (name) => {
+  it.each(lists)('names only options that the command has: %s', async (name) => {
     const { url, seen } = await serve(({ response }) =>
       json(response, 200, { items: [sampleItem(name)], page: 1, totalPages: 3 }),
     );
@@ -137,13 +137,13 @@ describe('a page beyond the last', () => {
   };
 
   it.each(paged)('is reported for %s with the number of pages', async (name) => {
-    const sent = { page: 99, pageSize: 2, totalPages: 3, totalCount: 5 };
+    const numbers = { page: 99, pageSize: 2, totalPages: 3, totalCount: 5 };
     for (const argv of [
       ['--page', '99'],
       ['--page', '99', '--all'],
       ['--page', '99', '--json'],
     ])
-      expect(await empty(sent, argv, name)).toEqual({
+      expect(await empty(numbers, argv, name)).toEqual({
         code: 0,
         err: 'page 99 is beyond the last page: the list has 3 pages\n',
       });
@@ -157,8 +157,8 @@ describe('a page beyond the last', () => {
     ['more pages', { totalPages: 120 }, 'page 99 is empty\n'],
     ['no pages', { totalPages: 0, totalCount: 0 }, 'nothing found\n'],
     ['no items', { totalPages: 1, totalCount: 0 }, 'nothing found\n'],
-  ])('is distinguished from an empty list: %s', async (_what, sent, said) => {
-    expect(await empty(sent, ['--page', '99'])).toEqual({ code: 0, err: said });
+  ])('is distinguished from an empty list: %s', async (_name, numbers, message) => {
+    expect(await empty(numbers, ['--page', '99'])).toEqual({ code: 0, err: message });
   });
 
   it('is reported if the response has no body', async () => {

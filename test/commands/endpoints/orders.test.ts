@@ -178,7 +178,7 @@ describe('orders summary --verify, if orders arrive while it reads,', () => {
   });
 });
 
-describe('an error names the field of a response that does not match the contract', () => {
+describe('a response that does not match the contract', () => {
   const good = orderText('1');
   it.each([
     ['a total that is a string', listText(good, orderText('"12.50"')), 'orders[1].total'],
@@ -189,7 +189,7 @@ describe('an error names the field of a response that does not match the contrac
     ['a missing currency', listText(good, good.replace('"currency":"EUR",', '')), 'orders[1].currency'],
     ['a currency that is not text', listText(orderText('1', '978')), 'orders[0].currency'],
     ['a list that is not an array', '{"orders":{}}', 'orders'],
-  ])('%s', async (_what, text, field) => {
+  ])('is reported with its field: %s', async (_name, text, field) => {
     summaryIs(summaryText('1', '1'));
     listIs(text);
     const { code, out, err } = await verify();
@@ -204,7 +204,7 @@ describe('an error names the field of a response that does not match the contrac
     ['a count that is not an integer', summaryText('1.5', '1'), 'orderCount'],
     ['a missing display text', '{"orderCount":1,"totalRevenue":1}', 'totalRevenueDisplay'],
     ['a duplicate revenue', summaryText('1', '1,"totalRevenue":2'), 'totalRevenue'],
-  ])('in a summary: %s', async (_what, text, field) => {
+  ])('is reported with its field in a summary: %s', async (_what, text, field) => {
     for (const flags of [[], ['--verify']]) {
       on.mock.faults.clear();
       summaryIs(text);
@@ -217,40 +217,42 @@ describe('an error names the field of a response that does not match the contrac
 });
 
 describe('client.orders.listExact', () => {
-  const client = () => createClient({ apiUrl: on.mock.url, token: on.mock.token });
+  const connect = () => createClient({ apiUrl: on.mock.url, token: on.mock.token });
 
   it('returns each total as its original text, and the rest as orders.list does', async () => {
-    const own = orderText('0.10').replace('}', ',"items":[1.50],"total2":7}');
-    listIs(listText(orderText('12345678901234567890.10'), own, orderText('-1E-2')));
-    const one = client();
-    const { orders } = await one.orders.listExact();
+    const withExtraFields = orderText('0.10').replace('}', ',"items":[1.50],"total2":7}');
+    listIs(listText(orderText('12345678901234567890.10'), withExtraFields, orderText('-1E-2')));
+    const client = connect();
+    const { orders } = await client.orders.listExact();
     expect(orders.map((order) => order.total)).toEqual(['12345678901234567890.10', '0.10', '-1E-2']);
-    const plain = await one.orders.list();
+    const plain = await client.orders.list();
     expect(orders.map(({ total: _total, ...rest }) => rest)).toEqual(
       plain.orders.map(({ total: _total, ...rest }) => rest),
     );
-    await one.close();
+    await client.close();
   });
 
   it('checks the response as orders.list does, even with check: false', async () => {
     listIs(listText(orderText('"1"')));
-    const one = client();
-    const error = await one.orders.listExact({ check: false } as object).catch((caught: unknown) => caught);
+    const client = connect();
+    const error = await client.orders
+      .listExact({ check: false } as object)
+      .catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(ContractError);
     expect(error).toMatchObject({ field: 'orders[0].total', facts: { endpoint: 'orders.list' } });
-    await one.close();
+    await client.close();
   });
 
-  it('accepts the options of a call', async () => {
-    const one = client();
-    const gone = AbortSignal.abort(new Error('enough'));
-    await expect(one.orders.listExact({ signal: gone })).rejects.toThrow('enough');
+  it('accepts the options of a request', async () => {
+    const client = connect();
+    const aborted = AbortSignal.abort(new Error('enough'));
+    await expect(client.orders.listExact({ signal: aborted })).rejects.toThrow('enough');
     expect(on.mock.requests).toEqual([]);
-    await one.close();
+    await client.close();
   });
 });
 
-describe("the mock's own orders", () => {
+describe("the mock's orders", () => {
   it.each([1, 2, 3])('add up, with seed %i', async (seed) => {
     await on.close();
     on = await stage({ seed });

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => on.close());
 
-const done = (text: string, endpoint?: EndpointName) =>
+const respondWith = (text: string, endpoint?: EndpointName) =>
   on.mock.faults.add({ kind: 'reply', text, contentType: 'text/plain', ...(endpoint && { endpoint }) });
 
 describe('a success with an undocumented body', () => {
@@ -23,22 +23,22 @@ describe('a success with an undocumented body', () => {
   ])('%s accepts a text that is not JSON, and sends one request', async (endpoint, argv) => {
     for (const text of ['OK\n', 'Cancelled: \u001b[31mred', '{"half":', '  ', 'a,b\r\n1,2']) {
       const before = asked(on.mock).filter((name) => name === endpoint).length;
-      done(text, endpoint);
+      respondWith(text, endpoint);
       const { code, out } = await on.rungate(...argv, '--json');
       expect({ code, out: out === '' ? '' : JSON.parse(out) }).toEqual({ code: 0, out: text.trim() && text });
       expect(asked(on.mock).filter((name) => name === endpoint)).toHaveLength(before + 1);
     }
   });
 
-  it('is printed escaped', async () => {
-    done('gone \u001b[31m', 'env.delete');
+  it('is printed with control characters escaped', async () => {
+    respondWith('gone \u001b[31m', 'env.delete');
     expect(await on.rungate('env', 'delete', 'e1', '--yes')).toMatchObject({
       code: 0,
       out: 'value\tgone \\u001b[31m\n',
     });
   });
 
-  it('gets a warning if it is an HTML page', async () => {
+  it('leads to a warning if it is an HTML page', async () => {
     for (const [endpoint, ...argv] of [
       ['run.cancel', 'run', 'cancel', 'run_1'],
       ['env.delete', 'env', 'delete', 'e1', '--yes'],
@@ -78,20 +78,20 @@ describe('rungate api', () => {
   const text = 'id,name\r\n1,\u001b[2J::error::x\n##vso[task]\n';
 
   it('prints text that is not JSON line by line, escaped', async () => {
-    done(text);
+    respondWith(text);
     const { code, out } = await on.rungate(...get);
     expect({ code, out }).toEqual({ code: 0, out: 'id,name\n1,\\u001b[2J::error::x\n# #vso[task]\n' });
     expect(on.mock.requests).toHaveLength(1);
   });
 
   it('prints such text as a JSON string with --json', async () => {
-    done(text);
+    respondWith(text);
     expect(JSON.parse((await on.rungate(...get, '--json')).out)).toBe(text);
   });
 
   it('sends a POST with a key once, whatever the response', async () => {
     for (const body of ['queued', '']) {
-      done(body);
+      respondWith(body);
       expect((await on.rungate('api', 'POST', '/api/x', '--idempotency-key', 'k')).code).toBe(0);
     }
     expect(on.mock.requests).toHaveLength(2);
