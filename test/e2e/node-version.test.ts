@@ -38,7 +38,7 @@ it('in a clone that is not built, suggests to build it instead of reporting a bu
       const { code, out, err } = await start(process.execPath, [join(clone, 'bin/rungate.js'), argument])
         .ended;
       expect({ code, out }).toEqual({ code: 70, out: '' });
-      expect(err).toMatch(/^error: rungate is not built: .*\n {2}→ in a clone: npm ci && npm run build/);
+      expect(err).toMatch(/^error: rungate is not built: .*\n {2}→ in a clone, run npm ci && npm run build/);
     }
   } finally {
     await rm(clone, { recursive: true });

@@ -56,7 +56,7 @@ const wrong: Record<string, { in: readonly string[]; hint: RegExp }> = {
     hint: /starts a run but does not wait/,
   },
   'options-without-wait': { in: ['passed'], hint: /options of the gate but does not wait/ },
-  'own-poll-without-verdict': { in: ['failed', 'blocked', 'timeout'], hint: /the step itself reads/ },
+  'own-poll-without-verdict': { in: ['failed', 'blocked', 'timeout'], hint: /the step itself checks/ },
   'waits-for-one-of-two': {
     in: ['failed', 'blocked', 'cancelled', 'timeout'],
     hint: /does not wait for all of them/,
