@@ -13,7 +13,7 @@ const mayImport = {
   'client/': [leaves, 'contract/', 'transport/'],
   'mock/': [leaves, 'contract/', 'webhook/', 'money/'],
   'gate/': [leaves, 'contract/', 'transport/', 'client/'],
-  'hub/': [leaves, 'webhook/'],
+  'hub/': [leaves, 'webhook/', 'gate/fleet/hub-protocol[.]ts'],
   'ci/': [leaves, 'gate/'],
   'settings/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict)[.]ts'],
   'output/': [leaves, 'host/'],
@@ -45,7 +45,6 @@ const onlyIn = {
   'p-retry': 'client/',
   'eventsource-parser': 'gate/',
   '@redis/client': 'hub/',
-  'prom-client': 'hub/',
 };
 
 const packages = Object.entries(onlyIn).map(([name, place]) => ({

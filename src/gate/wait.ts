@@ -232,7 +232,7 @@ async function untilDue(
   }
 }
 
-/** Marks the runs that the hub wakes, until it is ended. `waking` returns the promise of the next wake-up. */
+/** Marks the runs that the hub wakes, until it is ended. `waking` returns the promise of the next wake-up, if there is a hub. */
 function wakeUps(runs: readonly WatchedRun[], { hub, clock }: WaitTools) {
   let wake = () => {};
   const next = () =>
@@ -250,7 +250,8 @@ function wakeUps(runs: readonly WatchedRun[], { hub, clock }: WaitTools) {
     wake();
     waking = next();
   });
-  return { waking: () => waking, end };
+  // Without a hub, a promise that never resolves would collect a callback for every read.
+  return { waking: () => (hub === undefined ? [] : [waking]), end };
 }
 
 /**
@@ -284,10 +285,10 @@ export async function waitForRuns(
         await Promise.race(reading.values());
       } else if (next.at >= rules.deadline) {
         // Until then, a wake-up may still come.
-        const changes = [...reading.values(), waking()];
+        const changes = [...reading.values(), ...waking()];
         if (tools.hub === undefined || (await untilDue(rules.deadline, changes, tools)))
           endAtLimit(next.run, tools);
-      } else if (await untilDue(next.at, [...reading.values(), waking()], tools)) {
+      } else if (await untilDue(next.at, [...reading.values(), ...waking()], tools)) {
         const { run } = next;
         const read = readWhenPermitted(run, rules, past, { ...tools, signal: either.signal });
         reading.set(

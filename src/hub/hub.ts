@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
+import type { RequestClass } from '../gate/fleet/hub-protocol.ts';
 import type { BudgetStore } from './budget.ts';
 import { possibleRunIds } from './run-ids.ts';
-import { createScheduler, type RequestClass, type Scheduler } from './scheduler.ts';
+import { createScheduler, type Scheduler } from './scheduler.ts';
 import type { Wake, WakeStore } from './wakes.ts';
 
 /** A reduced budget lasts this long after the last 429, or as long as the service asks for. */

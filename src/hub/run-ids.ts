@@ -1,3 +1,5 @@
+import { parseUrl } from '../parse-url.ts';
+
 /** More values than any delivery has. */
 const mostValues = 1000;
 /** One URL may have many path segments. */
@@ -21,8 +23,9 @@ const longNumber = /(?<![\w.+-])\d{16,200}(?![\w.])/g;
 
 /** The path segments of an absolute URL, decoded where they can be. */
 function segmentsOf(text: string): string[] {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return [];
-  return new URL(text).pathname.split('/').map((segment) => {
+  const url = /^https?:\/\//i.test(text) ? parseUrl(text) : null;
+  if (url === null) return [];
+  return url.pathname.split('/').map((segment) => {
     try {
       return decodeURIComponent(segment);
     } catch {

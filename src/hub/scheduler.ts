@@ -1,9 +1,6 @@
 import type { Clock } from '../clock.ts';
+import type { RequestClass } from '../gate/fleet/hub-protocol.ts';
 import { type BudgetStore, claimLifetimeMs, type Line } from './budget.ts';
-
-/** The requests of a gate: its create, the first read of a run, the read after a wake-up, or one in case no wake-up comes. */
-export const requestClasses = ['create', 'first', 'confirm', 'safety'] as const;
-export type RequestClass = (typeof requestClasses)[number];
 
 const lineOf = (of: RequestClass): Line => (of === 'first' || of === 'confirm' ? 'read' : of);
 

@@ -3,13 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
+import { hubVersion, type RequestClass, requestClasses } from '../gate/fleet/hub-protocol.ts';
 import { statusOf } from '../webhook/receivers/public.ts';
 import type { Hub } from './hub.ts';
 import type { Received } from './receive.ts';
-import { type RequestClass, requestClasses } from './scheduler.ts';
-
-/** The version of the interface between gates and hubs. */
-export const hubVersion = 1;
 
 /** An event of the hub, for its log and its metrics. */
 export type HubLogEvent =

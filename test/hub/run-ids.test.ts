@@ -75,4 +75,12 @@ describe('the possible run ids of a delivery', () => {
       }),
     );
   });
+
+  it('are found in a URL with a non-ASCII host, however often it was parsed before', () => {
+    const text = JSON.stringify(['https://münchen.example/run_1']);
+    const missed = Array.from({ length: 30_000 }, () => idsOf(text).includes('run_1')).filter(
+      (found) => !found,
+    );
+    expect(missed).toHaveLength(0);
+  });
 });

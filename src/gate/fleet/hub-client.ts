@@ -4,9 +4,7 @@ import { ContractError, CredentialError, HttpError, NetworkError } from '../../e
 import type { Redact } from '../../redact.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
 import type { HubClient, HubEvent } from './hub-link.ts';
-
-/** The version of the hub's interface. A hub of another version is as good as none. */
-export const hubVersion = 1;
+import { hubVersion } from './hub-protocol.ts';
 
 export interface HubClientOptions {
   /** The hub's base URL, with at most a path prefix. */

@@ -2,9 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock.ts';
 import { NetworkError, RungateError } from '../../errors.ts';
 import { eitherSignal } from '../../transport/stop.ts';
-
-/** The kinds of requests that a hub grants. */
-export type RequestClass = 'create' | 'first' | 'confirm' | 'safety';
+import type { RequestClass } from './hub-protocol.ts';
 
 /** An event of a hub's stream. Every event, and every heartbeat, shows that the hub is alive. */
 export type HubEvent =

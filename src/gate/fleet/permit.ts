@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { eitherSignal } from '../../transport/stop.ts';
-import type { HubLink, RequestClass } from './hub-link.ts';
+import type { HubLink } from './hub-link.ts';
+import type { RequestClass } from './hub-protocol.ts';
 
 /**
  * Waits until the hub permits a request. Returns false if the deadline comes first.
