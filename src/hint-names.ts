@@ -3,6 +3,8 @@ export interface HintNames {
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly token: string;
+  readonly hubUrl: string;
+  readonly hubToken: string;
   readonly requestTimeout: string;
   /** The JSON pointer of the run id in a create response. */
   readonly idPointer: string;
@@ -26,6 +28,8 @@ export const commandNames: HintNames = {
   apiUrl: 'RUNGATE_API_URL',
   apiKey: 'RUNGATE_API_KEY',
   token: 'RUNGATE_TOKEN',
+  hubUrl: 'RUNGATE_HUB_URL',
+  hubToken: 'RUNGATE_HUB_TOKEN',
   requestTimeout: '--request-timeout',
   idPointer: 'run.idPointer',
   call: () => '',
@@ -51,6 +55,8 @@ export const optionNames: HintNames = {
   apiUrl: 'apiUrl',
   apiKey: 'apiKey',
   token: 'token',
+  hubUrl: 'hub.url',
+  hubToken: 'hub.token',
   requestTimeout: 'requestTimeoutMs',
   idPointer: 'idPointer',
   call: (name) => `${name}: `,

@@ -118,6 +118,7 @@ export async function createContext(
     settings.token?.value,
     settings.tenantSecret?.value,
     ...(settings.webhookSecrets?.value ?? []),
+    ...(settings.hubTokens?.value ?? []),
     ...sources.withheld.map(({ secret }) => secret),
     ...proxySecrets(io.env),
   ].filter((secret) => secret !== undefined);

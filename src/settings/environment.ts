@@ -8,6 +8,7 @@ const variables = {
   apiUrl: 'RUNGATE_API_URL',
   project: 'RUNGATE_PROJECT',
   environment: 'RUNGATE_ENVIRONMENT',
+  'hub.url': 'RUNGATE_HUB_URL',
 } as const;
 
 /** The environment variables of secrets. With `_FILE` appended, each takes the path of a file instead. */
@@ -16,6 +17,7 @@ const secretVariables = {
   token: 'RUNGATE_TOKEN',
   webhookSecrets: 'RUNGATE_WEBHOOK_SECRET',
   tenantSecret: 'RUNGATE_TENANT_SECRET',
+  hubTokens: 'RUNGATE_HUB_TOKEN',
 } as const;
 
 const strictVariable = 'RUNGATE_STRICT';
@@ -91,6 +93,12 @@ function lines(text: string | undefined): string[] | undefined {
   return filled?.length === 0 ? undefined : filled;
 }
 
+/** Splits tokens, one per line, without the whitespace around them, which a header cannot have. */
+const trimmedLines = (text: string | undefined) => lines(text)?.map((line) => line.trim());
+
+/** The secrets that are lists. */
+const lists: Partial<Record<SettingName, typeof lines>> = { webhookSecrets: lines, hubTokens: trimmedLines };
+
 /** Reads the settings in the environment. */
 export function environmentSettings(env: Env, readFile: (path: string) => Uint8Array): Source {
   const values: Partial<Record<SettingName, unknown>> = {};
@@ -106,7 +114,8 @@ export function environmentSettings(env: Env, readFile: (path: string) => Uint8A
   for (const [name, variable] of Object.entries(secretVariables)) {
     const secret = readSecret(env, variable, readFile);
     const source = given(env, variable) === undefined ? `${variable}_FILE` : variable;
-    add(name as SettingName, source, name === 'webhookSecrets' ? lines(secret) : secret);
+    const list = lists[name as SettingName];
+    add(name as SettingName, source, list === undefined ? secret : list(secret));
   }
   add('strict', strictVariable, flagVariable(env, strictVariable));
   return { origin: 'environment', values: values as Partial<SettingValues>, details };
@@ -121,8 +130,8 @@ export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): s
       return [given(env, name)];
     }
   });
-  // A variable with several secrets: redact each of them, too.
+  // A variable with several secrets: redact each of them, too, in every form that a setting has.
   return found
     .filter((secret) => secret !== undefined)
-    .flatMap((secret) => [secret, ...(lines(secret) ?? [])]);
+    .flatMap((secret) => [secret, ...(lines(secret) ?? []), ...(trimmedLines(secret) ?? [])]);
 }

@@ -36,7 +36,9 @@ function misplacedSecret(place: string, name: string): ConfigError {
   return new ConfigError(
     `${place}: ${quoted(name)} looks like a secret, and this file must not contain secrets`,
     {
-      hint: 'set RUNGATE_API_KEY or RUNGATE_TOKEN (or the same with _FILE) in the environment, or save the secret with rungate login; if the secret was ever committed, have the service issue a new one',
+      hint: /hub/i.test(name)
+        ? 'set RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE in the environment; if the token was ever committed, make a new one'
+        : 'set RUNGATE_API_KEY or RUNGATE_TOKEN (or the same with _FILE) in the environment, or save the secret with rungate login; if the secret was ever committed, have the service issue a new one',
     },
   );
 }

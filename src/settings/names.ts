@@ -22,6 +22,7 @@ export interface SettingValues {
   format: 'table' | 'json' | 'ndjson';
   auth: 'bearer' | 'key';
   caFile: string;
+  'hub.url': string;
   'run.idPointer': string;
   'env.providerModelField': string;
   'webhook.timestampHeader': string;
@@ -31,6 +32,8 @@ export interface SettingValues {
   /** Several during a rotation: a delivery may be signed with any of them. */
   webhookSecrets: readonly string[];
   tenantSecret: string;
+  /** A hub accepts all of them; a gate sends the first. */
+  hubTokens: readonly string[];
 }
 
 export type SettingName = keyof SettingValues;
@@ -38,10 +41,13 @@ export type SettingName = keyof SettingValues;
 /** Some of the settings; undefined means not set. */
 export type SomeSettings = { readonly [Name in SettingName]?: SettingValues[Name] | undefined };
 
+/** The secrets that a profile may have. */
+export const savedNames = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'] as const;
+export type SavedName = (typeof savedNames)[number];
 /** The secrets: never written to a project file, read from the command line or shown. */
-export const secretNames = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'] as const;
+export const secretNames = [...savedNames, 'hubTokens'] as const;
 export type SecretName = (typeof secretNames)[number];
-/** The secrets that rungate sends. A profile ties each to one service. */
+/** The secrets that rungate sends to the service. A profile ties each to one service. */
 export const sentNames = ['apiKey', 'token'] as const;
 /** The settings that a file or `rungate config set` may set. */
 export type PlainName = Exclude<SettingName, SecretName>;

@@ -3,7 +3,7 @@ import { readFields } from './fields.ts';
 import { readJson } from './json-file.ts';
 import {
   type PlainName,
-  type SecretName,
+  type SavedName,
   type SettingName,
   type SettingValues,
   type Source,
@@ -133,7 +133,7 @@ export function withSetting(profile: Profile, values: Profile['settings']): Prof
   return { ...profile, settings: { ...(selects ? rest : profile.settings), ...values } };
 }
 
-export function withSecret<Name extends SecretName>(
+export function withSecret<Name extends SavedName>(
   profile: Profile,
   name: Name,
   secret: Required<Profile['secrets']>[Name],

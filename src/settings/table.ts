@@ -1,6 +1,6 @@
 import type { PlainName, PlainValues } from './names.ts';
 import {
-  address,
+  addressOf,
   count,
   duration,
   flag,
@@ -23,7 +23,7 @@ type Table = { readonly [Name in PlainName]: Entry<PlainValues[Name]> };
 
 /** Every setting that a file may have. `.rungate.json`, profiles, `config set` and the JSON schema follow from this table. */
 export const settingsTable: Table = {
-  apiUrl: { type: address, about: 'Base URL of the service.' },
+  apiUrl: { type: addressOf('service', 'apiUrl'), about: 'Base URL of the service.' },
   project: { type: text, about: 'The slug of the project.' },
   process: { type: text, about: 'The slug of the process to run, unless tags are set.' },
   tags: {
@@ -47,6 +47,10 @@ export const settingsTable: Table = {
   format: { type: oneOf(['table', 'json', 'ndjson']), about: 'The output format of results.' },
   auth: { type: oneOf(['bearer', 'key']), about: 'The credential to send where the service accepts either.' },
   caFile: { type: text, about: 'A PEM file of additional certificate authorities to trust.' },
+  'hub.url': {
+    type: addressOf('hub', 'hub.url'),
+    about: 'Base URL of the hub that schedules the requests of the gates.',
+  },
   'run.idPointer': { type: pointer, about: "The JSON pointer to a new run's id in the response." },
   'env.providerModelField': { type: text, about: "The service's name for the field providerModel." },
   'webhook.timestampHeader': {

@@ -3,7 +3,7 @@ import { ConfigError, UsageError } from '../errors.ts';
 import { actions, checkOverride, type Overrides } from '../gate/policy.ts';
 import { commandNames } from '../hint-names.ts';
 import { nearest } from '../suggest.ts';
-import { parseApiUrl } from '../transport/address.ts';
+import { type Addressee, parseBaseUrl } from '../transport/address.ts';
 
 /** An invalid value of a setting. The message never contains the value, which may be a misplaced secret. */
 export class InvalidValue extends Error {
@@ -60,13 +60,14 @@ export const headerName = textOf('a header name, such as X-Signature', /^[!#$%&'
 
 export const pointer = textOf('a JSON pointer, such as /data/runId', /^\//);
 
-export const address: ValueType<string> = {
+/** @param name the setting, for hints */
+export const addressOf = (of: Addressee, name: string): ValueType<string> => ({
   read(json) {
-    const expected = 'the URL of the service, such as https://service.example.com';
+    const expected = `the URL of the ${of}, such as https://${of}.example.com`;
     if (!isText(json)) return invalid(expected);
     try {
       // Whether http is allowed depends on the command line, and is checked before anything is sent.
-      parseApiUrl(json, true, { ...commandNames, apiUrl: 'apiUrl' });
+      parseBaseUrl(of, json, true, { ...commandNames, apiUrl: name, hubUrl: name });
     } catch (error) {
       if (error instanceof ConfigError) throw new InvalidValue(error.message, [], error.hint);
       throw error;
@@ -74,7 +75,7 @@ export const address: ValueType<string> = {
     return json.trim();
   },
   schema: { type: 'string', format: 'uri', pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?://[^\\s?#@]+\\s*$' },
-};
+});
 
 export const flag: ValueType<boolean> = {
   read: (json) => (typeof json === 'boolean' ? json : invalid('true or false, without quotes')),

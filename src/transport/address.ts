@@ -16,27 +16,44 @@ export function isLocal(apiUrl: string): boolean {
   return isLoopback(parseUrl(apiUrl)?.hostname ?? '');
 }
 
+/** The servers whose base URL the user sets. */
+const addressees = {
+  service: {
+    port: 4010,
+    setting: 'apiUrl',
+    credentials: ({ apiKey, token }: HintNames) => `${apiKey} or ${token}`,
+  },
+  hub: { port: 4020, setting: 'hubUrl', credentials: ({ hubToken }: HintNames) => hubToken },
+} as const;
+export type Addressee = keyof typeof addressees;
+
 /**
- * Returns the base URL of the service: https (http only to this machine unless `insecureHttp`), with at most a path
+ * Returns the base URL of a server: https (http only to this machine unless `insecureHttp`), with at most a path
  * prefix. Errors never repeat the address, which may contain a password.
  * @throws ConfigError
  */
-export function parseApiUrl(apiUrl: string, insecureHttp = false, names = commandNames): URL {
-  const text = apiUrl.trim();
-  const example = `set ${names.apiUrl} to a URL like https://service.example.com, or http://localhost:4010 for a local service`;
-  const problem = (what: string, hint = example) =>
-    new ConfigError(`the URL of the service ${what}`, { hint });
+export function parseBaseUrl(
+  of: Addressee,
+  address: string,
+  insecureHttp = false,
+  names: HintNames = commandNames,
+): URL {
+  const text = address.trim();
+  const { port, setting, credentials } = addressees[of];
+  const name = names[setting];
+  const example = `set ${name} to a URL like https://${of}.example.com, or http://localhost:${port} for a local ${of}`;
+  const problem = (what: string, hint = example) => new ConfigError(`the URL of the ${of} ${what}`, { hint });
   if (text === '') throw problem('is not set');
-  if (/^["'“‘]/.test(text)) throw problem('begins with a quote', `remove the quotes from ${names.apiUrl}`);
+  if (/^["'“‘]/.test(text)) throw problem('begins with a quote', `remove the quotes from ${name}`);
   if (/[${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
-    const hint = `check ${names.apiUrl}: it may contain a placeholder that was not replaced`;
+    const hint = `check ${name}: it may contain a placeholder that was not replaced`;
     throw problem('contains a space or one of $ { } % < >', hint);
   }
   const url = parseUrl(text);
   if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    const hint = `set the credential as ${names.apiKey} or ${names.token}`;
+    const hint = `set the credential as ${credentials(names)}`;
     throw problem('must not contain a user name or password', hint);
   }
   if (/[?#]/.test(text)) throw problem('must not have a query or a fragment');
@@ -46,6 +63,10 @@ export function parseApiUrl(apiUrl: string, insecureHttp = false, names = comman
   }
   return url;
 }
+
+/** Returns the base URL of the service. @throws ConfigError */
+export const parseApiUrl = (apiUrl: string, insecureHttp?: boolean, names?: HintNames): URL =>
+  parseBaseUrl('service', apiUrl, insecureHttp, names);
 
 /** Returns why a value cannot be part of a path, as the end of a sentence, or null if it can. */
 export function paramProblem(value: unknown): string | null {

@@ -141,6 +141,9 @@ describe('a secret in a project file', () => {
     ['password', { password: secret }],
     ['authorization', { authorization: `Bearer ${secret}` }],
     ['in a group', { webhook: { secret } }],
+    ['the token of a hub', { hub: { token: secret } }],
+    ['the tokens of a hub', { hubTokens: [secret] }],
+    ['in the address of a hub', { hub: { url: `https://${secret}@hub.example` } }],
     ['in a branch', { branches: { main: { apiKey: secret } } }],
     ['in an address', { apiUrl: `https://ci:${secret}@ci.example` }],
     ['in the wrong place', { strict: secret, timeout: '1h' }],
@@ -156,6 +159,9 @@ describe('a secret in a project file', () => {
     const error = errorOf(`{\n  "apiKey": "${secret}"}`);
     expect(error.message).toMatch(/^\/repo\/\.rungate\.json:2:3: "apiKey" looks like a secret/);
     expect(error.hint).toMatch(/RUNGATE_API_KEY.*rungate login/);
+    expect(errorOf({ hub: { token: secret } }).hint).toMatch(
+      /^set RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE/,
+    );
   });
 });
 
@@ -203,6 +209,7 @@ describe('the reader of project files', () => {
     'branches',
     '$schema',
     'webhook',
+    'hub',
     'run',
     'env',
     'apiKey',

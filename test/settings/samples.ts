@@ -28,6 +28,20 @@ export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name
       null,
     ],
   },
+  'hub.url': {
+    right: [
+      ['https://hub.example', 'https://hub.example'],
+      ['http://127.0.0.1:4020/prefix', 'http://127.0.0.1:4020/prefix'],
+    ],
+    wrong: [
+      '',
+      'hub.example',
+      'ws://hub.example',
+      'https://token@hub.example',
+      'https://hub.example?token=1',
+      1,
+    ],
+  },
   project: { right: [['shop', 'shop']], ...texts },
   process: { right: [['checkout', 'checkout']], ...texts },
   tags: {

@@ -368,6 +368,16 @@ describe('the environment', () => {
     });
   });
 
+  test('yields the tokens of a hub, one from each line, without whitespace', () => {
+    const text = ' current\t\r\n\r\nprevious\n';
+    const read = environmentSettings({ RUNGATE_HUB_TOKEN_FILE: '/run/hub' }, files({ '/run/hub': text }));
+    expect(read.values).toEqual({ hubTokens: ['current', 'previous'] });
+    expect(read.details).toEqual({ hubTokens: 'RUNGATE_HUB_TOKEN_FILE' });
+    expect(readSecrets({ RUNGATE_HUB_TOKEN: text }, noFile)).toEqual(
+      expect.arrayContaining(['current', 'previous']),
+    );
+  });
+
   test.each(['', ' ', '\t'])('treats variables that are %j as unset', (empty) => {
     const names = [
       'API_URL',
@@ -378,6 +388,9 @@ describe('the environment', () => {
       'API_KEY_FILE',
       'TOKEN',
       'TOKEN_FILE',
+      'HUB_URL',
+      'HUB_TOKEN',
+      'HUB_TOKEN_FILE',
     ];
     const env = Object.fromEntries(names.map((name) => [`RUNGATE_${name}`, empty]));
     expect(environmentSettings(env, noFile).values).toEqual({});

@@ -41,7 +41,10 @@ function overrideWords(): string[] {
 /** Returns the names of the settings; `all` includes the names of secrets, never their values. */
 function settingWords(which: 'plain' | 'all'): Candidate[] {
   const plain = plainNames.map((name) => ({ value: name, about: settingsTable[name].about }));
-  const secret = secretNames.map((name) => ({ value: name, about: 'A secret in your profile.' }));
+  const secret = secretNames.map((name) => ({
+    value: name,
+    about: 'A secret: shown only as set or not set.',
+  }));
   return which === 'all' ? [...plain, ...secret] : plain;
 }
 

@@ -34,7 +34,9 @@ export function plainName(text: string): (typeof plainNames)[number] {
     throw new UsageError(
       'config set does not accept secrets, because any process could read them on the command line',
       {
-        hint: 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
+        hint: /hub/i.test(text)
+          ? 'set RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE in the environment'
+          : 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
       },
     );
   }

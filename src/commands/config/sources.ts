@@ -6,11 +6,11 @@ import { environmentSettings } from '../../settings/environment.ts';
 import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
 import { defaultSettings, mergeSettings } from '../../settings/merge.ts';
 import {
-  type SecretName,
+  type SavedName,
   type Settings,
   type SomeSettings,
   type Source,
-  secretNames,
+  savedNames,
   sentNames,
 } from '../../settings/names.ts';
 import type { Profile } from '../../settings/profiles.ts';
@@ -33,7 +33,7 @@ export interface Sources {
   readonly projectFile: string | null;
   readonly withheld: readonly Withheld[];
   /** The secrets in the profile, used or not. */
-  readonly kept: readonly SecretName[];
+  readonly kept: readonly SavedName[];
   /** The error if this user cannot read the profiles file, so that there is no profile; otherwise null. */
   readonly unreadable: ConfigError | null;
   /** Users other than its owner may read the profiles file. */
@@ -144,7 +144,7 @@ export async function loadSettings(
   const { settings, withheld } = withhold(merged, own?.secrets);
   // Windows has no file modes.
   const exposed = stored?.exposed === true && io.platform !== 'win32';
-  const kept = secretNames.filter((name) => own?.secrets[name] !== undefined);
+  const kept = savedNames.filter((name) => own?.secrets[name] !== undefined);
   const profilesFile = profilesPath(io);
   const sources = { profile, profilesFile, projectFile, withheld, kept, unreadable, exposed };
   return { settings, sources };

@@ -5,7 +5,7 @@ import { formatDuration } from '../../duration.ts';
 import { CredentialError, RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
 import { excerpt } from '../../sanitize.ts';
-import { type Settings, sentNames } from '../../settings/names.ts';
+import { type Settings, secretNames, sentNames } from '../../settings/names.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { Sources } from '../config/sources.ts';
 import { notFound, type Probe } from './probes.ts';
@@ -36,14 +36,14 @@ export function failed(name: string, error: RungateError): Check {
   return { name, status: 'fail', detail: message, remedy: hint, exitCode: exitCodeOf(error) };
 }
 
-const secrets: readonly string[] = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'];
-
 /** Lists the settings and where they came from. */
 export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 'unreadable'>): Check {
   if (unreadable !== null) return { ...failed('settings', unreadable), status: 'warn', exitCode: 0 };
   const given = Object.entries(settings).filter(([, setting]) => setting.origin !== 'default');
   const shown = given.map(([name, { value, origin, detail }]) => {
-    const text = secrets.includes(name) ? 'set' : excerpt(JSON.stringify(value) ?? '', 80);
+    const text = (secretNames as readonly string[]).includes(name)
+      ? 'set'
+      : excerpt(JSON.stringify(value) ?? '', 80);
     return `${name} ${text} (${detail === undefined ? origin : `${origin}: ${detail}`})`;
   });
   return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));

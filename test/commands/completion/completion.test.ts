@@ -115,6 +115,7 @@ describe('completion', () => {
       'token',
       'webhookSecrets',
       'tenantSecret',
+      'hubTokens',
     ]);
     expect(await values('config', 'get', '')).toContain('apiKey');
   });

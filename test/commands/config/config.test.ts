@@ -46,6 +46,7 @@ const variables: Record<string, string> = {
   apiUrl: 'RUNGATE_API_URL',
   project: 'RUNGATE_PROJECT',
   environment: 'RUNGATE_ENVIRONMENT',
+  'hub.url': 'RUNGATE_HUB_URL',
   strict: 'RUNGATE_STRICT',
 };
 
@@ -205,6 +206,20 @@ describe('config get', () => {
     expect((await config('get', 'apiKey')).out).toBe('not set\n');
   });
 
+  it('shows where the tokens of a hub come from, never the tokens', async () => {
+    const env = { RUNGATE_HUB_TOKEN: 'hub-token-one\nhub-token-two' };
+    const { out, err } = await run(['config', 'get', 'hubTokens', '--json'], { env });
+    expect(JSON.parse(out)).toEqual({
+      schemaVersion: 1,
+      name: 'hubTokens',
+      set: true,
+      origin: 'environment',
+      detail: 'RUNGATE_HUB_TOKEN',
+    });
+    const all = await run(['config', 'list'], { env });
+    expect(out + err + all.out + all.err).not.toContain('hub-token');
+  });
+
   it.each(['get', 'set', 'unset'])('%s suggests the nearest setting for an unknown name', async (command) => {
     const value = command === 'set' ? ['1'] : [];
     const { code, err } = await config(command, 'intervall', ...value);
@@ -229,6 +244,7 @@ describe('config set', () => {
     ['format', 'json', 'json'],
     ['auth', 'key', 'key'],
     ['caFile', 'own.pem', '/nowhere/own.pem'],
+    ['hub.url', 'https://hub.example', 'https://hub.example'],
     ['run.idPointer', '/data/id', '/data/id'],
     ['env.providerModelField', 'acmeModel', 'acmeModel'],
     ['webhook.timestampHeader', 'X-Acme-Timestamp', 'X-Acme-Timestamp'],
@@ -243,7 +259,7 @@ describe('config set', () => {
     else expect(out).toBe(`${plain}\n`);
   });
 
-  it('is tested with every setting', () => expect(plainNames).toHaveLength(18));
+  it('is tested with every setting', () => expect(plainNames).toHaveLength(19));
 
   it.each([
     ['strict', 'yes'],
