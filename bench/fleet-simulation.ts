@@ -267,6 +267,7 @@ const strict: Policy = {
   cancelled: 'fail',
   timeout: 'fail',
   unobserved: 'fail',
+  mismatch: 'fail',
 };
 
 /** A hub in the same process: its requests take as long as those of the service. */

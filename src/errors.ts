@@ -157,6 +157,14 @@ export class ContractError extends RungateError {
   }
 }
 
+/** The deployed build is not the expected one, or was not at some time during a run. */
+export class MismatchError extends RungateError {
+  static override readonly name = 'MismatchError';
+  constructor(message: string, parts: ErrorParts = {}) {
+    super('mismatch', message, parts);
+  }
+}
+
 /**
  * Why the service could not be reached: `dns`, the host has no address; `refused`, nothing is listening; `tls`, no
  * trusted connection; `connect`, any other failure before the request was sent; `broken`, the connection broke or

@@ -23,6 +23,7 @@ test('the exit codes have not changed', () => {
     service: 5,
     credentials: 6,
     unreachable: 7,
+    mismatch: 8,
     usage: 64,
     bug: 70,
     config: 78,
@@ -76,7 +77,7 @@ test.each([
 ] as const)('exits with the code of %s: %i', (signal, code) => expect(exitCodeOfSignal(signal)).toBe(code));
 
 describe('mostSevere', () => {
-  const order = [6, 5, 7, 1, 2, 4, 3];
+  const order = [6, 5, 7, 1, 8, 2, 4, 3];
 
   test.each(order.map((code, rank) => [code, order.slice(rank + 1)] as const))(
     'prefers %i to %j',

@@ -81,8 +81,8 @@ For first steps, run rungate without a command.`;
 
 const exitTable = `
 Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)
-  5 service error · 6 credentials · 7 unreachable · 64 usage · 70 bug
-  78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM`;
+  5 service error · 6 credentials · 7 unreachable · 8 another build · 64 usage
+  70 bug · 78 configuration · 129, 130, 143 stopped by SIGHUP, SIGINT, SIGTERM`;
 
 /** The text that commander prints: help or the version. */
 export interface Printed {

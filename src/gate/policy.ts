@@ -20,6 +20,7 @@ const defaults: Policy = {
   cancelled: 'warn',
   timeout: 'fail',
   unobserved: 'fail',
+  mismatch: 'fail',
 };
 
 /** The policy settings of one source. `strict` only sets `cancelled`, and `on` overrides it. */
@@ -39,6 +40,9 @@ export function remainingOverrides(weaker: Overrides, { strict, on = {} }: Polic
   return Object.fromEntries(Object.entries(weaker).filter(([verdict]) => !set.has(verdict)));
 }
 
+/** The verdicts that cannot pass: none of them is a result of the expected build. */
+const neverPass: readonly Verdict[] = ['timeout', 'unobserved', 'mismatch'];
+
 /** The verdicts whose action can be set. */
 export const settableVerdicts = verdicts.filter((one) => one !== 'passed');
 
@@ -46,7 +50,7 @@ function isOneOf<const T extends string>(values: readonly T[], value: string): v
   return (values as readonly string[]).includes(value);
 }
 
-/** Checks one override. `timeout` and `unobserved` cannot pass, since the outcome is unknown. */
+/** Checks one override. */
 export function checkOverride(verdict: string, action: string): [Verdict, Action] {
   if (!isOneOf(verdicts, verdict)) {
     throw new UsageError(`unknown verdict ${echoed(verdict)}`, {
@@ -61,8 +65,9 @@ export function checkOverride(verdict: string, action: string): [Verdict, Action
   if (verdict === 'passed') {
     throw new UsageError('the action for passed cannot be set: a passed run always passes the gate');
   }
-  if (action === 'pass' && (verdict === 'timeout' || verdict === 'unobserved')) {
-    throw new UsageError(`${verdict} cannot pass: it means that the outcome is unknown`, {
+  if (action === 'pass' && neverPass.includes(verdict)) {
+    const meaning = verdict === 'mismatch' ? 'another build was tested' : 'the outcome is unknown';
+    throw new UsageError(`${verdict} cannot pass: it means that ${meaning}`, {
       hint: `set ${verdict} to warn, which lets the pipeline continue with a warning`,
     });
   }

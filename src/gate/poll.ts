@@ -41,9 +41,9 @@ export interface Progress {
 
 export type Outcome =
   /** `nextReadMs`: the time until the next read, if the deadline comes before it. */
-  | { verdict: Exclude<Verdict, 'unobserved'>; limit?: boolean; nextReadMs?: number }
+  | { verdict: Exclude<Verdict, 'unobserved' | 'mismatch'>; limit?: boolean; nextReadMs?: number }
   /** `limit`: the wait ended at the deadline or the attempt limit, not at an error that cannot pass. */
-  | { verdict: 'unobserved'; cause: RungateError; limit?: boolean };
+  | { verdict: 'unobserved' | 'mismatch'; cause: RungateError; limit?: boolean };
 
 export type Decision = { done: Outcome } | { waitMs: number };
 

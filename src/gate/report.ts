@@ -90,7 +90,7 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
   if (outcome?.verdict === 'timeout' && outcome.nextReadMs !== undefined)
     return { ...report, nextReadSeconds: seconds(outcome.nextReadMs) };
   const exact = seen === null ? report : withTexts(report, textsOf(seen));
-  return outcome?.verdict === 'unobserved' ? { ...exact, error: reportError(outcome.cause) } : exact;
+  return outcome !== null && 'cause' in outcome ? { ...exact, error: reportError(outcome.cause) } : exact;
 }
 
 const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
@@ -100,6 +100,7 @@ const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
   blocked: exitCodes.blocked,
   cancelled: exitCodes.cancelled,
   timeout: exitCodes.timeout,
+  mismatch: exitCodes.mismatch,
 };
 
 /** Returns the exit code for one run under the policy. */

@@ -1,8 +1,17 @@
-export const verdicts = ['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'] as const;
+export const verdicts = [
+  'passed',
+  'failed',
+  'blocked',
+  'cancelled',
+  'timeout',
+  'unobserved',
+  'mismatch',
+] as const;
 
 /**
- * The verdict on a run. `timeout`: it was still going at the deadline. `unobserved`: its state could not be read. Neither says
- * what the run did.
+ * The verdict on a run. `timeout`: it was still going at the deadline. `unobserved`: its state, or the deployed build that it
+ * tested, could not be read. `mismatch`: it did not test the expected build, or not only that. None of these says what the
+ * expected build does.
  */
 export type Verdict = (typeof verdicts)[number];
 
@@ -15,7 +24,7 @@ export interface EndedRun {
 }
 
 /** Returns the verdict on a run that has ended (interface, section 3: the gate rule). */
-export function verdictOf(run: EndedRun): Exclude<Verdict, 'timeout' | 'unobserved'> {
+export function verdictOf(run: EndedRun): Exclude<Verdict, 'timeout' | 'unobserved' | 'mismatch'> {
   if (run.failed > 0) return 'failed';
   if (run.blocked > 0) return 'blocked';
   return run.state === 'cancelled' ? 'cancelled' : 'passed';

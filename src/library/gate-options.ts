@@ -8,8 +8,8 @@ import { type Action, checkOverride, type Overrides, type Policy, resolvePolicy 
 import { ownCopy } from '../own-options.ts';
 
 /**
- * Overrides of the gate's action for a verdict: `pass`, `warn` or `fail`. An unknown result never passes the gate: `timeout`
- * and `unobserved` may be a warning, but not a pass.
+ * Overrides of the gate's action for a verdict: `pass`, `warn` or `fail`. An unknown result never passes the gate: `timeout`,
+ * `unobserved` and `mismatch` may be a warning, but not a pass.
  */
 export interface GateOverrides {
   failed?: Action | undefined;
@@ -17,6 +17,7 @@ export interface GateOverrides {
   cancelled?: Action | undefined;
   timeout?: 'warn' | 'fail' | undefined;
   unobserved?: 'warn' | 'fail' | undefined;
+  mismatch?: 'warn' | 'fail' | undefined;
 }
 
 /** The options of a gate; all times in milliseconds. The client options say how to reach the service. */

@@ -6,7 +6,7 @@ import { escapeJson } from '../sanitize.ts';
 /** Never redacted: a secret that equals one of these words must not hide the verdict. */
 const outcomes: readonly unknown[] = [
   ...['pass', 'warn', 'fail'],
-  ...['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'],
+  ...['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch'],
 ];
 
 /** Returns a replacer for JSON.stringify that redacts each value and name separately, so that the JSON stays valid. */

@@ -180,6 +180,7 @@ export const overrides: ValueType<Overrides> = {
       cancelled: { $ref: '#/definitions/action' },
       timeout: { enum: ['warn', 'fail'] },
       unobserved: { enum: ['warn', 'fail'] },
+      mismatch: { enum: ['warn', 'fail'] },
     },
   },
 };

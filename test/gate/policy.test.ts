@@ -32,6 +32,7 @@ describe('the policy', () => {
     ['cancelled', 'warn', 'fail'],
     ['timeout', 'fail', 'fail'],
     ['unobserved', 'fail', 'fail'],
+    ['mismatch', 'fail', 'fail'],
   ])('%s is %s by default and %s with --strict', (verdict, byDefault, strict) => {
     expect(resolvePolicy()[verdict]).toBe(byDefault);
     expect(resolvePolicy({ strict: false })[verdict]).toBe(byDefault);
@@ -50,6 +51,7 @@ describe('the policy', () => {
       cancelled: 'fail',
       timeout: 'fail',
       unobserved: 'fail',
+      mismatch: 'fail',
     });
   });
 
@@ -89,6 +91,7 @@ describe('--on', () => {
   test.each([
     'timeout=pass',
     'unobserved=pass',
+    'mismatch=pass',
     'passed=pass',
     'passed=warn',
     'passed=fail',
@@ -106,7 +109,7 @@ describe('--on', () => {
   ])('refuses %j as a usage error', (text) => expect(() => parseOverride(text)).toThrow(UsageError));
 
   test('accepts every verdict except passed', () => {
-    expect(settableVerdicts).toEqual(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved']);
+    expect(settableVerdicts).toEqual(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch']);
   });
 
   test.each([
@@ -122,7 +125,7 @@ describe('--on', () => {
     expect(() => parseOverride('=fail')).toThrow('unknown verdict ""');
   });
 
-  test.each(['timeout', 'unobserved'])('suggests warn for %s', (verdict) => {
+  test.each(['timeout', 'unobserved', 'mismatch'])('suggests warn for %s', (verdict) => {
     expect(() => checkOverride(verdict, 'pass')).toThrow(
       expect.objectContaining({ hint: expect.stringContaining(`set ${verdict} to warn`) }),
     );

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CredentialError, HttpError, NetworkError } from '../../src/errors.ts';
+import { CredentialError, HttpError, MismatchError, NetworkError } from '../../src/errors.ts';
 import { exitCodeOf } from '../../src/exit.ts';
 import { type Action, actions, resolvePolicy } from '../../src/gate/policy.ts';
 import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
 import { exitCodeOfRun, reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
-import type { Verdict } from '../../src/gate/verdict.ts';
+import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
 import { type WatchedRun, watch } from '../../src/gate/wait.ts';
 import { readStatus } from '../without-redaction.ts';
 
@@ -18,6 +18,7 @@ function run(runId: string, outcome: Outcome | null, parts: Partial<WatchedRun> 
 }
 
 function outcomeFor(verdict: Verdict, cause = refused as NetworkError | HttpError): Outcome {
+  if (verdict === 'mismatch') return { verdict, cause: new MismatchError('another build') };
   return verdict === 'unobserved' ? { verdict, cause } : { verdict };
 }
 
@@ -27,8 +28,9 @@ describe('the exit code of one run', () => {
     ['blocked', 2],
     ['timeout', 3],
     ['cancelled', 4],
+    ['mismatch', 8],
   ])('is for %s, if the policy fails it, %i', (verdict, code) => {
-    expect(exitCodeOfRun(run('r', { verdict } as Outcome), strict)).toBe(code);
+    expect(exitCodeOfRun(run('r', outcomeFor(verdict)), strict)).toBe(code);
   });
 
   test.each([
@@ -42,7 +44,7 @@ describe('the exit code of one run', () => {
     expect(exitCodeOfRun(run('r', { verdict: 'unobserved', cause }), strict)).toBe(code);
   });
 
-  test.each<Verdict>(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved'])(
+  test.each<Verdict>(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch'])(
     'for %s with =warn is 0',
     (verdict) => {
       const policy = resolvePolicy({ strict: true, on: { [verdict]: 'warn' } });
@@ -166,15 +168,19 @@ describe('the gate', () => {
   test('fails exactly if the exit code is not 0, and passes only if every run does', () => {
     const causes = [refused, unauthorized, new HttpError('no', { status: 500 })];
     const outcome = fc
-      .tuple(
-        fc.constantFrom<Verdict>('passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved'),
-        fc.constantFrom(...causes),
-      )
+      .tuple(fc.constantFrom<Verdict>(...verdicts), fc.constantFrom(...causes))
       .map(([verdict, cause]) => outcomeFor(verdict, cause));
     const action = fc.constantFrom(...actions);
     const known = fc.constantFrom<Action>('warn', 'fail');
     const on = fc.record(
-      { failed: action, blocked: action, cancelled: action, timeout: known, unobserved: known },
+      {
+        failed: action,
+        blocked: action,
+        cancelled: action,
+        timeout: known,
+        unobserved: known,
+        mismatch: known,
+      },
       { requiredKeys: [] },
     );
     fc.assert(

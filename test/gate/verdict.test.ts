@@ -29,6 +29,6 @@ describe('the verdict on an ended run', () => {
   });
 });
 
-test('there are six verdicts, two of them for unknown results', () => {
-  expect(verdicts).toEqual(['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved']);
+test('there are seven verdicts, three of which say nothing about the expected build', () => {
+  expect(verdicts).toEqual(['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch']);
 });

@@ -258,6 +258,7 @@ describe('the policy', () => {
       cancelled: { value: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },
       timeout: { value: 'warn', origin: 'profile', detail: '/me' },
       unobserved: { value: 'fail', origin: 'default', detail: undefined },
+      mismatch: { value: 'fail', origin: 'default', detail: undefined },
     });
   });
 

@@ -49,7 +49,7 @@ type Result = 'passed' | 'failure' | 'error' | 'skipped';
 
 /**
  * Returns the result of a test case: what the run did, whatever the policy. Only for a cancelled run does the policy decide
- * whether it is a failure. An unknown outcome is an error.
+ * whether it is a failure. An unknown outcome is an error, and so is the outcome of another build.
  */
 function resultOf(run: RunReport): Result {
   switch (run.verdict) {
@@ -62,6 +62,7 @@ function resultOf(run: RunReport): Result {
       return shownAs(run) === 'fail' ? 'failure' : 'skipped';
     case 'timeout':
     case 'unobserved':
+    case 'mismatch':
     case null:
       return 'error';
   }

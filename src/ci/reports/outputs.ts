@@ -10,6 +10,7 @@ const verdictsByCode: Readonly<Record<number, Verdict>> = {
   5: 'unobserved',
   6: 'unobserved',
   7: 'unobserved',
+  8: 'mismatch',
 };
 
 /** Returns the run that decided the gate: the first of the worst runs whose verdict gives the exit code. */

@@ -26,6 +26,11 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
       const what = run.runId === null ? 'could not be started' : 'could not be observed';
       return `${what}: ${quote(run.error?.message ?? '', 400)}`;
     }
+    case 'mismatch': {
+      const counts = failed === null ? '' : ` (${failed} failed, ${blocked} blocked)`;
+      const what = run.runId === null ? 'was not started' : 'did not test only the expected build';
+      return `${what}: ${quote(run.error?.message ?? '', 400)}${counts}`;
+    }
     case null:
       return run.runId === null
         ? `may have been created; find it by its idempotency key ${quote(run.idempotencyKey ?? '-', 200)}`
@@ -48,7 +53,8 @@ function lateReadHint(nextReadSeconds: number): string {
 
 /** Returns what to do about the outcome, or null; the text may come from the service. */
 export function hintOf(run: RunReport): string | null {
-  if (run.verdict === 'unobserved') return run.error?.hint ?? null;
+  if (run.verdict === 'unobserved' || (run.verdict === 'mismatch' && shownAs(run) === 'fail'))
+    return run.error?.hint ?? null;
   if (run.verdict === 'timeout' && run.nextReadSeconds !== undefined)
     return lateReadHint(run.nextReadSeconds);
   if (run.verdict === 'timeout')

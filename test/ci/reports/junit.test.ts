@@ -139,6 +139,7 @@ describe('JUnit XML', () => {
     ['was cancelled and fails the gate', ['failure', 'system-out'], samples.cancelledStrict],
     ['timed out', ['error', 'system-out'], samples.timeout],
     ['could not be observed', ['error', 'system-out'], samples.unobserved],
+    ['tested another build', ['error', 'system-out'], samples.mismatch],
     ['had not ended when rungate was stopped', ['error', 'system-out'], samples.stopped],
     ['has no id', ['error', 'system-out'], samples.lost],
   ])('for a run that %s, has a case with %j', (_what, names, one) => {
@@ -147,9 +148,9 @@ describe('JUnit XML', () => {
 
   it('counts the cases by result', () => {
     expect(suiteOf(junitReport(everything)).attributes).toMatchObject({
-      tests: '11',
+      tests: '12',
       failures: '3',
-      errors: '4',
+      errors: '5',
       skipped: '1',
       time: '3600.000',
     });

@@ -4,7 +4,7 @@ import { headline } from '../../../src/ci/reports/wording.ts';
 import { gate, run, samples } from './samples.ts';
 
 describe('the outputs', () => {
-  const { passed, failed, blocked, cancelled, timeout, unobserved, stopped } = samples;
+  const { passed, failed, blocked, cancelled, timeout, unobserved, mismatch, stopped } = samples;
   it.each([
     ['the only run', [passed], 0, 'run_1'],
     ['the first of several passed runs', [passed, run({ runId: 'run_9' })], 0, 'run_1'],
@@ -13,6 +13,7 @@ describe('the outputs', () => {
     ['the blocked run', [passed, timeout, blocked], 2, 'run_3'],
     ['the run that timed out', [passed, timeout], 3, 'run_5'],
     ['the run that could not be observed', [failed, unobserved], 6, 'run_6'],
+    ['the run of another build', [passed, blocked, mismatch], 8, 'run_10'],
     ['the run that had not ended', [failed, stopped], 143, 'run_7'],
   ] as const)('are those of %s', (_what, runs, exitCode, runId) => {
     const interrupted = exitCode === 143 ? ({ interruptedBy: 'SIGTERM' } as const) : {};

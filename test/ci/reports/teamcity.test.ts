@@ -30,6 +30,9 @@ describe('service messages for TeamCity', () => {
       ##teamcity[testStarted name='run_6']
       ##teamcity[testFailed name='run_6' message='run run_6 could not be observed: GET /api/runs/run_6: 401' details='check RUNGATE_API_KEY']
       ##teamcity[testFinished name='run_6' duration='31200']
+      ##teamcity[testStarted name='run_10']
+      ##teamcity[testFailed name='run_10' message='run run_10 did not test only the expected build: https://shop.example.test/version showed "8f2e6b0", not "3c1d9a7" (0 failed, 0 blocked)' details='start the gate after the roll-out|nhttps://app.example.test/runs/run_1']
+      ##teamcity[testFinished name='run_10' duration='31200']
       ##teamcity[testStarted name='shop / checkout']
       ##teamcity[testFinished name='shop / checkout' duration='31200']
       ##teamcity[testStarted name='shop / smoke, web']
@@ -46,6 +49,7 @@ describe('service messages for TeamCity', () => {
       ##teamcity[buildProblem description='rungate: run run_4 was cancelled before it finished']
       ##teamcity[buildProblem description='rungate: run run_5 had not ended after 1 h and 4 status reads (state running)']
       ##teamcity[buildProblem description='rungate: run run_6 could not be observed: GET /api/runs/run_6: 401']
+      ##teamcity[buildProblem description='rungate: run run_10 did not test only the expected build: https://shop.example.test/version showed "8f2e6b0", not "3c1d9a7" (0 failed, 0 blocked)']
       ##teamcity[buildProblem description='rungate: run run_7 had not ended when rungate was stopped']
       ##teamcity[buildProblem description='rungate: a run may have been created; find it by its idempotency key key-1']
       ##teamcity[buildStatus text='{build.status.text}; rungate: gate failed (exit 1)']"

@@ -71,7 +71,7 @@ describe('completion', () => {
     ['orders list --auth ', ['bearer', 'key']],
     [
       'run wait a --on ',
-      [...counted, ...['timeout', 'unobserved'].flatMap((one) => [`${one}=warn`, `${one}=fail`])],
+      [...counted, ...['timeout', 'unobserved', 'mismatch'].flatMap((one) => [`${one}=warn`, `${one}=fail`])],
     ],
     ['mock serve --outcome ', outcomes],
     ['mock exec --outcome passed --outcome ', outcomes],

@@ -130,6 +130,7 @@ describe('settings', () => {
       cancelled: { action: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },
       timeout: { action: 'warn', origin: 'profile', detail: path },
       unobserved: { action: 'fail', origin: 'default', detail: null },
+      mismatch: { action: 'fail', origin: 'default', detail: null },
     });
     expect(listed.on).toMatchObject({ value: { blocked: 'warn', timeout: 'warn' }, origin: 'project file' });
     const table = await run(['config', 'list'], settings);

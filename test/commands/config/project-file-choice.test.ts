@@ -95,7 +95,14 @@ describe('a hostile project file', () => {
   });
   afterAll(() => on.close());
   const hostile = {
-    on: { failed: 'pass', blocked: 'pass', cancelled: 'pass', timeout: 'warn', unobserved: 'warn' },
+    on: {
+      failed: 'pass',
+      blocked: 'pass',
+      cancelled: 'pass',
+      timeout: 'warn',
+      unobserved: 'warn',
+      mismatch: 'warn',
+    },
     maxAttempts: 1,
   };
   const world = { cwd: '/repo', files: files({ [project]: JSON.stringify(hostile) }) };
@@ -110,7 +117,7 @@ describe('a hostile project file', () => {
   });
 
   it('cannot let a verdict pass that the flags in docs/settings.md set', async () => {
-    const flags = ['failed', 'blocked', 'cancelled', 'timeout', 'unobserved'].flatMap((one) => [
+    const flags = ['failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch'].flatMap((one) => [
       '--on',
       `${one}=fail`,
     ]);
