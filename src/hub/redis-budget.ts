@@ -38,16 +38,32 @@ local window, lifetime, outranked, least = tonumber(ARGV[9]) + 2 * slack, tonumb
 ${clock}
 local last = tonumber(redis.call('HGET', state, 'last') or '0')
 local now = raw + tonumber(redis.call('HGET', state, 'offset') or '0')
-local began = string.match(redis.call('HGET', hubs, hub) or '', '^%S+')
+local began = tonumber(string.match(redis.call('HGET', hubs, hub) or '', '^%S+'))
+local isNew = began and 0 or 1
 if began then
-  local expected = tonumber(began) + monotonic
+  local expected = began + monotonic
   now = math.max(expected - slack, math.min(now, expected + slack))
 end
 now = math.max(now, last)
-local isNew = began and 0 or 1
-began = began or string.format('%.0f', now - monotonic)
-redis.call('HSET', hubs, hub, began .. string.format(' %.0f', now))
+-- The clock of this hub may have stopped for a while: it must not keep the time from passing.
+began = math.max(began or now - monotonic, now - slack - monotonic)
+redis.call('HSET', hubs, hub, string.format('%.0f %.0f %d %d %d', began, now, limits.reads, limits.creates, limits.requests))
 redis.call('HSET', state, 'offset', now - raw, 'last', now)
+
+-- The smallest limits of all hubs count, so that hubs with different ones share them fairly.
+local alive = 0
+local others = redis.call('HGETALL', hubs)
+for i = 1, #others, 2 do
+  local seen, reads, creates, requests = string.match(others[i + 1], '^%S+ (%S+) (%S+) (%S+) (%S+)$')
+  seen = tonumber(seen)
+  if seen > now - window then
+    alive = alive + 1
+    limits.reads = math.min(limits.reads, tonumber(reads))
+    limits.creates = math.min(limits.creates, tonumber(creates))
+    limits.requests = math.min(limits.requests, tonumber(requests))
+  elseif seen <= now - 10 * window then redis.call('HDEL', hubs, others[i])
+  end
+end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, 10 * window) end
 
 local share = tonumber(redis.call('HGET', state, 'share') or '1')
@@ -68,10 +84,6 @@ for name, key in pairs(granted) do
 end
 
 local function result(wait)
-  local alive = 0
-  for _, text in ipairs(redis.call('HVALS', hubs)) do
-    if tonumber(string.match(text, '%S+$')) > now - window then alive = alive + 1 end
-  end
   local answer = { math.ceil(wait), alive, isNew }
   for _, name in ipairs({ 'create', 'read', 'safety' }) do
     local ages = {}
@@ -84,7 +96,7 @@ end
 local claim = hub .. ' ' .. line
 if command == 'withdraw' then redis.call('HDEL', claims, claim) end
 if command ~= 'reserve' then return result(0) end
-local deadline = tonumber(began) + value
+local deadline = began + value
 
 -- Claims of other hubs and in other lines that are more urgent, and those among them in the same line.
 local ahead, sameLine = 0, 0

@@ -20,23 +20,33 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-/** A world with one true time. The clock of Redis may be set to another one. */
+/** A world with one true time. The clock of Redis may be set to another one, and that of a hub may stop for a while. */
 interface World {
   time: number;
   /** The difference between the clock of Redis and the true time. */
   ahead: number;
+  /** How long the clocks of the hubs stopped, for example because their machines were suspended. */
+  stoppedMs?: number[];
 }
 
 /** The script as it is, with a clock that the test sets. */
 const script = budgetScript("local raw = tonumber(redis.call('GET', 'test:now'))");
 
-type Engine = (world: World, limits: BudgetLimits, hubs: number) => Promise<BudgetStore[]>;
+/** @param limits those of all hubs, or those of each */
+type Engine = (
+  world: World,
+  limits: BudgetLimits | readonly BudgetLimits[],
+  hubs: number,
+) => Promise<BudgetStore[]>;
+
+/** The time on the clock of a hub: each began at another moment. */
+const hubTime = ({ time, stoppedMs = [] }: World, hub: number) => time + hub * 12_345 - (stoppedMs[hub] ?? 0);
 
 const engines: Record<string, Engine> = {
   async memory(world, limits) {
     return [
       memoryBudget(
-        () => limits,
+        () => [limits].flat()[0] as BudgetLimits,
         () => world.time,
       ),
     ];
@@ -49,9 +59,9 @@ const engines: Record<string, Engine> = {
         ReturnType<RunScript>
       >;
     };
-    // Each hub's own clock began at another moment.
+    const each = [limits].flat() as BudgetLimits[];
     const stores = Array.from({ length: hubs }, (_, at) =>
-      redisBudget(run, limits, `hub-${at}`, () => world.time + at * 12_345),
+      redisBudget(run, each[at % each.length] as BudgetLimits, `hub-${at}`, () => hubTime(world, at)),
     );
     for (const store of stores) await store.withdraw('read');
     return stores;
@@ -77,6 +87,8 @@ interface Step {
   patienceMs: number;
   /** How far the clock of Redis is set at this step, in milliseconds. */
   clockStep: number;
+  /** Whether the clock of the hub stops meanwhile. */
+  stops: boolean;
 }
 
 const steps = fc.array(
@@ -93,6 +105,7 @@ const steps = fc.array(
       { weight: 12, arbitrary: fc.constant(0) },
       fc.integer({ min: -100_000, max: 100_000 }),
     ),
+    stops: fc.boolean(),
   }),
   { maxLength: 120 },
 );
@@ -107,12 +120,16 @@ describe.each(testedEngines)('a budget in %s', (_name, engine) => {
   it('never grants more than its limits in any minute, whatever the clock of Redis does', async () => {
     await fc.assert(
       fc.asyncProperty(limits, steps, async (given, schedule) => {
-        const world: World = { time: 0, ahead: 0 };
+        const stoppedMs = [0, 0];
+        const world: World = { time: 0, ahead: 0, stoppedMs };
         const stores = await engine(world, given, 2);
         const granted = { read: [] as number[], create: [] as number[], any: [] as number[] };
-        for (const { afterMs, hub, line, patienceMs, clockStep } of schedule) {
+        for (const { afterMs, hub, line, patienceMs, clockStep, stops } of schedule) {
           world.time += afterMs;
           world.ahead += clockStep;
+          if (stops) stoppedMs[hub] = (stoppedMs[hub] as number) + afterMs;
+          // The other hub is alive.
+          await stores[1 - hub]?.present();
           const store = stores[hub % stores.length] as BudgetStore;
           const { granted: yes } = await store.reserve(line, world.time + patienceMs);
           if (!yes) continue;
@@ -183,6 +200,26 @@ describe.each(testedEngines)('a budget in %s', (_name, engine) => {
   });
 });
 
+describe.each(testedEngines)('a full budget in %s', (_name, engine) => {
+  it('has two safety reads a minute while creates and other reads use everything else', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const stores = await engine(world, { reads: 48, creates: 16, requests: 80 }, 2);
+    const safety: number[] = [];
+    for (; world.time < 6 * 60_000; world.time += 500) {
+      for (const [hub, store] of stores.entries()) {
+        // The others have always waited longer.
+        await store.reserve('create', 0);
+        await store.reserve('read', 0);
+        if ((await store.reserve('safety', hubTime(world, hub))).granted) safety.push(world.time);
+      }
+    }
+    for (let minute = 1; minute < 6; minute += 1) {
+      const within = safety.filter((at) => at >= minute * 60_000 && at < (minute + 1) * 60_000);
+      expect(within.length).toBeGreaterThanOrEqual(2);
+    }
+  });
+});
+
 describe.skipIf(isRedisMissing)('a budget that two hubs share', () => {
   it('goes to the most urgent claim of both', async () => {
     const world: World = { time: 0, ahead: 0 };
@@ -213,6 +250,54 @@ describe.skipIf(isRedisMissing)('a budget that two hubs share', () => {
     world.time = 62_300;
     expect((await one.reserve('read', 61_000)).granted).toBe(false);
     expect(await other.reserve('read', 61_000 + 12_345 - 5000)).toEqual({ granted: true });
+  });
+
+  it('is the smaller one if the hubs have different ones, and is shared fairly', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const engine = engines.Redis as Engine;
+    const large = { reads: 48, creates: 16, requests: 80 };
+    const small = { reads: 9, creates: 3, requests: 80 };
+    const stores = await engine(world, [large, small], 2);
+    const granted = [0, 0];
+    const times: number[] = [];
+    const since = [0, 0];
+    for (; world.time < 10 * 60_000; world.time += 250) {
+      for (const [hub, store] of stores.entries()) {
+        const { granted: yes } = await store.reserve('read', (since[hub] as number) + hub * 12_345);
+        if (!yes) continue;
+        since[hub] = world.time;
+        granted[hub] = (granted[hub] as number) + 1;
+        times.push(world.time);
+      }
+    }
+    expect(mostInAMinute(times)).toBeLessThanOrEqual(9);
+    expect(times.length).toBeGreaterThan(70);
+    expect(Math.min(...granted)).toBeGreaterThan(times.length / 3);
+  });
+
+  it('is whole again for a hub whose clock stopped for minutes, also if it is then the only one', async () => {
+    const world: World = { time: 0, ahead: 0, stoppedMs: [0, 0] };
+    const engine = engines.Redis as Engine;
+    const [one, other] = (await engine(world, { reads: 1, creates: 9, requests: 9 }, 2)) as [
+      BudgetStore,
+      BudgetStore,
+    ];
+    expect(await one.reserve('read', 0)).toEqual({ granted: true });
+    world.time = 5 * 60_000;
+    world.stoppedMs = [world.time, 0];
+    expect(await other.reserve('read', world.time)).toEqual({ granted: true });
+    expect((await one.reserve('read', 0)).granted).toBe(false);
+    world.time += 62_400;
+    expect(await one.reserve('read', 0)).toEqual({ granted: true });
+  });
+
+  it('forgets hubs that went away ten minutes ago', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const engine = engines.Redis as Engine;
+    const [one] = await engine(world, { reads: 9, creates: 9, requests: 9 }, 5);
+    expect(await client.hLen('{rungate:hub}:hubs')).toBe(5);
+    for (; world.time < 11 * 60_000; world.time += 30_000) await one?.present();
+    expect(await client.hKeys('{rungate:hub}:hubs')).toEqual(['hub-0']);
   });
 
   it('does not wait for a hub that has gone', async () => {
