@@ -120,7 +120,7 @@ export interface Total {
   peak: number;
 }
 
-/** Creates a world in which gates start within ten seconds and runs take 2 to 8 minutes from their creation. */
+/** Creates a world in which runs take 2 to 8 minutes from their creation. */
 export function world(limiter: Limiter, seed: number, size: number) {
   const random = randomFrom(seed * 7919 + size);
   const events = timeline();
@@ -258,6 +258,8 @@ export interface Gates {
   known?: boolean;
   timeoutMs: number;
   maxAttempts: number;
+  /** All gates start within this time, in milliseconds; default 10 s. */
+  startWithinMs?: number;
 }
 
 const strict: Policy = {
@@ -356,8 +358,9 @@ export async function simulateGates(options: Gates): Promise<Total> {
           memoryWakes(clock.now),
           clock,
         );
-  for (let index = 0; index < options.size; index += 1)
-    within.events.push(within.random() * 10 * second, () => gates.push(gate(within, options, index, hub)));
+  const { size, startWithinMs = 10 * second } = options;
+  for (let index = 0; index < size; index += 1)
+    within.events.push(within.random() * startWithinMs, () => gates.push(gate(within, options, index, hub)));
   // Let everything that an event triggered finish before the next one.
   while (within.step()) await new Promise((resolve) => setImmediate(resolve));
   await Promise.all(gates);

@@ -3,8 +3,10 @@
 // npm run bench:fleet -- --real: fifty processes against the mock, in real time (about six minutes).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -16,12 +18,19 @@ function option(name, otherwise) {
 
 /** Loads the simulation, which uses the project's own code. */
 async function loadSimulation() {
-  const { outputFiles } = await build({
+  // Not from a data: URL, which each error's stack would contain.
+  const directory = mkdtempSync(join(tmpdir(), 'rungate-fleet-'));
+  const outfile = join(directory, 'simulation.mjs');
+  await build({
     entryPoints: [fileURLToPath(new URL('fleet-simulation.ts', import.meta.url))],
-    ...{ bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'error' },
+    ...{ outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' },
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire('file:///');" },
   });
-  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+  try {
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }
 
 const { limiters, minute, second, simulateGates, slidingMinute, world } = await loadSimulation();
@@ -85,7 +94,7 @@ function* awsStyle({ random, now }) {
   return false;
 }
 
-const otherWays = {
+const others = {
   'fixed 10 s, 60 times': naive,
   'backoff, full jitter': fullJitter,
   'AWS-style retry': awsStyle,
@@ -113,6 +122,88 @@ function simulateOther(way, { size, seed, limiter }) {
 const defaults = { timeoutMs: hourMs, maxAttempts: 60 };
 const long = (timeoutMs) => ({ timeoutMs, maxAttempts: Number.POSITIVE_INFINITY });
 
+/** Returns the limits of a gate and its way to wait, by name, for a row of the table of polling. */
+const limitsOf = (size) => (size > 200 ? long(2 * hourMs) : defaults);
+const rungate = { name: 'rungate', play: (gates) => simulateGates({ ...gates, ...limitsOf(gates.size) }) };
+const knownSize = {
+  name: 'rungate --fleet-size',
+  play: (gates) => simulateGates({ ...gates, ...limitsOf(gates.size), known: true }),
+};
+const otherWays = Object.entries(others).map(([name, way]) => ({
+  name,
+  play: (gates) => simulateOther(way, gates),
+}));
+const withHub = (hub) => ({
+  name: `hub, ${hub}`,
+  play: (gates) => simulateGates({ ...gates, ...limitsOf(gates.size), hub }),
+});
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.ceil(values.length * q) - 1];
+const shown = (ms) => (Number.isFinite(ms) ? (ms / second).toFixed(1) : '–');
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+
+const measured = new Map();
+
+/** Plays gates with several seeds, and returns the totals of all. Times in milliseconds. */
+async function measure({ name, play }, size, limiter, { seed, repeats }) {
+  const key = [name, size, limiter.name].join();
+  if (measured.has(key)) return measured.get(key);
+  const runs = [];
+  for (let i = 0; i < repeats; i += 1)
+    runs.push(await play({ size, seed: seed + i, limiter: slidingMinute(limiter) }));
+  const sum = (key) => runs.reduce((all, run) => all + run[key], 0);
+  const most = (key) => Math.max(...runs.map((run) => run[key]));
+  const delays = runs.flatMap((run) => run.delays);
+  const totals = {
+    ...{ average: mean(delays), slow: quantile(delays, 0.95), slowest: quantile(delays, 1) },
+    failures: sum('failures') / (size * repeats),
+    ...{ refused: sum('limited'), limited: sum('limited') / sum('requests') },
+    createsLimited: sum('createsLimited') / sum('creates'),
+    reads: sum('reads') / (size * repeats),
+    ...{ peak: most('peak'), last: most('last') },
+  };
+  measured.set(key, totals);
+  return totals;
+}
+
+/** Returns the aims of polling that were missed. */
+function missedByPolling({ name }, size, bound, { failures, average, peak, refused }) {
+  if (!name.startsWith('rungate')) return [];
+  const wrong = [];
+  if (size <= 300 && failures > 0) wrong.push(`${percent(failures)} false failures`);
+  if (size <= 200 && !(average <= 2.5 * bound))
+    wrong.push(`delay ${(average / bound).toFixed(2)} × the bound`);
+  if (size <= 300 && peak > 150) wrong.push(`${peak} requests a minute`);
+  if (name.endsWith('--fleet-size') && refused > 0) wrong.push(`${refused} responses with 429`);
+  return wrong;
+}
+
+async function pollingTable(seeds, missed) {
+  const lines = [
+    '| gates | limiter | polling | false failures | mean delay, s | ÷ bound | 95 % delay, s | 429s | refused creates | reads a run | peak per minute | total, min |',
+    '| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+  ];
+  for (const size of [1, 10, 50, 200, 300, 1000]) {
+    const bound = Math.max(intervalMs / 2, (size / 2 / 60) * minute);
+    for (const limiter of limiters) {
+      for (const way of [rungate, knownSize, ...(limiter.retryAfter ? [] : otherWays)]) {
+        const facts = await measure(way, size, limiter, seeds);
+        const cells = [
+          ...[size, limiter.name, way.name, percent(facts.failures), shown(facts.average)],
+          Number.isFinite(facts.average) ? (facts.average / bound).toFixed(2) : '–',
+          ...[shown(facts.slow), percent(facts.limited), percent(facts.createsLimited)],
+          ...[facts.reads.toFixed(1), facts.peak, (facts.last / minute).toFixed(0)],
+        ];
+        lines.push(`| ${cells.join(' | ')} |`);
+        for (const wrong of missedByPolling(way, size, bound, facts))
+          missed.push(`${size} gates, limiter ${limiter.name}, ${way.name}: ${wrong}`);
+      }
+    }
+  }
+  return lines;
+}
+
 const hubSizes = [1, 10, 50, 200, 1000];
 /** The aims for the mean delay of gates with a hub, in milliseconds, by how reliable its deliveries are. */
 const hubAims = {
@@ -122,90 +213,62 @@ const hubAims = {
   none: 120 * second,
 };
 
-const hubWays = (limits) =>
-  Object.fromEntries(
-    Object.keys(hubAims).map((hub) => [
-      `rungate hub, ${hub}`,
-      (gates) => simulateGates({ ...gates, ...limits, hub }),
-    ]),
-  );
-
-/** Returns the aims that gates with a hub have missed. */
-function missedByHub(size, deliveries, { failures, limited, average, slow, reads }) {
+/** Returns the aims of a hub that were missed. */
+function missedByHub(size, deliveries, { failures, refused, average, slow, reads }) {
   const wrong = [];
-  if (failures > 0) wrong.push(`${(100 * failures).toFixed(1)} % false failures`);
-  if (limited > 0) wrong.push(`${limited} responses with 429`);
+  if (failures > 0) wrong.push(`${percent(failures)} false failures`);
+  if (refused > 0) wrong.push(`${refused} responses with 429`);
   if (!(average <= hubAims[deliveries])) wrong.push(`mean delay ${shown(average)} s`);
   if (deliveries === 'reliable' && !(slow <= 5 * second)) wrong.push(`95 % delay ${shown(slow)} s`);
-  if (size >= 200 && !(reads <= 4)) wrong.push(`${reads.toFixed(1)} reads a run`);
+  if (size >= 200 && !(reads <= 4)) wrong.push(`${reads.toFixed(2)} reads a run`);
   return wrong;
 }
 
-/** Returns the ways to poll for a row of the table, by name. */
-function waysFor(size, { retryAfter }) {
-  const limits = size > 200 ? long(2 * hourMs) : defaults;
-  return {
-    rungate: (gates) => simulateGates({ ...gates, ...limits }),
-    'rungate --fleet-size': (gates) => simulateGates({ ...gates, ...limits, known: true }),
-    ...(hubSizes.includes(size) ? hubWays(limits) : {}),
-    ...(retryAfter
-      ? {}
-      : Object.fromEntries(
-          Object.entries(otherWays).map(([name, way]) => [name, (gates) => simulateOther(way, gates)]),
-        )),
-  };
-}
+/** Limiters that request no time. No gate with a hub should notice which one it has. */
+const forHub = limiters.filter(({ retryAfter }) => !retryAfter);
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-const quantile = (values, q) => values.toSorted((a, b) => a - b)[Math.ceil(values.length * q) - 1];
-const shown = (ms) => (Number.isFinite(ms) ? (ms / second).toFixed(1) : '–');
-
-async function table(seed, repeats) {
+async function hubTable(seeds, missed) {
   const lines = [
-    '| gates | limiter | polling | false failures | mean delay, s | ÷ bound | 95 % delay, s | 429s | refused creates | reads a run | peak per minute | total, min |',
-    '| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
+    '| gates | deliveries | limiter | false failures | mean delay, s | 95 % delay, s | longest delay, s | 429s | reads a run | peak per minute | total, min |',
+    '| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
   ];
-  const missed = [];
-  for (const size of [1, 10, 50, 200, 300, 1000]) {
-    const bound = Math.max(intervalMs / 2, (size / 2 / 60) * minute);
-    for (const limiter of limiters) {
-      for (const [name, play] of Object.entries(waysFor(size, limiter))) {
-        const runs = [];
-        for (let i = 0; i < repeats; i += 1)
-          runs.push(await play({ size, seed: seed + i, limiter: slidingMinute(limiter) }));
-        const sum = (key) => runs.reduce((all, run) => all + run[key], 0);
-        const most = (key) => Math.max(...runs.map((run) => run[key]));
-        const delays = runs.flatMap((run) => run.delays);
-        const average = mean(delays);
-        const failures = sum('failures') / (size * repeats);
-        const limited = sum('limited') / sum('requests');
-        const cells = [
-          ...[size, limiter.name, name, `${(100 * failures).toFixed(1)} %`],
-          ...[shown(average), Number.isFinite(average) ? (average / bound).toFixed(2) : '–'],
-          ...[shown(quantile(delays, 0.95)), `${(100 * limited).toFixed(1)} %`],
-          `${((100 * sum('createsLimited')) / sum('creates')).toFixed(1)} %`,
-          (sum('reads') / (size * repeats)).toFixed(1),
-          ...[most('peak'), (most('last') / minute).toFixed(0)],
-        ];
-        lines.push(`| ${cells.join(' | ')} |`);
-        const label = `${size} gates, limiter ${cells[1]}, ${name}`;
-        if (!name.startsWith('rungate')) continue;
-        if (name.startsWith('rungate hub')) {
-          const slow = quantile(delays, 0.95);
-          const reads = sum('reads') / (size * repeats);
-          const facts = { failures, limited: sum('limited'), average, slow, reads };
-          for (const wrong of missedByHub(size, name.split(', ')[1], facts))
-            missed.push(`${label}: ${wrong}`);
-          continue;
-        }
-        if (size <= 300 && failures > 0) missed.push(`${label}: ${cells[3]} false failures`);
-        if (size <= 200 && !(average <= 2.5 * bound)) missed.push(`${label}: delay ${cells[5]} × the bound`);
-        if (size <= 300 && most('peak') > 150) missed.push(`${label}: ${most('peak')} requests a minute`);
-        if (name.endsWith('--fleet-size') && sum('limited') > 0) missed.push(`${label}: ${cells[7]} 429s`);
+  for (const size of hubSizes) {
+    for (const deliveries of Object.keys(hubAims)) {
+      const rows = [];
+      for (const limiter of forHub) {
+        const facts = await measure(withHub(deliveries), size, limiter, seeds);
+        rows.push([
+          ...[percent(facts.failures), shown(facts.average), shown(facts.slow), shown(facts.slowest)],
+          ...[percent(facts.limited), facts.reads.toFixed(1), facts.peak, (facts.last / minute).toFixed(0)],
+        ]);
+        for (const wrong of missedByHub(size, deliveries, facts))
+          missed.push(`${size} gates, limiter ${limiter.name}, hub, deliveries ${deliveries}: ${wrong}`);
       }
+      const same = new Set(rows.map(String)).size === 1;
+      for (const [at, row] of (same ? rows.slice(0, 1) : rows).entries())
+        lines.push(`| ${[size, deliveries, same ? 'both' : forHub[at].name, ...row].join(' | ')} |`);
     }
   }
-  return { lines, missed };
+  return lines;
+}
+
+/** Compares the ways of rungate on the limiter that counts refused requests. */
+async function comparison(seeds) {
+  const hubs = ['reliable', '10 % lost', 'none'];
+  const ways = [rungate, knownSize, ...hubs.map(withHub)];
+  const heads = ['gates', 'polling alone', '`--fleet-size`', ...hubs.map((hub) => `hub, deliveries ${hub}`)];
+  const lines = [`| ${heads.join(' | ')} |`, `|${' ---: |'.repeat(heads.length)}`];
+  const counting = limiters.find(({ counting, retryAfter }) => counting && !retryAfter);
+  for (const size of hubSizes) {
+    const cells = [];
+    for (const way of ways) {
+      const { failures, average, slow, reads } = await measure(way, size, counting, seeds);
+      const delay = `${shown(average)} (${shown(slow)}); ${reads.toFixed(1)}`;
+      cells.push(failures > 0 ? `${percent(failures)} fail` : delay);
+    }
+    lines.push(`| ${[size, ...cells].join(' | ')} |`);
+  }
+  return lines;
 }
 
 /** Finds the largest fleet that passes without `--fleet-size`, by limiter and timeout, in steps of 100. */
@@ -238,14 +301,22 @@ const markers = ['<!-- figures: npm run bench:fleet -- --write -->', '<!-- end o
 if (has('real')) await real();
 else {
   const [seed, repeats] = [option('seed', 1), option('repeats', 5)];
-  const { lines, missed } = await table(seed, repeats);
+  const missed = [];
+  const compared = await comparison({ seed, repeats });
+  const hub = await hubTable({ seed, repeats }, missed);
+  const polling = await pollingTable({ seed, repeats }, missed);
   const limits = await cliff(seed, Math.min(2, repeats));
   const verdict =
     missed.length === 0 ? 'All aims are met.' : `Not met:\n\n${missed.map((one) => `- ${one}`).join('\n')}`;
   const parts = [
     `Seed ${seed}, ${repeats} repeats.`,
-    lines.join('\n'),
+    'Mean delay in seconds (95 % delay); reads a run. The limiter counts refused requests and sends no `Retry-After`.',
+    compared.join('\n'),
     verdict,
+    'Gates with a hub:',
+    hub.join('\n'),
+    'Gates that poll:',
+    polling.join('\n'),
     'The largest fleet that passes without `--fleet-size`, in steps of 100:',
     limits.join('\n'),
   ];
