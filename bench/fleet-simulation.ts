@@ -259,7 +259,7 @@ export interface Gates {
   timeoutMs: number;
   maxAttempts: number;
   /** All gates start within this time, in milliseconds; default 10 s. */
-  startWithinMs?: number;
+  startWithinMs?: number | undefined;
 }
 
 const strict: Policy = {
