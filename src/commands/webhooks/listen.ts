@@ -1,11 +1,10 @@
 import type { SecureContext } from 'node:tls';
 import { type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
-import { echoed } from '../../suggest.ts';
-import { isLoopback } from '../../transport/address.ts';
 import { readCa } from '../ca-file.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
+import { portOf, warnIfExposed } from '../listening.ts';
 import { Deliveries, type ListenOptions } from './deliveries.ts';
 import { parseTarget } from './forward.ts';
 import { type HeaderNameFlags, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
@@ -19,15 +18,6 @@ export interface ListenFlags extends HeaderNameFlags {
   forwardUnverified?: boolean;
   save?: string;
   tolerance?: string;
-}
-
-/** Fixed, so that a webhook has to be registered only once; next to the mock's port. */
-const defaultPort = 4020;
-
-function portOf(text: string | undefined): number {
-  if (text === undefined) return defaultPort;
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--port: ${echoed(text)} is not a whole number from 0 to 65535`);
 }
 
 async function secureContextOf(
@@ -91,9 +81,7 @@ async function announce(
   url: string,
 ): Promise<void> {
   const warn = output.paint('warn', 'warning:');
-  if (!isLoopback(host.includes(':') ? `[${host}]` : host.toLowerCase())) {
-    await output.alert(`${warn} listening on ${host}: other machines can reach it, in plain HTTP`);
-  }
+  await warnIfExposed(host, output);
   if (options.secrets.keys.length === 0) {
     await output.alert(
       `${warn} NOT VERIFIED: no webhook secret is set, so anyone who can reach this port can forge deliveries; set RUNGATE_WEBHOOK_SECRET or RUNGATE_TENANT_SECRET`,

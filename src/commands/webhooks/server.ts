@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CollectedBytes } from '../../collected-bytes.ts';
-import { ConfigError } from '../../errors.ts';
+import { cannotListen } from '../listening.ts';
 import type { Deliveries } from './deliveries.ts';
 import { maxBodyBytes, type SenderResponse } from './forward.ts';
 
@@ -90,20 +90,6 @@ function handler(deliveries: Deliveries) {
       room += reserved;
     }
   };
-}
-
-function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): ConfigError {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: 'the port is already in use',
-    EACCES: 'permission denied',
-    EADDRNOTAVAIL: 'this machine does not have that address',
-    ENOTFOUND: 'no such host',
-  };
-  const reason = reasons[cause.code ?? ''] ?? cause.code;
-  return new ConfigError(`cannot listen on port ${port} of ${host}: ${reason}`, {
-    hint: 'choose another --port, or --port 0 for any free port; --host must be an address of this machine',
-    cause,
-  });
 }
 
 /**
