@@ -18,7 +18,7 @@ const mayImport = {
   'settings/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict)[.]ts'],
   'output/': [leaves, 'host/'],
   'library/': [leaves, 'contract/', 'transport/', 'client/', 'mock/', 'gate/', 'ci/'],
-  'commands/': [leaves, '(host|contract|webhook|money|transport|client|mock|gate|ci|settings|output)/'],
+  'commands/': [leaves, '(host|contract|webhook|money|transport|client|mock|gate|hub|ci|settings|output)/'],
   'cli/': [leaves, '(host|transport|settings|output|commands)/'],
   'action/': [leaves],
   'action[.]ts': [leaves, '(host|transport|ci|commands|cli|action)/'],
@@ -45,6 +45,7 @@ const onlyIn = {
   'p-retry': 'client/',
   'eventsource-parser': 'gate/',
   '@redis/client': 'hub/',
+  'prom-client': 'commands/hub/',
 };
 
 const packages = Object.entries(onlyIn).map(([name, place]) => ({

@@ -30,6 +30,21 @@ const confParts: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** @redis/client without clusters and sentinels, and with the commands that the hub uses instead of all 400. */
+const redisParts: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'redis-parts',
+  setup(build) {
+    build.onResolve({ filter: /^@redis\/client$/ }, ({ importer }) =>
+      importer.startsWith(join(root, 'src')) ? { path: join(root, 'scripts/redis-parts.mjs') } : undefined,
+    );
+    build.onResolve({ filter: /^\.\.\/commands$/ }, ({ importer }) =>
+      importer.startsWith(join(root, 'node_modules/@redis/client/'))
+        ? { path: join(root, 'scripts/redis-commands.mjs') }
+        : undefined,
+    );
+  },
+};
+
 /** `import text from './page.css?raw'`, as Vite knows it in the tests: the file as text, made smaller where it is code. */
 const raw: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'raw',
@@ -93,7 +108,7 @@ export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli/main.ts', index: 'src/index.ts', version: 'src/version.ts' },
-    esbuildPlugins: [undiciParts, confParts, raw, oneWebhook],
+    esbuildPlugins: [undiciParts, confParts, redisParts, raw, oneWebhook],
     // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
     metafile: true,
     splitting: true,

@@ -34,7 +34,7 @@ export function judge({ machine, gate, client, npx }) {
       atLeast: 0.85,
       is: rate(client[16].warm),
     },
-    { of: 'size of the tarball in bytes', atMost: 450_000, is: alone(npx.tarballBytes) },
+    { of: 'size of the tarball in bytes', atMost: 600_000, is: alone(npx.tarballBytes) },
     { of: 'installed packages', atMost: 1, is: alone(npx.packages) },
     { of: 'install scripts', atMost: 0, is: alone(npx.scripts) },
   ];

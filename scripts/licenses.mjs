@@ -20,15 +20,8 @@ export function bundled(metafile) {
   return [...folders];
 }
 
-/** The licence of llhttp: undici ships it as WebAssembly, but without its licence. */
-const llhttp = `llhttp, as WebAssembly in undici
-License: MIT
-
-This software is licensed under the MIT License.
-
-Copyright Fedor Indutny, 2018.
-
-Permission is hereby granted, free of charge, to any person obtaining a
+/** The MIT licence without its copyright line. */
+const mit = `Permission is hereby granted, free of charge, to any person obtaining a
 copy of this software and associated documentation files (the
 "Software"), to deal in the Software without restriction, including
 without limitation the rights to use, copy, modify, merge, publish,
@@ -47,6 +40,21 @@ DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
 OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE
 USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
+/** The licence of llhttp: undici ships it as WebAssembly, but without its licence. */
+const llhttp = `llhttp, as WebAssembly in undici
+License: MIT
+
+This software is licensed under the MIT License.
+
+Copyright Fedor Indutny, 2018.
+
+${mit}`;
+
+/** The licences, by the file in their repositories, of packages that ship none. */
+const unshipped = {
+  '@redis/client': `MIT License\n\nCopyright (c) 2022-2025, Redis, inc.\n\n${mit}`,
+};
+
 const tidy = (text) =>
   text
     .replace(/\r\n?/g, '\n')
@@ -54,8 +62,8 @@ const tidy = (text) =>
     .trim();
 
 /**
- * Returns the licence files of a package. For a package under Apache-2.0 without a licence file (momoa), returns its author
- * and the standard text, which TypeScript ships unmodified.
+ * Returns the licence files of a package, or the licence of one that ships none. For a package under Apache-2.0 without a
+ * licence file (momoa), returns its author and the standard text, which TypeScript ships unmodified.
  */
 function licenceOf(root, folder) {
   const read = (name) => readFileSync(join(root, folder, name), 'utf8');
@@ -68,6 +76,7 @@ function licenceOf(root, folder) {
     const apache = readFileSync(join(root, 'node_modules/typescript/LICENSE.txt'), 'utf8');
     texts.push(`Copyright ${author?.name ?? author}`, tidy(apache));
   }
+  if (texts.length === 0 && Object.hasOwn(unshipped, name)) texts.push(unshipped[name]);
   if (texts.length === 0) throw new Error(`${name}@${version} is bundled but has no licence file`);
   return { name, version, title: `${name} ${version}\nLicense: ${license}`, text: texts.join('\n\n') };
 }

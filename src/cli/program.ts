@@ -42,6 +42,10 @@ const groups: Readonly<Record<string, Group>> = {
     summary: 'manage, receive and verify webhooks',
     load: async () => (await import('../commands/webhooks/define.ts')).defineWebhooks,
   },
+  hub: {
+    summary: 'serve the hub of a fleet of gates',
+    load: async () => (await import('../commands/hub/define.ts')).defineHub,
+  },
   config: {
     summary: 'show settings and change your profile',
     load: async () => (await import('../commands/config/define.ts')).defineConfig,

@@ -9,6 +9,9 @@ export interface BudgetLimits {
   requests: number;
 }
 
+/** Four fifths of the documented limits (interface, section 8): the rest is for other clients of the tenant. */
+export const usualBudget: BudgetLimits = { reads: 48, creates: 16, requests: 80 };
+
 /** Granted, or how long to wait before the next claim, in milliseconds. */
 export type Reservation = { granted: true } | { granted: false; retryMs: number };
 

@@ -5,7 +5,7 @@ import type { MemoryWakes, WakeStore } from './wakes.ts';
 
 /** Whether Redis works, as far as this hub knows. */
 export interface Health {
-  /** Called after each call to Redis: with its error, or with null after a success. */
+  /** Called with each error of Redis, and with null when a call of the budget succeeds: each of them writes. */
   report(error: unknown): void;
 }
 
@@ -18,9 +18,7 @@ export function shareOf({ reads, creates, requests }: BudgetLimits, hubs: number
 /** Calls Redis, and the other store if Redis fails. */
 async function firstOf<Value>(health: Health, redis: () => Promise<Value>, other: () => Promise<Value>) {
   try {
-    const value = await redis();
-    health.report(null);
-    return value;
+    return await redis();
   } catch (error) {
     health.report(error);
     return other();

@@ -172,7 +172,8 @@ export function redisBudget(
   monotonic: () => number,
 ): SharedBudget {
   const constants = [reads, creates, requests, windowMs, claimLifetimeMs, outrankedMs, leastShare];
-  let seen = { hubs: 1, granted: { create: [], read: [], safety: [] } as Granted };
+  // Until Redis has said how many hubs there are, there may be another one that cannot reach it either.
+  let seen = { hubs: 2, granted: { create: [], read: [], safety: [] } as Granted };
   let lastAt: number | null = null;
   const call = async (command: string, line: string, value: number) => {
     const now = Math.floor(monotonic());

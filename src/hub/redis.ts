@@ -50,8 +50,9 @@ export interface HubRedis {
 /**
  * Connects to Redis in the background, again and again, and never keeps a command for later: while Redis is away each
  * one fails at once.
+ * @param onError receives the reason each time that a connection fails
  */
-export function connectRedis(url: string): HubRedis {
+export function connectRedis(url: string, onError: (error: unknown) => void = () => {}): HubRedis {
   const options = {
     url,
     disableOfflineQueue: true,
@@ -67,8 +68,8 @@ export function connectRedis(url: string): HubRedis {
   // A blocking read would hold up every other command on its connection.
   const reader = createClient(options);
   for (const each of [client, reader]) {
-    // Without a listener the first lost connection would end the process; each command reports its own failure.
-    each.on('error', () => {});
+    // Without a listener the first lost connection would end the process.
+    each.on('error', onError);
     each.connect().catch(() => {});
   }
   const connected = (each: typeof client) =>

@@ -15,7 +15,19 @@ export type HubLogEvent =
   | { type: 'grant'; class: RequestClass; waitedMs: number }
   | { type: 'limited'; retryAfterMs: number }
   | { type: 'stream'; runs: number; open: number }
+  | { type: 'wake'; runId: string }
+  | { type: 'refused-request'; status: number; path: string }
   | { type: 'fault'; error: unknown };
+
+/** The present state of a hub. */
+export interface HubState {
+  /** Whether Redis works; null without Redis. */
+  redis: boolean | null;
+  /** How many requests of gates wait for a grant. */
+  waiting: ReturnType<Hub['waiting']>;
+  /** Open streams of gates. */
+  streams: number;
+}
 
 export interface HubServerOptions {
   hub: Hub;
@@ -28,8 +40,8 @@ export interface HubServerOptions {
   receive(request: IncomingMessage): Promise<Received>;
   /** Whether Redis works; null without Redis. */
   redis: () => boolean | null;
-  /** The metrics as text, and their content type. */
-  metrics(): Promise<{ type: string; text: string }>;
+  /** Returns the metrics as text, and their content type. */
+  metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
 }
 
@@ -45,8 +57,10 @@ const mostUnreadBytes = 64 * 1024;
 const closeMs = 3_000;
 /** A request whose body takes longer to arrive is refused. */
 const receiveMs = 30_000;
+/** Deliveries that are received at the same time, since anyone may send one, of up to 1 MiB. */
+const mostDeliveries = 64;
 
-/** An error that the gate is to blame for. */
+/** An error that the sender is to blame for. */
 class BadRequest extends Error {
   readonly status: number;
 
@@ -106,7 +120,15 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       throw new BadRequest(401, 'the token is missing or wrong');
   };
 
+  let openDeliveries = 0;
   const deliver = async (request: IncomingMessage, response: ServerResponse) => {
+    const refuse = (code: string, status: number) => {
+      log({ type: 'refused-delivery', code, status });
+      response.setHeader('Connection', 'close');
+      send(response, status);
+    };
+    if (openDeliveries >= mostDeliveries) return refuse('too_many', 503);
+    openDeliveries += 1;
     try {
       const { json, text, replay, ageSeconds } = await options.receive(request);
       const ids = replay ? 0 : await hub.deliver(json, text);
@@ -114,11 +136,10 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       send(response, 204);
     } catch (error) {
       const status = statusOf(error);
-      const code = (error as { code?: unknown }).code;
-      log({ type: 'refused-delivery', code: typeof code === 'string' ? code : 'error', status });
       if (status === 500) log({ type: 'fault', error });
-      response.setHeader('Connection', 'close');
-      send(response, status);
+      refuse(status === 500 ? 'error' : String((error as { code?: unknown }).code), status);
+    } finally {
+      openDeliveries -= 1;
     }
   };
 
@@ -139,6 +160,7 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     response.once('close', () => streams.delete(response));
     log({ type: 'stream', runs: runs.length, open: streams.size });
     const end = await hub.subscribe(runs, Number.isFinite(lastId) ? lastId : 0, ({ id, at }) => {
+      log({ type: 'wake', runId: id });
       response.write(`id: ${at}\nevent: wake\ndata: ${JSON.stringify({ runId: id })}\n\n`);
     });
     if (response.destroyed) end();
@@ -176,6 +198,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     send(response, 204);
   };
 
+  const state = (): HubState => ({
+    redis: options.redis(),
+    waiting: hub.waiting(),
+    streams: streams.size,
+  });
+
   type Route = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
   const forGates =
     (route: Route): Route =>
@@ -189,24 +217,17 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     'POST /v1/grants': forGates(grant),
     'POST /v1/limits': forGates(limited),
     'GET /healthz'(_, response) {
-      const redis = options.redis();
-      const status = redis === false ? 'degraded' : 'ok';
-      send(response, 200, {
-        status,
-        version: hubVersion,
-        redis,
-        waiting: hub.waiting(),
-        streams: streams.size,
-      });
+      const now = state();
+      send(response, 200, { status: now.redis === false ? 'degraded' : 'ok', version: hubVersion, ...now });
     },
     async 'GET /metrics'(_, response) {
-      const { type, text } = await options.metrics();
+      const { type, text } = await options.metrics(state());
       response.writeHead(200, { 'Content-Type': type }).end(text);
     },
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    const path = (request.url ?? '/').split('?')[0];
+    const path = (request.url ?? '/').split('?')[0] ?? '/';
     const route = routes[`${request.method} ${path}`];
     try {
       if (route !== undefined) return await route(request, response);
@@ -216,19 +237,21 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
         isKnown ? 'the method is not allowed' : 'there is no such path',
       );
     } catch (error) {
-      if (!(error instanceof BadRequest)) log({ type: 'fault', error });
+      const isRefused = error instanceof BadRequest;
+      // A gate that goes away is not a fault.
+      if (!isRefused && response.destroyed) return;
+      const { status, message } = isRefused ? error : { status: 500, message: 'internal error' };
+      log(isRefused ? { type: 'refused-request', status, path } : { type: 'fault', error });
       if (response.headersSent) return void response.destroy();
-      const { status, message } =
-        error instanceof BadRequest ? error : { status: 500, message: 'internal error' };
       response.setHeader('Connection', 'close');
       send(response, status, { error: message });
     }
   };
 
   const server = createServer(
-    { requestTimeout: receiveMs, headersTimeout: receiveMs },
+    { requestTimeout: receiveMs, headersTimeout: receiveMs, connectionsCheckingInterval: 5_000 },
     (request, response) => {
-      // A gate that goes away is not a fault.
+      // Without listeners, a sender that goes away would end the process.
       response.on('error', () => {});
       request.on('error', () => {});
       void handle(request, response);
@@ -238,6 +261,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  // Such as too many open files, when a connection is accepted.
+  server.on('error', (error) => log({ type: 'fault', error }));
   const stopBeat = options.every(heartbeatMs, () => {
     hub.beat();
     for (const response of streams) {

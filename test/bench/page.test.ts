@@ -21,7 +21,7 @@ const reads = (rungate: number) => ({
 
 /** Returns measurements that are all exactly at their limits. */
 function found(change: { version?: number; wait?: number; bytes?: number; read?: number } = {}) {
-  const { version = 120, wait = 85, bytes = 450_000, read = 100 } = change;
+  const { version = 120, wait = 85, bytes = 600_000, read = 100 } = change;
   const gate = {
     ms: {
       ...all('node fetch', 100),
@@ -66,13 +66,13 @@ describe('the performance page', () => {
     expect(page).toContain(
       '| `rungate --version`, time relative to `node -e 0` | at most 1.2 | 1.20 | 1.20 – 1.20 | met |',
     );
-    expect(page).toContain('| size of the tarball in bytes | at most 450,000 | 450,000 |  | met |');
+    expect(page).toContain('| size of the tarball in bytes | at most 600,000 | 600,000 |  | met |');
   });
 
   it.each([
     [{ version: 121 }, 'rungate --version'],
     [{ wait: 86 }, 'run wait'],
-    [{ bytes: 450_001 }, 'tarball'],
+    [{ bytes: 600_001 }, 'tarball'],
     [{ read: 118 }, 'client'],
   ])('begins with the number of aims that are not met, for %j', (change, name) => {
     expect(missed(change)).toEqual([expect.stringContaining(name)]);

@@ -130,6 +130,7 @@ const elsewhere = [
   'webhooks listen',
   'webhooks verify',
   'webhooks sign',
+  'hub',
   'init',
   'doctor',
 ];

@@ -1,0 +1,110 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { requestClasses } from '../../gate/fleet/hub-protocol.ts';
+import { lines } from '../../hub/budget.ts';
+import type { HubLogEvent, HubState } from '../../hub/server.ts';
+
+/** Up to the time that a gate may wait in a large fleet, in seconds. */
+const waitBuckets = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600];
+/** Up to the age at which a delivery is refused, in seconds. */
+const ageBuckets = [1, 2, 5, 10, 30, 60, 120, 300];
+
+export interface HubMetrics {
+  count(event: HubLogEvent): void;
+  /** Returns the metrics in the text format of Prometheus, and its content type. */
+  text(state: HubState): Promise<{ type: string; text: string }>;
+}
+
+/** Creates the metrics of one hub, and of its process. */
+export function createMetrics(): HubMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name: `rungate_hub_${name}`, help, labelNames, registers });
+  const gauge = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name: `rungate_hub_${name}`, help, labelNames, registers });
+
+  const deliveries = counter(
+    'deliveries_total',
+    'Deliveries by result: accepted, replay, or why it was refused',
+    'result',
+  );
+  const ages = new Histogram({
+    name: 'rungate_hub_delivery_age_seconds',
+    help: 'Age of accepted deliveries when they arrived',
+    buckets: ageBuckets,
+    registers,
+  });
+  const wakes = counter('wakes_total', 'Wake-ups sent to gates');
+  const grants = counter('grants_total', 'Requests granted to gates, by class', 'class');
+  const waits = new Histogram({
+    name: 'rungate_hub_grant_wait_seconds',
+    help: 'Time that gates waited for a grant, by class',
+    labelNames: ['class'],
+    buckets: waitBuckets,
+    registers,
+  });
+  const limited = counter('rate_limited_total', 'Responses with status code 429 that gates reported');
+  const refused = counter(
+    'refused_requests_total',
+    'Refused requests other than deliveries, by status code',
+    'status',
+  );
+  const faults = counter('faults_total', 'Unexpected errors of the hub');
+  const streams = gauge('streams', 'Open streams of gates');
+  const waiting = gauge('waiting_requests', 'Requests of gates that wait for a grant, by line', 'line');
+  // Without Redis, this metric does not exist.
+  const redis = new Gauge({
+    name: 'rungate_hub_redis_up',
+    help: 'Whether Redis works (1) or not (0)',
+    registers: [],
+  });
+
+  // A counter that appears only with its first event has no rate for it.
+  for (const result of ['accepted', 'replay', 'mismatch']) deliveries.inc({ result }, 0);
+  for (const of of requestClasses) {
+    grants.inc({ class: of }, 0);
+    waits.zero({ class: of });
+  }
+
+  return {
+    count(event) {
+      switch (event.type) {
+        case 'delivery':
+          deliveries.inc({ result: event.replay ? 'replay' : 'accepted' });
+          if (!event.replay) ages.observe(event.ageSeconds);
+          break;
+        case 'refused-delivery':
+          deliveries.inc({ result: event.code });
+          break;
+        case 'grant':
+          grants.inc({ class: event.class });
+          waits.observe({ class: event.class }, event.waitedMs / 1000);
+          break;
+        case 'wake':
+          wakes.inc();
+          break;
+        case 'limited':
+          limited.inc();
+          break;
+        case 'refused-request':
+          refused.inc({ status: event.status });
+          break;
+        case 'fault':
+          faults.inc();
+          break;
+        case 'stream':
+          break;
+      }
+    },
+    async text(state) {
+      streams.set(state.streams);
+      for (const line of lines) waiting.set({ line }, state.waiting[line]);
+      if (state.redis !== null) {
+        registry.registerMetric(redis);
+        redis.set(state.redis ? 1 : 0);
+      }
+      return { type: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}

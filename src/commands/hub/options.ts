@@ -1,0 +1,103 @@
+import { ConfigError, UsageError } from '../../errors.ts';
+import type { Io } from '../../host/io.ts';
+import { type BudgetLimits, usualBudget } from '../../hub/budget.ts';
+import { parseUrl } from '../../parse-url.ts';
+import { readSecret } from '../../settings/environment.ts';
+import type { Settings } from '../../settings/names.ts';
+import { echoed, instead } from '../../suggest.ts';
+import { filled } from '../global-options.ts';
+import type { HeaderNameFlags } from '../webhooks/secrets.ts';
+
+export interface HubFlags extends HeaderNameFlags {
+  port?: string;
+  host?: string;
+  redis?: string;
+  budget?: string;
+}
+
+const mostPerMinute = 10_000;
+const limitNames = Object.keys(usualBudget) as (keyof BudgetLimits)[];
+
+/** Reads `reads=48,creates=16,requests=80`. A missing limit has its default. */
+export function budgetOf(text: string | undefined): BudgetLimits {
+  const limits = { ...usualBudget };
+  const given = new Set<string>();
+  for (const part of filled('--budget', text)?.split(',') ?? []) {
+    const [, word = part, value = ''] = /^([^=]*)=(.*)$/.exec(part.trim()) ?? [];
+    const name = limitNames.find((one) => one === word);
+    if (name === undefined) {
+      throw new UsageError(`--budget: ${echoed(word)} is not one of ${limitNames.join(', ')}`, {
+        hint: `${instead(word, limitNames)}; an example is reads=48,creates=16,requests=80`,
+      });
+    }
+    if (!/^\d{1,5}$/.test(value) || Number(value) < 1 || Number(value) > mostPerMinute) {
+      throw new UsageError(`--budget: ${name} must be a whole number from 1 to ${mostPerMinute}`, {
+        hint: `write the requests per minute, as in ${name}=${usualBudget[name]}`,
+      });
+    }
+    if (given.has(name)) throw new UsageError(`--budget: ${name} is given twice`, { hint: 'give it once' });
+    given.add(name);
+    limits[name] = Number(value);
+  }
+  return limits;
+}
+
+const redisVariable = 'RUNGATE_HUB_REDIS_URL';
+
+/** Returns the URL of Redis, or null for a hub without it. Errors never repeat the URL, which may have a password. */
+export function redisUrlOf({ env, readFile }: Pick<Io, 'env' | 'readFile'>, flag?: string): string | null {
+  const option = filled('--redis', flag);
+  const text = option ?? readSecret(env, redisVariable, readFile);
+  if (text === undefined) return null;
+  const [name, ErrorClass] =
+    option === undefined ? ([redisVariable, ConfigError] as const) : (['--redis', UsageError] as const);
+  const url = parseUrl(text.trim());
+  if (option !== undefined && (url === null ? text.includes('@') : url.password !== '')) {
+    throw new UsageError(
+      '--redis must not have a password, because any process could read it on the command line',
+      {
+        hint: `set the whole URL as ${redisVariable}, or ${redisVariable}_FILE to its file`,
+      },
+    );
+  }
+  const hint = `write ${name} as redis://host:6379, or rediss://host:6379 for TLS; a number after it selects the database, as in redis://host:6379/1`;
+  const isRedis = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== '';
+  if (!isRedis || !/^\/?\d{0,4}$/.test(url.pathname) || url.search !== '' || url.hash !== '')
+    throw new ErrorClass(`${name} is not the URL of a Redis server`, { hint });
+  try {
+    for (const part of [url.username, url.password]) decodeURIComponent(part);
+  } catch {
+    throw new ErrorClass(`${name} has a user name or a password with an invalid percent-encoding`, {
+      hint: 'write % as %25',
+    });
+  }
+  return url.href;
+}
+
+/** Returns the password in the URL of Redis in both of its forms. */
+export function passwordsOf(redisUrl: string): string[] {
+  const { password } = new URL(redisUrl);
+  return [password, decodeURIComponent(password)];
+}
+
+/** A shorter token could be guessed. */
+const shortestToken = 16;
+
+/** Returns the tokens that gates may have. */
+export function tokensOf({ hubTokens }: Settings): readonly string[] {
+  const hint = 'make one with openssl rand -hex 32, and give the same one to the gates';
+  if (hubTokens === undefined) {
+    throw new ConfigError('hub: no token for gates is set', {
+      hint: `set RUNGATE_HUB_TOKEN, or RUNGATE_HUB_TOKEN_FILE to its file; ${hint}`,
+    });
+  }
+  const { value, detail } = hubTokens;
+  for (const [index, token] of value.entries()) {
+    const which = `token ${index + 1} of ${value.length} in ${detail ?? 'RUNGATE_HUB_TOKEN'}`;
+    if (!/^[\x21-\x7e]*$/.test(token))
+      throw new ConfigError(`hub: ${which} has a space or a character that is not ASCII`, { hint });
+    if (token.length < shortestToken)
+      throw new ConfigError(`hub: ${which} has fewer than ${shortestToken} characters`, { hint });
+  }
+  return value;
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../clock.ts';
+import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
+import { type BudgetLimits, type BudgetStore, memoryBudget } from './budget.ts';
+import { failoverBudget, failoverReplays, failoverWakes, type Health } from './failover.ts';
+import { connectRedis } from './redis.ts';
+import { redisBudget } from './redis-budget.ts';
+import { redisWakes } from './redis-wakes.ts';
+import { memoryWakes, type WakeStore } from './wakes.ts';
+
+/** The memory of a hub: its own, or one that it shares. */
+export interface HubStores {
+  budget: BudgetStore;
+  wakes: WakeStore;
+  replays: ReplayStore;
+  /** Resolves when Redis is connected; at once without Redis. */
+  ready(): Promise<void>;
+  close(): void;
+}
+
+/** Keeps everything in this process. */
+export function memoryStores(limits: BudgetLimits, clock: Clock): HubStores {
+  return {
+    budget: memoryBudget(() => limits, clock.monotonic),
+    wakes: memoryWakes(clock.now),
+    replays: memoryStore(),
+    ready: async () => {},
+    close() {},
+  };
+}
+
+/** Shares everything with the other hubs on one Redis, and goes on with a share of it while Redis is away. */
+export function redisStores(url: string, limits: BudgetLimits, clock: Clock, health: Health): HubStores {
+  const connection = connectRedis(url, (error) => health.report(error));
+  const { monotonic } = clock;
+  const shared = redisBudget(connection.budget, limits, crypto.randomUUID(), monotonic);
+  const own = memoryWakes(clock.now);
+  return {
+    budget: failoverBudget(shared, limits, monotonic, health),
+    wakes: failoverWakes(redisWakes(connection.wakes, clock), own, health),
+    replays: failoverReplays(connection.replays, memoryStore(), health),
+    ready: connection.ready,
+    close: connection.close,
+  };
+}

@@ -1,0 +1,399 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+// @ts-expect-error a package without types
+import parsePrometheusTextFormat from 'parse-prometheus-text-format';
+import { afterEach, describe, expect, it } from 'vitest';
+import { main } from '../../../src/cli/main.ts';
+import { systemClock } from '../../../src/clock.ts';
+import type { StopSignal } from '../../../src/errors.ts';
+import { defaultHeaderNames } from '../../../src/webhook/headers.ts';
+import { signSync } from '../../../src/webhook/node.ts';
+import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
+import { until } from '../../until.ts';
+
+const secret = 'whook-Secret-0123456789';
+const token = 'token-of-the-gates-0123456789';
+const env = { RUNGATE_WEBHOOK_SECRET: secret, RUNGATE_HUB_TOKEN: token };
+
+interface Family {
+  name: string;
+  type: string;
+  metrics: { value?: string; count?: string; labels?: Record<string, string> }[];
+}
+const parse: (text: string) => Family[] = parsePrometheusTextFormat;
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface Running {
+  url: string;
+  out(): string;
+  err(): string;
+  /** The events in the log, as JSON. */
+  events(): Record<string, unknown>[];
+  stop(signal?: StopSignal): Promise<Result>;
+}
+
+/** Runs the hub in this process, on a free port. */
+async function hub(
+  argv: readonly string[] = ['--format', 'ndjson'],
+  settings: Settings = {},
+): Promise<Running> {
+  let stop: (signal: StopSignal) => void = () => {};
+  const { io, printed } = memoryIo({
+    clock: systemClock,
+    ...settings,
+    env: { ...env, ...settings.env },
+    onStop: (given) => {
+      stop = given;
+    },
+  });
+  const ended = main(['hub', '--port', '0', ...argv], io);
+  const url = () => /listening.*?(http:[\w./:[\]]+)/.exec(printed().out)?.[1];
+  await Promise.race([
+    until(url),
+    ended.then((code) => Promise.reject(new Error(`ended with ${code}: ${printed().err}`))),
+  ]);
+  const stopped = async (signal: StopSignal = 'SIGTERM') => {
+    stop(signal);
+    return { code: await ended, ...printed() };
+  };
+  cleanups.push(() => stopped());
+  return {
+    url: url() ?? '',
+    out: () => printed().out,
+    err: () => printed().err,
+    events: () =>
+      printed()
+        .out.split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+    stop: stopped,
+  };
+}
+
+async function deliver(url: string, body: string, key = secret): Promise<number> {
+  const { timestamp, signature } = signSync({ body, secret: key });
+  const headers = { [defaultHeaderNames.timestamp]: timestamp, [defaultHeaderNames.signature]: signature };
+  return (await fetch(`${url}/deliveries`, { method: 'POST', body, headers })).status;
+}
+
+const ask = (url: string, path: string, json: unknown, given = token) =>
+  fetch(url + path, {
+    method: 'POST',
+    body: JSON.stringify(json),
+    headers: { Authorization: `Bearer ${given}` },
+  });
+
+/** Opens a stream, and returns the text that arrives. */
+async function stream(
+  url: string,
+  runs: readonly string[],
+): Promise<{ text(): string; ended: Promise<void> }> {
+  const response = await ask(url, '/v1/wakes', { runs });
+  let text = '';
+  const decoder = new TextDecoder();
+  const ended = (async () => {
+    for await (const part of response.body ?? []) text += decoder.decode(part, { stream: true });
+  })();
+  await until(() => text.includes('event: ready'));
+  return { text: () => text, ended };
+}
+
+describe('rungate hub does not start', () => {
+  const missing = 'no token for gates is set';
+  it.each<[string, Settings['env'], readonly string[], number, readonly string[]]>([
+    [
+      'without a token',
+      { RUNGATE_HUB_TOKEN: '' },
+      [],
+      78,
+      [missing, 'RUNGATE_HUB_TOKEN_FILE', 'openssl rand'],
+    ],
+    [
+      'without a webhook secret',
+      { RUNGATE_WEBHOOK_SECRET: undefined },
+      [],
+      78,
+      ['hub: no webhook secret is set', 'RUNGATE_WEBHOOK_SECRET_FILE', 'RUNGATE_TENANT_SECRET'],
+    ],
+    [
+      'with a short token',
+      { RUNGATE_HUB_TOKEN: `${token}\nshort` },
+      [],
+      78,
+      ['token 2 of 2 in RUNGATE_HUB_TOKEN has fewer than 16 characters', 'openssl rand'],
+    ],
+    [
+      'with a token that a header cannot have',
+      { RUNGATE_HUB_TOKEN: `${token} é` },
+      [],
+      78,
+      ['has a space or'],
+    ],
+    [
+      'with a password of Redis on the command line',
+      {},
+      ['--redis', 'redis://:hunter22@localhost'],
+      64,
+      ['--redis must not have a password', 'RUNGATE_HUB_REDIS_URL_FILE'],
+    ],
+    [
+      'with a damaged URL of Redis that may have a password',
+      {},
+      ['--redis', 'redis://:hunter22@local host'],
+      64,
+      ['--redis must not have a password'],
+    ],
+    [
+      'with an option that is not a URL',
+      {},
+      ['--redis', 'localhost'],
+      64,
+      ['--redis is not the URL of a Redis'],
+    ],
+    [
+      'with a variable that is not a URL of Redis',
+      { RUNGATE_HUB_REDIS_URL: 'http://:hunter22@localhost' },
+      [],
+      78,
+      ['RUNGATE_HUB_REDIS_URL is not the URL of a Redis server', 'redis://host:6379'],
+    ],
+    [
+      'with a password of Redis that has a bare %',
+      { RUNGATE_HUB_REDIS_URL: 'redis://:hunter%22%@localhost' },
+      [],
+      78,
+      ['invalid percent-encoding', 'write % as %25'],
+    ],
+    [
+      'with an unknown limit',
+      {},
+      ['--budget', 'read=1'],
+      64,
+      ['"read" is not one of', 'did you mean reads?'],
+    ],
+    ['with a limit of 0', {}, ['--budget', 'reads=0'], 64, ['reads must be a whole number from 1 to 10000']],
+    ['with a limit without a value', {}, ['--budget', 'reads'], 64, ['reads must be a whole number']],
+    ['with a limit that is given twice', {}, ['--budget', 'reads=1,reads=2'], 64, ['reads is given twice']],
+    ['with a port that is too high', {}, ['--port', '65536'], 64, ['"65536" is not a whole number']],
+  ])('%s', async (_name, own, argv, code, texts) => {
+    const result = await cli(['hub', ...argv], { env: { ...env, ...own } });
+    expect(result).toMatchObject({ code, out: '' });
+    for (const text of texts) expect(result.err).toContain(text);
+    expect(result.err).not.toContain('hunter');
+    expect(result.err).not.toContain(token);
+  });
+
+  it('at a port that is in use', async () => {
+    const other: Server = createServer().listen(0, '127.0.0.1');
+    cleanups.push(() => other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const { code, err } = await cli(['hub', '--port', String(port)], { env, clock: systemClock });
+    expect(code).toBe(78);
+    expect(err).toContain(`cannot listen on port ${port} of 127.0.0.1: the port is already in use`);
+  });
+});
+
+describe('rungate hub', () => {
+  it('needs no API key, and takes tokens and secrets from files', async () => {
+    const { url } = await hub([], {
+      env: {
+        RUNGATE_HUB_TOKEN: undefined,
+        RUNGATE_HUB_TOKEN_FILE: '/tokens',
+        RUNGATE_WEBHOOK_SECRET: undefined,
+        RUNGATE_TENANT_SECRET_FILE: '/tenant',
+      },
+      files: { '/tokens': `new-token-0123456789\n${token}\n`, '/tenant': 'tenant-Secret-0123456789\n' },
+    });
+    expect((await ask(url, '/v1/grants', { class: 'first' }, 'new-token-0123456789')).status).toBe(200);
+    expect((await ask(url, '/v1/grants', { class: 'first' })).status).toBe(200);
+    expect((await ask(url, '/v1/grants', { class: 'first' }, 'another-token-0123456789')).status).toBe(401);
+    expect(await deliver(url, '{}', 'tenant-Secret-0123456789')).toBe(204);
+    expect(await deliver(url, '[]')).toBe(401);
+  });
+
+  it('reads the names of the headers from the options', async () => {
+    const { url } = await hub(['--timestamp-header', 'X-T', '--signature-header', 'X-S']);
+    const { timestamp, signature } = signSync({ body: '{}', secret });
+    const headers = { 'X-T': timestamp, 'X-S': signature };
+    expect((await fetch(`${url}/deliveries`, { method: 'POST', body: '{}', headers })).status).toBe(204);
+  });
+
+  it('grants what --budget allows', async () => {
+    const on = await hub(['--budget', 'creates=1', '--format', 'ndjson']);
+    expect(await (await ask(on.url, '/v1/grants', { class: 'create' })).json()).toEqual({ granted: true });
+    const second = ask(on.url, '/v1/grants', { class: 'create' });
+    await until(async () => (await (await fetch(`${on.url}/healthz`)).text()).includes('"create":1'));
+    await on.stop();
+    const response = await second;
+    expect([response.status, await response.json()]).toEqual([202, { granted: false }]);
+  });
+
+  it('logs each event as a line of JSON', async () => {
+    const on = await hub();
+    const { text } = await stream(on.url, ['run_1']);
+    expect(await deliver(on.url, '{"run":"run_1"}')).toBe(204);
+    await until(() => text().includes('event: wake'));
+    expect(await deliver(on.url, '{"run":"run_1"}', 'whook-Secret-of-another')).toBe(401);
+    await ask(on.url, '/v1/grants', { class: 'confirm', waitedMs: 1500 });
+    await ask(on.url, '/v1/limits', { retryAfterMs: 2000 });
+    await ask(on.url, '/v1/grants', { class: 'first' }, 'wrong');
+    await fetch(`${on.url}/any?x=1`);
+    const { code } = await on.stop();
+    expect(code).toBe(143);
+    const events = on.events();
+    expect(events.map(({ event }) => event)).toEqual([
+      'listening',
+      'stream',
+      'wake',
+      'delivery',
+      'refused-delivery',
+      'grant',
+      'limited',
+      'refused-request',
+      'refused-request',
+      'stopping',
+    ]);
+    expect(events).toMatchObject([
+      { schemaVersion: 1, time: expect.stringMatching(/^\d{4}-.*Z$/), url: on.url },
+      { runs: 1, open: 1 },
+      { runId: 'run_1' },
+      { ids: 1, replay: false, ageSeconds: expect.any(Number) },
+      { code: 'mismatch', status: 401 },
+      { class: 'confirm', waitedMs: expect.any(Number) },
+      { retryAfterMs: 2000 },
+      { status: 401, path: '/v1/grants' },
+      { status: 404, path: '/any' },
+      { signal: 'SIGTERM' },
+    ]);
+    expect(on.out()).not.toContain(token);
+  });
+
+  it('logs plain lines without --format, and nothing untrusted unescaped', async () => {
+    const on = await hub([]);
+    const runId = 'run\u001b[31m 1\n::error::x';
+    const { text } = await stream(on.url, [runId, token]);
+    expect(await deliver(on.url, JSON.stringify({ runId: token }))).toBe(204);
+    await until(() => text().includes('event: wake'));
+    await fetch(`${on.url}/%1b[31m${'x'.repeat(5000)}`);
+    const { out } = await on.stop('SIGINT');
+    expect(out.replaceAll(/^\S+Z /gm, '').split('\n')).toEqual([
+      `listening url=${on.url}`,
+      'stream runs=2 open=1',
+      'wake runId="***"',
+      expect.stringMatching(/^delivery ids=1 replay=false ageSeconds=[\d.]+$/),
+      expect.stringMatching(/^refused-request status=404 path="\/%1b\[31mx{180,200}…"$/),
+      'stopping signal=SIGINT',
+      '',
+    ]);
+  });
+
+  it.each<[StopSignal, number]>([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ])('ends its streams on %s, and exits with %i', async (signal, code) => {
+    const on = await hub();
+    const { ended } = await stream(on.url, ['run_1']);
+    expect((await on.stop(signal)).code).toBe(code);
+    await expect(ended).resolves.toBeUndefined();
+  });
+
+  it('warns if other machines can reach it', async () => {
+    const on = await hub(['--host', '0.0.0.0']);
+    expect(on.err()).toBe('warning: listening on 0.0.0.0: other machines can reach it, in plain HTTP\n');
+    expect((await hub()).err()).toBe('');
+  });
+});
+
+describe('the metrics', () => {
+  const metricsOf = async (url: string) => {
+    const response = await fetch(`${url}/metrics`);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    return parse(await response.text());
+  };
+
+  it('are in the text format of Prometheus, and count everything', async () => {
+    const on = await hub();
+    await stream(on.url, ['run_1']);
+    const body = '{"run":"run_1"}';
+    expect(await deliver(on.url, body)).toBe(204);
+    expect(await deliver(on.url, body, 'whook-Secret-of-another')).toBe(401);
+    await ask(on.url, '/v1/grants', { class: 'create' });
+    await ask(on.url, '/v1/limits', { retryAfterMs: 2000 });
+    await ask(on.url, '/v1/grants', { class: 'first' }, 'wrong');
+    const text = await (await fetch(`${on.url}/metrics`)).text();
+    // The parser does not know histograms with labels.
+    expect(text).toContain('\nrungate_hub_grant_wait_seconds_count{class="create"} 1\n');
+    const families = (await metricsOf(on.url)).filter(({ name }) => !name.endsWith('_wait_seconds'));
+    const own = families.filter(({ name }) => name.startsWith('rungate_hub_'));
+    const values = own.flatMap(({ name, type, metrics }) =>
+      metrics.flatMap(({ value, labels, count }): [string, string][] => {
+        const shown = type === 'HISTOGRAM' ? count : value;
+        const of = Object.values(labels ?? {}).join();
+        return Number(shown) === 0 ? [] : [[of === '' ? name : `${name} ${of}`, String(shown)]];
+      }),
+    );
+    expect(Object.fromEntries(values)).toEqual({
+      'rungate_hub_deliveries_total accepted': '1',
+      'rungate_hub_deliveries_total mismatch': '1',
+      rungate_hub_delivery_age_seconds: '1',
+      'rungate_hub_grants_total create': '1',
+      rungate_hub_rate_limited_total: '1',
+      'rungate_hub_refused_requests_total 401': '1',
+      rungate_hub_streams: '1',
+      rungate_hub_wakes_total: '1',
+    });
+    expect(own.map(({ name }) => name).sort()).toEqual([
+      'rungate_hub_deliveries_total',
+      'rungate_hub_delivery_age_seconds',
+      'rungate_hub_faults_total',
+      'rungate_hub_grants_total',
+      'rungate_hub_rate_limited_total',
+      'rungate_hub_refused_requests_total',
+      'rungate_hub_streams',
+      'rungate_hub_waiting_requests',
+      'rungate_hub_wakes_total',
+    ]);
+  });
+
+  it('of two hubs in one process are separate', async () => {
+    const [one, other] = [await hub(), await hub()];
+    expect(await deliver(one.url, '{}')).toBe(204);
+    const accepted = async (url: string) =>
+      (await metricsOf(url))
+        .find(({ name }) => name === 'rungate_hub_deliveries_total')
+        ?.metrics.find(({ labels }) => labels?.result === 'accepted')?.value;
+    expect([await accepted(one.url), await accepted(other.url)]).toEqual(['1', '0']);
+  });
+});
+
+describe('without Redis, rungate hub', () => {
+  it('starts, says so, and serves gates', async () => {
+    const closed: Server = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as { port: number };
+    closed.close();
+    await once(closed, 'close');
+    const on = await hub(undefined, {
+      env: { RUNGATE_HUB_REDIS_URL: `redis://:hunter22@127.0.0.1:${port}` },
+    });
+    expect(on.events()).toMatchObject([
+      { event: 'redis-lost', error: `connect ECONNREFUSED 127.0.0.1:${port}` },
+      { event: 'listening' },
+    ]);
+    expect(await (await fetch(`${on.url}/healthz`)).json()).toMatchObject({
+      status: 'degraded',
+      redis: false,
+    });
+    expect(await (await fetch(`${on.url}/metrics`)).text()).toContain('\nrungate_hub_redis_up 0\n');
+    expect((await ask(on.url, '/v1/grants', { class: 'create' })).status).toBe(200);
+    expect(await deliver(on.url, '{}')).toBe(204);
+    expect(on.events().filter(({ event }) => event === 'redis-lost')).toHaveLength(1);
+    expect((await on.stop()).out).not.toContain('hunter');
+  });
+});
