@@ -115,7 +115,7 @@ export default defineConfig([
     // That step adds it, once a file.
     banner: {},
     // The builds that write code run side by side, and each cleans its own folder.
-    clean: ['!webhook/**', '!action/**'],
+    clean: ['!webhook/**', '!receipt/**', '!action/**'],
   },
   {
     ...shared,
@@ -139,9 +139,21 @@ export default defineConfig([
     clean: true,
   },
   {
+    // As for the webhooks: it runs in every runtime.
+    ...webhook,
+    entry: { index: 'src/receipt/index.ts' },
+    outDir: 'dist/receipt',
+    minify: true,
+    esbuildOptions(options) {
+      options.lineLimit = 300;
+    },
+    clean: true,
+  },
+  {
     ...shared,
     entry: {
       index: 'src/index.ts',
+      'receipt/index': 'src/receipt/index.ts',
       ...Object.fromEntries(Object.entries(webhookEntries).map(([name, file]) => [`webhook/${name}`, file])),
     },
     dts: { only: true },

@@ -109,7 +109,8 @@ function write(root) {
     writeFileSync(join(dist, folder, 'THIRD_PARTY_LICENSES.txt'), licences(root, folders));
   };
   // The package contains dist without dist/action; the tagged commit of a release contains the action.
-  save('.', metafile('metafile-esm.json'), metafile('webhook/metafile-esm.json'));
+  const entries = ['metafile-esm.json', 'webhook/metafile-esm.json', 'receipt/metafile-esm.json'];
+  save('.', ...entries.map(metafile));
   if (existsSync(join(dist, 'action/metafile-esm.json'))) {
     renameSync(join(dist, 'action/metafile-esm.json'), join(dist, 'metafile-action.json'));
   }

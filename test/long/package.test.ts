@@ -104,7 +104,11 @@ function bundled(names: readonly string[]): string[] {
 }
 
 describe.each([
-  { of: 'package', metafiles: ['metafile-esm.json', 'webhook/metafile-esm.json'], folder: 'dist' },
+  {
+    of: 'package',
+    metafiles: ['metafile-esm.json', 'webhook/metafile-esm.json', 'receipt/metafile-esm.json'],
+    folder: 'dist',
+  },
   { of: 'action', metafiles: ['metafile-action.json'], folder: 'dist/action' },
 ])('the licences of the packages that are bundled in the $of', ({ metafiles, folder: dist }) => {
   const text = () => readFileSync(join(root, dist, 'THIRD_PARTY_LICENSES.txt'), 'utf8');

@@ -117,7 +117,7 @@ const config :Workerd.Config = (
     return {
       ...(await response.json()),
       runtime: execFileSync(binary, ['--version'], { encoding: 'utf8' }).trim(),
-      loaded: files.find((file) => /(index|node)\.js$/.test(file)),
+      loaded: files.find((file) => /webhook\/(index|node)\.js$/.test(file)),
       files,
     };
   } finally {
@@ -174,19 +174,20 @@ async function testsOf(runtime) {
   }
 }
 
-/** Checks that the web build imports and uses nothing that Workers or a browser does not have. */
-function importsOf() {
+/** Checks that a web build imports and uses nothing that Workers or a browser does not have. */
+function importsOf(folder) {
   const tests = [];
   const seen = new Set();
   const visit = (file) => {
     if (seen.has(file)) return;
     seen.add(file);
-    const code = readFileSync(join(modules, 'rungate/dist/webhook', file), 'utf8');
+    const code = readFileSync(join(modules, 'rungate/dist', folder, file), 'utf8');
     for (const [, name] of code.matchAll(/(?:from|import|require)\s*\(?\s*["']([^"']+)["']/g)) {
       if (name.startsWith('./')) visit(name);
       else tests.push({ name: `imports ${name}`, status: 'failed', failureMessages: [file] });
     }
-    if (/\b(?:process|Buffer|__dirname|createRequire)\b/.test(code)) {
+    // `process` is also a field of a run.
+    if (/\b(?:Buffer|__dirname|createRequire|typeof process)\b|(?<!\.)\bprocess\s*(?:\?\.|[.[])/.test(code)) {
       tests.push({ name: 'uses nothing of Node', status: 'failed', failureMessages: [file] });
     }
   };
@@ -197,7 +198,10 @@ function importsOf() {
 
 install();
 await bundleMain();
-const suites = [{ name: 'The web build', tests: importsOf() }];
+const suites = ['webhook', 'receipt'].map((folder) => ({
+  name: `The web build of rungate/${folder}`,
+  tests: importsOf(folder),
+}));
 for (const runtime of runtimes) suites.push({ name: runtime.name, tests: await testsOf(runtime) });
 
 const all = suites.flatMap(({ name, tests }) =>

@@ -1,0 +1,97 @@
+import { type GateReport, type RunReport, shownAs } from '../gate/report.ts';
+import type { Verdict } from '../gate/verdict.ts';
+import { version } from '../version.ts';
+import {
+  isCommit,
+  predicateType,
+  type ReceiptDeployment,
+  type ReceiptResult,
+  type ReceiptRun,
+  type Statement,
+  statementType,
+  worstResult,
+} from './statement.ts';
+
+/** The facts that a gate knows besides its report. Times in milliseconds since the epoch; unknown facts are null. */
+export interface GateFacts {
+  /** A whole commit. */
+  commit: string;
+  repository: string | null;
+  ref: string | null;
+  environment: string | null;
+  buildUrl: string | null;
+  /** The base URL of the service. */
+  apiUrl: string;
+  policy: Readonly<Record<string, string>>;
+  startedAt: number;
+  finishedAt: number;
+  deployed?: ReceiptDeployment | undefined;
+}
+
+/** Whether a verdict says what was tested. After any other, there is no receipt, whatever the policy is. */
+const isConclusive: Readonly<Record<Verdict, boolean>> = {
+  passed: true,
+  failed: true,
+  blocked: true,
+  cancelled: true,
+  timeout: false,
+  unobserved: false,
+  // The gate is sure that another build was deployed.
+  mismatch: true,
+};
+
+const resultFor = { pass: 'PASSED', warn: 'WARNED', fail: 'FAILED' } as const;
+
+function runOf(run: RunReport, verdict: Verdict, environment: string | null): ReceiptRun {
+  const { runId, name, project, process, tags, failed, blocked, appUrl } = run;
+  const result: ReceiptResult = resultFor[shownAs(run)];
+  return { result, verdict, runId, name, project, process, tags, environment, failed, blocked, appUrl };
+}
+
+/** Returns the runs of a gate if each has a conclusive verdict; otherwise null. */
+function conclusiveRuns(report: GateReport, environment: string | null): ReceiptRun[] | null {
+  if (report.interruptedBy !== undefined || report.runs.length === 0) return null;
+  const runs: ReceiptRun[] = [];
+  for (const run of report.runs) {
+    if (run.verdict === null || !isConclusive[run.verdict]) return null;
+    runs.push(runOf(run, run.verdict, environment));
+  }
+  return runs;
+}
+
+/** Returns the statement about the runs of a gate, or null if one of them has no verdict. */
+export function gateStatement(report: GateReport, facts: GateFacts): Statement | null {
+  const { commit, repository, ref, environment, buildUrl, apiUrl, policy, deployed } = facts;
+  if (!isCommit(commit)) throw new TypeError('a receipt needs a whole commit');
+  const runs = conclusiveRuns(report, environment);
+  if (runs === null) return null;
+  const named = (result: ReceiptResult) =>
+    runs.filter((run) => run.result === result).map(({ name, runId }) => name ?? runId ?? '');
+  const [only, ...others] = runs;
+  const url = others.length === 0 ? only?.appUrl : null;
+  const time = (ms: number) => new Date(ms).toISOString();
+  const rungate = {
+    schemaVersion: 1,
+    rungate: version,
+    ref,
+    buildUrl,
+    policy,
+    startedAt: time(facts.startedAt),
+    finishedAt: time(facts.finishedAt),
+    runs,
+    ...(deployed === undefined ? {} : { deployed }),
+  } as const;
+  return {
+    _type: statementType,
+    subject: [{ ...(repository === null ? {} : { name: repository }), digest: { gitCommit: commit } }],
+    predicateType,
+    predicate: {
+      result: worstResult(runs),
+      configuration: [{ name: 'rungate', uri: apiUrl, annotations: { rungate } }],
+      ...(url ? { url } : {}),
+      passedTests: named('PASSED'),
+      warnedTests: named('WARNED'),
+      failedTests: named('FAILED'),
+    },
+  };
+}

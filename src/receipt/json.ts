@@ -1,0 +1,50 @@
+import { elementsOf, jsonSize, membersOf, repeatedName } from '../client/json-text.ts';
+import { quoted, Refused } from './error.ts';
+
+/** Deeper than any receipt, and shallow enough for recursion. */
+const maxDepth = 32;
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Returns a field of an object; undefined for an inherited one, which may come from prototype pollution. */
+export const own = (object: Json, name: string): unknown =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Returns the text and the value of a JSON object in UTF-8.
+ * @throws Refused for anything else
+ */
+export function parseObject(bytes: Uint8Array, what: string): { text: string; value: Json } {
+  let text: string;
+  try {
+    // With `ignoreBOM`, a byte order mark stays in the text, and is not JSON.
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Refused(`${what} is not UTF-8`);
+  }
+  if (jsonSize(text).depth > maxDepth) throw new Refused(`${what} is nested too deeply`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Refused(`${what} is not JSON`);
+  }
+  if (!isObject(value)) throw new Refused(`${what} is not a JSON object`);
+  return { text, value };
+}
+
+/**
+ * Refuses a key that an object has twice, at any depth and in any spelling: parsers disagree on which of the two they keep.
+ * @param text JSON that `parseObject` has accepted
+ * @throws Refused
+ */
+export function refuseDuplicates(text: string, what: string): void {
+  const members = membersOf(text);
+  const repeated = repeatedName(members);
+  if (repeated !== undefined) throw new Refused(`${what} has the key ${quoted(repeated)} twice`);
+  for (const [, member] of members) refuseDuplicates(member, what);
+  for (const element of elementsOf(text)) refuseDuplicates(element, what);
+}

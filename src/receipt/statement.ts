@@ -1,0 +1,184 @@
+import { parseTimestamp } from '../webhook/timestamp.ts';
+import { quoted, Refused } from './error.ts';
+import { isObject, type Json, own } from './json.ts';
+
+/** The type of an in-toto statement, version 1. */
+export const statementType = 'https://in-toto.io/Statement/v1';
+/** The type of in-toto's test-result predicate, version 0.1. */
+export const predicateType = 'https://in-toto.io/attestation/test-result/v0.1';
+/** The type of the payload in an envelope. */
+export const payloadType = 'application/vnd.in-toto+json';
+
+/** The result of a run or of a receipt. `WARNED`: the run did not pass, but the gate's policy let it through. */
+export type ReceiptResult = 'PASSED' | 'WARNED' | 'FAILED';
+
+const results: readonly ReceiptResult[] = ['FAILED', 'WARNED', 'PASSED'];
+
+/** A run in a receipt. A fact that the gate does not know is null: `run wait` only knows the id of a run. */
+export interface ReceiptRun {
+  result: ReceiptResult;
+  /** The gate's verdict: `passed`, `failed`, `blocked`, `cancelled` … */
+  verdict: string;
+  runId: string | null;
+  name: string | null;
+  /** The project's slug. */
+  project: string | null;
+  /** The process's slug. */
+  process: string | null;
+  tags: readonly string[] | null;
+  /** The key of the environment; null for the project's default, which the gate does not know. */
+  environment: string | null;
+  /** Count of failed items. */
+  failed: number | null;
+  /** Count of blocked items. */
+  blocked: number | null;
+  /** URL of the run. */
+  appUrl: string | null;
+}
+
+/** The version that was deployed, if the gate checked it. */
+export interface ReceiptDeployment {
+  /** The address that the gate read. */
+  url: string;
+  /** The version that it expected. */
+  expected: string;
+  /** The version that it read last. */
+  version: string;
+}
+
+/** The facts about the runs of a gate: the annotation `rungate` of the first entry of `configuration`. */
+export interface ReceiptFacts {
+  schemaVersion: 1;
+  /** The version of rungate that wrote the receipt. */
+  rungate: string;
+  /** Branch or ref. */
+  ref: string | null;
+  /** URL of the CI build. */
+  buildUrl: string | null;
+  /** The gate's action for each verdict. */
+  policy: Readonly<Record<string, string>>;
+  /** When the gate began, RFC 3339. */
+  startedAt: string;
+  /** When the runs had ended, RFC 3339. The age of a receipt counts from here. */
+  finishedAt: string;
+  runs: readonly ReceiptRun[];
+  deployed?: ReceiptDeployment;
+}
+
+/** An in-toto statement (v1) with a test-result predicate (v0.1) about one commit. */
+export interface Statement {
+  _type: typeof statementType;
+  /** The commit. Its name is the repository. */
+  subject: readonly [{ name?: string; digest: { gitCommit: string } }];
+  predicateType: typeof predicateType;
+  predicate: {
+    result: ReceiptResult;
+    /** `uri` is the service that ran the tests. */
+    configuration: readonly [{ name: string; uri: string; annotations: { rungate: ReceiptFacts } }];
+    /** URL of the run, if there is only one. */
+    url?: string;
+    passedTests: readonly string[];
+    warnedTests: readonly string[];
+    failedTests: readonly string[];
+  };
+}
+
+/** Returns the result of several runs: that of the worst. */
+export function worstResult(runs: readonly Pick<ReceiptRun, 'result'>[]): ReceiptResult {
+  return results.find((result) => runs.some((run) => run.result === result)) ?? 'FAILED';
+}
+
+/** Tells whether a text is a whole git commit, SHA-1 or SHA-256, in lower case. */
+export const isCommit = (text: unknown): text is string =>
+  typeof text === 'string' && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);
+
+type Is = (value: unknown) => boolean;
+
+const isString: Is = (value) => typeof value === 'string';
+const isCount: Is = (value) => typeof value === 'number';
+const isResult: Is = (value) => results.includes(value as ReceiptResult);
+const isTime: Is = (value) => typeof value === 'string' && parseTimestamp(value) !== null;
+const listOf =
+  (is: Is): Is =>
+  (value) =>
+    Array.isArray(value) && value.every(is);
+const orNull =
+  (is: Is): Is =>
+  (value) =>
+    value === null || is(value);
+
+const runFields: Readonly<Record<keyof ReceiptRun, Is>> = {
+  result: isResult,
+  verdict: isString,
+  runId: orNull(isString),
+  name: orNull(isString),
+  project: orNull(isString),
+  process: orNull(isString),
+  tags: orNull(listOf(isString)),
+  environment: orNull(isString),
+  failed: orNull(isCount),
+  blocked: orNull(isCount),
+  appUrl: orNull(isString),
+};
+
+const factFields: Readonly<Record<Exclude<keyof ReceiptFacts, 'deployed' | 'runs'>, Is>> = {
+  schemaVersion: (value) => value === 1,
+  rungate: isString,
+  ref: orNull(isString),
+  buildUrl: orNull(isString),
+  policy: isObject,
+  startedAt: isTime,
+  finishedAt: isTime,
+};
+
+function objectAt(value: unknown, path: string): Json {
+  if (!isObject(value)) throw new Refused(`${path} is not an object`);
+  return value;
+}
+
+/** Returns the first element of a list that must have exactly one. */
+function onlyOne(value: unknown, path: string): Json {
+  if (!Array.isArray(value) || value.length !== 1)
+    throw new Refused(`${path} does not have exactly one entry`);
+  return objectAt(value[0], `${path}[0]`);
+}
+
+function checkFields(object: Json, fields: Readonly<Record<string, Is>>, path: string): void {
+  const wrong = Object.entries(fields).find(([name, is]) => !is(own(object, name)))?.[0];
+  if (wrong !== undefined) throw new Refused(`${path}.${wrong} is missing or invalid`);
+}
+
+function checkType(object: Json, field: string, expected: string): void {
+  const type = own(object, field);
+  if (type === expected) return;
+  const given = typeof type === 'string' ? quoted(type) : 'missing';
+  throw new Refused(`its ${field} is ${given}, not "${expected}"`);
+}
+
+/**
+ * Checks that a JSON object is the statement of a receipt, and returns it. Unknown fields are allowed, as in-toto requires.
+ * @throws Refused
+ */
+export function readStatement(value: Json): Statement {
+  checkType(value, '_type', statementType);
+  checkType(value, 'predicateType', predicateType);
+  const subject = onlyOne(own(value, 'subject'), 'subject');
+  const name = own(subject, 'name');
+  if (name !== undefined && typeof name !== 'string') throw new Refused('subject[0].name is not a string');
+  const digest = objectAt(own(subject, 'digest'), 'subject[0].digest');
+  if (!isCommit(own(digest, 'gitCommit')))
+    throw new Refused('subject[0].digest.gitCommit is not a whole commit');
+  const predicate = objectAt(own(value, 'predicate'), 'predicate');
+  if (!isResult(own(predicate, 'result'))) throw new Refused('predicate.result is missing or invalid');
+  const configuration = onlyOne(own(predicate, 'configuration'), 'predicate.configuration');
+  const annotations = objectAt(own(configuration, 'annotations'), 'predicate.configuration[0].annotations');
+  const facts = objectAt(own(annotations, 'rungate'), 'the annotation rungate');
+  checkFields(facts, factFields, 'rungate');
+  const runs = own(facts, 'runs');
+  if (!Array.isArray(runs) || runs.length === 0) throw new Refused('rungate.runs is not a list of runs');
+  runs.forEach((run, at) => {
+    checkFields(objectAt(run, `rungate.runs[${at}]`), runFields, `rungate.runs[${at}]`);
+  });
+  if (worstResult(runs) !== own(predicate, 'result')) throw new Refused('its result is not that of its runs');
+  return value as unknown as Statement;
+}

@@ -1,0 +1,177 @@
+import { formatDuration } from '../duration.ts';
+import { parseTimestamp } from '../webhook/timestamp.ts';
+import { type OpenEnvelope, openEnvelope, preAuthEncoding } from './dsse.ts';
+import { type CheckName, quoted, Refused } from './error.ts';
+import { parseObject, refuseDuplicates } from './json.ts';
+import { type PublicKey, signerOf } from './keys.ts';
+import { isCommit, payloadType, readStatement, type Statement } from './statement.ts';
+
+/** The facts that a receipt must have. An undefined fact is not checked. */
+export interface Expected {
+  keys: readonly PublicKey[];
+  /** A whole commit in lower case. */
+  commit: string;
+  repository?: string | undefined;
+  project?: string | undefined;
+  process?: string | undefined;
+  tags?: readonly string[] | undefined;
+  environment?: string | undefined;
+  /** In milliseconds. */
+  maxAgeMs?: number | undefined;
+  allowWarned?: boolean | undefined;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The outcome of one check. `skipped`: the caller did not ask for it, or an earlier check failed. */
+export interface Check {
+  check: CheckName;
+  status: 'passed' | 'failed' | 'skipped';
+  /** Why it failed; otherwise null. */
+  reason: string | null;
+  hint?: string | undefined;
+}
+
+/** The result of all checks. */
+export interface Examination {
+  checks: readonly Check[];
+  /** The trusted key that signed, or null. */
+  keyId: string | null;
+  /** The statement, if a trusted key signed it and it is well-formed; otherwise null. */
+  statement: Statement | null;
+}
+
+/** How far a receipt's time may be ahead of the clock: the clocks of two machines differ. */
+export const maxFutureMs = 60_000;
+
+/** The state of the checks that open a receipt; each needs the one before. */
+interface Opening {
+  readonly bytes: Uint8Array;
+  readonly keys: readonly PublicKey[];
+  envelope: OpenEnvelope;
+  keyId: string;
+  text: string;
+  statement: Statement;
+}
+
+const opening = {
+  envelope(state) {
+    state.envelope = openEnvelope(state.bytes);
+  },
+  async signature(state) {
+    const { payload, signatures, payloadType } = state.envelope;
+    const signer = await signerOf(state.keys, preAuthEncoding(payloadType, payload), signatures);
+    if (signer === null) throw new Refused('none of the trusted keys signed it');
+    state.keyId = signer.id;
+  },
+  payload_type({ envelope }) {
+    if (envelope.payloadType !== payloadType)
+      throw new Refused(`its payload is ${quoted(envelope.payloadType)}, not "${payloadType}"`);
+  },
+  statement(state) {
+    const { text, value } = parseObject(state.envelope.payload, 'the statement');
+    state.text = text;
+    state.statement = readStatement(value);
+  },
+  duplicate_keys({ text }) {
+    refuseDuplicates(text, 'the statement');
+  },
+} as const satisfies Readonly<Partial<Record<CheckName, (state: Opening) => void | Promise<void>>>>;
+
+/** Refuses a fact other than the expected one; null is a fact that the gate did not know. */
+function expectFact(name: string, fact: string | null, expected: string): void {
+  if (fact === expected) return;
+  throw new Refused(
+    fact === null
+      ? `it does not name the ${name}, so it may be for another than ${quoted(expected)}`
+      : `it has the ${name} ${quoted(fact)}, not ${quoted(expected)}`,
+  );
+}
+
+/** Returns tags as one text, regardless of their order. */
+const tagText = (tags: readonly string[] | null) => tags && JSON.stringify([...new Set(tags)].toSorted());
+
+const factsOf = ({ predicate }: Statement) => predicate.configuration[0].annotations.rungate;
+
+type FactCheck = (statement: Statement, expected: Expected) => void;
+
+/** Returns the check of a fact that every run of the receipt must have. */
+const runFact =
+  (name: 'project' | 'process' | 'tags' | 'environment'): FactCheck =>
+  (statement, { [name]: expected }) => {
+    const text = (fact: string | readonly string[] | null = null) =>
+      fact === null || typeof fact === 'string' ? fact : tagText(fact);
+    for (const run of factsOf(statement).runs) expectFact(name, text(run[name]), text(expected) ?? '');
+  };
+
+const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, FactCheck>> = {
+  result({ predicate: { result } }, { allowWarned }) {
+    if (result === 'PASSED' || (result === 'WARNED' && allowWarned === true)) return;
+    const hint = "the gate's policy let a run through that did not pass; to accept that, allow WARNED";
+    throw new Refused(`its result is ${result}`, result === 'WARNED' ? hint : undefined);
+  },
+  commit({ subject: [{ digest }] }, { commit }) {
+    if (digest.gitCommit !== commit) throw new Refused(`it is for commit ${digest.gitCommit}, not ${commit}`);
+  },
+  repository: ({ subject: [{ name = null }] }, { repository = '' }) =>
+    expectFact('repository', name, repository),
+  project: runFact('project'),
+  process: runFact('process'),
+  tags: runFact('tags'),
+  environment: runFact('environment'),
+  age(statement, { maxAgeMs, now }) {
+    const { finishedAt } = factsOf(statement);
+    const ageMs = now - (parseTimestamp(finishedAt) ?? Number.NaN);
+    if (!(ageMs >= -maxFutureMs))
+      throw new Refused(`its time ${finishedAt} is in the future`, 'check the clocks of both machines');
+    if (maxAgeMs !== undefined && !(ageMs <= maxAgeMs))
+      throw new Refused(`it is ${formatDuration(ageMs)} old, more than ${formatDuration(maxAgeMs)}`);
+  },
+};
+
+const optional = ['repository', 'project', 'process', 'tags', 'environment'] as const;
+
+/** Returns whether the caller asks for a check. */
+function isAsked(check: CheckName, expected: Expected): boolean {
+  const name = optional.find((one) => one === check);
+  return name === undefined || expected[name] !== undefined;
+}
+
+async function outcomeOf(check: CheckName, make: () => void | Promise<void>): Promise<Check> {
+  try {
+    await make();
+    return { check, status: 'passed', reason: null };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return { check, status: 'failed', reason: error.message, hint: error.hint };
+  }
+}
+
+const skipped = (check: CheckName): Check => ({ check, status: 'skipped', reason: null });
+
+/**
+ * Makes all checks of a receipt in their order. After a failed one, those that rest on it are skipped: nothing of a receipt
+ * is read as a fact before a trusted key has vouched for it.
+ */
+export async function examine(bytes: Uint8Array, expected: Expected): Promise<Examination> {
+  const state = { bytes, keys: expected.keys } as Opening;
+  const checks: Check[] = [];
+  let open = true;
+  for (const check of Object.keys(opening) as (keyof typeof opening)[]) {
+    const outcome: Check = open ? await outcomeOf(check, () => opening[check](state)) : skipped(check);
+    open &&= outcome.status === 'passed';
+    checks.push(outcome);
+  }
+  const statement = open ? state.statement : null;
+  for (const [check, make] of Object.entries(factChecks) as [CheckName, FactCheck][]) {
+    const isMade = statement !== null && isAsked(check, expected);
+    checks.push(isMade ? await outcomeOf(check, () => make(statement, expected)) : skipped(check));
+  }
+  return { checks, keyId: (state as Partial<Opening>).keyId ?? null, statement };
+}
+
+/** Returns a whole commit in lower case, or null. */
+export function wholeCommit(text: unknown): string | null {
+  const commit = typeof text === 'string' ? text.trim().toLowerCase() : null;
+  return isCommit(commit) ? commit : null;
+}
