@@ -33,7 +33,8 @@ export function refuseSecrets(argv: readonly string[]): void {
   const command = args.find((argument) => argument === 'login' || argument === 'logout');
   for (const [index, argument] of args.entries()) {
     const flag = argument.split('=')[0] ?? '';
-    const instead = Object.hasOwn(secretFlags, flag) ? secretFlags[flag] : undefined;
+    const known = flag === '--token' && args.includes('hub') ? '--hub-token' : flag;
+    const instead = Object.hasOwn(secretFlags, known) ? secretFlags[known] : undefined;
     if (instead === undefined) continue;
     if (command !== undefined && hasNoValue(args, index)) continue;
     if (command !== undefined) {

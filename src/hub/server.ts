@@ -43,6 +43,8 @@ export interface HubServerOptions {
   /** Returns the metrics as text, and their content type. */
   metrics(state: HubState): Promise<{ type: string; text: string }>;
   log(event: HubLogEvent): void;
+  /** A request that takes longer to arrive is refused; default 30 s. */
+  receiveMs?: number | undefined;
 }
 
 const heartbeatMs = 3_000;
@@ -55,8 +57,6 @@ const mostRuns = 1_000;
 const mostUnreadBytes = 64 * 1024;
 /** The time for deliveries that are under way when the hub stops. */
 const closeMs = 3_000;
-/** A request whose body takes longer to arrive is refused. */
-const receiveMs = 30_000;
 /** Deliveries that are received at the same time, since anyone may send one, of up to 1 MiB. */
 const mostDeliveries = 64;
 
@@ -106,7 +106,7 @@ export interface HubServer {
 
 /** Serves gates and receives deliveries. @throws what Node throws when it cannot listen */
 export async function serveHub(host: string, port: number, options: HubServerOptions): Promise<HubServer> {
-  const { hub, clock, log } = options;
+  const { hub, clock, log, receiveMs = 30_000 } = options;
   const tokens = options.tokens.map(digest);
   const streams = new Set<ServerResponse>();
   const closing = new AbortController();
@@ -249,10 +249,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   };
 
   const server = createServer(
-    { requestTimeout: receiveMs, headersTimeout: receiveMs, connectionsCheckingInterval: 5_000 },
+    { requestTimeout: receiveMs, headersTimeout: receiveMs, connectionsCheckingInterval: receiveMs / 6 },
     (request, response) => {
       // Without listeners, a sender that goes away would end the process.
       response.on('error', () => {});
+      // Otherwise a connection that may be used again would delay the end of the hub.
+      response.on('close', () => closing.signal.aborted && setImmediate(() => server.closeIdleConnections()));
       request.on('error', () => {});
       void handle(request, response);
     },

@@ -24,7 +24,7 @@ const files: Readonly<Record<string, string>> = {
   'bin/rungate': `#!/bin/bash
 case "$1 $2" in
   # Use a free port, so that examples and other tests can run at the same time.
-  'mock serve' | 'webhooks listen') [[ "$*" == *--port* ]] || set -- "$@" --port 0 ;;
+  'mock serve' | 'webhooks listen' | 'hub '*) [[ "$*" == *--port* ]] || set -- "$@" --port 0 ;;
 esac
 exec '${process.execPath}' '${bin}' "$@"
 `,
@@ -75,6 +75,7 @@ function environment(folder: string, mock: Mock): string[] {
     RUNGATE_API_KEY: mock.apiKey,
     RUNGATE_TOKEN: mock.token,
     RUNGATE_WEBHOOK_SECRET: secret,
+    RUNGATE_HUB_TOKEN: 'token_of_the_examples',
   };
   return Object.entries(env).map(([name, value]) => `${name}=${value}`);
 }

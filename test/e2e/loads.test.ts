@@ -65,6 +65,10 @@ it('run wait on a run that has ended loads only what it needs', async () => {
     'lossless-json',
     'src/contract/env.ts',
     'src/mock/server.ts',
+    'src/hub/server.ts',
+    '@redis/client',
+    'prom-client',
+    'eventsource-parser',
   ]) {
     expect(list.split('\n')).not.toContain(unwanted);
   }
@@ -84,6 +88,18 @@ it('run wait with a profile does not load conf, which would turn the first Ctrl-
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+it('only hub has the server of the hub, its Redis client and its metrics', () => {
+  const { outputs } = JSON.parse(readFileSync(`${root}/dist/metafile-esm.json`, 'utf8')) as Metafile;
+  const filesWith = (part: string) =>
+    Object.keys(outputs).filter((file) =>
+      Object.keys(outputs[file]?.inputs ?? {}).some((input) => input.includes(part)),
+    );
+  const [file, ...others] = filesWith('src/commands/hub/run.ts');
+  expect(others).toEqual([]);
+  for (const part of ['src/hub/server.ts', '@redis/client/', '/prom-client/'])
+    expect(filesWith(part), part).toEqual([file]);
 });
 
 it('--version loads no HTTP, no contract and no schema', async () => {

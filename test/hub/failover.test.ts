@@ -52,7 +52,7 @@ interface TestHub {
 }
 
 let count = 0;
-async function startHub(): Promise<TestHub> {
+async function startHub(redisWorks = true): Promise<TestHub> {
   const connection = connectRedis(redis.url);
   let works = true;
   const health = {
@@ -66,7 +66,7 @@ async function startHub(): Promise<TestHub> {
   const own = memoryWakes(systemClock.now);
   const wakes = failoverWakes(redisWakes(connection.wakes, systemClock), own, health);
   const hub = createHub(budget, wakes, systemClock);
-  await connection.ready();
+  if (redisWorks) await connection.ready();
   const woken: string[] = [];
   await hub.subscribe(['run_1', 'run_2', 'run_3'], 0, ({ id }) => woken.push(id));
   cleanups.push(() => {
@@ -159,6 +159,24 @@ describe.skipIf(isRedisMissing)('two hubs on one Redis', () => {
     expect(await take(other)).toBe(0);
     elapsed += 63_000;
     expect(await take(one)).toBe(8);
+  });
+});
+
+describe.skipIf(isRedisMissing)('two hubs that start without Redis', () => {
+  it('use half the budget each, and share all of it once Redis works', async () => {
+    elapsed += 1_000_000;
+    await redis.kill();
+    const [one, other] = [await startHub(false), await startHub(false)];
+    expect([await take(one), await take(other)]).toEqual([4, 4]);
+    elapsed += 63_000;
+    expect([await take(one), await take(other)]).toEqual([4, 4]);
+
+    await redis.restart();
+    await Promise.all([one.connection.ready(), other.connection.ready()]);
+    expect([await take(one), await take(other)]).toEqual([0, 0]);
+    elapsed += 63_000;
+    expect(await take(one)).toBe(8);
+    expect(await take(other)).toBe(0);
   });
 });
 

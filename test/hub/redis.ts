@@ -31,13 +31,14 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
-export async function startRedis(): Promise<TestRedis> {
+/** @param settings arguments of redis-server, such as a password */
+export async function startRedis(settings: readonly string[] = []): Promise<TestRedis> {
   const directory = mkdtempSync(join(tmpdir(), 'rungate-redis-'));
   const port = await freePort();
   let child: ChildProcess;
   const start = async () => {
     const args = ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory];
-    child = spawn('redis-server', [...args, '--save', '', '--appendonly', 'no'], {
+    child = spawn('redis-server', [...args, '--save', '', '--appendonly', 'no', ...settings], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await new Promise<void>((resolve, reject) => {

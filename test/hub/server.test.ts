@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { connect as connectSocket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { createHubClient } from '../../src/gate/fleet/hub-client.ts';
 import type { HubEvent } from '../../src/gate/fleet/hub-link.ts';
-import { memoryBudget } from '../../src/hub/budget.ts';
+import { memoryBudget, usualBudget } from '../../src/hub/budget.ts';
 import { createHub } from '../../src/hub/hub.ts';
 import { deliveryReceiver } from '../../src/hub/receive.ts';
 import { type HubLogEvent, type HubServer, serveHub } from '../../src/hub/server.ts';
@@ -11,7 +13,7 @@ import { httpTransport } from '../../src/transport/send.ts';
 import { defaultHeaderNames } from '../../src/webhook/headers.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { memoryStore } from '../../src/webhook/replay.ts';
-import { until } from '../until.ts';
+import { turns, until } from '../until.ts';
 
 const secret = 'whsec_of_the_test';
 const cleanups: (() => unknown)[] = [];
@@ -19,7 +21,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function startHub(limits = { reads: 48, creates: 16, requests: 80 }) {
+async function startHub(limits = usualBudget, receiveMs?: number) {
   const log: HubLogEvent[] = [];
   const budget = memoryBudget(() => limits, systemClock.monotonic);
   const beats = new Set<() => void>();
@@ -39,6 +41,7 @@ async function startHub(limits = { reads: 48, creates: 16, requests: 80 }) {
     redis: () => null,
     metrics: async () => ({ type: 'text/plain', text: 'up 1\n' }),
     log: (event) => log.push(event),
+    receiveMs,
   });
   cleanups.push(() => server.close());
   return {
@@ -209,6 +212,61 @@ describe('a delivery', () => {
       { ids: 2, replay: false },
     ]);
   });
+});
+
+/** Sends the beginning of a request. */
+function begin(port: number, path: string, headers = '') {
+  const socket = connectSocket(port, '127.0.0.1');
+  cleanups.push(() => socket.destroy());
+  socket.on('error', () => {});
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: hub\r\n${headers}Content-Length: 100\r\n\r\n{`);
+  return socket;
+}
+
+describe('a delivery that does not arrive', () => {
+  const refused = (log: readonly HubLogEvent[], code: string) =>
+    log.filter((event) => event.type === 'refused-delivery' && event.code === code).length;
+
+  it('is refused after a while, and whenever the sender disconnects', async () => {
+    const { server, log } = await startHub(usualBudget, 300);
+    begin(server.port, '/deliveries');
+    await until(() => refused(log, 'body_incomplete') === 1);
+    const socket = begin(server.port, '/deliveries');
+    await once(socket, 'connect');
+    socket.destroy();
+    await until(() => refused(log, 'body_incomplete') === 2);
+    expect(log.filter(({ type }) => type === 'fault')).toEqual([]);
+  });
+
+  it('does not keep the hub from stopping', async () => {
+    const { server, log } = await startHub();
+    begin(server.port, '/deliveries');
+    begin(server.port, '/v1/grants', 'Authorization: Bearer new-token\r\n');
+    await deliver(server.url, '{}');
+    await server.close();
+    await until(() => refused(log, 'body_incomplete') === 1);
+    expect(log.filter(({ type }) => type === 'fault')).toEqual([]);
+  });
+
+  it('leaves room for gates: at most 64 of them are received at the same time', async () => {
+    const { server, log } = await startHub();
+    for (let count = 0; count < 65; count += 1) begin(server.port, '/deliveries');
+    await until(() => refused(log, 'too_many') === 1);
+    expect(await deliver(server.url, '{}')).toBe(503);
+    const { signal } = new AbortController();
+    expect(await connect(server.url).client.grant('first', 0, signal)).toBe(true);
+  });
+});
+
+it('a gate that goes away in the middle of a request is not a fault', async () => {
+  const { server, log } = await startHub();
+  const socket = begin(server.port, '/v1/grants', 'Authorization: Bearer new-token\r\n');
+  await once(socket, 'connect');
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  socket.destroy();
+  await turns();
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  expect(log).toEqual([]);
 });
 
 describe('any other request', () => {

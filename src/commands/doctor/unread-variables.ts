@@ -14,6 +14,8 @@ const readNames = [
   'RUNGATE_CONFIG_DIR',
   'RUNGATE_PROFILE',
   'RUNGATE_JOURNAL',
+  'RUNGATE_HUB_REDIS_URL',
+  'RUNGATE_HUB_REDIS_URL_FILE',
 ];
 
 const outputs = 'gate exitCode verdict failed blocked runId appUrl state idempotencyKey'.split(' ');

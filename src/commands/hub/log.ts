@@ -61,7 +61,7 @@ export function createLog(
   const write = ({ type, ...fields }: HubEvent) => {
     const shown = Object.entries(fields).map(([name, value]): [string, unknown] => {
       if (name === 'error') return [name, output.excerpt(redact(messageOf(value)), 500)];
-      return [name, typeof value === 'string' ? output.excerpt(value) : rounded(value)];
+      return [name, typeof value === 'string' ? output.excerpt(redact(value)) : rounded(value)];
     });
     const time = new Date(now()).toISOString();
     if (isJson) {

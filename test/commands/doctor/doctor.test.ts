@@ -73,6 +73,7 @@ describe('rungate doctor', () => {
       'PACKAGE',
       'TIMEOUT',
       'SELFTEST',
+      'HUB_REDIS_URL',
     ];
     const { of } = await examine(Object.fromEntries(names.map((name) => [`RUNGATE_${name}`, 'x'])));
     expect(of('variables')).toBeUndefined();

@@ -148,6 +148,13 @@ describe('rungate hub does not start', () => {
       ['--redis must not have a password'],
     ],
     [
+      'with the token on the command line',
+      {},
+      ['--token', 'hunter-token-0123456789'],
+      64,
+      ['there is no option --token', 'set RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE'],
+    ],
+    [
       'with an option that is not a URL',
       {},
       ['--redis', 'localhost'],

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { createLog } from '../../../src/commands/hub/log.ts';
+import { createOutput } from '../../../src/output/output.ts';
+import { redactor } from '../../../src/redact.ts';
+import { memoryIo } from '../../cli/harness.ts';
+
+async function logTo(format: 'plain' | 'ndjson') {
+  const { io, printed } = memoryIo();
+  const output = await createOutput(io, { format, quiet: false, verbose: false, secrets: [] });
+  const log = createLog(output, () => 0, redactor(['hunter22']));
+  return {
+    ...log,
+    lines: () => printed().out.replaceAll('1970-01-01T00:00:00.000Z ', '').split('\n').slice(0, -1),
+  };
+}
+
+it('writes the same fault five times a minute, and then how often it came', async () => {
+  const { log, flush, lines } = await logTo('plain');
+  for (let count = 0; count < 100; count += 1) log({ type: 'fault', error: new Error('the same') });
+  log({ type: 'fault', error: new Error('another') });
+  log({ type: 'refused-delivery', code: 'mismatch', status: 401 });
+  flush();
+  log({ type: 'fault', error: new Error('the same') });
+  const repeated = 'fault error="the same"';
+  expect(lines()).toEqual([
+    ...Array.from({ length: 5 }, () => repeated),
+    'fault error=another',
+    'refused-delivery code=mismatch status=401',
+    'suppressed of="fault the same" count=95',
+    repeated,
+  ]);
+});
+
+it('counts at most 100 kinds of repeated events separately', async () => {
+  const { log, flush, lines } = await logTo('plain');
+  for (let count = 0; count < 1000; count += 1) log({ type: 'fault', error: new Error(`number ${count}`) });
+  flush();
+  expect(lines()).toHaveLength(106);
+  expect(lines().at(-1)).toBe('suppressed of="other events" count=895');
+});
+
+it('writes every grant and every new delivery', async () => {
+  const { log, lines } = await logTo('plain');
+  for (let count = 0; count < 200; count += 1) {
+    log({ type: 'grant', class: 'create', waitedMs: 0.1234567 });
+    log({ type: 'delivery', ids: 1, replay: false, ageSeconds: 1 });
+  }
+  expect(lines()).toHaveLength(400);
+  expect(lines()[0]).toBe('grant class=create waitedMs=0.123');
+});
+
+it.each(['plain', 'ndjson'] as const)('has one line for each event and no secret, as %s', async (format) => {
+  const { log, lines } = await logTo(format);
+  log({ type: 'redis-lost', error: new Error('ERR\n\u001b[31m hunter22 ::error::') });
+  log({ type: 'wake', runId: 'run\n1' });
+  log({ type: 'suppressed', of: 'fault hunter22', count: 1 });
+  expect(lines()).toHaveLength(3);
+  expect(lines().join('')).not.toMatch(/hunter|\u001b/);
+});
