@@ -3,6 +3,8 @@ export interface HintNames {
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly token: string;
+  /** The server that a request goes to, at the start of a sentence. */
+  readonly server: string;
   readonly hubUrl: string;
   readonly hubToken: string;
   readonly requestTimeout: string;
@@ -13,6 +15,8 @@ export interface HintNames {
   /** Returns the name of a query parameter as the user writes it. */
   readonly query: (key: string) => string;
   readonly insecureHttp: string;
+  /** The settings of the deployed build. */
+  readonly deployed: Readonly<Record<'url' | 'pointer' | 'is' | 'timeout', string>>;
   /** The setting for additional trusted certificates. */
   readonly ca: string;
   /** The remedy for a missing credential, as a complete sentence. */
@@ -28,6 +32,7 @@ export const commandNames: HintNames = {
   apiUrl: 'RUNGATE_API_URL',
   apiKey: 'RUNGATE_API_KEY',
   token: 'RUNGATE_TOKEN',
+  server: 'the service',
   hubUrl: 'RUNGATE_HUB_URL',
   hubToken: 'RUNGATE_HUB_TOKEN',
   requestTimeout: '--request-timeout',
@@ -35,6 +40,12 @@ export const commandNames: HintNames = {
   call: () => '',
   query: (key) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
   insecureHttp: '--insecure-http',
+  deployed: {
+    url: '--deployed-url',
+    pointer: '--deployed-pointer',
+    is: '--deployed-is',
+    timeout: '--deployed-timeout',
+  },
   ca: '--ca-file or NODE_EXTRA_CA_CERTS',
   give: {
     key: 'set RUNGATE_API_KEY to an API key of the service, or RUNGATE_API_KEY_FILE to its file, or save it: rungate login',
@@ -55,6 +66,7 @@ export const optionNames: HintNames = {
   apiUrl: 'apiUrl',
   apiKey: 'apiKey',
   token: 'token',
+  server: 'the service',
   hubUrl: 'hub.url',
   hubToken: 'hub.token',
   requestTimeout: 'requestTimeoutMs',
@@ -62,6 +74,12 @@ export const optionNames: HintNames = {
   call: (name) => `${name}: `,
   query: (key) => `query key ${key}`,
   insecureHttp: 'insecureHttp: true',
+  deployed: {
+    url: 'deployed.url',
+    pointer: 'deployed.pointer',
+    is: 'deployed.is',
+    timeout: 'deployed.timeoutMs',
+  },
   ca: 'caPem or NODE_EXTRA_CA_CERTS',
   give: {
     key: 'pass an API key of the service as apiKey; an unset environment variable is undefined',

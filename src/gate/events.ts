@@ -26,6 +26,20 @@ export type GateEvent =
   | { type: 'trouble'; runId: string; error: RungateError; attempts: number; nextMs: number | null }
   /** The run is in a state that the contract does not have. It counts as not ended. Emitted once. */
   | { type: 'unknown-state'; runId: string; state: string }
+  /**
+   * The version page was read: the text that it showed, or the error. `matches`: it showed the expected version. `agreed`: so
+   * did the reads before it, and the gate creates its run now.
+   */
+  | {
+      type: 'deployed';
+      /** Before the create, during the wait for the runs, or after their verdicts. */
+      phase: 'before' | 'during' | 'after';
+      /** Redacted, and cut to 200 characters. */
+      text: string | null;
+      matches: boolean;
+      agreed: boolean;
+      error: RungateError | null;
+    }
   /** The wait was aborted. */
   | { type: 'stopping'; by: StopCause }
   /** The gate requested the cancellation of the run; `error` if that failed. */

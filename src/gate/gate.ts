@@ -1,6 +1,7 @@
 import { ceilings } from '../client/rate-limit.ts';
-import { HttpError, RungateError, type StopCause, StoppedError } from '../errors.ts';
+import { HttpError, type MismatchError, RungateError, type StopCause, StoppedError } from '../errors.ts';
 import { untilAborted } from './create.ts';
+import type { DeployedCheck } from './deployed/check.ts';
 import { permitBefore } from './fleet/permit.ts';
 import { type Fleet, fleetSlots, waitForCreateSlot } from './fleet/slots.ts';
 import type { Policy } from './policy.ts';
@@ -11,9 +12,11 @@ import {
   type RunReport,
   reportGate,
   reportStop,
+  reportUncreated,
   seconds,
   unknownRun,
 } from './report.ts';
+import type { RunService } from './service.ts';
 import { type DiscardedRun, type RunJournal, type Start, startRun } from './start.ts';
 import { named, subjectOf } from './subject.ts';
 import { type WaitTools, type WatchedRun, waitForRuns, watch } from './wait.ts';
@@ -42,6 +45,8 @@ export interface GateTools extends Omit<WaitTools, 'signal'> {
   /** Calls the listener when a person or the CI stops the gate. Returns a function that removes the listener. */
   onStop(listener: (cause: StopCause) => void): () => void;
   journal?: RunJournal | undefined;
+  /** Checks which build is deployed. */
+  deployed?: DeployedCheck | undefined;
 }
 
 type StoppableTools = GateTools & WaitTools;
@@ -52,6 +57,8 @@ interface Waited {
   discarded: readonly DiscardedRun[];
   /** A run that may have been created before the gate was stopped. */
   lost?: RunReport;
+  /** The report of a gate that created no run, because the expected build was not deployed. */
+  uncreated?: GateReport;
 }
 
 /** The time for a stop. It takes 5 s at most; the rest is for noticing it (a lost parent shows late) and for the report. */
@@ -60,7 +67,7 @@ const cancelTimeoutMs = 15_000;
 
 /** Creates a run if `start` is set, waits for all runs and judges them. Throws if no run could be created. */
 export async function runGate(options: GateOptions, tools: GateTools): Promise<GateReport> {
-  const { clock, journal, emit } = tools;
+  const { clock, journal, deployed, emit } = tools;
   const aborter = new AbortController();
   const stopped: { by: StopCause | null; at: number } = { by: null, at: 0 };
   const unsubscribe = tools.onStop((by) => {
@@ -68,19 +75,28 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
     emit?.({ type: 'stopping', by });
     aborter.abort(new StoppedError(by));
   });
-  const stoppable: StoppableTools = { ...tools, signal: aborter.signal };
+  const { signal } = aborter;
+  const stoppable: StoppableTools = { ...tools, service: withDeployed(tools, signal), signal };
   try {
     const { start } = options;
     const waited =
       start === undefined
         ? await waitForExisting(options, stoppable)
         : await createAndWait(start, options, stoppable);
-    const { runs, discarded, lost } = waited;
+    const { runs, discarded, lost, uncreated } = waited;
     for (const { runId, progress } of runs) if (progress.seen?.kind === 'ended') journal?.settled(runId);
 
-    const report = () => reportGate(runs, options.policy, clock.monotonic(), discarded);
     const unfinished = runs.filter((run) => run.outcome === null);
-    if (stopped.by !== null && (unfinished.length > 0 || runs.length === 0)) {
+    if (runs.length > 0 && unfinished.length === 0) await confirmDeployed(stoppable);
+    for (const run of runs) {
+      if (run.outcome !== null && deployed !== undefined)
+        run.outcome = deployed.judge(run.outcome, options.policy);
+    }
+    const report = (): GateReport => ({
+      ...(uncreated ?? reportGate(runs, options.policy, clock.monotonic(), discarded)),
+      ...(deployed !== undefined && { deployed: deployed.report() }),
+    });
+    if (stopped.by !== null && (runs.some((run) => run.outcome === null) || runs.length === 0)) {
       const leftMs = stopped.at + stopBudgetMs - clock.monotonic();
       const cancellation = options.cancelOnInterrupt
         ? await cancelAll(unfinished, await options.cancelReason(stopped.by), leftMs, tools)
@@ -114,6 +130,43 @@ function pollRules(options: GateOptions, { clock, hub }: GateTools): PollRules {
   };
 }
 
+/** Reads the version page with each status read. */
+function withDeployed({ service, deployed }: GateTools, signal: AbortSignal): RunService {
+  if (deployed === undefined) return service;
+  return {
+    ...service,
+    async read(runId, options) {
+      const observed = deployed.observe(signal);
+      // The status read may fail first.
+      observed.catch(() => {});
+      try {
+        return await service.read(runId, options);
+      } finally {
+        await observed;
+      }
+    },
+  };
+}
+
+/** Reads the version page after the runs have their outcomes. */
+async function confirmDeployed({ deployed, signal }: StoppableTools): Promise<void> {
+  try {
+    await deployed?.confirm(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Waits until the expected build is deployed, or until the gate is stopped. */
+async function untilDeployed({ deployed, signal }: StoppableTools): Promise<MismatchError | null> {
+  try {
+    return (await deployed?.untilDeployed(signal)) ?? null;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return null;
+  }
+}
+
 async function waitForExisting(options: GateOptions, tools: StoppableTools): Promise<Waited> {
   const { runIds = [], names = [] } = options;
   const now = tools.clock.monotonic();
@@ -136,6 +189,15 @@ async function permitCreate(timeoutMs: number, { hub, clock, signal }: Stoppable
 
 async function createAndWait(start: Start, options: GateOptions, tools: StoppableTools): Promise<Waited> {
   const { clock, signal } = tools;
+  const subject = subjectOf(start.body);
+  const arrivedAt = clock.monotonic();
+  const error = await untilDeployed(tools);
+  if (error !== null) {
+    const elapsedSeconds = seconds(clock.monotonic() - arrivedAt);
+    const uncreated = reportUncreated({ ...subject, elapsedSeconds }, error, options.policy);
+    return { runs: [], discarded: [], uncreated };
+  }
+  if (signal.aborted) return { runs: [], discarded: [] };
   if (options.fleet !== undefined) await waitForCreateSlot(options.fleet, options.timeoutMs, tools);
   await permitCreate(options.timeoutMs, tools);
   if (signal.aborted) return { runs: [], discarded: [] };
@@ -144,7 +206,6 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   const rules = pollRules(options, tools);
   let runs: WatchedRun[] = [];
   let limitedMs = 0;
-  const subject = subjectOf(start.body);
   const started = await startRun(start, options.timeoutMs, {
     ...tools,
     emit(event) {

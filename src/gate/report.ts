@@ -1,7 +1,8 @@
-import { type ErrorReport, reportError, type StopCause } from '../errors.ts';
+import { type ErrorReport, type RungateError, reportError, type StopCause } from '../errors.ts';
 import { copyTexts, textsOf, withTexts } from '../exact-fields.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../exit.ts';
 import type { Redact } from '../redact.ts';
+import type { DeployedReport } from './deployed/check.ts';
 import type { Action, Policy } from './policy.ts';
 import type { DiscardedRun } from './start.ts';
 import { named, type RunSubject } from './subject.ts';
@@ -39,6 +40,8 @@ export interface GateReport {
   runs: RunReport[];
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
+  /** Which build was deployed; absent if the gate did not check that. */
+  deployed?: DeployedReport;
   interruptedBy?: StopCause;
   cancellation?: Cancellation;
 }
@@ -145,6 +148,18 @@ export function reportGate(
     exitCode: empty ? exitCodes.bug : mostSevere(runs.map((run) => exitCodeOfRun(run, policy))),
     runs: reports,
     ...(discarded.length === 0 ? {} : { discarded: [...discarded] }),
+  };
+}
+
+/** Returns the report of a gate that created no run, because the expected build was not deployed. */
+export function reportUncreated(known: Partial<RunReport>, error: RungateError, policy: Policy): GateReport {
+  const gate = policy.mismatch;
+  const run = unknownRun({ ...known, verdict: 'mismatch', gate, error: reportError(error) });
+  return {
+    schemaVersion: 1,
+    gate,
+    exitCode: gate === 'fail' ? exitCodes.mismatch : exitCodes.ok,
+    runs: [run],
   };
 }
 

@@ -21,7 +21,7 @@ export function at(value: unknown, path: readonly string[]): unknown {
 const longestId = 500;
 
 /** Returns the first name of the path that its object has more than once, which makes the value ambiguous. */
-function ambiguousIn(json: string, path: readonly string[]): string | undefined {
+export function ambiguousIn(json: string, path: readonly string[]): string | undefined {
   return path.find((name, depth) => {
     const members = membersOf(textAt(json, path.slice(0, depth)) ?? '');
     return members.filter(([other]) => other === name).length > 1;

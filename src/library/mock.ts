@@ -66,6 +66,8 @@ export interface Mock {
   /** The deliveries since the start, oldest first. */
   readonly deliveries: readonly MockDelivery[];
   readonly faults: MockFaults;
+  /** Shows other versions on the version page, from now on: `new`, `old,new@30s` or `old/new`. */
+  deploy(deployed: string): void;
   /** Ends a run now, whatever its planned outcome. Returns false if it has already ended or does not exist. */
   endRun(runId: string, as: Ending): boolean;
   /** Resolves when no webhook delivery is in flight. */
@@ -128,6 +130,7 @@ export async function startMock(given: MockOptions = {}): Promise<Mock> {
       return deliveriesSince(state, homeTenant, startedAt);
     },
     faults,
+    deploy: (deployed) => mock.deploy(deployed),
     endRun(runId, as) {
       const run = state.runs.get(runId);
       return run !== undefined && endRun(state, run, as, 'ended by the test');

@@ -46,6 +46,11 @@ export interface MockOptions {
   tenantSecret?: string | undefined;
   /** Faults to start with; `mock.faults.add` adds more. */
   faults?: readonly Fault[] | undefined;
+  /**
+   * The versions that the version page at `/_mock/version` shows: `old,new@30s` changes 30 s after the start, `old/new`
+   * alternates from request to request. By default there is no such page.
+   */
+  deployed?: string | undefined;
   /** Serves the mock's page at `/` and at the `appUrl` of its runs; default false. */
   page?: boolean | undefined;
 }

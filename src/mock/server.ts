@@ -22,6 +22,7 @@ import { announceEnd, holdStatus } from './runs.ts';
 import { createSender, type Sender } from './sender.ts';
 import { createService } from './service.ts';
 import { createState, type State } from './state.ts';
+import { VersionPage, versionTarget } from './version-page.ts';
 
 export type { DataSizes } from './data/account.ts';
 export type { RecordedRequest } from './exchange.ts';
@@ -40,6 +41,8 @@ export interface Mock {
   /** The last 10,000 requests, oldest first. */
   readonly requests: readonly RecordedRequest[];
   readonly faults: Faults;
+  /** Shows other versions on the version page, from now on: `new`, `old,new@30s` or `old/new`. */
+  deploy(deployed: string): void;
   /** Resolves when no webhook delivery is in flight. */
   deliveriesSent(): Promise<void>;
   /** Stops listening and breaks open connections, so that it never waits for a client. */
@@ -120,6 +123,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     options.rateLimit === 'documented' ? documentedLimiter(state) : unlimited,
   );
   const { clock } = state;
+  const versions = new VersionPage(options.deployed, () => clock.monotonic());
   const requests: RecordedRequest[] = [];
   // Load the page only if it is enabled, as by `mock serve`.
   const page = options.page
@@ -149,6 +153,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     checkHost(exchange);
     if (exchange.path === controlPath) return controlFaults(exchange, faults);
     if (page?.owns(exchange.path)) return page.handle(exchange);
+    const isVersion = versions.owns(exchange.path);
     const record = recordOf(exchange, clock.now());
     requests.push(record);
     if (requests.length > maxRequests) requests.shift();
@@ -156,11 +161,11 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
       record.status = status;
     };
     const handle = async () => {
-      const response = await service(exchange);
+      const response = isVersion ? versions.respond(exchange.path, exchange.method) : await service(exchange);
       page?.onResponse(record, response);
       return response;
     };
-    const fault = faults.take(record.endpoint);
+    const fault = faults.take(isVersion ? versionTarget : record.endpoint);
     if (fault === undefined) {
       const response = await handle();
       sent(response.status);
@@ -206,6 +211,7 @@ export async function startMock(options: ServerOptions = {}): Promise<Mock> {
     state,
     requests,
     faults,
+    deploy: (deployed) => versions.deploy(deployed),
     deliveriesSent: sender.idle,
     close() {
       stop();

@@ -34,7 +34,9 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
     case null:
       return run.runId === null
         ? `may have been created; find it by its idempotency key ${quote(run.idempotencyKey ?? '-', 200)}`
-        : 'had not ended when rungate was stopped';
+        : run.state === 'completed' || run.state === 'cancelled'
+          ? 'has ended, but rungate was stopped before it had checked the deployed build'
+          : 'had not ended when rungate was stopped';
   }
 }
 

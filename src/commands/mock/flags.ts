@@ -25,6 +25,7 @@ export interface MockFlags {
   rateLimit?: string;
   deliver?: string;
   fault?: string[];
+  deployed?: string;
 }
 
 export function addMockFlags(command: Command): Command {
@@ -47,6 +48,10 @@ export function addMockFlags(command: Command): Command {
       '--fault <kind[=duration][@target][:when]>',
       'fault to inject (repeatable; see docs/mock.md)',
       collect,
+    )
+    .option(
+      '--deployed <versions>',
+      'versions that the page /_mock/version shows: old,new@30s changes after 30 s, old/new alternates',
     )
     .option('--rate-limit <limits>', `rate limits to enforce: ${rateLimits.join(' or ')} (default off)`);
   completes(command, '--outcome', outcomes);
@@ -78,6 +83,7 @@ export function mockOptions(flags: MockFlags, defaultPort: number, io: Io): Mock
     retryAfterSeconds: retryAfter === undefined ? undefined : retryAfterSeconds(retryAfter),
     allowHosts: flags.allowHost,
     faults: flags.fault?.map(parseFault),
+    deployed: flags.deployed,
     rateLimit: rateLimit === undefined ? undefined : oneOf('--rate-limit', rateLimits, rateLimit),
     ...(seed === undefined ? newCredentials(homeTenant) : { seed: wholeNumber('--seed', seed, 2 ** 32 - 1) }),
   };

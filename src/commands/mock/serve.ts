@@ -1,6 +1,7 @@
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import { type Mock, startMock } from '../../mock/server.ts';
+import { versionUrl } from '../../mock/version-page.ts';
 import type { Context } from '../context.ts';
 import { type MockFlags, mockOptions } from './flags.ts';
 
@@ -26,6 +27,8 @@ export async function serveCommand(context: Context, flags: MockFlags): Promise<
   }
   if (output.oneScreen) await output.note('to use the mock, paste these lines into another terminal');
   await output.note(`open ${mock.url}/ to see requests, end runs and switch faults on`);
+  if (flags.deployed !== undefined)
+    await output.note(`the version page is ${versionUrl(mock.url)}, and with .json it is JSON`);
   await output.note(`the mock listens on ${mock.url}; stop it with Ctrl-C`);
   let unsubscribe = () => {};
   const signal = await new Promise<StopSignal>((resolve) => {

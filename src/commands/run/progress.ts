@@ -60,6 +60,26 @@ export async function gateProgress(
     return `${shortName(runId)}: ${news} (${counts}; ${attempt(attempts)})`;
   }
 
+  const buildsShown = new Map<string, number>();
+  let lastBuild = '';
+  /** Returns the line for a read of the version page. Before the create, builds may alternate from read to read. */
+  function buildLine({ phase, text, matches, agreed, error }: Extract<GateEvent, { type: 'deployed' }>) {
+    const build = error === null ? `the deployed build is ${JSON.stringify(text)}` : error.message;
+    const what = excerpt(build, 400);
+    const changed = what !== lastBuild;
+    lastBuild = what;
+    if (agreed) return `${what}, as expected`;
+    if (phase === 'before') {
+      const now = clock.monotonic();
+      if (now - (buildsShown.get(what) ?? Number.NEGATIVE_INFINITY) < heartbeatMs) return null;
+      buildsShown.set(what, now);
+      return `${what}; rungate creates the run when the expected build is deployed`;
+    }
+    if (!changed) return null;
+    if (error !== null) return `${what}; rungate reads it again`;
+    return matches ? what : `${output.paint('warn', 'warning:')} ${what}, not the expected one`;
+  }
+
   /** Returns the line for an event, or null if it does not get one. */
   function lineOf(event: GateEvent): string | null {
     const why = 'error' in event ? excerpt(event.error?.message ?? '') : '';
@@ -84,6 +104,8 @@ export async function gateProgress(
       case 'trouble':
         if (event.nextMs === null) return null;
         return `${shortName(event.runId)}: ${why}; retrying in ${formatDuration(event.nextMs)} (${attempt(event.attempts)})`;
+      case 'deployed':
+        return buildLine(event);
       case 'unknown-state':
         return `${output.paint('warn', 'warning:')} ${fullName(event.runId)} is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;
       case 'stopping':

@@ -1,6 +1,7 @@
 import type { EndpointName } from '../../contract/index.ts';
 import { UsageError } from '../../errors.ts';
 import type { EventType } from '../data/webhooks.ts';
+import { versionTarget } from '../version-page.ts';
 import {
   affectedEvents,
   type DeliveryFaultKind,
@@ -17,10 +18,16 @@ import {
 } from './fault-kinds.ts';
 import type { Wire } from './wire.ts';
 
+/** The target of a fault of requests: an endpoint, or the version page. */
+export type FaultTarget = EndpointName | typeof versionTarget;
+
 /** Which of the matching requests or deliveries a fault affects. */
 export interface FaultWhen {
-  /** For faults of requests: affects only this endpoint; by default any request, including those to no endpoint. */
-  endpoint?: EndpointName | undefined;
+  /**
+   * For faults of requests: affects only this endpoint, or `deployed`, the version page; by default any request except those to
+   * the version page.
+   */
+  endpoint?: FaultTarget | undefined;
   /** For faults of deliveries: affects only this event; by default every event that the kind affects. */
   event?: EventType | undefined;
   /** The number of requests or deliveries that it affects; default 1, Infinity for all. */
@@ -101,9 +108,10 @@ export class Faults {
   }
 
   /** Counts a request and returns the fault that affects it, if any: the first one added that applies. */
-  take(endpoint: EndpointName | null): RequestFault | undefined {
+  take(endpoint: FaultTarget | null): RequestFault | undefined {
     const matches = (fault: Fault): fault is RequestFault =>
-      !isDeliveryFault(fault) && (fault.endpoint ?? endpoint) === endpoint;
+      !isDeliveryFault(fault) &&
+      (fault.endpoint === endpoint || (fault.endpoint === undefined && endpoint !== versionTarget));
     return this.#takeFirst(matches);
   }
 

@@ -1,11 +1,12 @@
-import { api, type EndpointName } from '../../contract/index.ts';
+import { api } from '../../contract/index.ts';
 import { parseDuration, readDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import { echoed, instead, nearest } from '../../suggest.ts';
 import { type EventType, eventTypes } from '../data/webhooks.ts';
+import { versionTarget } from '../version-page.ts';
 import { affectedEvents, deliveryKinds, isDeliveryKind } from './delivery-kinds.ts';
 import { durationParameters, type FaultKind, faultKinds, kindsWithParameters } from './fault-kinds.ts';
-import type { Fault, FaultWhen } from './faults.ts';
+import type { Fault, FaultTarget, FaultWhen } from './faults.ts';
 
 /** The kinds that need no parameters: first those of requests, then those of deliveries. */
 export const faultNames: readonly string[] = [
@@ -25,15 +26,18 @@ function kindOf(name: string): Fault {
   });
 }
 
+/** The names of what a fault of requests can affect. */
+export const faultTargets: readonly string[] = [...Object.keys(api), versionTarget];
+
 /** Returns what a kind can affect: the names of events for faults of deliveries, otherwise those of endpoints. */
 export function targetsOf(kind: string): readonly string[] {
   if (isDeliveryKind(kind)) return affectedEvents[kind] ?? eventTypes.map(({ type }) => type);
-  return Object.keys(api);
+  return faultTargets;
 }
 
-export function endpointOf(name: string): EndpointName {
-  if (Object.hasOwn(api, name)) return name as EndpointName;
-  throw new UsageError(`unknown endpoint ${echoed(name)}`, { hint: instead(name, Object.keys(api)) });
+export function endpointOf(name: string): FaultTarget {
+  if (faultTargets.includes(name)) return name as FaultTarget;
+  throw new UsageError(`unknown endpoint ${echoed(name)}`, { hint: instead(name, faultTargets) });
 }
 
 /** Returns the name of an event, if a kind of fault affects it. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { api } from '../../contract/index.ts';
 import { eventTypes } from '../data/webhooks.ts';
 import { isDeliveryKind } from '../faults/delivery-kinds.ts';
-import { faultNames } from '../faults/parse.ts';
+import { faultNames, faultTargets } from '../faults/parse.ts';
 import style from './page.css?raw';
 import markup from './page.html?raw';
 import script from './page.js?raw';
@@ -39,7 +38,7 @@ export function pageHtml(token: string): string {
     statuses: options(statuses),
     requestKinds: options(faultNames.filter((kind) => !isDeliveryKind(kind))),
     deliveryKinds: options(faultNames.filter(isDeliveryKind)),
-    endpoints: options(Object.keys(api)),
+    endpoints: options(faultTargets),
     events: options(eventTypes.map(({ type }) => type)),
   };
   return markup

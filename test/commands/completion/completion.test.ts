@@ -99,10 +99,11 @@ describe('completion', () => {
     expect(await values(...line.split(' '))).toEqual([...expected]);
   });
 
-  it('offers endpoints after the @ of a fault', async () => {
+  it('offers endpoints and the version page after the @ of a fault', async () => {
     const endpoints = await values('mock', 'exec', '--fault', 'reset@run');
     expect(endpoints).toContain('reset@run.status');
-    expect(endpoints).toHaveLength(37);
+    expect(endpoints.filter((one) => one !== 'reset@deployed')).toHaveLength(37);
+    expect(endpoints).toHaveLength(38);
   });
 
   it('offers the names of settings, and of secrets where the command accepts one', async () => {

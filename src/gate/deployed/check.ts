@@ -1,0 +1,132 @@
+import type { Clock } from '../../clock.ts';
+import { formatDuration } from '../../duration.ts';
+import type { MismatchError } from '../../errors.ts';
+import type { HintNames } from '../../hint-names.ts';
+import type { Emit } from '../events.ts';
+import type { Policy } from '../policy.ts';
+import type { Outcome } from '../poll.ts';
+import {
+  type DeployedObservation,
+  type Expected,
+  isConfirmed,
+  isDeployed,
+  judged,
+  matchOf,
+  neverDeployed,
+  nothingSeen,
+  type Phase,
+  type Reading,
+  reported,
+  type Seen,
+  withReading,
+} from './observations.ts';
+
+/** The deployed build in the result of a gate. */
+export interface DeployedReport {
+  /** The URL of the version page, without its query. */
+  url: string;
+  pointer: string | null;
+  expected: string;
+  /** Whether the runs tested only the expected build; null if that is unknown. */
+  matches: boolean | null;
+  /** The first read, every change, and the last read. */
+  observations: DeployedObservation[];
+}
+
+/** Checks which build is deployed while a gate creates a run and waits for it. */
+export interface DeployedCheck {
+  /**
+   * Resolves with null when the expected build is deployed, so that the run may be created, and with an error if it does not
+   * appear in time. @throws the signal's reason when that is aborted
+   */
+  untilDeployed(signal: AbortSignal): Promise<MismatchError | null>;
+  /** Reads the page once, with a status read. Several status reads at once share one. Resolves after an abort, too. */
+  observe(signal: AbortSignal): Promise<void>;
+  /** Reads the page three times after the runs have their outcomes. @throws the signal's reason when that is aborted */
+  confirm(signal: AbortSignal): Promise<void>;
+  /** Returns the outcome of a run, given what the reads have shown; null if a stop prevented the reads after the verdict. */
+  judge(own: Outcome, policy: Policy): Outcome | null;
+  report(): DeployedReport;
+}
+
+export interface DeployedOptions {
+  expected: Expected;
+  pointer?: string | undefined;
+  /** How long to wait for the build before the create, in milliseconds. */
+  timeoutMs: number;
+  /** Reads the page once. Rejects only if it is aborted, or for an error that no later read can fix. */
+  read(options: { signal: AbortSignal; timeoutMs: number }): Promise<Reading>;
+  clock: Clock;
+  emit?: Emit | undefined;
+  names: HintNames;
+}
+
+const everyMs = 1000;
+/** The limits of one read: a page that is slower than this is not a version page. */
+const readTimeoutMs = { least: 1000, most: 10_000 } as const;
+/** How long failed reads after the verdicts are repeated. */
+const confirmMs = 30_000;
+
+export function createDeployedCheck(options: DeployedOptions): DeployedCheck {
+  const { expected, pointer, timeoutMs, read, clock, emit, names } = options;
+  let seen: Seen = nothingSeen;
+  let reading: Promise<void> | undefined;
+  let complete = false;
+
+  async function look(phase: Phase, deadline: number, signal: AbortSignal): Promise<void> {
+    const left = deadline - clock.monotonic();
+    const { least, most } = readTimeoutMs;
+    const result = await read({ signal, timeoutMs: Math.max(least, Math.min(most, left)) });
+    seen = withReading(seen, phase, result, clock.now());
+    const { text = null, matches = false } = seen.last ?? {};
+    const error = 'error' in result ? result.error : null;
+    const agreed = phase === 'before' && isDeployed(seen);
+    emit?.({ type: 'deployed', phase, text, matches, agreed, error });
+  }
+
+  /** Reads once a second until `isDone`. Returns false if the time is up first. No wait is shortened. */
+  async function lookUntil(
+    isDone: (seen: Seen) => boolean,
+    phase: Phase,
+    ms: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const deadline = clock.monotonic() + ms;
+    for (;;) {
+      await look(phase, deadline, signal);
+      if (isDone(seen)) return true;
+      if (clock.monotonic() + everyMs > deadline) return false;
+      await clock.sleep(everyMs, signal);
+    }
+  }
+
+  return {
+    async untilDeployed(signal) {
+      if (await lookUntil(isDeployed, 'before', timeoutMs, signal)) return null;
+      return neverDeployed(seen, expected, formatDuration(timeoutMs), names);
+    },
+    observe(signal) {
+      reading ??= look('during', Number.POSITIVE_INFINITY, signal)
+        .catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+        })
+        .finally(() => {
+          reading = undefined;
+        });
+      return reading;
+    },
+    async confirm(signal) {
+      await lookUntil(isConfirmed, 'after', confirmMs, signal);
+      complete = true;
+    },
+    judge: (own, policy) =>
+      complete || matchOf(seen) === false ? judged(own, seen, policy, expected) : null,
+    report: () => ({
+      url: expected.page,
+      pointer: pointer ?? null,
+      expected: expected.version,
+      matches: matchOf(seen),
+      observations: reported(seen),
+    }),
+  };
+}

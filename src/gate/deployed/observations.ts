@@ -1,0 +1,149 @@
+import { MismatchError, NetworkError, type RungateError } from '../../errors.ts';
+import type { HintNames } from '../../hint-names.ts';
+import type { Policy } from '../policy.ts';
+import type { Outcome } from '../poll.ts';
+
+/** The time of a read: before the create, during the wait for the runs, or after their verdicts. */
+export type Phase = 'before' | 'during' | 'after';
+
+/** One read of the version page: the version, or the reason why there is none. */
+export type Reading = { text: string; matches: boolean } | { error: RungateError };
+
+/** A read of the version page in the result of a gate. */
+export interface DeployedObservation {
+  /** RFC 3339. */
+  at: string;
+  phase: Phase;
+  /** The version, redacted and cut to 200 characters; untrusted. Null if the read failed. */
+  text: string | null;
+  /** Whether the version was the expected one. */
+  matches: boolean;
+  /** The reason why the read failed; null if it did not. */
+  error: string | null;
+}
+
+/** The reads so far. */
+export interface Seen {
+  /** The first read, and each one that differs from the one before it. */
+  readonly changes: readonly DeployedObservation[];
+  readonly last: DeployedObservation | null;
+  /** The reads in a row, up to the last one, that showed the expected version. */
+  readonly inARow: number;
+  /** The reads after the verdicts that showed a version. */
+  readonly after: number;
+  /** The first read since the create that showed another version. */
+  readonly other: DeployedObservation | null;
+  /** The error of the last read that failed. */
+  readonly error: RungateError | null;
+}
+
+export const nothingSeen: Seen = { changes: [], last: null, inARow: 0, after: 0, other: null, error: null };
+
+/** Reads in a row that must agree before the create: a load balancer may have several builds behind it. */
+export const agreeingReads = 3;
+
+const differs = (a: DeployedObservation, b: DeployedObservation | null) =>
+  b === null || a.text !== b.text || a.matches !== b.matches || a.error !== b.error;
+
+/** Adds a read. @param now in milliseconds since the epoch */
+export function withReading(seen: Seen, phase: Phase, reading: Reading, now: number): Seen {
+  const failed = 'error' in reading;
+  const last: DeployedObservation = {
+    at: new Date(now).toISOString(),
+    phase,
+    text: failed ? null : reading.text,
+    matches: !failed && reading.matches,
+    error: failed ? reading.error.message : null,
+  };
+  const isOther = phase !== 'before' && !failed && !reading.matches;
+  return {
+    changes: differs(last, seen.last) ? [...seen.changes, last] : seen.changes,
+    last,
+    inARow: last.matches ? seen.inARow + 1 : 0,
+    after: seen.after + (phase === 'after' && !failed ? 1 : 0),
+    other: seen.other ?? (isOther ? last : null),
+    error: failed ? reading.error : seen.error,
+  };
+}
+
+/** Returns whether the expected build is deployed, so that a run may be created. */
+export const isDeployed = ({ inARow }: Seen): boolean => inARow >= agreeingReads;
+
+/** Returns whether the reads after the verdicts are complete. */
+export const isConfirmed = ({ after }: Seen): boolean => after >= agreeingReads;
+
+/** Returns the first read, every change and the last read. */
+export function reported({ changes, last }: Seen): DeployedObservation[] {
+  return last === null || changes.at(-1) === last ? [...changes] : [...changes, last];
+}
+
+/** Returns whether the runs tested only the expected build; null if that is unknown. */
+export function matchOf(seen: Seen): boolean | null {
+  if (seen.other !== null) return false;
+  return seen.after > 0 ? true : null;
+}
+
+const severity = { pass: 0, warn: 1, fail: 2 } as const;
+
+/** The version page and the expected version, for messages. */
+export interface Expected {
+  /** The URL of the page as it may be shown. */
+  page: string;
+  version: string;
+}
+
+/**
+ * Returns the outcome of a run whose own outcome is `own`, given what the reads have shown of the build. Another build
+ * outweighs what the run says, and so does an unknown one. But if the policy treats the run's own verdict worse, that one
+ * stays: `--on mismatch=warn` does not let a failed run pass. A run that could not be observed stays unobserved, since
+ * nothing is known about it at all.
+ */
+export function judged(own: Outcome, seen: Seen, policy: Policy, expected: Expected): Outcome {
+  const found = outcomeOf(seen, expected);
+  if (found === null) return own;
+  const [less, more] = [severity[policy[found.verdict]], severity[policy[own.verdict]]];
+  if (less < more || (less === more && own.verdict === 'unobserved')) return own;
+  return own.limit === true ? { ...found, limit: true } : found;
+}
+
+/** Returns the outcome that the reads alone justify; null if they showed only the expected build. */
+function outcomeOf(seen: Seen, { page, version }: Expected): Exclude<Outcome, { cause?: never }> | null {
+  const { other, error } = seen;
+  if (other !== null) {
+    const when = other.phase === 'after' ? 'after the run' : 'during the run';
+    const message = `${page} showed ${quoted(other.text)} ${when} (${other.at}), not ${quoted(version)}`;
+    const hint =
+      'deploy nothing else while a gate waits; deployed.observations in the JSON result has every change';
+    return { verdict: 'mismatch', cause: new MismatchError(message, { hint }) };
+  }
+  if (seen.after > 0) return null;
+  const cause = error ?? new NetworkError('deadline', `${page} was not read after the run`);
+  return { verdict: 'unobserved', cause };
+}
+
+const quoted = (text: string | null) => JSON.stringify(text ?? '');
+
+/**
+ * Returns the error of a gate that created no run, because the expected build did not appear in time.
+ * @param waited the time that the gate waited, as text
+ */
+export function neverDeployed(
+  { changes, last }: Seen,
+  { page, version }: Expected,
+  waited: string,
+  names: HintNames,
+): MismatchError {
+  const texts = [...new Set(changes.flatMap(({ text }) => text ?? []))];
+  const shown = texts.slice(-3).map(quoted).join(', ');
+  const found =
+    texts.length === 0 ? `it could not be read: ${last?.error ?? 'no response'}` : `it showed ${shown}`;
+  const isJson = texts.at(-1)?.startsWith('{') === true;
+  return new MismatchError(
+    `${page} did not show ${quoted(version)} in ${agreeingReads} reads in a row within ${waited}: ${found}`,
+    {
+      hint: isJson
+        ? `the page is JSON: set ${names.deployed.pointer} to the field with the version, such as /version`
+        : `check that the roll-out has finished, or increase ${names.deployed.timeout}`,
+    },
+  );
+}

@@ -1,0 +1,89 @@
+import { ContractError, HttpError, NetworkError } from '../../errors.ts';
+import type { HintNames } from '../../hint-names.ts';
+import type { Redact } from '../../redact.ts';
+import { excerpt } from '../../sanitize.ts';
+import type { PreparedRequest, Transport } from '../../transport/transport.ts';
+import type { Reading } from './observations.ts';
+import { isExpected, versionIn } from './version.ts';
+
+/** The page that shows the version of the deployed build. */
+export interface VersionPage {
+  url: URL;
+  /** A JSON pointer to the version; default: the whole body. */
+  pointer?: string | undefined;
+  /** The version that the page should show: a commit, or any other text. */
+  expected: string;
+  /** Headers of the request, by name in lower case. The credentials of the service are never sent. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Returns the address without the query, which may contain a secret. */
+export function shownUrl({ origin, pathname, search }: URL): string {
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+/** A version page is short; a longer response is not read to its end. */
+const maxBytes = 64 * 1024;
+const maxText = 200;
+
+/** Returns a function that reads the page once. It throws for errors that no later read can fix, and for an abort. */
+export function versionReader(
+  { url, pointer, expected, headers }: VersionPage,
+  transport: Transport,
+  redact: Redact,
+): (options: { signal: AbortSignal; timeoutMs: number }) => Promise<Reading> {
+  const page = redact(shownUrl(url));
+  const request: PreparedRequest = {
+    endpoint: 'deployed',
+    method: 'GET',
+    url,
+    path: redact(url.pathname),
+    headers: {
+      'user-agent': 'rungate',
+      accept: pointer === undefined ? 'text/plain, */*;q=0.5' : 'application/json',
+      // A cache may still have the version of the build before.
+      'cache-control': 'no-cache',
+      ...headers,
+      'accept-encoding': 'identity',
+    },
+    maxReplyBytes: maxBytes,
+    repeatable: true,
+    redact,
+  };
+  /** Errors of the page never have exit code 6, which is for the credentials of the service. */
+  const failed = (problem: string, hint?: string, status?: number): Reading => ({
+    error: new ContractError(`the deployed build could not be read: ${page}: ${problem}`, {
+      field: pointer ?? '',
+      expected: 'the version of the deployed build',
+      received: problem,
+      status,
+      hint,
+    }),
+  });
+  return async ({ signal, timeoutMs }) => {
+    try {
+      // Without a fresh connection, a load balancer would always show the same instance.
+      const { status, text: body } = await transport.send(request, { signal, timeoutMs, fresh: true });
+      // 206 is a part of the body.
+      if (status < 200 || status > 299 || status === 206) return failed(`HTTP ${status}`, undefined, status);
+      const version = versionIn(body, pointer);
+      if ('problem' in version) return failed(version.problem, undefined, status);
+      const { text } = version;
+      return { text: excerpt(redact(text), maxText), matches: isExpected(text, expected) };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (error instanceof NetworkError) {
+        const message = `the deployed build could not be read: ${page}: ${redact(error.message)}`;
+        return { error: new NetworkError(error.fault, message, { hint: error.hint }) };
+      }
+      if (error instanceof HttpError) return failed(redact(error.message), error.hint, error.status);
+      if (error instanceof ContractError) return failed(redact(error.message), undefined, error.status);
+      throw error;
+    }
+  };
+}
+
+/** Returns the names for errors of the connection to the page, which the user set otherwise than the service. */
+export function pageNames(names: HintNames): HintNames {
+  return { ...names, apiUrl: names.deployed.url, server: 'the page' };
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isExpected, versionIn } from '../../../src/gate/deployed/version.ts';
+
+const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
+
+describe('the expected version', () => {
+  it.each([
+    ['the same commit', commit, commit],
+    ['an abbreviation of 7 digits', commit.slice(0, 7), commit],
+    ['the whole commit, if an abbreviation is expected', commit, commit.slice(0, 7)],
+    ['a shorter abbreviation of an abbreviated commit', commit.slice(0, 7), commit.slice(0, 8)],
+    ['a commit in capital letters', commit.toUpperCase(), commit],
+    ['a commit of SHA-256', `${commit}${commit.slice(0, 24)}`, commit.slice(0, 12)],
+    ['digits only, of a whole commit', '1234567', `1234567${commit.slice(7)}`],
+    ['any other text', 'v1.2.3+build 7', 'v1.2.3+build 7'],
+  ])('is %s', (_what, text, expected) => {
+    expect(isExpected(text, expected)).toBe(true);
+  });
+
+  it.each([
+    ['another commit', `${commit.slice(0, 39)}d`, commit],
+    ['an abbreviation of 6 digits', commit.slice(0, 6), commit],
+    ['the end of the commit', commit.slice(-7), commit],
+    ['a longer build number', '20261122', '2026112'],
+    ['a longer version', '1.2.30', '1.2.3'],
+    ['the same text in another case', 'V1', 'v1'],
+    ['a commit with a prefix', `sha-${commit}`, commit],
+    ['an abbreviation and more', `${commit.slice(0, 7)}-dirty`, commit],
+    ['nothing', '', commit],
+  ])('is not %s', (_what, text, expected) => {
+    expect(isExpected(text, expected)).toBe(false);
+  });
+
+  it('does not depend on which of the two is abbreviated', () => {
+    const digits = fc.stringMatching(/^[0-9a-f]{5,64}$/);
+    fc.assert(
+      fc.property(digits, digits, fc.nat(64), (a, b, cut) => {
+        for (const [one, other] of [
+          [a, b],
+          [a, a.slice(0, cut)],
+        ] as const)
+          expect(isExpected(one, other)).toBe(isExpected(other, one));
+      }),
+    );
+  });
+});
+
+describe('a version page', () => {
+  it.each([
+    ['text', ' 1.2.3\r\n', undefined, '1.2.3'],
+    ['a string in JSON', '{"build":{"commit":" abc "}}', '/build/commit', 'abc'],
+    ['a number, with all its digits', '{"version":1.10}', '/version', '1.10'],
+    ['an element of an array', '["a","b"]', '/1', 'b'],
+    ['a name with a slash', '{"a/b":"c"}', '/a~1b', 'c'],
+    ['JSON without a pointer', '{"version":"1"}', undefined, '{"version":"1"}'],
+  ])('with %s shows it', (_what, body, pointer, text) => {
+    expect(versionIn(body, pointer)).toEqual({ text });
+  });
+
+  it.each([
+    ['nothing', ' \n', undefined, 'the version is empty'],
+    ['markup', ' <!doctype html><p>abc1234</p>', undefined, 'the response is markup, not a version'],
+    ['markup instead of JSON', '<html>', '/version', 'the response is not JSON'],
+    ['half of the JSON', '{"version":"abc', '/version', 'the response is not JSON'],
+    ['another field', '{"versions":"abc"}', '/version', 'the response has nothing at /version'],
+    ['the field twice', '{"v":{"id":1,"id":2}}', '/v/id', 'the response has "id" twice'],
+    ['an empty string', '{"version":""}', '/version', 'the version is empty'],
+    ['null', '{"version":null}', '/version', '/version is not a string or a number'],
+    ['an object', '{"version":{"a":1}}', '/version', '/version is not a string or a number'],
+    ['a property of every object', '{}', '/constructor', 'the response has nothing at /constructor'],
+    ['a deep array', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, '/0', '/0 is not a string or a number'],
+  ])('with %s shows no version', (_what, body, pointer, problem) => {
+    expect(versionIn(body, pointer)).toEqual({ problem });
+  });
+
+  it('with any text either shows a version or says why not', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.json()),
+        fc.constantFrom(undefined, '/', '/a', '/0'),
+        (body, pointer) => {
+          const version = versionIn(body, pointer);
+          if ('text' in version) expect(version.text).toMatch(/\S/);
+          else expect(version.problem).toMatch(/\w/);
+        },
+      ),
+    );
+  });
+});

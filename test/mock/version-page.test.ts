@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { parseDeployed } from '../../src/mock/version-page.ts';
+import { fakeClock } from '../fake-clock.ts';
+
+let mock: Mock;
+afterEach(() => mock?.close());
+const clock = fakeClock();
+
+async function start(options: MockOptions) {
+  mock = await startMock({ clock, ...options });
+  return (path = '/_mock/version', init: RequestInit = {}) => fetch(mock.url + path, init);
+}
+
+describe('the version page', () => {
+  it('shows the deployed version as text and as JSON, without a credential', async () => {
+    const get = await start({ deployed: '3c1d9a7' });
+    const page = await get();
+    expect([page.status, page.headers.get('content-type'), await page.text()]).toEqual([
+      200,
+      'text/plain; charset=utf-8',
+      '3c1d9a7\n',
+    ]);
+    expect(await (await get('/_mock/version.json')).json()).toEqual({ version: '3c1d9a7' });
+    expect(mock.requests.map(({ path, status }) => [path, status])).toEqual([
+      ['/_mock/version', 200],
+      ['/_mock/version.json', 200],
+    ]);
+  });
+
+  it('changes at the times that the option names', async () => {
+    const get = await start({ deployed: 'a,b@2,c@1m' });
+    const seen = [];
+    for (const ms of [0, 1999, 1, 57_999, 1]) {
+      clock.advance(ms);
+      seen.push(await (await get()).text());
+    }
+    expect(seen).toEqual(['a\n', 'a\n', 'b\n', 'b\n', 'c\n']);
+  });
+
+  it('alternates between versions, as during a roll-out', async () => {
+    const get = await start({ deployed: 'a/b' });
+    expect([await (await get()).text(), await (await get()).text(), await (await get()).text()]).toEqual([
+      'a\n',
+      'b\n',
+      'a\n',
+    ]);
+  });
+
+  it('responds with 503 until the first version is deployed', async () => {
+    const get = await start({ deployed: 'a@5s' });
+    expect((await get()).status).toBe(503);
+    clock.advance(5000);
+    expect((await get()).status).toBe(200);
+  });
+
+  it('shows what deploy() sets, from then on', async () => {
+    const get = await start({});
+    expect((await get()).status).toBe(404);
+    clock.advance(10_000);
+    mock.deploy('a,b@5s');
+    expect(await (await get()).text()).toBe('a\n');
+    clock.advance(5000);
+    expect(await (await get()).text()).toBe('b\n');
+  });
+
+  it('allows only GET', async () => {
+    const get = await start({ deployed: 'a' });
+    expect((await get('/_mock/version', { method: 'POST' })).status).toBe(405);
+  });
+
+  it('has the faults with the target deployed, and no others', async () => {
+    const get = await start({
+      deployed: 'a',
+      faults: [{ kind: 'html-200', endpoint: 'deployed', skip: 1 }, { kind: 'html-502' }],
+    });
+    expect(await (await get()).text()).toBe('a\n');
+    expect(await (await get()).text()).toContain('<!doctype html>');
+    expect(await (await get()).text()).toBe('a\n');
+    expect(mock.faults.list.map(({ kind }) => kind)).toEqual(['html-502']);
+    expect((await get('/api/ci/runs/r')).status).toBe(502);
+  });
+});
+
+it.each(['', 'a,', ',a', 'a@', 'a@x', '@5s', 'a//b', 'a,b', 'a@5s,b@5s', 'a@5s,b@4s', 'a,b@0'])(
+  'the versions "%s" are refused with an example',
+  (text) => {
+    expect(() => parseDeployed(text)).toThrow(/--deployed/);
+  },
+);
