@@ -46,6 +46,10 @@ const groups: Readonly<Record<string, Group>> = {
     summary: 'serve the hub of a fleet of gates',
     load: async () => (await import('../commands/hub/define.ts')).defineHub,
   },
+  receipt: {
+    summary: 'create keys for receipts, show and verify them',
+    load: async () => (await import('../commands/receipt/define.ts')).defineReceipt,
+  },
   config: {
     summary: 'show settings and change your profile',
     load: async () => (await import('../commands/config/define.ts')).defineConfig,

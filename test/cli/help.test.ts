@@ -131,6 +131,9 @@ const elsewhere = [
   'webhooks verify',
   'webhooks sign',
   'hub',
+  'receipt keygen',
+  'receipt show',
+  'receipt verify',
   'init',
   'doctor',
 ];

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { signSync } from '../../src/webhook/node.ts';
 import { bin, start } from '../e2e/built.ts';
+import { changed, commit, sealed, trusted } from '../receipt/table.ts';
 import type { ShellExample } from './shell-examples.ts';
 import { mark, scriptOf } from './shell-script.ts';
 
@@ -12,9 +13,15 @@ const secret = 'whsec_of_the_examples';
 const body = '{"event":"run.completed","runId":"run_1"}\n';
 const signed = signSync({ body, secret });
 
+/** A receipt of now, so that it is not too old. */
+const statement = changed(({ facts }) => Object.assign(facts, { finishedAt: new Date().toISOString() }));
+const receipt = JSON.stringify(await sealed(JSON.stringify(statement)));
+
 /** The files in the folder of an example. */
 const files: Readonly<Record<string, string>> = {
   'event.json': body,
+  'receipt.json': receipt,
+  'ci.pub': trusted.publicPem,
   'capture.http': `POST /hook HTTP/1.1\r\nX-Service-Timestamp: ${signed.timestamp}\r\nX-Service-Signature: ${signed.signature}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   'ci/gate.sh': '#!/bin/sh\nexec npx rungate run trigger --project shop --process checkout --wait --strict\n',
   'deploy.sh': '#!/bin/sh\necho deployed\n',
@@ -76,6 +83,8 @@ function environment(folder: string, mock: Mock): string[] {
     RUNGATE_TOKEN: mock.token,
     RUNGATE_WEBHOOK_SECRET: secret,
     RUNGATE_HUB_TOKEN: 'token_of_the_examples',
+    // Without GITHUB_ACTIONS, it does not make the job one of GitHub.
+    GITHUB_SHA: commit,
   };
   return Object.entries(env).map(([name, value]) => `${name}=${value}`);
 }

@@ -10,7 +10,7 @@ import { filled } from '../global-options.ts';
 import { commandKeys, type KeyFlags } from './idempotency-key.ts';
 import { startOnly } from './start.ts';
 import { runWait } from './wait.ts';
-import { type WaitFlags, waitSettings } from './wait-flags.ts';
+import { tagsOf, type WaitFlags, waitSettings } from './wait-flags.ts';
 import { refuseWaitFlags, warnWithoutWait } from './without-wait.ts';
 
 export interface TriggerFlags extends WaitFlags, KeyFlags {
@@ -24,13 +24,6 @@ export interface TriggerFlags extends WaitFlags, KeyFlags {
   event?: string;
   externalUrl?: string;
   wait?: boolean;
-}
-
-/** Returns the tags of one `--tag`: separated by commas, as in settings and in the action. */
-function tagsOf(given: string): string[] {
-  const tags = given.split(/[,\n]/).map((tag) => tag.trim());
-  filled('--tag', tags.join(''));
-  return tags.filter((tag) => tag !== '');
 }
 
 /** Returns the settings that the options of `run trigger` set. */

@@ -9,6 +9,7 @@ import { excerpt } from '../../sanitize.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
 import { completes } from '../completion/completes.ts';
+import { filled } from '../global-options.ts';
 
 /** The options for reports. */
 export interface ReportFlags {
@@ -32,6 +33,13 @@ export interface WaitFlags extends ReportFlags {
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value];
+}
+
+/** Returns the tags of one `--tag`: separated by commas, as in settings and in the action. */
+export function tagsOf(given: string): string[] {
+  const tags = given.split(/[,\n]/).map((tag) => tag.trim());
+  filled('--tag', tags.join(''));
+  return tags.filter((tag) => tag !== '');
 }
 
 export function addWaitFlags(command: Command, owned: boolean): Command {

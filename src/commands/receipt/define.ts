@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { type Bind, examples } from '../binding.ts';
+import { collect } from '../run/wait-flags.ts';
+import type { VerifyFlags } from './verify.ts';
+
+function defineVerify(group: Command, bind: Bind): void {
+  const command = group
+    .command('verify')
+    .summary('verify a receipt against a key and a commit')
+    .description(
+      'Verify a receipt: exit 0 if a trusted key signed it, its runs passed and it has the expected facts, 1 if not. Works offline.',
+    )
+    .argument('<file>', 'the receipt; - for standard input')
+    .optionsGroup('Options:')
+    .option('--key <file>', 'public key to trust, PEM (repeatable: any of them may have signed)', collect)
+    .option('--commit <sha>', 'the commit that must have been tested, in full')
+    .option('--repository <name>', 'expected repository')
+    .option('--project <slug>', 'expected project')
+    .option('--process <slug>', 'expected process')
+    .option('--tag <tag>', 'expected tag (repeatable, or separated by commas): exactly these', collect)
+    .option('--environment <key>', 'expected environment')
+    .option('--max-age <duration>', 'maximum time since the runs ended, such as 24h (default: any)')
+    .option('--allow-warned', 'also accept WARNED: a run did not pass, but the policy let it through');
+  examples(command, 'rungate receipt verify receipt.json --key ci.pub --commit "$GITHUB_SHA"');
+  bind(command, {
+    run: async (context, [file], flags: VerifyFlags) =>
+      (await import('./verify.ts')).verifyCommand(context, String(file), flags),
+  });
+}
+
+/** Defines `rungate receipt …`. The code of each command is loaded when it runs. */
+export function defineReceipt(group: Command, bind: Bind): void {
+  const keygen = group
+    .command('keygen')
+    .summary('create a pair of keys for receipts')
+    .description(
+      'Create a pair of Ed25519 keys: <prefix>.key, which signs receipts and stays secret, and <prefix>.pub, which verifies them. Never overwrites a file.',
+    )
+    .argument('<prefix>', 'path of the files without .key and .pub');
+  examples(keygen, 'rungate receipt keygen ci-receipts');
+  bind(keygen, {
+    run: async (context, [prefix]) => (await import('./keygen.ts')).keygenCommand(context, String(prefix)),
+  });
+
+  const show = group
+    .command('show')
+    .summary('show a receipt without verifying it')
+    .description('Show the content of a receipt. Nothing is verified: anyone can write such a file.')
+    .argument('<file>', 'the receipt; - for standard input');
+  examples(show, 'rungate receipt show receipt.json');
+  bind(show, {
+    run: async (context, [file]) => (await import('./show.ts')).showCommand(context, String(file)),
+  });
+
+  defineVerify(group, bind);
+}

@@ -1,0 +1,55 @@
+import { ConfigError, UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import type { Io } from '../../host/io.ts';
+import { createKeys } from '../../receipt/keys.ts';
+import type { Context } from '../context.ts';
+import { filled } from '../global-options.ts';
+
+/** Writes both files or none. */
+function writeKeys(io: Io, prefix: string, keys: { privatePem: string; publicPem: string }): void {
+  const secret = io.createSecretFile(`${prefix}.key`);
+  try {
+    io.writeNewFile(`${prefix}.pub`, new TextEncoder().encode(keys.publicPem));
+    secret.write(keys.privatePem);
+  } finally {
+    secret.discard();
+  }
+}
+
+/** `rungate receipt keygen` */
+export async function keygenCommand({ io, output }: Context, prefix: string): Promise<number> {
+  filled('<prefix>', prefix);
+  const [keyFile, publicKeyFile] = [`${prefix}.key`, `${prefix}.pub`];
+  const keys = await createKeys();
+  try {
+    writeKeys(io, prefix, keys);
+  } catch (cause) {
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    if (code === 'EEXIST')
+      throw new UsageError(`${keyFile} or ${publicKeyFile} exists, and rungate does not overwrite keys`, {
+        hint: 'choose another prefix, or move the old files away; receipts that the old key signed still need its .pub',
+        cause,
+      });
+    throw new ConfigError(`the keys cannot be written: ${keyFile} (${code})`, {
+      hint: 'choose a prefix in a folder that exists and that you may write to',
+      cause,
+    });
+  }
+  const data = { schemaVersion: 1, keyFile, publicKeyFile, keyId: keys.id };
+  await output.data(data, {
+    head: ['FIELD', 'VALUE'],
+    rows: [
+      ['key', output.excerpt(keyFile, 1000)],
+      ['public key', output.excerpt(publicKeyFile, 1000)],
+      ['key id', keys.id],
+    ],
+  });
+  for (const line of [
+    `save the content of ${output.excerpt(keyFile)} as the secret RUNGATE_RECEIPT_KEY of your CI, then delete the file`,
+    `commit ${output.excerpt(publicKeyFile)}, or give it to every job that verifies receipts`,
+    'write a receipt: rungate run trigger --wait --receipt receipt.json',
+    `verify it: rungate receipt verify receipt.json --key ${output.excerpt(publicKeyFile)} --commit <sha>`,
+  ])
+    await output.note(`${output.paint('dim', '→')} ${line}`);
+  return exitCodes.ok;
+}

@@ -1,0 +1,91 @@
+import { UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { openEnvelope } from '../../receipt/dsse.ts';
+import { Refused } from '../../receipt/error.ts';
+import { isObject, type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
+import { readStatement, type Statement } from '../../receipt/statement.ts';
+import type { Context } from '../context.ts';
+import { readInput } from './input.ts';
+
+/** The content of a file that nothing vouches for. */
+interface Content {
+  /** The number of signatures; 0 for a bare statement. */
+  signatures: number;
+  text: string;
+  value: Json;
+}
+
+function contentOf(bytes: Uint8Array): Content {
+  const { text, value } = parseObject(bytes, 'the file');
+  if (own(value, 'payload') === undefined) return { signatures: 0, text, value };
+  const { payload, signatures } = openEnvelope(bytes);
+  return { signatures: signatures.length, ...parseObject(payload, 'the statement') };
+}
+
+/** Returns the statement of a receipt, or why it is not one. */
+function statementOf({ text, value }: Content): Statement | string {
+  try {
+    refuseDuplicates(text, 'the statement');
+    return readStatement(value);
+  } catch (error) {
+    if (error instanceof Refused) return error.message;
+    throw error;
+  }
+}
+
+/** Returns the rows about a statement. */
+export function rowsOf({ subject: [subject], predicate }: Statement): [string, string][] {
+  const { runs, ref, buildUrl, finishedAt, deployed } = predicate.configuration[0].annotations.rungate;
+  const facts: [string, unknown][] = [
+    ['result', predicate.result],
+    ['commit', subject.digest.gitCommit],
+    ['repository', subject.name],
+    ['ref', ref],
+    ['service', predicate.configuration[0].uri],
+    ...runs.flatMap((run): [string, unknown][] => [
+      ['run', run.runId],
+      ['verdict', run.verdict],
+      ['project', run.project],
+      ['process', run.process],
+      ['tags', run.tags?.join(', ')],
+      ['environment', run.environment],
+      ['url', run.appUrl],
+    ]),
+    ['deployed', isObject(deployed) ? deployed.version : null],
+    ['build', buildUrl],
+    ['finished', finishedAt],
+  ];
+  return facts
+    .filter(([, fact]) => fact !== undefined && fact !== null)
+    .map(([name, fact]) => [name, String(fact)]);
+}
+
+/** `rungate receipt show` */
+export async function showCommand({ io, output }: Context, file: string): Promise<number> {
+  const bytes = await readInput(io, '<file>', file);
+  let content: Content;
+  try {
+    content = contentOf(bytes);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    throw new UsageError(`${file} is not a receipt: ${error.message}`, {
+      hint: 'pass a file that rungate run trigger --wait --receipt has written',
+    });
+  }
+  const statement = statementOf(content);
+  const { signatures, value } = content;
+  const rows = typeof statement === 'string' ? [] : rowsOf(statement);
+  await output.data(
+    { schemaVersion: 1, verified: false, signatures, statement: value },
+    { head: ['FIELD', 'VALUE'], rows: rows.map(([name, fact]) => [name, output.excerpt(fact, 1000)]) },
+  );
+  const warning = output.paint('warn', 'warning:');
+  if (typeof statement === 'string')
+    await output.alert(`${warning} this is not a receipt of rungate: ${output.excerpt(statement)}`);
+  const why = signatures === 0 ? 'it has no signature' : 'its signatures were not checked';
+  await output.alert(`${warning} not verified: ${why}, and anyone can write such a file`);
+  await output.alert(
+    `  ${output.paint('dim', '→')} verify it: rungate receipt verify <file> --key <pem> --commit <sha>`,
+  );
+  return exitCodes.ok;
+}

@@ -1,0 +1,132 @@
+import { formatDuration, parseDuration } from '../../duration.ts';
+import { UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
+import { ReceiptError } from '../../receipt/error.ts';
+import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
+import { type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
+import type { Context } from '../context.ts';
+import { filled } from '../global-options.ts';
+import { tagsOf } from '../run/wait-flags.ts';
+import { readInput } from './input.ts';
+
+export interface VerifyFlags {
+  key?: string[];
+  commit?: string;
+  repository?: string;
+  project?: string;
+  process?: string;
+  tag?: string[];
+  environment?: string;
+  maxAge?: string;
+  allowWarned?: boolean;
+}
+
+interface TrustedKey extends PublicKey {
+  readonly path: string;
+}
+
+async function readKeys({ io }: Context, paths: readonly string[] | undefined): Promise<TrustedKey[]> {
+  if (paths === undefined)
+    throw new UsageError('no key to trust', {
+      hint: 'give --key <file>: the .pub that rungate receipt keygen wrote; repeat --key for several',
+    });
+  return Promise.all(
+    paths.map(async (path) => {
+      const pem = new TextDecoder().decode(await readInput(io, '--key', filled('--key', path) ?? ''));
+      try {
+        return { path, ...(await readPublicKey(pem)) };
+      } catch (error) {
+        if (!(error instanceof ReceiptError)) throw error;
+        throw new UsageError(`--key ${path}: ${error.message}`, { hint: error.hint });
+      }
+    }),
+  );
+}
+
+function commitOf(given: string | undefined): string {
+  const commit = wholeCommit(given);
+  if (commit !== null) return commit;
+  if (given === undefined)
+    throw new UsageError('no commit to compare with', {
+      hint: 'give --commit <sha>: the commit that this job releases, such as "$(git rev-parse HEAD)"',
+    });
+  throw new UsageError(`--commit: "${given}" is not a whole commit of 40 or 64 hex digits`, {
+    hint: 'an abbreviation could name another commit: give the output of git rev-parse <commit>',
+  });
+}
+
+/** Returns the facts that the options name. */
+function expectedOf({ io }: Context, flags: VerifyFlags): Omit<Expected, 'keys'> {
+  const { tag, maxAge } = flags;
+  if (tag !== undefined && flags.process !== undefined)
+    throw new UsageError('--process and --tag cannot be combined', {
+      hint: 'a run has either a process or tags: give the one that it was started with',
+    });
+  return {
+    commit: commitOf(flags.commit),
+    repository: filled('--repository', flags.repository),
+    project: filled('--project', flags.project),
+    process: filled('--process', flags.process),
+    tags: tag?.flatMap(tagsOf),
+    environment: filled('--environment', flags.environment),
+    maxAgeMs: maxAge === undefined ? undefined : parseDuration('--max-age', maxAge),
+    allowWarned: flags.allowWarned === true,
+    now: io.clock.now(),
+  };
+}
+
+/** Returns the result as data. Facts of the receipt are included only if every check passed. */
+function dataOf({ checks, keyId, statement }: Examination, key: string | null) {
+  const failed = checks.find(({ status }) => status === 'failed') ?? null;
+  return {
+    schemaVersion: 1,
+    verified: failed === null,
+    failed: failed?.check ?? null,
+    checks: checks.map(({ check, status, reason }) => ({ check, status, reason })),
+    keyId,
+    key,
+    statement: failed === null ? statement : null,
+  };
+}
+
+async function report(
+  context: Context,
+  { checks, statement }: Examination,
+  key: string | null,
+): Promise<void> {
+  const { io, output } = context;
+  const failed = checks.find(({ status }) => status === 'failed');
+  if (failed !== undefined) {
+    const { check, reason, hint } = failed;
+    await output.alert(`${output.paint('bad', 'refused:')} ${output.excerpt(reason ?? '', 500)} (${check})`);
+    const also = checks.filter((one) => one.status === 'failed' && one !== failed);
+    for (const one of also)
+      await output.alert(`  also: ${output.excerpt(one.reason ?? '', 500)} (${one.check})`);
+    if (hint !== undefined) await output.alert(`  ${output.paint('dim', '→')} ${output.excerpt(hint)}`);
+    return;
+  }
+  if (statement === null) return;
+  const { finishedAt } = statement.predicate.configuration[0].annotations.rungate;
+  const age = formatDuration(Math.max(0, io.clock.now() - Date.parse(finishedAt)));
+  await output.note(
+    `${output.paint('good', 'verified:')} ${statement.predicate.result}, signed with ${output.excerpt(key ?? '')}, ${age} old`,
+  );
+}
+
+/** `rungate receipt verify`: returns exit code 0 for a receipt that passes every check, 1 for any other. */
+export async function verifyCommand(context: Context, file: string, flags: VerifyFlags): Promise<number> {
+  const { io, output } = context;
+  const expected = expectedOf(context, flags);
+  const keys = await readKeys(context, flags.key);
+  const examination = await examine(await readInput(io, '<file>', file), { ...expected, keys });
+  const key = keys.find(({ id }) => id === examination.keyId)?.path ?? null;
+  const data = dataOf(examination, key);
+  const rows = examination.checks.map(({ check, status, reason }) => [
+    check,
+    status,
+    reason === null ? '' : output.excerpt(reason, 500),
+  ]);
+  await output.data(data, { head: ['CHECK', 'STATUS', 'REASON'], rows });
+  await report(context, examination, key);
+  return data.verified ? exitCodes.ok : exitCodes.failed;
+}

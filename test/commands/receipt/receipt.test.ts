@@ -1,0 +1,237 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkNames } from '../../../src/receipt/error.ts';
+import { cli, type Settings } from '../../cli/harness.ts';
+import { fakeClock } from '../../fake-clock.ts';
+import {
+  changed,
+  commit,
+  finishedAt,
+  sealed,
+  second,
+  statement,
+  stranger,
+  trusted,
+} from '../../receipt/table.ts';
+
+const receipt = JSON.stringify(await sealed(JSON.stringify(statement)));
+const files = {
+  'receipt.json': receipt,
+  'ci.pub': trusted.publicPem,
+  'second.pub': second.publicPem,
+  'ci.key': trusted.privatePem,
+  'text.pub': 'no key',
+};
+const clock = fakeClock();
+const at = (ms: number) => ({ ...clock, now: () => Date.parse(finishedAt) + ms });
+const run = (argv: readonly string[], settings: Settings = {}) =>
+  cli(['receipt', ...argv], { clock: at(5000), ...settings, files: { ...files, ...settings.files } });
+const verify = ['verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit];
+
+describe('receipt verify', () => {
+  it('exits with 0 for a receipt that passes every check', async () => {
+    const { code, out, err } = await run(verify);
+    expect(err).toBe('verified: PASSED, signed with ci.pub, 5 s old\n');
+    expect(out.split('\n')).toContain('commit\tpassed\t');
+    expect(code).toBe(0);
+  });
+
+  it('prints every check as JSON, in order', async () => {
+    const { code, out } = await run([...verify, '--project', 'shop', '--json']);
+    const { checks, ...rest } = JSON.parse(out);
+    expect(rest).toEqual({
+      schemaVersion: 1,
+      verified: true,
+      failed: null,
+      keyId: trusted.id,
+      key: 'ci.pub',
+      statement,
+    });
+    expect(checks.map(({ check }: { check: string }) => check)).toEqual(checkNames);
+    expect(
+      Object.fromEntries(checks.map(({ check, status }: Record<string, string>) => [check, status])),
+    ).toMatchObject({
+      signature: 'passed',
+      project: 'passed',
+      environment: 'skipped',
+      age: 'passed',
+    });
+    expect(code).toBe(0);
+  });
+
+  it('reads the receipt from standard input', async () => {
+    const argv = verify.map((word) => (word === 'receipt.json' ? '-' : word));
+    expect((await run(argv, { stdin: receipt })).code).toBe(0);
+    expect((await run(argv, { stdin: '' })).code).toBe(1);
+  });
+
+  it('accepts a signature by any of several keys, and names the one that signed', async () => {
+    const { code, err } = await run([...verify, '--key', 'second.pub']);
+    expect([code, err]).toEqual([0, expect.stringContaining('signed with ci.pub')]);
+  });
+
+  it.each([
+    ['signature', { 'ci.pub': stranger.publicPem }, [], 'none of the trusted keys signed it'],
+    ['commit', {}, ['--commit', '0'.repeat(40)], `it is for commit ${commit}, not 0000`],
+    [
+      'environment',
+      {},
+      ['--environment', 'production'],
+      'it has the environment "staging", not "production"',
+    ],
+    ['process', {}, ['--process', 'other'], 'it has the process "checkout"'],
+    ['tags', {}, ['--tag', 'a,b', '--tag', 'c'], 'it does not name the tags'],
+    ['repository', {}, ['--repository', 'acme/other'], 'it has the repository "acme/shop"'],
+    ['age', {}, ['--max-age', '1s'], 'it is 5 s old, more than 1 s'],
+    ['envelope', { 'receipt.json': JSON.stringify(statement) }, [], 'a statement without a signature'],
+  ] as const)('exits with 1 and names the check: %s', async (check, more, options, reason) => {
+    const result = await run([...verify, ...options], { files: more });
+    expect(result.err).toMatch(new RegExp(`^refused: .*\\(${check}\\)\\n`));
+    expect(result.err).toContain(reason);
+    expect(result.code).toBe(1);
+    const { out } = await run([...verify, ...options, '--json'], { files: more });
+    expect(JSON.parse(out)).toMatchObject({ verified: false, failed: check, statement: null });
+  });
+
+  it('names every check that failed, the first one first', async () => {
+    const { err } = await run([...verify, '--project', 'other', '--environment', 'dev']);
+    expect(err).toMatch(/^refused: .*\(project\)\n {2}also: .*\(environment\)\n$/);
+  });
+
+  it('accepts WARNED only with --allow-warned', async () => {
+    const warned = changed(({ root, run: one }) => {
+      Object.assign((root as typeof statement).predicate, { result: 'WARNED' });
+      Object.assign(one, { result: 'WARNED', verdict: 'failed' });
+    });
+    const more = { files: { 'receipt.json': JSON.stringify(await sealed(JSON.stringify(warned))) } };
+    expect(await run(verify, more)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('WARNED (result)'),
+    });
+    expect(await run([...verify, '--allow-warned'], more)).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('verified: WARNED'),
+    });
+  });
+
+  it.each([
+    [['verify', 'receipt.json', '--key', 'ci.pub'], 'no commit to compare with'],
+    [['verify', 'receipt.json', '--commit', commit], 'no key to trust'],
+    [[...verify, '--commit', commit.slice(0, 12)], 'not a whole commit'],
+    [[...verify, '--key', 'text.pub'], '--key text.pub: the key is not PEM'],
+    [[...verify, '--key', 'ci.key'], '--key ci.key: it is a private key'],
+    [[...verify, '--key', 'none.pub'], '--key: cannot read none.pub: no such file'],
+    [[...verify, '--process', 'a', '--tag', 'b'], '--process and --tag cannot be combined'],
+    [[...verify, '--environment', ''], '--environment is empty'],
+    [[...verify, '--max-age', 'soon'], '--max-age'],
+    [['verify', 'none.json', '--key', 'ci.pub', '--commit', commit], '<file>: cannot read none.json'],
+  ])('exits with 64 for %j', async (argv, message) => {
+    const { code, err, out } = await run(argv);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toContain(message);
+  });
+
+  it('shows the texts of a receipt on one line, without escape sequences', async () => {
+    const hostile = changed(({ run: one }) =>
+      Object.assign(one, { environment: '\u001b[2J\n::set-output name=x::y' }),
+    );
+    const more = { files: { 'receipt.json': JSON.stringify(await sealed(JSON.stringify(hostile))) } };
+    const { out, err } = await run([...verify, '--environment', 'staging'], more);
+    expect(out + err).not.toContain('\u001b');
+    expect(err.split('\n')).toHaveLength(2);
+  });
+});
+
+describe('receipt show', () => {
+  it('prints the facts and says that nothing was verified', async () => {
+    const { code, out, err } = await run(['show', 'receipt.json']);
+    expect(out).toContain(`commit\t${commit}\n`);
+    expect(out).toContain('environment\tstaging\n');
+    expect(err).toMatch(
+      /^warning: not verified: its signatures were not checked, and anyone can write such a file\n/,
+    );
+    expect(code).toBe(0);
+  });
+
+  it('prints the statement as JSON with verified: false', async () => {
+    const { out } = await run(['show', 'receipt.json', '--json']);
+    expect(JSON.parse(out)).toEqual({ schemaVersion: 1, verified: false, signatures: 1, statement });
+  });
+
+  it('shows a statement without a signature', async () => {
+    const more = { files: { 'receipt.json': JSON.stringify(statement) } };
+    const { out, err } = await run(['show', 'receipt.json', '--quiet'], more);
+    expect(out).toContain('result\tPASSED\n');
+    expect(err).toContain('not verified: it has no signature');
+  });
+
+  it('says that the statement of other software is not a receipt', async () => {
+    const other = { ...statement, predicateType: 'https://slsa.dev/provenance/v1' };
+    const more = { files: { 'receipt.json': JSON.stringify(await sealed(JSON.stringify(other))) } };
+    const { err } = await run(['show', 'receipt.json'], more);
+    expect(err).toContain(
+      'this is not a receipt of rungate: its predicateType is "https://slsa.dev/provenance/v1"',
+    );
+  });
+
+  it('does not let a text of the receipt control the terminal', async () => {
+    const hostile = changed(({ run: one }) =>
+      Object.assign(one, { project: '\u001b[2Jx\u202e', name: '##[error]' }),
+    );
+    const more = { files: { 'receipt.json': JSON.stringify(hostile) } };
+    for (const argv of [[], ['--json'], ['--format', 'table']]) {
+      const { out, err } = await run(['show', 'receipt.json', ...argv], more);
+      expect(out + err).not.toMatch(/[\u001b\u202e]|##\[/);
+    }
+  });
+
+  it.each(['', '[]', 'text', '{"payload":"x","payloadType":"y","signatures":[]}'])(
+    'exits with 64 for %j',
+    async (text) => {
+      const { code, err } = await run(['show', 'receipt.json'], { files: { 'receipt.json': text } });
+      expect([code, err]).toEqual([64, expect.stringContaining('receipt.json is not a receipt: ')]);
+    },
+  );
+});
+
+describe('receipt keygen', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rungate-keygen-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+
+  it('writes a key that only its owner may read, and its public key, and says what to do with them', async () => {
+    const { code, out, err } = await run(['keygen', join(folder, 'ci'), '--json']);
+    expect(code).toBe(0);
+    expect(read('ci.key')).toMatch(/^-----BEGIN PRIVATE KEY-----\n.{64}\n-----END PRIVATE KEY-----\n$/);
+    if (process.platform !== 'win32') expect(statSync(join(folder, 'ci.key')).mode & 0o777).toBe(0o600);
+    const { keyFile, publicKeyFile, keyId } = JSON.parse(out);
+    expect([keyFile, publicKeyFile]).toEqual([join(folder, 'ci.key'), join(folder, 'ci.pub')]);
+    expect(err).toContain('as the secret RUNGATE_RECEIPT_KEY of your CI');
+    expect(out + err).not.toContain(read('ci.key').split('\n')[1]);
+    const more = {
+      'receipt.json': JSON.stringify(await sealed(JSON.stringify(statement), read('ci.key'))),
+      'ci.pub': read('ci.pub'),
+    };
+    const verified = await run([...verify, '--json'], { files: more });
+    expect(JSON.parse(verified.out)).toMatchObject({ verified: true, keyId });
+  });
+
+  it.each(['ci.key', 'ci.pub'])('never overwrites %s, and then writes nothing', async (name) => {
+    writeFileSync(join(folder, name), 'mine');
+    const { code, err } = await run(['keygen', join(folder, 'ci')]);
+    expect(code).toBe(64);
+    expect(err).toContain('rungate does not overwrite keys');
+    expect(readdirSync(folder)).toEqual([name]);
+    expect(read(name)).toBe('mine');
+  });
+
+  it('exits with 78 if it cannot write there', async () => {
+    const { code, err } = await run(['keygen', join(folder, 'none', 'ci')]);
+    expect([code, err]).toEqual([78, expect.stringContaining('the keys cannot be written')]);
+  });
+});
