@@ -19,7 +19,8 @@ import {
 import type { RunService } from './service.ts';
 import { type DiscardedRun, type RunJournal, type Start, startRun } from './start.ts';
 import { named, subjectOf } from './subject.ts';
-import { type WaitTools, type WatchedRun, waitForRuns, watch } from './wait.ts';
+import { type WaitTools, waitForRuns } from './wait.ts';
+import { type WatchedRun, watch } from './watched-run.ts';
 
 export interface GateOptions {
   /** The run to create and wait for; alternatively, `runIds`. */

@@ -110,8 +110,13 @@ export function endedAtFirstRead(run: { progress: Progress; outcome: Outcome | n
   return progress.seen?.kind === 'ended' || (outcome.verdict === 'unobserved' && saysEnded(outcome.cause));
 }
 
-function isLimit(error: RungateError | null): boolean {
+export function isLimit(error: RungateError | null): error is HttpError {
   return error instanceof HttpError && error.status === 429;
+}
+
+/** Returns whether the service has refused the last read until a certain time. */
+export function asksForPatience(error: RungateError | null): boolean {
+  return isLimit(error) || (error instanceof HttpError && error.retryAfterMs !== undefined);
 }
 
 function isAddressFailure(error: RungateError): boolean {

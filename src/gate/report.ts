@@ -7,7 +7,7 @@ import type { Action, Policy } from './policy.ts';
 import type { DiscardedRun } from './start.ts';
 import { named, type RunSubject } from './subject.ts';
 import type { Verdict } from './verdict.ts';
-import type { WatchedRun } from './wait.ts';
+import type { WatchedRun } from './watched-run.ts';
 
 /** The result of one run. Unknown facts are null. `elapsedSeconds` has three decimals; `attempts` counts status reads. */
 export interface RunReport extends RunSubject {

@@ -1,47 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import { nextReadAt } from '../client/rate-limit.ts';
 import type { Clock } from '../clock.ts';
-import { ConfigError, CredentialError, HttpError, RungateError, UsageError } from '../errors.ts';
+import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
 import { eitherSignal } from '../transport/stop.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
-import { permitBefore } from './fleet/permit.ts';
+import { permitRead } from './fleet/permit.ts';
 import { type Slots, slotFrom } from './fleet/slots.ts';
-import {
-  afterRead,
-  atTheLimit,
-  firstProgress,
-  type Outcome,
-  type PollRules,
-  type Progress,
-  type ReadResult,
-} from './poll.ts';
+import { lookAgain, wakeUps } from './fleet/wake-ups.ts';
+import { afterRead, asksForPatience, atTheLimit, isLimit, type PollRules, type ReadResult } from './poll.ts';
 import type { Reading } from './run-status.ts';
 import type { RunService } from './service.ts';
-import { named, type RunSubject } from './subject.ts';
-
-/** A run that the gate waits for, and its state. */
-export interface WatchedRun {
-  runId: string;
-  subject: RunSubject;
-  progress: Progress;
-  /** The time of its next read, on the monotonic clock, in milliseconds. */
-  due: number;
-  outcome: Outcome | null;
-  /** The times at which the wait for it began and ended, on the monotonic clock. */
-  startedAt: number;
-  endedAt: number | null;
-  appUrl: string | null;
-  /** The key that started the run; null if this gate did not start it. */
-  idempotencyKey: string | null;
-  /** Whether an earlier attempt with the same key started it. */
-  reattached: boolean;
-  /** Wake-ups by the hub so far, and the reads that they have caused. */
-  wakes: number;
-  confirmations: number;
-  /** The next read is one that a wake-up has caused. */
-  woken: boolean;
-}
+import type { WatchedRun } from './watched-run.ts';
 
 export interface WaitTools {
   service: RunService;
@@ -54,31 +24,6 @@ export interface WaitTools {
   hub?: HubLink | undefined;
   /** Ends the wait at once. The runs keep their state. */
   signal: AbortSignal;
-}
-
-/** More wake-ups of one run cause no reads: a hub cannot make a gate read without end. */
-const mostWakes = 10;
-/** After a read that a wake-up caused and that shows the run in progress: the delivery may have come before the status. */
-const secondLookMs = 5_000;
-
-/** Returns a run before its first read. */
-export function watch(runId: string, now: number, known: Partial<WatchedRun> = {}): WatchedRun {
-  return {
-    runId,
-    subject: named(),
-    progress: firstProgress(),
-    due: now,
-    outcome: null,
-    startedAt: now,
-    endedAt: null,
-    appUrl: null,
-    idempotencyKey: null,
-    reattached: false,
-    wakes: 0,
-    confirmations: 0,
-    woken: false,
-    ...known,
-  };
 }
 
 /**
@@ -116,15 +61,6 @@ async function readStatus(run: WatchedRun, rules: PollRules, tools: WaitTools): 
     if (unsent || !(error instanceof RungateError) || tools.signal.aborted) throw error;
     return { error };
   }
-}
-
-function isLimit(error: RungateError | null): error is HttpError {
-  return error instanceof HttpError && error.status === 429;
-}
-
-/** Returns whether the service has refused the last read until a certain time. */
-function asksForPatience(error: RungateError | null): boolean {
-  return isLimit(error) || (error instanceof HttpError && error.retryAfterMs !== undefined);
 }
 
 function isUnknown(reading: Reading | null): boolean {
@@ -165,32 +101,6 @@ function endAtLimit(run: WatchedRun, { clock }: WaitTools): void {
   run.endedAt = clock.monotonic();
 }
 
-/**
- * Waits until the hub permits a read of the run, and until the minute has room for it, whatever the hub says. Records the
- * time of the read. Returns false if the deadline comes first.
- */
-async function permitted(
-  run: WatchedRun,
-  { deadline }: PollRules,
-  past: number[],
-  tools: WaitTools,
-): Promise<boolean> {
-  const { clock, hub, signal } = tools;
-  if (hub === undefined) {
-    past.push(clock.monotonic());
-    return true;
-  }
-  const usual = run.progress.attempts === 0 ? 'first' : 'safety';
-  if (!(await permitBefore(deadline, hub, run.woken ? 'confirm' : usual, run.runId, tools))) return false;
-  for (let now = clock.monotonic(), at = nextReadAt(past, now); at > now; at = nextReadAt(past, now)) {
-    if (at >= deadline) return false;
-    await clock.sleep(at - now, signal);
-    now = clock.monotonic();
-  }
-  past.push(clock.monotonic());
-  return true;
-}
-
 /** Reads the run as soon as that is permitted, or ends its wait at the deadline. */
 async function readWhenPermitted(
   run: WatchedRun,
@@ -199,17 +109,14 @@ async function readWhenPermitted(
   tools: WaitTools,
 ): Promise<void> {
   const { clock } = tools;
-  if (!(await permitted(run, rules, past, tools))) return endAtLimit(run, tools);
+  if (!(await permitRead(run, rules.deadline, past, tools))) return endAtLimit(run, tools);
   const { woken } = run;
   run.woken = false;
   if (woken) run.confirmations += 1;
   await readOnce(run, rules, tools);
   if (run.outcome !== null || asksForPatience(run.progress.trouble)) return;
   if (run.woken) run.due = clock.monotonic();
-  else if (woken && run.confirmations < 2 * run.wakes) {
-    run.woken = true;
-    run.due = Math.min(run.due, clock.monotonic() + secondLookMs);
-  }
+  else if (woken) lookAgain(run, clock);
 }
 
 /** Sleeps until `at`, or until a change, which may change the next read. Returns whether `at` was reached. */
@@ -230,28 +137,6 @@ async function untilDue(
     awake.abort();
     either.release();
   }
-}
-
-/** Marks the runs that the hub wakes, until it is ended. `waking` returns the promise of the next wake-up, if there is a hub. */
-function wakeUps(runs: readonly WatchedRun[], { hub, clock }: WaitTools) {
-  let wake = () => {};
-  const next = () =>
-    new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-  let waking = next();
-  const end = hub?.onWake((runId) => {
-    const run = runs.find((one) => one.runId === runId);
-    if (run === undefined || run.outcome !== null || run.wakes >= mostWakes) return;
-    run.wakes += 1;
-    run.woken = true;
-    // A service that asks for patience gets it.
-    if (!asksForPatience(run.progress.trouble)) run.due = Math.min(run.due, clock.monotonic());
-    wake();
-    waking = next();
-  });
-  // Without a hub, a promise that never resolves would collect a callback for every read.
-  return { waking: () => (hub === undefined ? [] : [waking]), end };
 }
 
 /**

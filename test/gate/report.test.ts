@@ -6,7 +6,7 @@ import { type Action, actions, resolvePolicy } from '../../src/gate/policy.ts';
 import { firstProgress, type Outcome } from '../../src/gate/poll.ts';
 import { exitCodeOfRun, reportGate, reportRun, reportStop } from '../../src/gate/report.ts';
 import { type Verdict, verdicts } from '../../src/gate/verdict.ts';
-import { type WatchedRun, watch } from '../../src/gate/wait.ts';
+import { type WatchedRun, watch } from '../../src/gate/watched-run.ts';
 import { readStatus } from '../without-redaction.ts';
 
 const refused = new NetworkError('refused', 'no server listens', { hint: 'check the address' });

@@ -5,7 +5,8 @@ import { NetworkError } from '../../src/errors.ts';
 import type { GateEvent } from '../../src/gate/events.ts';
 import type { ReadResult } from '../../src/gate/poll.ts';
 import type { RunService } from '../../src/gate/service.ts';
-import { nextRead, waitForRuns, watch } from '../../src/gate/wait.ts';
+import { nextRead, waitForRuns } from '../../src/gate/wait.ts';
+import { watch } from '../../src/gate/watched-run.ts';
 
 const run = (due: number, outcome: unknown = null) => ({ due, outcome });
 

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Policy } from '../../gate/policy.ts';
 import { shownAs } from '../../gate/report.ts';
-import type { WatchedRun } from '../../gate/wait.ts';
+import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { LiveModel, LiveRun, LiveStyle } from '../../output/live/model.ts';

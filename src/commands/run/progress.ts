@@ -1,7 +1,7 @@
 import { describeRun } from '../../ci/reports/wording.ts';
 import { formatDuration } from '../../duration.ts';
 import type { Emit, GateEvent } from '../../gate/events.ts';
-import type { WatchedRun } from '../../gate/wait.ts';
+import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
 import type { Output } from '../../output/output.ts';
 import type { LiveRules } from './live.ts';

@@ -1,0 +1,45 @@
+import { firstProgress, type Outcome, type Progress } from './poll.ts';
+import { named, type RunSubject } from './subject.ts';
+
+/** A run that the gate waits for, and its state. */
+export interface WatchedRun {
+  runId: string;
+  subject: RunSubject;
+  progress: Progress;
+  /** The time of its next read, on the monotonic clock, in milliseconds. */
+  due: number;
+  outcome: Outcome | null;
+  /** The times at which the wait for it began and ended, on the monotonic clock. */
+  startedAt: number;
+  endedAt: number | null;
+  appUrl: string | null;
+  /** The key that started the run; null if this gate did not start it. */
+  idempotencyKey: string | null;
+  /** Whether an earlier attempt with the same key started it. */
+  reattached: boolean;
+  /** Wake-ups by the hub so far, and the reads that they have caused. */
+  wakes: number;
+  confirmations: number;
+  /** The next read is one that a wake-up has caused. */
+  woken: boolean;
+}
+
+/** Returns a run before its first read. */
+export function watch(runId: string, now: number, known: Partial<WatchedRun> = {}): WatchedRun {
+  return {
+    runId,
+    subject: named(),
+    progress: firstProgress(),
+    due: now,
+    outcome: null,
+    startedAt: now,
+    endedAt: null,
+    appUrl: null,
+    idempotencyKey: null,
+    reattached: false,
+    wakes: 0,
+    confirmations: 0,
+    woken: false,
+    ...known,
+  };
+}
