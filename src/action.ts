@@ -24,7 +24,10 @@ export interface Toolkit {
   setSecret(secret: string): void;
 }
 
-/** Returns the environment for the gate: the key from the input, and the path of the journal. */
+/** The inputs that are secrets. */
+const secretInputs = ['api-key', 'hub-token'];
+
+/** Returns the environment for the gate: the key and the hub from the inputs, and the path of the journal. */
 function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
   const key = toolkit.getInput('api-key');
   if (key === '')
@@ -32,7 +35,16 @@ function environment(toolkit: Toolkit, io: Io, journal: string): Io['env'] {
       hint: 'check that the secret exists and that the workflow uses its exact name',
     });
   toolkit.setSecret(key);
-  return { ...io.env, RUNGATE_API_KEY: key, RUNGATE_API_KEY_FILE: undefined, RUNGATE_JOURNAL: journal };
+  const [hubUrl, hubToken] = [toolkit.getInput('hub-url'), toolkit.getInput('hub-token')];
+  if (hubToken !== '') toolkit.setSecret(hubToken);
+  return {
+    ...io.env,
+    RUNGATE_API_KEY: key,
+    RUNGATE_API_KEY_FILE: undefined,
+    ...(hubUrl !== '' && { RUNGATE_HUB_URL: hubUrl }),
+    ...(hubToken !== '' && { RUNGATE_HUB_TOKEN: hubToken, RUNGATE_HUB_TOKEN_FILE: undefined }),
+    RUNGATE_JOURNAL: journal,
+  };
 }
 
 /** Runs a step. An error of rungate becomes an annotation and an exit code; any other error is a bug and is thrown. */
@@ -41,7 +53,10 @@ async function runStep(toolkit: Toolkit, io: Io, step: () => Promise<number>): P
     return await step();
   } catch (error) {
     if (!(error instanceof RungateError)) throw error;
-    redactError(error, redactor([toolkit.getInput('api-key'), ...proxySecrets(io.env)]));
+    redactError(
+      error,
+      redactor([...secretInputs.map((name) => toolkit.getInput(name)), ...proxySecrets(io.env)]),
+    );
     const { message, hint } = reportError(error);
     const text = hint === null ? message : `${message}; ${hint}`;
     await io.err.write(`${githubAnnotation('error', 'rungate', text)}\n`);

@@ -1,10 +1,10 @@
 /** The names of the settings in hints: options and variables on the command line, function options in the library. */
 export interface HintNames {
+  /** The receiver of the requests. */
+  readonly server: 'service' | 'hub' | 'page';
   readonly apiUrl: string;
   readonly apiKey: string;
   readonly token: string;
-  /** The server that a request goes to, at the start of a sentence. */
-  readonly server: string;
   readonly hubUrl: string;
   readonly hubToken: string;
   readonly requestTimeout: string;
@@ -29,10 +29,10 @@ export interface HintNames {
 
 /** The names of the command line. */
 export const commandNames: HintNames = {
+  server: 'service',
   apiUrl: 'RUNGATE_API_URL',
   apiKey: 'RUNGATE_API_KEY',
   token: 'RUNGATE_TOKEN',
-  server: 'the service',
   hubUrl: 'RUNGATE_HUB_URL',
   hubToken: 'RUNGATE_HUB_TOKEN',
   requestTimeout: '--request-timeout',
@@ -63,10 +63,10 @@ export const commandNames: HintNames = {
 
 /** The names of the library's options. The library does not read the environment, so its hints name no variables. */
 export const optionNames: HintNames = {
+  server: 'service',
   apiUrl: 'apiUrl',
   apiKey: 'apiKey',
   token: 'token',
-  server: 'the service',
   hubUrl: 'hub.url',
   hubToken: 'hub.token',
   requestTimeout: 'requestTimeoutMs',
@@ -89,3 +89,8 @@ export const optionNames: HintNames = {
   look: "the error's body contains the response",
   unchecked: () => 'the option check: false returns it without the check',
 };
+
+/** Returns the names for requests to the hub. */
+export function namesForHub(names: HintNames): HintNames {
+  return { ...names, server: 'hub', apiUrl: names.hubUrl, token: names.hubToken };
+}

@@ -34,7 +34,7 @@ export type { DiscardedRun } from './gate/start.ts';
 export type { RunSubject } from './gate/subject.ts';
 export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
-export type { GateOptions, GateOverrides } from './library/gate-options.ts';
+export type { GateHub, GateOptions, GateOverrides } from './library/gate-options.ts';
 export {
   type Mock,
   type MockDelivery,

@@ -14,7 +14,9 @@ function names(section: string): string[] {
 
 describe('action.yml', () => {
   it('declares exactly the inputs that the action reads', () => {
-    expect(names('inputs').sort()).toEqual([...Object.keys(optionInputs), 'api-key', 'matrix'].sort());
+    expect(names('inputs').sort()).toEqual(
+      [...Object.keys(optionInputs), 'api-key', 'hub-url', 'hub-token', 'matrix'].sort(),
+    );
   });
 
   it('declares exactly the outputs that rungate writes', () => {

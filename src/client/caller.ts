@@ -96,9 +96,9 @@ async function encodeFile(
   input.headers = { ...input.headers, 'content-type': encoded.contentType };
 }
 
-/** Returns a redactor for the secrets in the options. */
-export function ownRedactor({ apiKey, token, proxyEnv }: ClientOptions): Redact {
-  const own = [apiKey, token].filter((secret) => secret !== undefined);
+/** Returns a redactor for the secrets in the options, and for the token of a gate's hub. */
+export function ownRedactor({ apiKey, token, proxyEnv }: ClientOptions, hubToken?: string): Redact {
+  const own = [apiKey, token, hubToken].filter((secret) => secret !== undefined);
   return redactor([...own, ...(proxyEnv === undefined ? [] : proxySecrets(proxyEnv))]);
 }
 

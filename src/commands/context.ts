@@ -20,6 +20,9 @@ export function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']):
   return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (attempt ${event.attempt})`;
 }
 
+/** The certificates, the proxies and the safety of connections. */
+type Connection = Pick<ClientOptions, 'caPem' | 'insecureHttp' | 'proxyEnv'>;
+
 /** Everything a command uses: it reaches its surroundings only through this. */
 export interface Context {
   readonly io: Io;
@@ -30,6 +33,8 @@ export interface Context {
   connect(): Promise<Caller>;
   /** Returns a caller with only this credential, which is not in a profile yet. */
   connectAs(kind: 'apiKey' | 'token', secret: string): Promise<Caller>;
+  /** Returns how every connection is made. @throws ConfigError if the CA file cannot be used */
+  connection(): Promise<Connection>;
   /** Closes everything that keeps the process alive. */
   close(): Promise<void>;
 }
@@ -38,6 +43,14 @@ function missingApiUrl(): ConfigError {
   return new ConfigError('no service is set: rungate does not know where to send the request', {
     hint: 'give --api-url <url>, set RUNGATE_API_URL, save it with rungate login, or write "apiUrl" into .rungate.json; to try rungate without a service: rungate mock exec -- <command>',
   });
+}
+
+async function connectionOf(
+  io: Io,
+  { caFile }: Settings,
+  { insecureHttp }: GlobalOptions,
+): Promise<Connection> {
+  return { caPem: caFile && (await readCa(io, caFile)), insecureHttp, proxyEnv: io.env };
 }
 
 async function clientOptions(
@@ -50,16 +63,14 @@ async function clientOptions(
   if (apiUrl === undefined) throw missingApiUrl();
   const { requestTimeout } = globals;
   return {
+    ...(await connectionOf(io, settings, globals)),
     apiUrl: apiUrl.value,
     apiKey: settings.apiKey?.value,
     token: settings.token?.value,
     auth: settings.auth?.value,
-    caPem: settings.caFile === undefined ? undefined : await readCa(io, settings.caFile),
     providerModelField: settings['env.providerModelField']?.value,
-    insecureHttp: globals.insecureHttp,
     requestTimeoutMs:
       requestTimeout === undefined ? undefined : parseDuration('--request-timeout', requestTimeout),
-    proxyEnv: io.env,
     onExchange: output.verbose
       ? (event) => void output.note(traceExchange(event, output.excerpt))
       : undefined,
@@ -171,6 +182,7 @@ export async function createContext(
       const redactOwn = redactor([secret]);
       return open(own, (text) => output.redact(redactOwn(text)), { ...namesOf(own), ...typedNames[kind] });
     },
+    connection: () => connectionOf(io, settings, globals),
     async close() {
       output.motion.end();
       for (const one of callers) await one.close();

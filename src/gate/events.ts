@@ -21,6 +21,8 @@ export type GateEvent =
       /** The reads so far, without those that got a 429. */
       attempts: number;
       nextMs: number | null;
+      /** Whether a webhook caused the read. */
+      woken: boolean;
     }
   /** A read failed. `nextMs` is null if it was the last one. */
   | { type: 'trouble'; runId: string; error: RungateError; attempts: number; nextMs: number | null }
@@ -40,6 +42,8 @@ export type GateEvent =
       agreed: boolean;
       error: RungateError | null;
     }
+  /** The hub is lost or was never there, so the gate polls by itself; `error` is null when the hub is back. */
+  | { type: 'hub'; error: RungateError | null }
   /** The wait was aborted. */
   | { type: 'stopping'; by: StopCause }
   /** The gate requested the cancellation of the run; `error` if that failed. */

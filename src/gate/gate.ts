@@ -2,7 +2,8 @@ import { ceilings } from '../client/rate-limit.ts';
 import { HttpError, type MismatchError, RungateError, type StopCause, StoppedError } from '../errors.ts';
 import { untilAborted } from './create.ts';
 import type { DeployedCheck } from './deployed/check.ts';
-import { permitBefore } from './fleet/permit.ts';
+import type { HubLink } from './fleet/hub-link.ts';
+import { permitCreate } from './fleet/permit.ts';
 import { type Fleet, fleetSlots, waitForCreateSlot } from './fleet/slots.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, stretchAfter } from './poll.ts';
@@ -34,7 +35,7 @@ export interface GateOptions {
   timeoutMs: number;
   /** The shortest wait between two reads that the service may request. */
   shortestMs: number;
-  /** The gate's place in a fleet that shares the service's limits. */
+  /** The gate's place in a fleet that shares the service's limits; ignored with a hub. */
   fleet?: Fleet | undefined;
   cancelOnInterrupt: boolean;
   cancelOnTimeout: boolean;
@@ -117,9 +118,13 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
   }
 }
 
+/** Returns the gate's place in its fleet; with a hub it has none, since the hub schedules the requests. */
+const fleetOf = ({ fleet }: GateOptions, hub: HubLink | undefined) => (hub === undefined ? fleet : undefined);
+
 /** Returns the rules of a wait that begins now. */
 function pollRules(options: GateOptions, { clock, hub }: GateTools): PollRules {
-  const { start, fleet, timeoutMs } = options;
+  const { start, timeoutMs } = options;
+  const fleet = fleetOf(options, hub);
   const now = clock.monotonic();
   return {
     ...options,
@@ -176,18 +181,6 @@ async function waitForExisting(options: GateOptions, tools: StoppableTools): Pro
   return { runs, discarded: [] };
 }
 
-/** Waits for the hub's grant of the create, or until the gate is stopped. */
-async function permitCreate(timeoutMs: number, { hub, clock, signal }: StoppableTools): Promise<void> {
-  if (hub === undefined) return;
-  await hub.watch([], signal);
-  try {
-    // Without a grant in that time the gate creates its run anyway: the service has the last word.
-    await permitBefore(clock.monotonic() + timeoutMs, hub, 'create', null, { clock, signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
 async function createAndWait(start: Start, options: GateOptions, tools: StoppableTools): Promise<Waited> {
   const { clock, signal } = tools;
   const subject = subjectOf(start.body);
@@ -199,7 +192,8 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
     return { runs: [], discarded: [], uncreated };
   }
   if (signal.aborted) return { runs: [], discarded: [] };
-  if (options.fleet !== undefined) await waitForCreateSlot(options.fleet, options.timeoutMs, tools);
+  const fleet = fleetOf(options, tools.hub);
+  if (fleet !== undefined) await waitForCreateSlot(fleet, options.timeoutMs, tools);
   await permitCreate(options.timeoutMs, tools);
   if (signal.aborted) return { runs: [], discarded: [] };
   // The timeout of the run starts after the gate's turn in its fleet.

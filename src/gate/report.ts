@@ -26,6 +26,8 @@ export interface RunReport extends RunSubject {
   reattached: boolean;
   /** The time until the next read; only with the verdict `timeout`, if the deadline came before that read. */
   nextReadSeconds?: number;
+  /** Present if a webhook caused the last read. */
+  woken?: true;
   error?: ErrorReport;
 }
 
@@ -89,6 +91,7 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
     elapsedSeconds: seconds((run.endedAt ?? now) - run.startedAt),
     idempotencyKey,
     reattached,
+    ...(run.readWoken && { woken: true }),
   };
   if (outcome?.verdict === 'timeout' && outcome.nextReadMs !== undefined)
     return { ...report, nextReadSeconds: seconds(outcome.nextReadMs) };

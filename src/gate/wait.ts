@@ -92,7 +92,7 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   }
   const { state, failed, blocked } = result.reading;
   if (isUnknown(seen) && !isUnknown(before)) emit?.({ type: 'unknown-state', runId, state: String(state) });
-  emit?.({ type: 'read', runId, state, failed, blocked, appUrl, attempts, nextMs });
+  emit?.({ type: 'read', runId, state, failed, blocked, appUrl, attempts, nextMs, woken: run.readWoken });
 }
 
 /** The time of the run is up. */
@@ -112,6 +112,7 @@ async function readWhenPermitted(
   if (!(await permitRead(run, rules.deadline, past, tools))) return endAtLimit(run, tools);
   const { woken } = run;
   run.woken = false;
+  run.readWoken = woken;
   if (woken) run.confirmations += 1;
   await readOnce(run, rules, tools);
   if (run.outcome !== null || asksForPatience(run.progress.trouble)) return;

@@ -22,6 +22,8 @@ export interface WatchedRun {
   confirmations: number;
   /** The next read is one that a wake-up has caused. */
   woken: boolean;
+  /** The last read was one. */
+  readWoken: boolean;
 }
 
 /** Returns a run before its first read. */
@@ -40,6 +42,7 @@ export function watch(runId: string, now: number, known: Partial<WatchedRun> = {
     wakes: 0,
     confirmations: 0,
     woken: false,
+    readWoken: false,
     ...known,
   };
 }

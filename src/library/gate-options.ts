@@ -20,6 +20,14 @@ export interface GateOverrides {
   mismatch?: 'warn' | 'fail' | undefined;
 }
 
+/** The hub of a gate (`rungate hub`). Requests to it use the `caPem`, `proxyEnv` and `insecureHttp` of the gate. */
+export interface GateHub {
+  /** The hub's base URL; may have a path prefix. */
+  url: string;
+  /** One of the hub's tokens. */
+  token: string;
+}
+
 /** The options of a gate; all times in milliseconds. The client options say how to reach the service. */
 export interface GateOptions extends ClientOptions {
   /** A run to start and wait for (interface, section 2.5). Give either this or `runIds`. */
@@ -49,8 +57,10 @@ export interface GateOptions extends ClientOptions {
   timeoutMs?: number | undefined;
   /** The maximum number of status reads of a run; default 60, or unlimited if `timeoutMs` is given. */
   maxAttempts?: number | undefined;
-  /** The gate's place in a fleet of gates, which share the service's limits and take turns. */
+  /** The gate's place in a fleet of gates, which share the service's limits and take turns. Ignored with a hub. */
   fleet?: Fleet | undefined;
+  /** The hub that schedules the gate's requests and wakes it when a webhook names its run. Without it, the gate polls. */
+  hub?: GateHub | undefined;
   /** Ends the wait. A reason of SIGHUP, SIGINT or SIGTERM appears in the report; any other reason is reported as `abort`. */
   signal?: AbortSignal | undefined;
   /** Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`. */
@@ -74,7 +84,7 @@ export function checkMs(name: string, value: number | undefined): void {
 /** Returns the caller's own options, without properties that other code has added to every object. */
 export function ownGateOptions<T extends Partial<GateOptions>>(given: T): T {
   const options = ownCopy(given);
-  for (const name of ['trigger', 'env', 'on', 'fleet'] as const) {
+  for (const name of ['trigger', 'env', 'on', 'fleet', 'hub'] as const) {
     const value: unknown = options[name];
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       Object.assign(options, { [name]: ownCopy(value) });
@@ -88,6 +98,14 @@ export function checkTrigger(trigger: unknown): void {
   throw new UsageError(
     'trigger must be the run to start: an object with projectSlug, and processSlug or tags',
   );
+}
+
+/** @throws UsageError unless it is undefined or has an address and a token */
+export function checkHub(hub: unknown): void {
+  if (hub === undefined) return;
+  const { url, token } = (hub ?? {}) as Partial<GateHub>;
+  if (typeof url === 'string' && typeof token === 'string') return;
+  throw new UsageError('hub must be { url, token }: two strings');
 }
 
 function policyOf({ strict = false, on = {} }: GateOptions): Policy {
@@ -121,6 +139,7 @@ export function gateRules(options: GateOptions): Limits & { policy: Policy; flee
     throw new UsageError('gate takes either trigger, a run to start, or runIds, existing runs');
   }
   if (trigger !== undefined) checkTrigger(trigger);
+  checkHub(options.hub);
   if (runIds !== undefined && !Array.isArray(runIds))
     throw new UsageError('runIds must be a list of run ids');
   // A gate without runs could never fail.

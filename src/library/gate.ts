@@ -1,6 +1,7 @@
 import { createCaller, ownRedactor } from '../client/caller.ts';
 import { systemClock } from '../clock.ts';
 import type { StopCause } from '../errors.ts';
+import type { OpenHub } from '../gate/fleet/open-hub.ts';
 import { runGate } from '../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import { type GateReport, redactReport } from '../gate/report.ts';
@@ -9,6 +10,7 @@ import { runService } from '../gate/service.ts';
 import { optionNames } from '../hint-names.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
 import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
+import { openOptionHub } from './hub.ts';
 import { observerOf } from './observer.ts';
 import { planStart } from './start-run.ts';
 
@@ -30,7 +32,7 @@ export async function gate(given: GateOptions): Promise<GateReport> {
   const local = isLocal(options.apiUrl);
   const note = intervalNote('intervalMs', rules.intervalMs, local);
   const observer = observerOf(options);
-  const redact = ownRedactor(options);
+  const redact = ownRedactor(options, options.hub?.token);
   if (note !== null) observer.emit({ type: 'note', message: note });
   const cancelReason = async (why: StopCause | 'timeout') =>
     options.cancelReason ?? (await import('../ci/provider.ts')).cancelReason(why, env ?? {});
@@ -39,7 +41,9 @@ export async function gate(given: GateOptions): Promise<GateReport> {
       ? { runIds: [...new Set(runIds)], start: undefined, journal: undefined }
       : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.emit, redact)) };
   const caller = createCaller(options, redact, optionNames);
+  let hub: OpenHub | undefined;
   try {
+    hub = await openOptionHub(options, clock, redact, observer.emit);
     const report = await runGate(
       {
         start: started.start,
@@ -57,11 +61,13 @@ export async function gate(given: GateOptions): Promise<GateReport> {
         onStop: observer.onStop,
         emit: observer.emit,
         journal: started.journal,
+        hub: hub?.link,
       },
     );
     observer.throwIfFailed();
     return redactReport(report, redact);
   } finally {
+    await hub?.close();
     await caller.close();
   }
 }

@@ -4,6 +4,8 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
 import { NetworkError, UsageError } from '../errors.ts';
 import type { Emit } from '../gate/events.ts';
+import type { OpenHub } from '../gate/fleet/open-hub.ts';
+import { permitCreate } from '../gate/fleet/permit.ts';
 import { usualLimits } from '../gate/limits.ts';
 import { runService } from '../gate/service.ts';
 import * as core from '../gate/start.ts';
@@ -11,7 +13,8 @@ import { type RunSubject, subjectOf } from '../gate/subject.ts';
 import { optionNames } from '../hint-names.ts';
 import type { Redact } from '../redact.ts';
 import { parseApiUrl } from '../transport/address.ts';
-import { checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
+import { checkHub, checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
+import { openOptionHub } from './hub.ts';
 import { observerOf } from './observer.ts';
 
 /** Fills in the fields that the caller left out with those of the CI. */
@@ -79,7 +82,7 @@ export async function planStart(
 export interface StartRunOptions
   extends ClientOptions,
     StartOptions,
-    Pick<GateOptions, 'signal' | 'onProgress'> {
+    Pick<GateOptions, 'hub' | 'signal' | 'onProgress'> {
   /** The run (interface, section 2.5). */
   trigger: NonNullable<GateOptions['trigger']>;
   /** The maximum time to wait for a rate limit, in milliseconds; default an hour. */
@@ -117,18 +120,23 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
   const { clock = systemClock, timeoutMs } = options;
   checkTrigger(options.trigger);
   checkMs('timeoutMs', timeoutMs);
+  checkHub(options.hub);
   parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
   const observer = observerOf(options);
   const { emit } = observer;
-  const redact = ownRedactor(options);
+  const redact = ownRedactor(options, options.hub?.token);
   const { start, journal } = await planStart(options.trigger, options, clock, emit, redact);
   const caller = createCaller(options, redact, optionNames);
   const stop = new AbortController();
   const unsubscribe = observer.onStop(() => stop.abort());
+  let hub: OpenHub | undefined;
   try {
     const service = runService(caller, clock.now);
-    const tools = { service, clock, signal: stop.signal, journal, emit };
-    const started = await core.startRun(start, timeoutMs ?? usualLimits.timeoutMs, tools);
+    hub = await openOptionHub(options, clock, redact, emit);
+    const tools = { service, clock, signal: stop.signal, journal, emit, hub: hub?.link };
+    const limitMs = timeoutMs ?? usualLimits.timeoutMs;
+    await permitCreate(limitMs, tools);
+    const started = await core.startRun(start, limitMs, tools);
     if (started.kind === 'started') journal?.settled(started.run.runId);
     observer.throwIfFailed();
     const idempotencyKey = started.step.key;
@@ -141,6 +149,7 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
     return { schemaVersion: 1, runId, ...subject, appUrl, idempotencyKey, reattached, response, ...also };
   } finally {
     unsubscribe();
+    await hub?.close();
     await caller.close();
   }
 }

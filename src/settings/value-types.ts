@@ -1,9 +1,9 @@
 import { readDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
 import { actions, checkOverride, type Overrides } from '../gate/policy.ts';
-import { commandNames } from '../hint-names.ts';
+import { commandNames, type HintNames } from '../hint-names.ts';
 import { nearest } from '../suggest.ts';
-import { type Addressee, parseBaseUrl } from '../transport/address.ts';
+import { parseApiUrl } from '../transport/address.ts';
 
 /** An invalid value of a setting. The message never contains the value, which may be a misplaced secret. */
 export class InvalidValue extends Error {
@@ -61,13 +61,13 @@ export const headerName = textOf('a header name, such as X-Signature', /^[!#$%&'
 export const pointer = textOf('a JSON pointer, such as /data/runId', /^\//);
 
 /** @param name the setting, for hints */
-export const addressOf = (of: Addressee, name: string): ValueType<string> => ({
+export const addressOf = (server: HintNames['server'], name: string): ValueType<string> => ({
   read(json) {
-    const expected = `the URL of the ${of}, such as https://${of}.example.com`;
+    const expected = `the URL of the ${server}, such as https://${server}.example.com`;
     if (!isText(json)) return invalid(expected);
     try {
       // Whether http is allowed depends on the command line, and is checked before anything is sent.
-      parseBaseUrl(of, json, true, { ...commandNames, apiUrl: name, hubUrl: name });
+      parseApiUrl(json, true, { ...commandNames, server, apiUrl: name });
     } catch (error) {
       if (error instanceof ConfigError) throw new InvalidValue(error.message, [], error.hint);
       throw error;

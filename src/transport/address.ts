@@ -16,33 +16,18 @@ export function isLocal(apiUrl: string): boolean {
   return isLoopback(parseUrl(apiUrl)?.hostname ?? '');
 }
 
-/** The servers whose base URL the user sets. */
-const addressees = {
-  service: {
-    port: 4010,
-    setting: 'apiUrl',
-    credentials: ({ apiKey, token }: HintNames) => `${apiKey} or ${token}`,
-  },
-  hub: { port: 4020, setting: 'hubUrl', credentials: ({ hubToken }: HintNames) => hubToken },
-} as const;
-export type Addressee = keyof typeof addressees;
-
 /**
- * Returns the base URL of a server: https (http only to this machine unless `insecureHttp`), with at most a path
+ * Returns the base URL of the service, or of the hub: https (http only to this machine unless `insecureHttp`), with at most a path
  * prefix. Errors never repeat the address, which may contain a password.
  * @throws ConfigError
  */
-export function parseBaseUrl(
-  of: Addressee,
-  address: string,
-  insecureHttp = false,
-  names: HintNames = commandNames,
-): URL {
+export function parseApiUrl(address: string, insecureHttp = false, names: HintNames = commandNames): URL {
   const text = address.trim();
-  const { port, setting, credentials } = addressees[of];
-  const name = names[setting];
-  const example = `set ${name} to a URL like https://${of}.example.com, or http://localhost:${port} for a local ${of}`;
-  const problem = (what: string, hint = example) => new ConfigError(`the URL of the ${of} ${what}`, { hint });
+  const { server, apiUrl: name } = names;
+  const port = server === 'hub' ? 4020 : 4010;
+  const example = `set ${name} to a URL like https://${server}.example.com, or http://localhost:${port} for a local ${server}`;
+  const problem = (what: string, hint = example) =>
+    new ConfigError(`the URL of the ${server} ${what}`, { hint });
   if (text === '') throw problem('is not set');
   if (/^["'“‘]/.test(text)) throw problem('begins with a quote', `remove the quotes from ${name}`);
   if (/[${}%<>]|\s/.test(text.replace(/%[0-9a-f]{2}/gi, ''))) {
@@ -53,7 +38,7 @@ export function parseBaseUrl(
   if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    const hint = `set the credential as ${credentials(names)}`;
+    const hint = `set the credential as ${server === 'hub' ? names.hubToken : `${names.apiKey} or ${names.token}`}`;
     throw problem('must not contain a user name or password', hint);
   }
   if (/[?#]/.test(text)) throw problem('must not have a query or a fragment');
@@ -63,10 +48,6 @@ export function parseBaseUrl(
   }
   return url;
 }
-
-/** Returns the base URL of the service. @throws ConfigError */
-export const parseApiUrl = (apiUrl: string, insecureHttp?: boolean, names?: HintNames): URL =>
-  parseBaseUrl('service', apiUrl, insecureHttp, names);
 
 /** Returns why a value cannot be part of a path, as the end of a sentence, or null if it can. */
 export function paramProblem(value: unknown): string | null {

@@ -38,12 +38,12 @@ function certificateProblem(code: string, cause: unknown, host: string, names: H
     case 'CERT_HAS_EXPIRED':
       return [
         'has expired',
-        "renew the certificate on the service; if it is still valid, check this machine's clock",
+        `renew the certificate on the ${names.server}; if it is still valid, check this machine's clock`,
       ];
     case 'CERT_NOT_YET_VALID':
       return [
         'is not valid yet',
-        "check this machine's clock; if it is right, contact the operator of the service",
+        `check this machine's clock; if it is right, contact the operator of the ${names.server}`,
       ];
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return otherHost(cause, host, names);
@@ -71,7 +71,7 @@ function otherHost(cause: unknown, host: string, names: HintNames): [string, str
   }
   return [
     `has no subjectAltName for the host, only the common name ${name}`,
-    `${reissue}; or use ${name} in ${names.apiUrl} if it leads to the service`,
+    `${reissue}; or use ${name} in ${names.apiUrl} if it leads to the ${names.server}`,
   ];
 }
 
@@ -125,8 +125,14 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
     });
   }
   if (code === 'ECONNREFUSED') {
-    const mock = isLoopback(url.hostname) ? '; to start the mock: rungate mock serve' : '';
-    const hint = `check the host and port in ${names.apiUrl}, and that the service is running${mock}`;
+    const { apiUrl, server } = names;
+    const start = {
+      service: '; to start the mock: rungate mock serve',
+      hub: '; to start a hub: rungate hub',
+      page: '',
+    };
+    const local = isLoopback(url.hostname) ? start[server] : '';
+    const hint = `check the host and port in ${apiUrl}, and that the ${server} is running${local}`;
     return new NetworkError('refused', `nothing is listening at ${host} (${code})`, { hint, cause });
   }
   const hint = `check ${names.apiUrl} and the network, and whether you need a proxy`;

@@ -46,7 +46,7 @@ function redirectTarget(
   const { status, location } = response;
   if (location === undefined || !(toGet.includes(status) || sameMethod.includes(status))) return undefined;
   const problem = (what: string, hint?: string) =>
-    new HttpError(`${server} redirects ${what}`, { status, hint });
+    new HttpError(`the ${server} redirects ${what}`, { status, hint });
   const to = parseUrl(location, from.href);
   if (to === null) throw problem(`(${status}) to an invalid URL`);
   to.username = '';
@@ -54,11 +54,11 @@ function redirectTarget(
   to.hash = '';
   if (to.origin !== from.origin) {
     const place = to.origin === 'null' ? `a ${to.protocol} URL` : to.origin;
-    const hint = `rungate does not send the credential there; if ${place} is ${server}, set ${apiUrl} to it`;
+    const hint = `rungate does not send the credential there; if ${place} is the ${server}, set ${apiUrl} to it`;
     throw problem(`(${status}) to another origin, ${place}`, hint);
   }
   if (method !== 'GET' && toGet.includes(status)) {
-    const hint = `change ${apiUrl} so that ${server} does not redirect; this redirect leads to ${to.pathname}`;
+    const hint = `change ${apiUrl} so that the ${server} does not redirect; this redirect leads to ${to.pathname}`;
     throw problem(`(${status}) a ${method}, which would lose its body`, hint);
   }
   if (hops >= maxRedirects) {

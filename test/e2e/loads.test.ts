@@ -68,10 +68,23 @@ it('run wait on a run that has ended loads only what it needs', async () => {
     'src/hub/server.ts',
     '@redis/client',
     'prom-client',
+    'src/gate/fleet/open-hub.ts',
+    'src/gate/fleet/hub-client.ts',
+    'src/gate/fleet/hub-link.ts',
     'eventsource-parser',
   ]) {
     expect(list.split('\n')).not.toContain(unwanted);
   }
+});
+
+it('run wait loads the link with a hub only if one is set', async () => {
+  const service = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
+  const created = await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], service).ended;
+  const hub = { RUNGATE_HUB_URL: 'http://127.0.0.1:1', RUNGATE_HUB_TOKEN: 'x' };
+  const { list } = await loadedBy(rungate(['run', 'wait', created.out.trim()], { ...traced(), ...hub }));
+  expect(list.split('\n')).toEqual(
+    expect.arrayContaining(['src/gate/fleet/open-hub.ts', 'eventsource-parser']),
+  );
 });
 
 it('run wait with a profile does not load conf, which would turn the first Ctrl-C into a second one', async () => {
@@ -140,7 +153,8 @@ describe('the library', () => {
     const { files, list } = await program(name, text);
     expect(files).toEqual(expect.arrayContaining(['dist/core.js', 'dist/index.js']));
     expect(files).not.toContain('dist/cli.js');
-    for (const unwanted of [...commandLine, ...mockSources, 'src/ci/provider.ts', 'src/ci/journal.ts'])
+    const lazy = ['src/ci/provider.ts', 'src/ci/journal.ts', 'src/gate/fleet/open-hub.ts'];
+    for (const unwanted of [...commandLine, ...mockSources, ...lazy])
       expect(list.split('\n')).not.toContain(unwanted);
   });
 

@@ -33,6 +33,7 @@ const options: readonly (readonly [string, unknown])[] = [
   ['timeoutMs', 1],
   ['maxAttempts', 1],
   ['fleet', { size: 100, index: 99 }],
+  ['hub', { url: 'polluted://', token: 'polluted' }],
   ['signal', aborted],
   ['cancelOnAbort', false],
   ['cancelOnTimeout', true],

@@ -32,6 +32,20 @@ export function guardCredentials(io: Io, { apiUrl, caFile, apiKey, token }: Sett
   }
 }
 
+/**
+ * Stops a project file from sending the hub's token to another server, as `guardCredentials` does for the service.
+ * @throws ConfigError before anything is sent
+ */
+export function guardHubToken(io: Io, { 'hub.url': url, caFile, hubTokens }: Settings): void {
+  const steering = [url, caFile].find((setting) => setting?.origin === 'project file');
+  if (hubTokens === undefined || steering === undefined || !runsForFork(io.env, io.readFile)) return;
+  const name = steering === url ? 'hub.url' : 'caFile';
+  throw new ConfigError(
+    `the token of the hub was not sent: this pipeline may run for a fork, and its project file sets ${name}`,
+    { hint: 'set RUNGATE_HUB_URL where the token is set, or to none; it takes precedence over the file' },
+  );
+}
+
 const originOf = (address = '') => parseUrl(address)?.origin ?? null;
 
 /**

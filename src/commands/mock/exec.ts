@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { UsageError } from '../../errors.ts';
 import { startMock } from '../../mock/server.ts';
 import type { Context } from '../context.ts';
+import { noHub } from '../run/hub.ts';
 import { type MockFlags, mockOptions } from './flags.ts';
 import { mockEnvironment } from './serve.ts';
 
@@ -23,7 +24,7 @@ export async function execCommand(
     throw new UsageError('no command to run', { hint: 'add it after --: rungate mock exec -- <command>' });
   const mock = await startMock(mockOptions(flags, 0, io));
   try {
-    const { code, signal } = await io.run(command, { ...io.env, ...withoutFiles, ...mockEnvironment(mock) });
+    const { code, signal } = await io.run(command, { ...io.env, ...withheld, ...mockEnvironment(mock) });
     return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -34,5 +35,14 @@ export async function execCommand(
   }
 }
 
-/** The user's secrets from files would conflict with those of the mock, and the command must not get them. */
-const withoutFiles = { RUNGATE_API_KEY_FILE: undefined, RUNGATE_TOKEN_FILE: undefined };
+/**
+ * The user's secrets from files would conflict with those of the mock, and the command must not get them. A hub shares the
+ * limits of the real service.
+ */
+const withheld = {
+  RUNGATE_API_KEY_FILE: undefined,
+  RUNGATE_TOKEN_FILE: undefined,
+  RUNGATE_HUB_URL: noHub,
+  RUNGATE_HUB_TOKEN: undefined,
+  RUNGATE_HUB_TOKEN_FILE: undefined,
+};

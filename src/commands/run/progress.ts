@@ -46,18 +46,26 @@ export async function gateProgress(
   const shortName = (runId: string) => excerpt(nameOf(runId) ?? runId, 80);
   const fullName = (runId: string) => describeRun({ name: nameOf(runId), runId }, excerpt);
 
-  function readLine({ runId, failed, blocked, attempts, ...read }: Extract<GateEvent, { type: 'read' }>) {
+  function readLine({
+    runId,
+    failed,
+    blocked,
+    attempts,
+    woken,
+    ...read
+  }: Extract<GateEvent, { type: 'read' }>) {
     const state = read.state ?? '';
     const now = clock.monotonic();
     const last = shown.get(runId);
     const changed = last?.state !== state;
-    if (!changed && now - last.at < heartbeatMs) return null;
+    if (!changed && !woken && now - last.at < heartbeatMs) return null;
     shown.set(runId, { state, at: now });
     const startedAt = runs.find((run) => run.runId === runId)?.startedAt ?? now;
     const what = excerpt(state, 40);
     const news = changed ? what : `still ${what} after ${formatDuration(now - startedAt)}`;
     const counts = `${failed ?? '?'} failed, ${blocked ?? '?'} blocked`;
-    return `${shortName(runId)}: ${news} (${counts}; ${attempt(attempts)})`;
+    const why = woken ? '; woken by a webhook' : '';
+    return `${shortName(runId)}: ${news} (${counts}; ${attempt(attempts)}${why})`;
   }
 
   const buildsShown = new Map<string, number>();
@@ -100,7 +108,8 @@ export async function gateProgress(
       case 'discarded':
         return `discarded run ${excerpt(event.runId, 80)}: it had already ended at its first status read, so another job may have started it`;
       case 'read':
-        return live === null ? readLine(event) : null;
+        if (live === null) return readLine(event);
+        return event.woken ? `${shortName(event.runId)}: woken by a webhook` : null;
       case 'trouble':
         if (event.nextMs === null) return null;
         return `${shortName(event.runId)}: ${why}; retrying in ${formatDuration(event.nextMs)} (${attempt(event.attempts)})`;
@@ -108,6 +117,9 @@ export async function gateProgress(
         return buildLine(event);
       case 'unknown-state':
         return `${output.paint('warn', 'warning:')} ${fullName(event.runId)} is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;
+      case 'hub':
+        if (event.error === null) return 'the hub is back';
+        return `${output.paint('warn', 'warning:')} the hub cannot be used: ${why}; until it is back, rungate polls by itself`;
       case 'stopping':
         return `stopping on ${event.by}; a second signal ends rungate at once`;
       case 'cancelled':
@@ -123,7 +135,11 @@ export async function gateProgress(
       if (event.type === 'read') live?.draw();
       if (event.type === 'stopping') live?.stopping();
       const line = lineOf(event);
-      if (line !== null) void (loud.includes(event.type) ? output.alert(line) : output.note(line));
+      if (line === null) return;
+      const isLoud = loud.includes(event.type) || (event.type === 'hub' && event.error !== null);
+      void (isLoud ? output.alert(line) : output.note(line));
+      const hint = event.type === 'hub' ? event.error?.hint : undefined;
+      if (hint !== undefined) void output.alert(`  ${output.paint('dim', '→')} ${excerpt(hint, 400)}`);
     },
     onWatch(watched) {
       runs = watched;

@@ -1,11 +1,14 @@
 import { objectText } from '../../client/json-text.ts';
 import { StoppedError, type StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
+import type { OpenHub } from '../../gate/fleet/open-hub.ts';
+import { permitCreate } from '../../gate/fleet/permit.ts';
 import { usualLimits } from '../../gate/limits.ts';
 import { runService } from '../../gate/service.ts';
 import { type RunJournal, type Start, type Started, startRun } from '../../gate/start.ts';
 import { type RunSubject, subjectOf } from '../../gate/subject.ts';
 import type { Context } from '../context.ts';
+import { openCommandHub } from './hub.ts';
 import { gateProgress } from './progress.ts';
 
 /**
@@ -16,6 +19,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
   const progress = await gateProgress(io, output, null, () => subjectOf(start.body).name);
+  let hub: OpenHub | undefined;
   const stop = new AbortController();
   let stoppedBy: StopSignal | null = null;
   const unsubscribe = io.onStop((signal) => {
@@ -25,7 +29,10 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
   });
   try {
     const timeoutMs = context.settings.timeout?.value ?? usualLimits.timeoutMs;
-    const tools = { service, clock: io.clock, signal: stop.signal, journal, emit: progress.emit };
+    hub = await openCommandHub(context, progress.emit);
+    const { emit } = progress;
+    const tools = { service, clock: io.clock, signal: stop.signal, journal, emit, hub: hub?.link };
+    await permitCreate(timeoutMs, tools);
     const started = await startRun(start, timeoutMs, tools);
     const signal = stoppedBy as StopSignal | null;
     if (started.kind === 'started') {
@@ -39,6 +46,7 @@ export async function startOnly(context: Context, start: Start, journal?: RunJou
     return signal === null ? exitCodes.ok : exitCodeOfSignal(signal);
   } finally {
     unsubscribe();
+    await hub?.close();
     progress.stop();
   }
 }

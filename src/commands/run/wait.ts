@@ -1,4 +1,5 @@
 import { ConfigError, UsageError } from '../../errors.ts';
+import type { OpenHub } from '../../gate/fleet/open-hub.ts';
 import { runGate } from '../../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
 import { type GateReport, type RunReport, redactReport } from '../../gate/report.ts';
@@ -9,6 +10,7 @@ import { named, subjectOf } from '../../gate/subject.ts';
 import { isLocal } from '../../transport/address.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
+import { openCommandHub } from './hub.ts';
 import { gateProgress } from './progress.ts';
 import { printGate } from './result.ts';
 import { fleetOf, type WaitFlags, waitRules } from './wait-flags.ts';
@@ -65,7 +67,14 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
   const caller = await context.connect();
   if (note !== null) await output.alert(`${output.paint('warn', 'warning:')} ${note}`);
   const progress = await gateProgress(io, output, rules, namesIn(target));
+  let hub: OpenHub | undefined;
   try {
+    hub = await openCommandHub(context, progress.emit);
+    if (hub !== undefined && fleet !== undefined)
+      progress.emit({
+        type: 'note',
+        message: 'the hub schedules the requests: the fleet size has no effect',
+      });
     return await runGate(
       {
         ...target,
@@ -85,9 +94,11 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
         emit: progress.emit,
         onWatch: progress.onWatch,
         journal: 'journal' in target ? target.journal : undefined,
+        hub: hub?.link,
       },
     );
   } finally {
+    await hub?.close();
     progress.stop();
   }
 }

@@ -1,6 +1,7 @@
 import { delimiter, join } from 'node:path';
 import type { Io } from '../../host/io.ts';
 import type { TemporaryFolder } from '../../host/paths.ts';
+import { noHub } from '../run/hub.ts';
 
 /** Files that the CI reads after the step. The step gets copies, so that it cannot affect the real build. */
 const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_STATE', 'GITHUB_PATH'];
@@ -8,12 +9,15 @@ const ciFiles = ['GITHUB_OUTPUT', 'GITHUB_STEP_SUMMARY', 'GITHUB_ENV', 'GITHUB_S
 /** Variables for temporary folders. The step gets its own, so that the real step finds no journal of a run on the mock. */
 const temporaryFolders = ['RUNNER_TEMP', 'AGENT_TEMPDIRECTORY', 'WORKSPACE_TMP', 'TEMP', 'TMP'];
 
-/** The user's credentials and profile would conflict with those of the mock, and the job's journal is for real runs only. */
+/** The user's credentials and profile would conflict with those of the mock. The journal and the hub are for real runs only. */
 const withheld = {
   RUNGATE_API_KEY_FILE: undefined,
   RUNGATE_TOKEN_FILE: undefined,
   RUNGATE_PROFILE: undefined,
   RUNGATE_JOURNAL: undefined,
+  RUNGATE_HUB_URL: noHub,
+  RUNGATE_HUB_TOKEN: undefined,
+  RUNGATE_HUB_TOKEN_FILE: undefined,
 };
 
 /** Writes the commands that put the `rungate` under test first on the step's path, and returns their folder. */

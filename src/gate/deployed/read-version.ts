@@ -85,5 +85,5 @@ export function versionReader(
 
 /** Returns the names for errors of the connection to the page, which the user set otherwise than the service. */
 export function pageNames(names: HintNames): HintNames {
-  return { ...names, apiUrl: names.deployed.url, server: 'the page' };
+  return { ...names, apiUrl: names.deployed.url, server: 'page' };
 }

@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { Clock } from '../../clock.ts';
 import { ContractError, CredentialError, HttpError, NetworkError } from '../../errors.ts';
+import { commandNames, type HintNames } from '../../hint-names.ts';
 import type { Redact } from '../../redact.ts';
 import type { PreparedRequest, RawReply, Transport } from '../../transport/transport.ts';
 import type { HubClient, HubEvent } from './hub-link.ts';
@@ -13,6 +14,8 @@ export interface HubClientOptions {
   transport: Transport;
   clock: Clock;
   redact: Redact;
+  /** The names of the settings in errors; default: those of the command line. */
+  names?: HintNames | undefined;
 }
 
 const requestTimeoutMs = 10_000;
@@ -22,7 +25,7 @@ const grantTimeoutMs = 30_000;
 /** The longest event that a hub sends, in characters; a longer one is not from a hub. */
 const longestEvent = 64 * 1024;
 
-function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent {
+function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent | null {
   let data: unknown;
   try {
     data = JSON.parse(text);
@@ -33,35 +36,36 @@ function eventOf(name: string | undefined, id: string | undefined, text: string)
   if (name === 'ready' && fields.version === hubVersion) return { type: 'ready' };
   if (name === 'wake' && typeof fields.runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
     return { type: 'wake', runId: fields.runId, id };
-  throw unknownEvent();
+  return null;
 }
 
-function unknownEvent(): ContractError {
+function unknownEvent({ hubUrl }: HintNames): ContractError {
   return new ContractError('the hub sent an event that rungate does not know', {
     field: '',
     expected: `an event of version ${hubVersion}`,
     received: 'another one',
-    hint: 'check RUNGATE_HUB_URL, and run the same version of rungate as hub and as gate',
+    hint: `check ${hubUrl}, and run the same version of rungate as hub and as gate`,
   });
 }
 
 /** Refuses a response that is not the hub's. */
-function check(response: RawReply, request: PreparedRequest): RawReply {
+function check(response: RawReply, request: PreparedRequest, { hubUrl, hubToken }: HintNames): RawReply {
   const { status } = response;
   if (status === 200 || status === 202 || status === 204) return response;
   if (status === 401 || status === 403) {
     throw new CredentialError(`the hub rejected the token (${status})`, {
-      hint: "set RUNGATE_HUB_TOKEN to one of the hub's tokens",
+      hint: `set ${hubToken} to one of the hub's tokens`,
     });
   }
   throw new HttpError(`the hub responded with status code ${status} to ${request.method} ${request.path}`, {
     status,
-    hint: 'check RUNGATE_HUB_URL',
+    hint: `check ${hubUrl}`,
   });
 }
 
 /** Returns the requests to a hub. */
-export function createHubClient({ url, token, transport, clock, redact }: HubClientOptions): HubClient {
+export function createHubClient(options: HubClientOptions): HubClient {
+  const { url, token, transport, clock, redact, names = commandNames } = options;
   const prepare = (path: string, body: unknown, headers: Record<string, string> = {}): PreparedRequest => {
     const target = new URL(`${url.href.replace(/\/$/, '')}${path}`);
     return {
@@ -77,7 +81,7 @@ export function createHubClient({ url, token, transport, clock, redact }: HubCli
   };
   const post = async (path: string, body: unknown, timeoutMs: number, signal: AbortSignal) => {
     const request = prepare(path, body);
-    return check(await transport.send(request, { signal, timeoutMs }), request);
+    return check(await transport.send(request, { signal, timeoutMs }), request, names);
   };
 
   return {
@@ -88,10 +92,17 @@ export function createHubClient({ url, token, transport, clock, redact }: HubCli
       let more = () => {};
       const parser = createParser({
         maxBufferSize: longestEvent,
-        onEvent: ({ event, id, data }) => queue.push(eventOf(event, id, data)),
-        onComment: () => queue.push({ type: 'heartbeat' }),
+        onEvent({ event, id, data }) {
+          const known = eventOf(event, id, data);
+          if (known === null) throw unknownEvent(names);
+          queue.push(known);
+        },
+        onComment() {
+          // Many heartbeats at once say no more than one.
+          if (queue.at(-1)?.type !== 'heartbeat') queue.push({ type: 'heartbeat' });
+        },
         onError() {
-          throw unknownEvent();
+          throw unknownEvent(names);
         },
       });
       const decoder = new TextDecoder();
@@ -117,7 +128,7 @@ export function createHubClient({ url, token, transport, clock, redact }: HubCli
             more();
           },
         })
-        .then((response) => check(response, request))
+        .then((response) => check(response, request, names))
         .catch((error: unknown) => {
           failure ??= error;
         })

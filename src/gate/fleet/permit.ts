@@ -1,6 +1,7 @@
 import { nextReadAt } from '../../client/rate-limit.ts';
 import type { Clock } from '../../clock.ts';
 import { eitherSignal } from '../../transport/stop.ts';
+import type { Emit } from '../events.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import type { HubLink } from './hub-link.ts';
 import type { RequestClass } from './hub-protocol.ts';
@@ -65,4 +66,29 @@ export async function permitRead(
   }
   past.push(clock.monotonic());
   return true;
+}
+
+/** A create that waits longer than this for its grant gets a message, in milliseconds. */
+const patienceMs = 5_000;
+
+/** Waits for the hub's grant of a create, or until the gate is stopped. */
+export async function permitCreate(
+  timeoutMs: number,
+  { hub, clock, signal, emit }: PermitTools & { hub?: HubLink | undefined; emit?: Emit | undefined },
+): Promise<void> {
+  if (hub === undefined) return;
+  await hub.watch([], signal);
+  const done = new AbortController();
+  clock.sleep(patienceMs, done.signal).then(
+    () => emit?.({ type: 'note', message: 'waiting until the hub permits the create of the run' }),
+    () => {},
+  );
+  try {
+    // Without a grant in that time the gate creates its run anyway: the service has the last word.
+    await permitBefore(clock.monotonic() + timeoutMs, hub, 'create', null, { clock, signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    done.abort();
+  }
 }

@@ -311,6 +311,17 @@ describe('the environment of the step', () => {
     for (const name of Object.keys(io.env)) expect([name, env[name]]).toEqual([name, undefined]);
   });
 
+  it('has no hub, even if the project file has one', () => {
+    const { io } = memoryIo({
+      env: { RUNGATE_HUB_URL: 'https://hub', RUNGATE_HUB_TOKEN: 'x', RUNGATE_HUB_TOKEN_FILE: '/x' },
+    });
+    const folder = io.temporaryFolder();
+    const env = stepEnvironment(io, 'passed', {}, folder, '/shims');
+    folder.remove();
+    expect(env.RUNGATE_HUB_URL).toBe('none');
+    expect([env.RUNGATE_HUB_TOKEN, env.RUNGATE_HUB_TOKEN_FILE]).toEqual([undefined, undefined]);
+  });
+
   it('keeps the CI’s variables, except those that would write to the real build', async () => {
     const { seen, contents } = await environment({
       CI: 'true',

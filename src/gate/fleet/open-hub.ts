@@ -1,0 +1,93 @@
+import { unsendable } from '../../client/credential-problems.ts';
+import type { Clock } from '../../clock.ts';
+import { ConfigError, CredentialError, RungateError } from '../../errors.ts';
+import { type HintNames, namesForHub } from '../../hint-names.ts';
+import type { Redact } from '../../redact.ts';
+import { parseApiUrl } from '../../transport/address.ts';
+import { proxyFor } from '../../transport/proxy.ts';
+import { httpTransport } from '../../transport/send.ts';
+import { createHubClient } from './hub-client.ts';
+import { createHubLink, type HubClient, type HubLink, type HubLinkTools } from './hub-link.ts';
+
+/** How to reach the hub: with the same certificates and proxies as the service. */
+export interface HubOptions {
+  url: string;
+  token: string | undefined;
+  insecureHttp?: boolean | undefined;
+  caPem?: string | undefined;
+  proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
+  clock: Clock;
+  redact: Redact;
+  names: HintNames;
+  /** Throws the error for a token that must not be sent to this URL. */
+  guard?(): void;
+}
+
+/** A hub's client, and its connections. */
+export interface OpenClient {
+  client: HubClient;
+  close(): Promise<void>;
+}
+
+/** Returns the reason why the token cannot be sent, or null. */
+function tokenProblem(token: string | undefined, names: HintNames): RungateError | null {
+  const { hubToken } = names;
+  if (token === undefined || token === '') {
+    const hint = `set ${hubToken} to one of the hub's tokens`;
+    return new CredentialError('the token of the hub is not set', { hint });
+  }
+  const found = unsendable('bearer token', token, names);
+  if (found === null) return null;
+  const { problem, hint } = found;
+  return new ConfigError(`${hubToken} has ${problem}, which cannot be sent in a header`, { hint });
+}
+
+/**
+ * Returns a client of the hub. It opens no connection before the first request.
+ * @throws ConfigError if the URL is invalid, ConfigError or CredentialError if the token cannot be sent there
+ */
+export function openHubClient(options: HubOptions): OpenClient {
+  const { token, caPem, proxyEnv, clock, redact } = options;
+  const names = namesForHub(options.names);
+  const url = parseApiUrl(options.url, options.insecureHttp, names);
+  options.guard?.();
+  const problem = tokenProblem(token, names);
+  if (problem !== null) throw problem;
+  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
+  const transport = httpTransport({ caPem, proxy, names });
+  const client = createHubClient({ url, token: String(token), transport, clock, redact, names });
+  return { client, close: () => transport.close() };
+}
+
+/** A gate's link with its hub, and its connections. */
+export interface OpenHub {
+  link: HubLink;
+  /** Closes every connection, so that nothing keeps the process alive. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the link of a gate with its hub. Returns undefined if the token cannot be sent there: the gate polls by itself.
+ * @param onChange as for the link; called at once if the token cannot be sent
+ * @throws ConfigError if the URL is invalid
+ */
+export function openHub(options: HubOptions, onChange: HubLinkTools['onChange']): OpenHub | undefined {
+  const { clock, names } = options;
+  parseApiUrl(options.url, options.insecureHttp, namesForHub(names));
+  let opened: OpenClient;
+  try {
+    opened = openHubClient(options);
+  } catch (error) {
+    if (!(error instanceof RungateError)) throw error;
+    onChange(error);
+    return undefined;
+  }
+  const link = createHubLink(opened.client, { clock, onChange });
+  return {
+    link,
+    async close() {
+      link.close();
+      await opened.close();
+    },
+  };
+}

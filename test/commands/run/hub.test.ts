@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gate } from '../../../src/library/gate.ts';
+import { startRun } from '../../../src/library/start-run.ts';
+import { trigger } from '../../cli/harness.ts';
+import { type HubStage, hubStage, hubToken, type TestHub } from '../../cli/hub-stage.ts';
+import { until } from '../../until.ts';
+
+let on: HubStage;
+beforeEach(async () => {
+  on = await hubStage({ duration: 60_000, retryAfterSeconds: 300 });
+});
+afterEach(() => on.close());
+
+const waits = [...trigger, '--wait'];
+const reads = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.status').length;
+const granted = ({ log }: TestHub) => log.flatMap((event) => (event.type === 'grant' ? [event.class] : []));
+const openStreams = async ({ url }: TestHub) =>
+  ((await (await fetch(`${url}/healthz`)).json()) as { streams: number }).streams;
+const warnings = (text: string) => text.split('\n').filter((line) => line.startsWith('warning:'));
+
+describe('a gate with a hub', () => {
+  it('reads once, and again when a webhook names its run, long before the next poll', async () => {
+    const hub = await on.hub();
+    const running = on.start(hub.url, waits);
+    await running.prints('in_progress');
+    await on.pass(61_000);
+    expect(running.result).toBe(null);
+    expect(reads()).toBe(1);
+    expect(await hub.deliver({ event: 'run.completed', run: running.runId() })).toBe(204);
+    await on.pass(1000);
+    expect(running.result).toMatchObject({ code: 0 });
+    expect(running.result?.err).toContain(
+      'completed (0 failed, 0 blocked; attempt 2/60; woken by a webhook)',
+    );
+    expect(granted(hub)).toEqual(['create', 'first', 'confirm']);
+    await until(async () => (await openStreams(hub)) === 0);
+  });
+
+  it('says in its JSON which runs a webhook has woken', async () => {
+    const hub = await on.hub();
+    const other = await on.start('none', [...trigger]).end();
+    const running = on.start(hub.url, [...waits, '--process=cart', '--json', '--verbose']);
+    await running.prints('in_progress');
+    await on.pass(61_000);
+    await hub.deliver([running.runId()]);
+    const { out } = await running.end();
+    expect(JSON.parse(out).runs).toMatchObject([{ verdict: 'passed', attempts: 2, woken: true }]);
+    const existing = await on.start(hub.url, ['run', 'wait', other.out.trim(), '--json']).end();
+    expect(JSON.parse(existing.out).runs[0]).not.toHaveProperty('woken');
+  });
+
+  it('shows on a terminal that a webhook has woken it', async () => {
+    const hub = await on.hub();
+    const running = on.start(hub.url, waits, { isTTY: true, env: { NO_COLOR: '1' } });
+    await running.prints('in_progress');
+    await on.pass(61_000);
+    await hub.deliver([running.runId()]);
+    const { err } = await running.end();
+    expect(err).toContain('shop / checkout: woken by a webhook\r\n');
+  });
+
+  it('only starts its run when the hub permits it, also without --wait', async () => {
+    const hub = await on.hub();
+    const { code, out } = await on.start(hub.url, [...trigger]).end();
+    expect([code, out.startsWith('run_')]).toEqual([0, true]);
+    expect(granted(hub)).toEqual(['create']);
+    expect(await openStreams(hub)).toBe(0);
+  });
+
+  it('ignores the size of a fleet, and says so', async () => {
+    const hub = await on.hub();
+    const running = on.start(hub.url, [...waits, '--fleet-size', '500', '--fleet-index', '499']);
+    await running.prints('in_progress');
+    expect(on.time.clock.monotonic()).toBe(0);
+    expect(running.printed().err).toContain('the hub schedules the requests: the fleet size has no effect');
+    await on.pass(61_000);
+    await hub.deliver([running.runId()]);
+    expect(await running.end()).toMatchObject({ code: 0 });
+  });
+
+  it('uses none with RUNGATE_HUB_URL=none, whatever the project file says', async () => {
+    const hub = await on.hub();
+    const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ hub: { url: hub.url } }) };
+    expect(await on.start('none', [...trigger], { cwd: '/repo', files }).end()).toMatchObject({ code: 0 });
+    expect(hub.log).toEqual([]);
+    const env = { RUNGATE_HUB_URL: undefined };
+    expect(await on.start('', [...trigger], { cwd: '/repo', files, env }).end()).toMatchObject({ code: 0 });
+    expect(granted(hub)).toEqual(['create']);
+  });
+});
+
+describe('the token of a hub', () => {
+  it('is the first of several, and never shown', async () => {
+    const hub = await on.hub();
+    const env = { RUNGATE_HUB_TOKEN: ` ${hubToken} \nprevious-token-0815` };
+    const { err, out } = await on.start(hub.url, [...trigger, '--verbose'], { env }).end();
+    expect(granted(hub)).toEqual(['create']);
+    expect(out + err).not.toMatch(new RegExp(`${hubToken}|previous-token`));
+  });
+
+  it.each([
+    ['is not set', '', 'the token of the hub is not set', "set RUNGATE_HUB_TOKEN to one of the hub's tokens"],
+    [
+      'cannot be sent',
+      'a b',
+      'RUNGATE_HUB_TOKEN has a space as character 2',
+      'give the value without whitespace',
+    ],
+    [
+      'is wrong',
+      'another-token',
+      'the hub rejected the token (401)',
+      "set RUNGATE_HUB_TOKEN to one of the hub's tokens",
+    ],
+  ])(
+    'that %s is one warning with the remedy, and the gate polls by itself',
+    async (_name, token, problem, remedy) => {
+      const hub = await on.hub();
+      const running = on.start(hub.url, [...waits, '--quiet'], { env: { RUNGATE_HUB_TOKEN: token } });
+      const { code, err } = await running.end();
+      expect(code).toBe(0);
+      expect(warnings(err)).toEqual([
+        expect.stringMatching(
+          new RegExp(`^warning: the hub cannot be used: ${problem.replace(/[()]/g, '.')}`),
+        ),
+      ]);
+      expect(err).toContain(`  → ${remedy}`);
+      expect(granted(hub)).toEqual([]);
+      expect(reads()).toBe(2);
+    },
+  );
+
+  it('is not sent to a URL from the project file in a pipeline for a fork', async () => {
+    const hub = await on.hub();
+    const event = {
+      pull_request: {
+        head: { repo: { full_name: 'fork/shop' } },
+        base: { repo: { full_name: 'team/shop' } },
+      },
+    };
+    const files = {
+      '/repo/.git': '',
+      '/repo/.rungate.json': JSON.stringify({ 'hub.url': hub.url }),
+      '/event.json': JSON.stringify(event),
+    };
+    const env = {
+      RUNGATE_HUB_URL: undefined,
+      GITHUB_ACTIONS: 'true',
+      GITHUB_EVENT_NAME: 'pull_request',
+      GITHUB_EVENT_PATH: '/event.json',
+      GITHUB_REPOSITORY: 'team/shop',
+    };
+    const { code, err } = await on.start('', [...trigger], { cwd: '/repo', files, env }).end();
+    expect(code).toBe(0);
+    expect(warnings(err)).toEqual([expect.stringContaining('its project file sets hub.url')]);
+    expect(hub.log).toEqual([]);
+  });
+
+  it.each([
+    ['http://hub.example', 'the URL of the hub uses http, which is not encrypted: hub.example'],
+    ['https://user:pass@hub.example', 'the URL of the hub must not contain a user name or password'],
+    ['hub.example', 'the URL of the hub is not a URL'],
+  ])('is not sent to %s: an invalid URL is an error (78) before anything is sent', async (url, message) => {
+    const { code, err } = await on.start(url, waits).end();
+    expect(code).toBe(78);
+    expect(err).toContain(message);
+    expect(on.mock.requests).toEqual([]);
+  });
+});
+
+describe('the library', () => {
+  it('uses the hub in its options', async () => {
+    const hub = await on.hub();
+    const events: unknown[] = [];
+    const service = { apiUrl: on.mock.url, apiKey: on.mock.apiKey, clock: on.time.clock };
+    const options = { ...service, hub: { url: hub.url, token: hubToken } };
+    const body = { projectSlug: 'shop', processSlug: 'checkout' };
+    const started = startRun({ ...options, trigger: body });
+    await on.settle();
+    const { runId } = await started;
+    let ended = false;
+    const waiting = gate({ ...options, runIds: [runId], onProgress: (event) => events.push(event) });
+    waiting.finally(() => {
+      ended = true;
+    });
+    await on.settle(() => events.length === 1);
+    await on.pass(61_000);
+    await hub.deliver({ runId });
+    await on.settle(() => ended);
+    expect(await waiting).toMatchObject({ gate: 'pass', runs: [{ attempts: 2, woken: true }] });
+    expect(events).toMatchObject([
+      { type: 'read', woken: false },
+      { type: 'read', woken: true },
+    ]);
+    expect(granted(hub)).toEqual(['create', 'first', 'confirm']);
+  });
+
+  it('reports a hub that cannot be used as an event', async () => {
+    const events: { type: string }[] = [];
+    const service = { apiUrl: on.mock.url, apiKey: on.mock.apiKey, clock: on.time.clock };
+    const hub = { url: 'http://127.0.0.1:1', token: 'secret-hub-token' };
+    const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+    let ended = false;
+    const waiting = gate({ ...service, hub, trigger, onProgress: (event) => events.push(event) });
+    waiting.finally(() => {
+      ended = true;
+    });
+    await on.settle(() => ended, 1000);
+    expect(await waiting).toMatchObject({ gate: 'pass' });
+    expect(events.filter(({ type }) => type === 'hub')).toMatchObject([
+      { error: { fault: 'refused', hint: expect.stringContaining('hub.url') } },
+    ]);
+    expect(JSON.stringify(events)).not.toContain(hub.token);
+  });
+
+  it.each([null, 'https://hub.example', { url: 'https://hub.example' }, { token: 'x' }])(
+    'refuses %j as a hub',
+    async (hub) => {
+      const service = { apiUrl: on.mock.url, apiKey: 'k', runIds: ['run_1'] };
+      await expect(gate({ ...service, hub: hub as never })).rejects.toThrow('hub must be { url, token }');
+    },
+  );
+});
