@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock.ts';
@@ -110,6 +111,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
   const tokens = options.tokens.map(digest);
   const streams = new Set<ServerResponse>();
   const closing = new AbortController();
+  // Every request for a grant listens to it.
+  setMaxListeners(0, closing.signal);
 
   const authorize = ({ headers }: IncomingMessage) => {
     const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
@@ -156,6 +156,23 @@ describe('a gate', () => {
     );
     const response = await fetch(`${server.url}/v1/grants`, { method: 'POST', body: '{}' });
     expect(response.status).toBe(401);
+  });
+
+  it('waits beside many others without a warning of Node', async () => {
+    const { server, hub } = await startHub({ reads: 2, creates: 1, requests: 9 });
+    const gone = new AbortController();
+    setMaxListeners(0, gone.signal);
+    const warnings: string[] = [];
+    const warn = ({ name }: Error) => warnings.push(name);
+    process.on('warning', warn);
+    cleanups.push(() => process.off('warning', warn));
+    const gates = Array.from({ length: 20 }, () => connect(server.url).client);
+    const all = gates.map((gate) => gate.grant('create', 0, gone.signal));
+    await until(() => hub.waiting().create === 19);
+    gone.abort(new Error('gone'));
+    await Promise.allSettled(all);
+    await turns();
+    expect(warnings).toEqual([]);
   });
 
   it('gets a grant as soon as the budget has room, and frees its place when it goes away', async () => {
