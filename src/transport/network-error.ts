@@ -15,6 +15,9 @@ const handshake = /^(ERR_SSL_|EPROTO$)/;
 /** The codes for a response that undici's HTTP parser rejects; the parser's own error has a name but no code. */
 const notHttp = /^(HPE_|HTTPParserError$|UND_ERR_HEADERS_OVERFLOW$|UND_ERR_RES_CONTENT_LENGTH_MISMATCH$)/;
 
+/** The parser's message for a connection that closed after a part of the last response that it was for. */
+const cutOff = /\(Invalid EOF state\)$/;
+
 /** undici's messages for these repeat the address and the milliseconds, so rungate writes its own. */
 const undiciTimeout = /^UND_ERR_(CONNECT|HEADERS)_TIMEOUT$/;
 
@@ -93,11 +96,9 @@ export function span(ms: number): string {
 export function networkError(cause: unknown, url: URL, started: boolean, names = commandNames): NetworkError {
   const code = codeOf(cause);
   const host = url.host;
-  const text = undiciTimeout.test(code)
-    ? 'timed out'
-    : cause instanceof Error && cause.message !== ''
-      ? cause.message
-      : code;
+  const message = cause instanceof Error ? cause.message : '';
+  const isCutOff = cutOff.test(message);
+  const text = undiciTimeout.test(code) ? 'timed out' : isCutOff ? 'other side closed' : message || code;
   if (handshake.test(code)) {
     const hint = /wrong version number|packet length too long|unknown protocol/.test(text)
       ? `the server at that port does not speak TLS: check the port in ${names.apiUrl}${isLoopback(url.hostname) ? ', or use http:// instead of https://' : ''}`
@@ -109,7 +110,7 @@ export function networkError(cause: unknown, url: URL, started: boolean, names =
     return new NetworkError('tls', `the certificate of ${host} ${problem}`, { hint, cause });
   }
   if (started) {
-    const isHttp = !notHttp.test(code || (cause instanceof Error ? cause.name : ''));
+    const isHttp = isCutOff || !notHttp.test(code || (cause instanceof Error ? cause.name : ''));
     const what = isHttp
       ? `the connection to ${host} broke before the response was complete`
       : `${host} sent a response that is not HTTP`;

@@ -211,13 +211,17 @@ describe('send', () => {
   test.each([
     ['a body shorter than its content length', 'HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"a"'],
     ['a chunked body without its end', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n'],
+    [
+      'some chunks, on a connection for one response',
+      'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n',
+    ],
     ['half a header', 'HTTP/1.1 200 OK\r\nContent-Le'],
-    ['bytes that are not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['nothing', ''],
   ])('reports a connection that is closed after %s', async (_, bytes) => {
     const host = await tcp((socket) => socket.once('data', () => socket.end(bytes)));
     const error = await rejection(open().send(request(`http://${host}`), quick), NetworkError);
     expect(error).toMatchObject({ fault: 'broken', unsent: false });
+    expect(error.message).toContain('broke before the response was complete');
   });
 
   test.each([
