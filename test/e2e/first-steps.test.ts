@@ -1,21 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { textOf } from '../docs/pages.ts';
 import { type ShellCommand, shellExamples } from '../docs/shell-examples.ts';
 import { runExample } from '../docs/shell-stage.ts';
 import { matches, stable } from '../docs/stable-output.ts';
+import { freePort } from '../free-port.ts';
 
 const page = 'docs/first-steps.md';
-
-/** Returns a free port. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Waits up to 30 s for a condition in bash. */
 const until = (condition: string) =>

@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createClient, type ServiceClient } from '../../src/index.ts';
 import { type Mock, startMock } from '../../src/mock/server.ts';
 import { deliveryOf, webhook } from '../../src/webhook/receivers/express.ts';
+import { freePort } from '../free-port.ts';
 import { until } from '../until.ts';
 import { type Running, rungate } from './built.ts';
 
@@ -52,15 +53,6 @@ afterEach(async () => {
   app.close();
   rmSync(folder, { recursive: true, force: true });
 });
-
-/** Returns a free port. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Starts `rungate webhooks listen` in front of the receiver, with the current secrets. */
 async function listen(port: number): Promise<Running> {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,18 +8,10 @@ import type { Redis } from 'ioredis';
 import { build } from 'tsup';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createReplayGuard, redisStore } from '../../src/webhook/replay.ts';
+import { freePort } from '../free-port.ts';
 import { clientKinds, connectRedis } from './redis-clients.ts';
 
 const isInstalled = spawnSync('redis-server', ['--version']).status === 0;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
