@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls';
 import { createClient, defineScript } from '@redis/client';
 import { type ReplayStore, redisStore } from '../webhook/replay.ts';
 import { budgetScript, type RunScript } from './redis-budget.ts';
@@ -51,13 +52,26 @@ export interface HubRedis {
  * Connects to Redis in the background, again and again, and never keeps a command for later: while Redis is away each
  * one fails at once.
  * @param onError receives the reason each time that a connection fails
+ * @param secureContext the certificates to trust
  */
-export function connectRedis(url: string, onError: (error: unknown) => void = () => {}): HubRedis {
+export function connectRedis(
+  url: string,
+  onError: (error: unknown) => void = () => {},
+  secureContext?: SecureContext,
+): HubRedis {
+  // The client would look up the name [::1] if it were given the URL.
+  const { protocol, hostname, port, username, password, pathname } = new URL(url);
+  const tls = { tls: true as const, ...(secureContext && { secureContext }) };
   const options = {
-    url,
+    ...(username && { username: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    database: Number(pathname.slice(1)),
     disableOfflineQueue: true,
     commandOptions: { timeout: commandMs },
     socket: {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port || 6379),
+      ...(protocol === 'rediss:' && tls),
       connectTimeout: 2 * commandMs,
       socketTimeout: idleMs,
       reconnectStrategy: (retries: number) => Math.min(100 * 2 ** Math.min(retries, 10), longestReconnectMs),

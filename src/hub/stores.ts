@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls';
 import type { Clock } from '../clock.ts';
 import { memoryStore, type ReplayStore } from '../webhook/replay.ts';
 import { type BudgetLimits, type BudgetStore, memoryBudget } from './budget.ts';
@@ -29,8 +30,14 @@ export function memoryStores(limits: BudgetLimits, clock: Clock): HubStores {
 }
 
 /** Shares everything with the other hubs on one Redis, and goes on with a share of it while Redis is away. */
-export function redisStores(url: string, limits: BudgetLimits, clock: Clock, health: Health): HubStores {
-  const connection = connectRedis(url, (error) => health.report(error));
+export function redisStores(
+  url: string,
+  limits: BudgetLimits,
+  clock: Clock,
+  health: Health,
+  secureContext?: SecureContext,
+): HubStores {
+  const connection = connectRedis(url, (error) => health.report(error), secureContext);
   const { monotonic } = clock;
   const shared = redisBudget(connection.budget, limits, crypto.randomUUID(), monotonic);
   const own = memoryWakes(clock.now);

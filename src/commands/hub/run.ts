@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls';
 import type { StopSignal } from '../../errors.ts';
 import { exitCodeOfSignal } from '../../exit.ts';
 import type { Health } from '../../hub/failover.ts';
@@ -6,6 +7,7 @@ import { deliveryReceiver } from '../../hub/receive.ts';
 import { serveHub } from '../../hub/server.ts';
 import { memoryStores, redisStores } from '../../hub/stores.ts';
 import { redactor } from '../../redact.ts';
+import { readCa } from '../ca-file.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { cannotListen, portOf, warnIfExposed } from '../listening.ts';
@@ -33,6 +35,13 @@ function watchRedis(log: (event: HubEvent) => void): Health & { works(): boolean
   };
 }
 
+/** Returns the certificates of `--ca-file`. */
+async function secureContextOf({ io, settings: { caFile } }: Context): Promise<SecureContext | undefined> {
+  if (caFile === undefined) return undefined;
+  const { trustAlso } = await import('../../transport/trust.ts');
+  return trustAlso(await readCa(io, caFile));
+}
+
 /** `rungate hub`: serves gates and receives deliveries until it is stopped. */
 export async function hubCommand(context: Context, flags: HubFlags): Promise<number> {
   const { io, output, settings } = context;
@@ -53,7 +62,9 @@ export async function hubCommand(context: Context, flags: HubFlags): Promise<num
   const metrics = createMetrics();
   const health = watchRedis(log);
   const stores =
-    redisUrl === null ? memoryStores(limits, clock) : redisStores(redisUrl, limits, clock, health);
+    redisUrl === null
+      ? memoryStores(limits, clock)
+      : redisStores(redisUrl, limits, clock, health, await secureContextOf(context));
   const hub = createHub(stores.budget, stores.wakes, clock);
   let stop: (signal: StopSignal) => void = () => {};
   const stopped = new Promise<StopSignal>((resolve) => {

@@ -1,14 +1,18 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { createServer as createTlsServer } from 'node:tls';
 // @ts-expect-error a package without types
 import parsePrometheusTextFormat from 'parse-prometheus-text-format';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../../src/cli/main.ts';
 import { systemClock } from '../../../src/clock.ts';
 import type { StopSignal } from '../../../src/errors.ts';
 import { defaultHeaderNames } from '../../../src/webhook/headers.ts';
 import { signSync } from '../../../src/webhook/node.ts';
 import { cli, memoryIo, type Result, type Settings } from '../../cli/harness.ts';
+import { isRedisMissing, startRedis, type TestRedis } from '../../hub/redis.ts';
 import { until } from '../../until.ts';
 
 const secret = 'whook-Secret-0123456789';
@@ -402,5 +406,59 @@ describe('without Redis, rungate hub', () => {
     expect(await deliver(on.url, '{}')).toBe(204);
     expect(on.events().filter(({ event }) => event === 'redis-lost')).toHaveLength(1);
     expect((await on.stop()).out).not.toContain('hunter');
+  });
+});
+
+describe.skipIf(isRedisMissing)('with Redis, rungate hub', () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await startRedis(['--bind', '127.0.0.1', '-::1', '--requirepass', 'hunter%22 é']);
+  });
+  afterAll(() => redis.stop());
+  const encoded = encodeURIComponent('hunter%22 é');
+
+  const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+    all?.some(({ address }) => address === '::1'),
+  );
+  it.each(['localhost', '127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])])(
+    'connects to %s and selects a database',
+    async (host) => {
+      const on = await hub(undefined, {
+        env: { RUNGATE_HUB_REDIS_URL: `redis://default:${encoded}@${host}:${redis.port}/3\n` },
+      });
+      expect(await (await fetch(`${on.url}/healthz`)).json()).toMatchObject({ status: 'ok', redis: true });
+      expect(on.out()).not.toContain('hunter');
+    },
+  );
+
+  it('goes on without Redis after a wrong password, which it does not print', async () => {
+    const on = await hub(undefined, {
+      env: { RUNGATE_HUB_REDIS_URL: `redis://:hunter-wrong@127.0.0.1:${redis.port}` },
+    });
+    expect(on.events()[0]).toMatchObject({
+      event: 'redis-lost',
+      error: expect.stringContaining('WRONGPASS'),
+    });
+    expect(on.out()).not.toContain('hunter');
+  });
+
+  it('connects with TLS, and trusts the certificates of --ca-file', async () => {
+    const pem = (name: string) =>
+      readFileSync(new URL(`../../transport/tls/${name}`, import.meta.url), 'utf8');
+    const proxy = createTlsServer({ key: pem('server.key'), cert: pem('server.pem') }, (socket) => {
+      const inner = connect(redis.port, '127.0.0.1');
+      for (const each of [socket, inner]) each.on('error', () => {});
+      socket.pipe(inner).pipe(socket);
+      cleanups.push(() => socket.destroy());
+    }).listen(0, '127.0.0.1');
+    cleanups.push(() => proxy.close());
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as { port: number };
+    const own = { RUNGATE_HUB_REDIS_URL: `rediss://:${encoded}@localhost:${port}` };
+    const files = { 'ca.pem': pem('ca.pem') };
+    const trusting = await hub(['--ca-file', 'ca.pem', '--format', 'ndjson'], { env: own, files });
+    expect(await (await fetch(`${trusting.url}/healthz`)).json()).toMatchObject({ redis: true });
+    const strict = await hub(undefined, { env: own });
+    expect(strict.events()[0]).toMatchObject({ event: 'redis-lost' });
   });
 });
