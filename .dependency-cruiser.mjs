@@ -52,6 +52,7 @@ const onlyIn = {
   chalk: 'output/',
   ora: 'output/',
   conf: '(host|settings)/',
+  'cross-spawn': 'host/',
   'p-retry': 'client/',
   'eventsource-parser': 'gate/',
   '@redis/client': 'hub/',

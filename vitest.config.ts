@@ -18,7 +18,7 @@ export default defineConfig({
         test: {
           name: 'runtime',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/long/**', 'test/prism/**', 'test/runtimes/**'],
+          exclude: ['test/e2e/**', 'test/long/**', 'test/prism/**', 'test/runtimes/**', 'test/windows/**'],
           testTimeout: 15_000,
           // The page of the mock has a style of its own, which is no file to be left out.
           css: true,

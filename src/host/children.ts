@@ -21,12 +21,17 @@ export function capture([file = '', ...args]: readonly string[]): string | null 
 
 /** Runs a command with this process's own streams, and passes stop signals on to it. */
 export async function run(
-  [file = '', ...args]: readonly string[],
+  command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ChildResult> {
-  const { spawn } = process.getBuiltinModule('node:child_process');
-  const child = spawn(file, args, { stdio: 'inherit', env, shell: process.platform === 'win32' });
-  const forward = (signal: NodeJS.Signals) => child.kill(signal);
+  const { spawnCommand } = await import('./spawn.ts');
+  const child = spawnCommand(command, { stdio: 'inherit', env });
+  const { isatty } = process.getBuiltinModule('node:tty');
+  // A terminal sends Ctrl-C and its end to every process, and a second signal would end the child before it has cleaned up. On
+  // Windows, no other process sends signals, and `kill` ends a process at once.
+  const forward = (signal: NodeJS.Signals) => {
+    if (process.platform !== 'win32' && (signal === 'SIGTERM' || !isatty(0))) child.kill(signal);
+  };
   for (const signal of stopSignals) process.on(signal, forward);
   try {
     const [code, signal] = await once(child, 'close');

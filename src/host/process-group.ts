@@ -1,8 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { systemClock } from '../clock.ts';
 import type { ChildResult } from './children.ts';
 import { readStat } from './lineage.ts';
+import { spawnCommand } from './spawn.ts';
 
 export interface GroupOptions {
   env: Readonly<Record<string, string | undefined>>;
@@ -68,13 +70,11 @@ async function stopGroup(child: ChildProcess): Promise<void> {
 
 export async function runGroup(command: readonly string[], options: GroupOptions): Promise<GroupResult> {
   const { env, limitMs, signal, onOutput } = options;
-  const [file = '', ...args] = command;
-  const child = spawn(file, args, {
+  const child = spawnCommand(command, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env,
     detached: !windows,
-    shell: windows,
-  });
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   child.stdout.on('data', onOutput);
   child.stderr.on('data', onOutput);
   const ended = new Promise<ChildResult>((resolve, reject) => {

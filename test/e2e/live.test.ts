@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
-import { rungate } from './built.ts';
+import { bin, rungate } from './built.ts';
 import { inTerminal, type Terminal } from './pty.ts';
 
 let mock: Mock;
@@ -194,4 +194,26 @@ describe('the live view in a pseudo-terminal', () => {
     expect(await terminal.ended).toBe(0);
     expect(terminal.screen.lines()[0]).toBe('{');
   });
+});
+
+it('Ctrl-C in a terminal reaches the command of mock exec once, so a gate has the time to cancel its run', async () => {
+  mock = await startMock();
+  const command = [
+    process.execPath,
+    bin,
+    'run',
+    'trigger',
+    '--project',
+    'a',
+    '--process',
+    'b',
+    '--wait',
+    '--json',
+  ];
+  const exec = ['mock', 'exec', '--outcome', 'stuck', '--retry-after', '1', '--', ...command];
+  const terminal = inTerminal(exec, { NO_COLOR: '1' });
+  await terminal.shows(/in_progress/);
+  terminal.pty.write('\x03');
+  expect(await terminal.ended).toBe(130);
+  expect(terminal.raw()).toContain('"cancellation": "requested"');
 });

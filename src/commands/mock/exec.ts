@@ -27,6 +27,7 @@ export async function execCommand(
     const { code, signal } = await io.run(command, { ...io.env, ...withheld, ...mockEnvironment(mock) });
     return code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     await output.alert(`${command[0]}: ${missing ? 'command not found' : 'cannot be run'}`);
     return missing ? notFound : notExecutable;
