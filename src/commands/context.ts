@@ -106,6 +106,19 @@ async function speakOf({ withheld, exposed, profile, profilesFile }: Sources, ou
     );
 }
 
+/** Warns, on Windows, that the permissions of the folder apply to a new file with a secret: Windows has no file modes. */
+export async function warnOfFolder(
+  { io, output }: Pick<Context, 'io' | 'output'>,
+  path: string,
+): Promise<void> {
+  if (io.platform !== 'win32') return;
+  const advice = 'choose a folder that only you can read, such as one in your user profile';
+  await output.alert(
+    `${output.paint('warn', 'warning:')} Windows has no file modes: everyone who may read its folder can read ${sanitize(path)}`,
+  );
+  await output.alert(`  → ${advice}`);
+}
+
 /** Returns a caller that shows slow calls on a terminal. */
 function shown(caller: Caller, host: string, { motion }: Output): Caller {
   if (!motion.possible) return caller;

@@ -7,7 +7,7 @@ import { parseUrl } from '../../parse-url.ts';
 import { sanitize } from '../../sanitize.ts';
 import { changeProfile, type Profile, withSecret, withSetting } from '../../settings/profiles.ts';
 import { parseApiUrl } from '../../transport/address.ts';
-import type { Context } from '../context.ts';
+import { type Context, warnOfFolder } from '../context.ts';
 import { type KindFlags, namedKinds, type SecretKind, secretKinds } from './secret-options.ts';
 import { changeStore, profilesFile } from './store.ts';
 
@@ -104,6 +104,8 @@ export async function loginCommand(context: Context, flags: LoginFlags): Promise
   const purpose = url === null ? '' : ` for ${url.origin}`;
   const accepted = isSent && warning === null ? '; the service accepts it' : '';
   await output.note(`saved the ${what}${purpose} in profile ${profile.name}: ${sanitize(path)}${accepted}`);
+  // Only this user and administrators can read the usual folder, %APPDATA%.
+  if (context.io.env.RUNGATE_CONFIG_DIR?.trim()) await warnOfFolder(context, path);
   if (warning !== null) {
     await output.alert(`${output.paint('warn', 'warning:')} the ${what} ${warning}`);
     await output.alert('  → it was saved anyway; run rungate doctor to check it again');

@@ -29,7 +29,7 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   const { io, settings, sources } = context;
   yield check('version', 'ok', `rungate ${version}`);
   yield checkSettings(settings, sources);
-  const variables = checkVariables(io.env);
+  const variables = checkVariables(io);
   if (variables !== null) yield variables;
   yield checkCredentials(settings, sources);
   yield checkCi(await ciContext(io));

@@ -1,4 +1,5 @@
 import { variableOf } from '../../ci/reports/outputs.ts';
+import type { Io } from '../../host/io.ts';
 import { sanitize } from '../../sanitize.ts';
 import { settingVariables } from '../../settings/environment.ts';
 import { plainNames } from '../../settings/table.ts';
@@ -40,11 +41,13 @@ function remedyFor(name: string): string {
 }
 
 /** Lists the variables that start with RUNGATE_ and that nothing reads; null if there are none. */
-export function checkVariables(env: Readonly<Record<string, string | undefined>>): Check | null {
+export function checkVariables({ env, platform }: Pick<Io, 'env' | 'platform'>): Check | null {
   // The pipeline for GitLab passes RUNGATE_TIMEOUT on as --timeout.
   const own = env.RUNGATE_PACKAGE === undefined ? setNames : [...setNames, 'RUNGATE_TIMEOUT'];
   const known = new Set([...readNames, ...own]);
-  const unread = Object.keys(env).filter(
+  // Windows ignores the case of the names.
+  const names = Object.keys(env).map((name) => (platform === 'win32' ? name.toUpperCase() : name));
+  const unread = names.filter(
     (name) => name.startsWith(prefix) && env[name] !== undefined && !known.has(name),
   );
   if (unread.length === 0) return null;

@@ -12,7 +12,7 @@ import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import type { SecretFile } from '../../host/write-file.ts';
 import { nearest } from '../../suggest.ts';
-import type { Context } from '../context.ts';
+import { type Context, warnOfFolder } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { handOver } from './token-file.ts';
 
@@ -99,6 +99,7 @@ export async function createKeyCommand(context: Context, flags: CreateKeyFlags):
     const response = await create(context, body, stop.signal);
     const { apiKey: token } = response.value as { apiKey: string };
     await handOver(context, { name: body.name, response, token }, file);
+    if (path !== undefined) await warnOfFolder(context, path);
     return exitCodes.ok;
   } finally {
     unsubscribe();

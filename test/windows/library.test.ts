@@ -1,0 +1,77 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { folderWithSpace, here, node, windowsPath, wine } from './wine.ts';
+
+const folder = folderWithSpace();
+const module = join(folder, 'node_modules/rungate');
+
+beforeAll(() => {
+  mkdirSync(module, { recursive: true });
+  for (const part of ['package.json', 'bin', 'dist'])
+    cpSync(here(`../../${part}`), join(module, part), { recursive: true });
+});
+
+async function run(source: string) {
+  writeFileSync(join(folder, 'use.mjs'), source);
+  return wine(node, ['use.mjs'], { cwd: folder });
+}
+
+it('gate() and startMock() of the installed package gate a run', async () => {
+  const { out, err } = await run(`
+    import { gate, startMock } from 'rungate';
+    const mock = await startMock({ outcome: 'blocked', duration: 100, retryAfterSeconds: 0.05 });
+    const trigger = { projectSlug: 'shop', tags: ['smoke'] };
+    const result = await gate({ apiUrl: mock.url, apiKey: mock.apiKey, trigger, timeoutMs: 60_000 });
+    console.log(JSON.stringify({ exitCode: result.exitCode, verdict: result.runs[0].verdict, runs: mock.runs.length }));
+    await mock.close();
+  `);
+  expect(err).toBe('');
+  expect(JSON.parse(out)).toEqual({ exitCode: 2, verdict: 'blocked', runs: 1 });
+});
+
+it('the package is loaded from a file URL with escaped characters', async () => {
+  const { out } = await run(`
+    import { pathToFileURL } from 'node:url';
+    const url = pathToFileURL(${JSON.stringify(windowsPath(join(module, 'dist/index.js')))});
+    const { startMock } = await import(url);
+    console.log(url.href.includes('%20'), typeof startMock);
+  `);
+  expect(out.trim()).toBe('true function');
+});
+
+it('a receiver accepts a signed delivery with CRLF in its body', async () => {
+  const { out, err } = await run(`
+    import { createHmac } from 'node:crypto';
+    import { createServer } from 'node:http';
+    import { receive, statusOf } from 'rungate/webhook/node-http';
+    const server = createServer(async (request, response) => {
+      try {
+        const delivery = await receive(request, { secrets: 'whsec' });
+        response.end(delivery.json().name);
+      } catch (error) {
+        response.writeHead(statusOf(error)).end();
+      }
+    }).listen(0, '127.0.0.1', async () => {
+      const body = '{\\r\\n"name": "é"\\r\\n}';
+      const timestamp = new Date().toISOString();
+      for (const secret of ['whsec', 'other']) {
+        const signature = createHmac('sha256', secret).update(timestamp + '.' + body).digest('hex');
+        const headers = { 'X-Service-Timestamp': timestamp, 'X-Service-Signature': 'sha256=' + signature };
+        const response = await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', body, headers });
+        console.log(response.status, await response.text());
+      }
+      server.close();
+      server.closeAllConnections();
+    });
+  `);
+  expect(out.trim().split('\n')).toEqual(['200 é', '401']);
+  expect(err).toContain('mismatch (HTTP 401)');
+});
+
+it('the command works from a folder with a space and a letter beyond ASCII', async () => {
+  const { code, out } = await wine(node, ['node_modules\\rungate\\bin\\rungate.js', '--version'], {
+    cwd: folder,
+  });
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/) });
+});

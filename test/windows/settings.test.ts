@@ -1,0 +1,168 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startMock } from '../../src/mock/server.ts';
+import { folderWithSpace, rungate, serviceEnv, windowsPath } from './wine.ts';
+
+const folder = folderWithSpace();
+const profile = `windows-${process.env.WINDOWS_NODE}`;
+
+async function service() {
+  const mock = await startMock({ duration: 100, retryAfterSeconds: 0.05 });
+  onTestFinished(() => mock.close());
+  return mock;
+}
+
+describe('a profile', () => {
+  it('is saved in %APPDATA%, read again, and removed', async () => {
+    const mock = await service();
+    const login = ['login', '--profile', profile, '--api-url', mock.url, '--api-key'];
+    writeFileSync(join(folder, 'key.txt'), `${mock.apiKey}\r\n`);
+    const saved = await rungate(login, { cwd: folder, stdin: join(folder, 'key.txt') });
+    expect(saved).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/C:\\users\\.*\\AppData\\Roaming\\rungate\\Config\\profiles\.json/),
+    });
+    const shown = await rungate(['config', 'list', '--profile', profile], { cwd: folder });
+    expect(shown).toMatchObject({ code: 0, out: expect.stringContaining(mock.url), err: '' });
+    expect(shown.out).not.toContain(mock.apiKey);
+    const gate = ['run', 'trigger', '--profile', profile, '--project', 'a', '--process', 'b', '--wait'];
+    expect(await rungate(gate, { cwd: folder })).toMatchObject({ code: 0 });
+    expect(await rungate(['logout', '--profile', profile], { cwd: folder })).toMatchObject({ code: 0 });
+  });
+
+  it('in a folder that RUNGATE_CONFIG_DIR names has the permissions of that folder, and login says so', async () => {
+    const mock = await service();
+    const env = { RUNGATE_CONFIG_DIR: windowsPath(join(folder, 'own settings')) };
+    writeFileSync(join(folder, 'key.txt'), mock.apiKey);
+    const around = { cwd: folder, env, stdin: join(folder, 'key.txt') };
+    const saved = await rungate(['login', '--api-url', mock.url, '--api-key'], around);
+    expect(saved).toMatchObject({ code: 0, err: expect.stringContaining('Windows has no file modes') });
+    expect(saved.err).not.toContain('chmod');
+    expect(readdirSync(join(folder, 'own settings'))).toEqual(['profiles.json']);
+  });
+
+  it('survives ten changes at once', async () => {
+    const around = { cwd: folder, env: { RUNGATE_CONFIG_DIR: windowsPath(join(folder, 'shared')) } };
+    const names = Array.from({ length: 10 }, (_, index) => `p${index}`);
+    const changes = names.map((name) =>
+      rungate(['config', 'set', 'project', name, '--profile', name], around),
+    );
+    expect((await Promise.all(changes)).map(({ code, err }) => (code === 0 ? 0 : err))).toEqual(
+      names.map(() => 0),
+    );
+    const saved = JSON.parse(readFileSync(join(folder, 'shared/profiles.json'), 'utf8'));
+    expect(Object.keys(saved.profiles).toSorted()).toEqual(names);
+    expect(readdirSync(join(folder, 'shared'))).toEqual(['profiles.json']);
+  });
+});
+
+describe('the project file', () => {
+  beforeAll(() => {
+    mkdirSync(join(folder, 'repo/.git'), { recursive: true });
+    mkdirSync(join(folder, 'repo/src/deep'), { recursive: true });
+    writeFileSync(
+      join(folder, 'repo/.rungate.json'),
+      '\ufeff{\r\n  "project": "shop",\r\n  "process": "checkout"\r\n}\r\n',
+    );
+  });
+
+  it('with a byte order mark and CRLF is found in a parent folder', async () => {
+    const { code, out } = await rungate(['config', 'list'], { cwd: join(folder, 'repo/src/deep') });
+    expect(code).toBe(0);
+    expect(out).toContain(`project\tshop\tproject file\t${windowsPath(join(folder, 'repo/.rungate.json'))}`);
+  });
+
+  it('is found by --config and RUNGATE_CONFIG with any kind of path', async () => {
+    const path = windowsPath(join(folder, 'repo/.rungate.json'));
+    for (const name of [path, path.replaceAll('\\', '/'), '..\\repo\\.rungate.json']) {
+      const cwd = join(folder, 'repo');
+      expect((await rungate(['config', 'list', '--config', name], { cwd })).out).toContain('project\tshop');
+      expect((await rungate(['config', 'list'], { cwd, env: { RUNGATE_CONFIG: name } })).out).toContain(
+        'project\tshop',
+      );
+    }
+  });
+
+  it('reports the line of a mistake after CRLF', async () => {
+    writeFileSync(join(folder, 'wrong.json'), '{\r\n  "project": "shop",\r\n  "tags": 5\r\n}\r\n');
+    const ended = await rungate(['config', 'list', '--config', 'wrong.json'], { cwd: folder });
+    expect(ended).toMatchObject({ code: 78, err: expect.stringContaining('wrong.json:3:11') });
+  });
+});
+
+it('environment variables are read in any case', async () => {
+  const mock = await service();
+  const env = { rungate_api_url: mock.url, Rungate_Api_Key: mock.apiKey, rungate_project: 'shop' };
+  const around = { cwd: folder, env };
+  expect(await rungate(['run', 'trigger', '--process', 'b', '--wait'], around)).toMatchObject({ code: 0 });
+  expect((await rungate(['config', 'list'], around)).out).not.toContain(mock.apiKey);
+  const checked = await rungate(['doctor'], around);
+  expect(checked).toMatchObject({ code: 0, out: expect.not.stringContaining('does not read') });
+  const mistyped = await rungate(['doctor'], { cwd: folder, env: { ...env, rungate_apikey: 'x' } });
+  expect(mistyped.out).toContain('rungate does not read RUNGATE_APIKEY');
+});
+
+it('a file with an API key may have a byte order mark and CRLF', async () => {
+  const mock = await service();
+  writeFileSync(join(folder, 'api key.txt'), `\ufeff${mock.apiKey}\r\n`);
+  const env = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY_FILE: windowsPath(join(folder, 'api key.txt')) };
+  const gate = ['run', 'trigger', '--project', 'a', '--process', 'b', '--wait'];
+  expect(await rungate(gate, { cwd: folder, env })).toMatchObject({ code: 0 });
+});
+
+it('a command of mock exec gets only the credentials of the mock, whatever the case of the names', async () => {
+  writeFileSync(
+    join(folder, 'env.js'),
+    `
+    const { RUNGATE_API_KEY, RUNGATE_TOKEN, RUNGATE_TOKEN_FILE = null } = process.env;
+    console.log(JSON.stringify({ RUNGATE_API_KEY, RUNGATE_TOKEN, RUNGATE_TOKEN_FILE }));
+  `,
+  );
+  writeFileSync(join(folder, 'token.txt'), 'real-token');
+  const env = { rungate_api_key: 'real-key', Rungate_Token_File: 'token.txt' };
+  const { out, err } = await rungate(['mock', 'exec', '--', 'node', 'env.js'], { cwd: folder, env });
+  expect(err).toBe('');
+  expect(JSON.parse(out)).toEqual({
+    RUNGATE_API_KEY: expect.stringMatching(/^rg_/),
+    RUNGATE_TOKEN: expect.stringMatching(/^eyJ/),
+    RUNGATE_TOKEN_FILE: null,
+  });
+});
+
+it('doctor finds the service and accepts the credentials', async () => {
+  const mock = await service();
+  const ended = await rungate(['doctor'], { cwd: folder, env: serviceEnv(mock) });
+  expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(/✓ .*API key/) });
+});
+
+it('init writes a project file and a pipeline, with slashes in both', async () => {
+  const cwd = join(folder, 'new');
+  mkdirSync(join(cwd, '.git'), { recursive: true });
+  mkdirSync(join(cwd, 'node_modules/rungate/docs'), { recursive: true });
+  writeFileSync(join(cwd, 'node_modules/rungate/docs/rungate.schema.json'), '{}');
+  const ended = await rungate(['init', '--project', 'shop', '--process', 'checkout', '--ci', 'github'], {
+    cwd,
+  });
+  expect(ended.code).toBe(0);
+  expect(JSON.parse(readFileSync(join(cwd, '.rungate.json'), 'utf8'))).toEqual({
+    $schema: './node_modules/rungate/docs/rungate.schema.json',
+    project: 'shop',
+    process: 'checkout',
+  });
+  const pipeline = readFileSync(join(cwd, '.github/workflows/rungate.yml'), 'utf8');
+  expect(pipeline).toContain('run trigger --wait --strict');
+  expect(pipeline).not.toMatch(/\\|\r/);
+});
+
+it('keys create writes the token to a file and says that Windows has no file modes', async () => {
+  const mock = await service();
+  const around = { cwd: folder, env: serviceEnv(mock) };
+  const ended = await rungate(['keys', 'create', '--name', 'ci', '--output-file', '.\\new key.txt'], around);
+  expect(ended).toMatchObject({
+    code: 0,
+    out: '',
+    err: expect.stringContaining('Windows has no file modes'),
+  });
+  expect(readFileSync(join(folder, 'new key.txt'), 'utf8')).toMatch(/^rg_\w+\n$/);
+});

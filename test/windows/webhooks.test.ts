@@ -1,0 +1,66 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { folderWithSpace, rungate } from './wine.ts';
+
+const folder = folderWithSpace();
+const secret = 'whsec_windows';
+const timestamp = '2026-01-15T11:58:00.000Z';
+const sign = (body: string) => createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+const around = { cwd: folder, env: { RUNGATE_WEBHOOK_SECRET: secret } };
+const verify = ['webhooks', 'verify'];
+
+const bodies: [kind: string, body: string][] = [
+  ['LF', '{\n  "run": "run_1"\n}\n'],
+  ['CRLF', '{\r\n  "run": "run_1"\r\n}\r\n'],
+  ['Ctrl-Z, which ends a text file in DOS', '{"run":"run_1\u001a"}'],
+  ['letters beyond ASCII', '{"name":"é 漢字 🎈"}'],
+];
+
+it.each(bodies)('a body with %s is authentic from a file and from standard input', async (_kind, body) => {
+  const name = `body ${bodies.findIndex(([, one]) => one === body)}.json`;
+  writeFileSync(join(folder, name), body);
+  const given = ['--timestamp', timestamp, '--signature', `sha256=${sign(body)}`];
+  for (const [source, stdin] of [[name], [`.\\${name}`], ['-', join(folder, name)]] as const) {
+    const ended = await rungate([...verify, ...given, '--body-file', source], {
+      ...around,
+      ...(stdin && { stdin }),
+    });
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('authentic') });
+  }
+});
+
+it('a body whose line breaks became CRLF is not authentic, and --diagnose names the cause', async () => {
+  const [, [, crlf]] = bodies as [unknown, [string, string]];
+  writeFileSync(join(folder, 'changed.json'), crlf);
+  const lf = crlf.replaceAll('\r\n', '\n');
+  const given = ['--timestamp', timestamp, '--signature', `sha256=${sign(lf)}`];
+  const ended = await rungate([...verify, ...given, '--body-file', 'changed.json', '--diagnose'], around);
+  expect(ended).toMatchObject({ code: 1, out: expect.stringContaining('cause\tlf_became_crlf') });
+});
+
+it('a request that an editor saved with CRLF in its head only is authentic', async () => {
+  const body = '{"run":"run_1"}';
+  const head = [
+    'POST / HTTP/1.1',
+    `X-Service-Timestamp: ${timestamp}`,
+    `X-Service-Signature: sha256=${sign(body)}`,
+  ];
+  for (const end of ['\n', '\r\n']) {
+    writeFileSync(join(folder, 'capture.http'), [...head, '', body].join(end));
+    const ended = await rungate([...verify, '--request-file', 'capture.http'], around);
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('authentic') });
+  }
+});
+
+it('webhooks sign writes a request that webhooks verify accepts', async () => {
+  writeFileSync(join(folder, 'event.json'), '{\r\n"run": "é"\r\n}');
+  const signed = await rungate(['webhooks', 'sign', '--body-file', 'event.json'], around);
+  expect(signed.code).toBe(0);
+  expect(signed.out).toMatch(/^X-Service-Timestamp: .*\nX-Service-Signature: sha256=[0-9a-f]{64}\n$/);
+  writeFileSync(join(folder, 'headers.txt'), signed.out.replaceAll('\n', '\r\n'));
+  const files = ['--headers-file', 'headers.txt', '--body-file', 'event.json'];
+  expect(await rungate(['webhooks', 'verify', ...files], around)).toMatchObject({ code: 0 });
+  expect(readFileSync(join(folder, 'event.json'), 'utf8')).toContain('\r\n');
+});
