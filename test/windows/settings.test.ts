@@ -166,3 +166,10 @@ it('keys create writes the token to a file and says that Windows has no file mod
   });
   expect(readFileSync(join(folder, 'new key.txt'), 'utf8')).toMatch(/^rg_\w+\n$/);
 });
+
+it('receipt keygen writes both keys and says that Windows has no file modes', async () => {
+  const ended = await rungate(['receipt', 'keygen', '.\\ci'], { cwd: folder });
+  expect(ended).toMatchObject({ code: 0, err: expect.stringContaining('Windows has no file modes') });
+  expect(readFileSync(join(folder, 'ci.key'), 'utf8')).toContain('BEGIN PRIVATE KEY');
+  expect(readFileSync(join(folder, 'ci.pub'), 'utf8')).toContain('BEGIN PUBLIC KEY');
+});

@@ -2,7 +2,7 @@ import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { createKeys } from '../../receipt/keys.ts';
-import type { Context } from '../context.ts';
+import { type Context, warnOfFolder } from '../context.ts';
 import { filled } from '../global-options.ts';
 
 /** Writes both files or none. */
@@ -17,7 +17,8 @@ function writeKeys(io: Io, prefix: string, keys: { privatePem: string; publicPem
 }
 
 /** `rungate receipt keygen` */
-export async function keygenCommand({ io, output }: Context, prefix: string): Promise<number> {
+export async function keygenCommand(context: Context, prefix: string): Promise<number> {
+  const { io, output } = context;
   filled('<prefix>', prefix);
   const [keyFile, publicKeyFile] = [`${prefix}.key`, `${prefix}.pub`];
   const keys = await createKeys();
@@ -44,6 +45,7 @@ export async function keygenCommand({ io, output }: Context, prefix: string): Pr
       ['key id', keys.id],
     ],
   });
+  await warnOfFolder(context, keyFile);
   for (const line of [
     `save the content of ${output.excerpt(keyFile)} as the secret RUNGATE_RECEIPT_KEY of your CI, then delete the file`,
     `commit ${output.excerpt(publicKeyFile)}, or give it to every job that verifies receipts`,
