@@ -3,11 +3,9 @@
 // npm run bench:fleet -- --real: fifty processes against the mock, in real time (about six minutes).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { loadTypeScript } from './load-typescript.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const has = (name) => process.argv.includes(`--${name}`);
@@ -16,24 +14,8 @@ function option(name, otherwise) {
   return at < 0 ? otherwise : Number(process.argv[at + 1]);
 }
 
-/** Loads the simulation, which uses the project's own code. */
-async function loadSimulation() {
-  // Not from a data: URL, which each error's stack would contain.
-  const directory = mkdtempSync(join(tmpdir(), 'rungate-fleet-'));
-  const outfile = join(directory, 'simulation.mjs');
-  await build({
-    entryPoints: [fileURLToPath(new URL('fleet-simulation.ts', import.meta.url))],
-    ...{ outfile, bundle: true, format: 'esm', platform: 'node', logLevel: 'error' },
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire('file:///');" },
-  });
-  try {
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
-}
-
-const { limiters, minute, second, simulateGates, slidingMinute, world } = await loadSimulation();
+const { limiters, minute, second, simulateGates, slidingMinute, world } =
+  await loadTypeScript('fleet-simulation.ts');
 
 const hourMs = 60 * minute;
 const intervalMs = 10 * second;
