@@ -35,20 +35,29 @@ return 0
 
 /** After a failed read of the stream, the next one waits this long. */
 const retryMs = 500;
+/** The first read, and each after a failure, begins this much earlier: a wake-up that comes twice does no harm. */
+const overlapMs = 10_000;
 
 /** Returns wake-ups that all hubs on one Redis share. */
 export function redisWakes(commands: WakeCommands, clock: Clock): WakeStore {
   /** Reads the stream from now on, also over failures of Redis. */
   const follow = async (onEntry: (fields: Record<string, string>) => void, signal: AbortSignal) => {
-    let after: string | null = null;
+    let after = '';
+    let isSure = false;
     while (!signal.aborted) {
       try {
-        after ??= `${await commands.time()}-0`;
+        if (!isSure) {
+          // Redis may have been replaced by one whose clock is behind: its entries begin before the last one that was read.
+          const recent = (await commands.time()) - overlapMs;
+          if (after === '' || Number.parseInt(after, 10) > recent) after = `${recent}-0`;
+          isSure = true;
+        }
         for (const { id, fields } of (await commands.read(stream, after)) ?? []) {
           after = id;
           if (!signal.aborted) onEntry(fields);
         }
       } catch {
+        isSure = false;
         await clock.sleep(retryMs, signal).catch(() => {});
       }
     }

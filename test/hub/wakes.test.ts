@@ -2,7 +2,7 @@ import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { connectRedis, type HubRedis } from '../../src/hub/redis.ts';
-import { redisWakes } from '../../src/hub/redis-wakes.ts';
+import { redisWakes, type WakeCommands } from '../../src/hub/redis-wakes.ts';
 import { memoryWakes, mostRemembered, rememberedMs, type Wake, type WakeStore } from '../../src/hub/wakes.ts';
 import { until } from '../until.ts';
 import { isRedisMissing, startRedis, type TestRedis } from './redis.ts';
@@ -26,11 +26,11 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-async function overRedis(): Promise<WakeStore> {
+async function overRedis(change: (commands: WakeCommands) => WakeCommands = (commands) => commands) {
   const connection = connectRedis(redis.url);
   connections.push(connection);
   await connection.ready();
-  return redisWakes(connection.wakes, systemClock);
+  return redisWakes(change(connection.wakes), systemClock);
 }
 
 interface Engine {
@@ -158,6 +158,36 @@ describe.skipIf(isRedisMissing)('wake-ups in Redis', () => {
       ),
     );
     await until(() => wakes.some(({ id }) => id === 'run_2'));
+  });
+
+  it('reach a hub that starts to listen just after they were announced', async () => {
+    await admin.flushAll();
+    const store = await overRedis();
+    await store.announce(['run_1']);
+    const wakes: Wake[] = [];
+    ends.push((await overRedis()).listen((wake) => wakes.push(wake)));
+    await until(() => wakes.some(({ id }) => id === 'run_1'));
+  });
+
+  it('reach a hub after Redis was replaced by an empty one whose clock is behind', async () => {
+    await admin.flushAll();
+    let aheadMs = 60 * 60_000;
+    const [one, other] = [
+      await overRedis(),
+      await overRedis((commands) => ({ ...commands, time: async () => (await commands.time()) + aheadMs })),
+    ];
+    const wakes: Wake[] = [];
+    ends.push(other.listen((wake) => wakes.push(wake)));
+    await until(async () => (await admin.clientList()).some(({ cmd }) => cmd.startsWith('xread')));
+    aheadMs = 0;
+    await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']);
+    await until(() =>
+      one.announce(['run_1']).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until(() => wakes.some(({ id }) => id === 'run_1'));
   });
 
   it('keep a bounded stream that expires', async () => {
