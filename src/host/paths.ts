@@ -9,6 +9,8 @@ export interface PathFacts {
   readonly owners: readonly number[];
   /** Whether it is a regular file or a link to one, and not a folder, a pipe or a device. */
   readonly isFile: boolean;
+  /** Users other than its owner may read it; true on systems without file modes. */
+  readonly exposed: boolean;
 }
 
 /** Returns whether the path exists; a dangling link does. */
@@ -22,7 +24,11 @@ export function exists(path: string): boolean {
 
 export function inspect(path: string): PathFacts {
   const target = statSync(path);
-  return { owners: [lstatSync(path).uid, target.uid], isFile: target.isFile() };
+  return {
+    owners: [lstatSync(path).uid, target.uid],
+    isFile: target.isFile(),
+    exposed: (target.mode & 0o077) !== 0,
+  };
 }
 
 const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

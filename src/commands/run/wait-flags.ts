@@ -15,6 +15,7 @@ import { filled } from '../global-options.ts';
 export interface ReportFlags {
   junit?: string;
   report?: string[];
+  receipt?: string;
   ciReport?: boolean;
 }
 
@@ -76,6 +77,10 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       'write the result as JSON, or in the format of the extension .md, .env or .teamcity (repeatable)',
       collect,
     )
+    .option(
+      '--receipt <file>',
+      'write a signed receipt of the result for later jobs (key: RUNGATE_RECEIPT_KEY)',
+    )
     .addOption(new Option('--ci-report').hideHelp())
     .option('--no-ci-report', 'write no outputs, summary, annotations or variables for the CI');
   return completes(command, '--on', { from: 'overrides' });
@@ -83,7 +88,7 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
 
 /** Refuses report files that could not be written later, before anything is sent. */
 export function checkReportFlags(flags: ReportFlags): void {
-  const files = [...(flags.junit === undefined ? [] : [flags.junit]), ...(flags.report ?? [])];
+  const files = [flags.junit ?? [], flags.report ?? [], flags.receipt ?? []].flat();
   if (files.some((file) => file.trim() === '' || file === '-')) {
     throw new UsageError('a report needs a file: standard output already has the result', {
       hint: 'name a file, such as --report gate.json; for JSON on standard output, use --json',
@@ -161,6 +166,7 @@ const waitFlagNames: Record<keyof WaitFlags, string> = {
   cancelOnInterrupt: '--cancel-on-interrupt',
   junit: '--junit',
   report: '--report',
+  receipt: '--receipt',
   ciReport: '--no-ci-report',
 };
 

@@ -6,7 +6,7 @@ import { givenWaitFlags, type WaitFlags } from './wait-flags.ts';
 
 type Flags = WaitFlags & { wait?: boolean };
 
-const reports = ['--junit', '--report'];
+const reports = ['--junit', '--report', '--receipt'];
 
 /**
  * Refuses options of a wait on a command that does not wait. With `--no-wait`, the policy and the limits are allowed, since
