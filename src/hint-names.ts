@@ -16,7 +16,7 @@ export interface HintNames {
   readonly query: (key: string) => string;
   readonly insecureHttp: string;
   /** The settings of the deployed build. */
-  readonly deployed: Readonly<Record<'url' | 'pointer' | 'is' | 'timeout', string>>;
+  readonly deployed: Readonly<Record<'url' | 'pointer' | 'is' | 'timeout' | 'headers', string>>;
   /** The setting for additional trusted certificates. */
   readonly ca: string;
   /** The remedy for a missing credential, as a complete sentence. */
@@ -45,6 +45,7 @@ export const commandNames: HintNames = {
     pointer: '--deployed-pointer',
     is: '--deployed-is',
     timeout: '--deployed-timeout',
+    headers: '--deployed-header-file',
   },
   ca: '--ca-file or NODE_EXTRA_CA_CERTS',
   give: {
@@ -79,6 +80,7 @@ export const optionNames: HintNames = {
     pointer: 'deployed.pointer',
     is: 'deployed.is',
     timeout: 'deployed.timeoutMs',
+    headers: 'deployed.headers',
   },
   ca: 'caPem or NODE_EXTRA_CA_CERTS',
   give: {

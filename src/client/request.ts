@@ -130,7 +130,7 @@ function checkBody(
 }
 
 /** Checks and sets a caller's headers. */
-function setHeaders(
+export function setHeaders(
   all: Record<string, string>,
   name: string,
   headers: Readonly<Record<string, string>>,

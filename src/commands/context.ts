@@ -5,7 +5,6 @@ import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { redactor } from '../redact.ts';
 import { sanitize } from '../sanitize.ts';
-import { pemSecrets } from '../settings/environment.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { readCa } from './ca-file.ts';
@@ -21,8 +20,8 @@ export function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']):
   return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (attempt ${event.attempt})`;
 }
 
-/** The certificates, the proxies and the safety of connections. */
-type Connection = Pick<ClientOptions, 'caPem' | 'insecureHttp' | 'proxyEnv'>;
+/** The certificates, the proxies, the safety and the timeout of connections. */
+type Connection = Pick<ClientOptions, 'caPem' | 'insecureHttp' | 'proxyEnv' | 'requestTimeoutMs'>;
 
 /** Everything a command uses: it reaches its surroundings only through this. */
 export interface Context {
@@ -49,9 +48,15 @@ function missingApiUrl(): ConfigError {
 async function connectionOf(
   io: Io,
   { caFile }: Settings,
-  { insecureHttp }: GlobalOptions,
+  { insecureHttp, requestTimeout }: GlobalOptions,
 ): Promise<Connection> {
-  return { caPem: caFile && (await readCa(io, caFile)), insecureHttp, proxyEnv: io.env };
+  return {
+    caPem: caFile && (await readCa(io, caFile)),
+    insecureHttp,
+    proxyEnv: io.env,
+    requestTimeoutMs:
+      requestTimeout === undefined ? undefined : parseDuration('--request-timeout', requestTimeout),
+  };
 }
 
 async function clientOptions(
@@ -62,7 +67,6 @@ async function clientOptions(
 ): Promise<ClientOptions> {
   const apiUrl = settings.apiUrl;
   if (apiUrl === undefined) throw missingApiUrl();
-  const { requestTimeout } = globals;
   return {
     ...(await connectionOf(io, settings, globals)),
     apiUrl: apiUrl.value,
@@ -70,8 +74,6 @@ async function clientOptions(
     token: settings.token?.value,
     auth: settings.auth?.value,
     providerModelField: settings['env.providerModelField']?.value,
-    requestTimeoutMs:
-      requestTimeout === undefined ? undefined : parseDuration('--request-timeout', requestTimeout),
     onExchange: output.verbose
       ? (event) => void output.note(traceExchange(event, output.excerpt))
       : undefined,
@@ -144,7 +146,6 @@ export async function createContext(
     settings.tenantSecret?.value,
     ...(settings.webhookSecrets?.value ?? []),
     ...(settings.hubTokens?.value ?? []),
-    ...pemSecrets(settings.receiptKey?.value ?? ''),
     ...sources.withheld.map(({ secret }) => secret),
     ...proxySecrets(io.env),
   ].filter((secret) => secret !== undefined);

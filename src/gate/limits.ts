@@ -12,6 +12,9 @@ export interface Limits {
 /** The interval and the number of reads of the interface's reference loop (section 4.3), and a timeout of an hour. */
 export const usualLimits: Limits = { intervalMs: 10_000, timeoutMs: 3_600_000, maxAttempts: 60 };
 
+/** How long a gate waits for the expected build before it creates its run, in milliseconds. */
+export const usualDeployedMs = 300_000;
+
 /** Returns the shortest wait that a service may request, in milliseconds. Less would poll without a pause. */
 export function shortestWaitMs(local: boolean): number {
   return local ? 50 : 1000;

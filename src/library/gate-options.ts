@@ -28,6 +28,20 @@ export interface GateHub {
   token: string;
 }
 
+/** The page that shows which build is deployed. Requests to it use the `caPem`, `proxyEnv` and `insecureHttp` of the gate. */
+export interface GateDeployed {
+  /** The URL of the page. */
+  url: string;
+  /** A JSON pointer to the version; default: the whole body, trimmed. */
+  pointer?: string | undefined;
+  /** The expected version. Default: `trigger.commitSha`, and with `env` the commit of the job. */
+  is?: string | undefined;
+  /** How long to wait for the expected version before the run is created; default 5 minutes. */
+  timeoutMs?: number | undefined;
+  /** Headers of the requests. The credentials of the service are never sent to the page. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
 /** The options of a gate; all times in milliseconds. The client options say how to reach the service. */
 export interface GateOptions extends ClientOptions {
   /** A run to start and wait for (interface, section 2.5). Give either this or `runIds`. */
@@ -61,6 +75,11 @@ export interface GateOptions extends ClientOptions {
   fleet?: Fleet | undefined;
   /** The hub that schedules the gate's requests and wakes it when a webhook names its run. Without it, the gate polls. */
   hub?: GateHub | undefined;
+  /**
+   * Checks which build is deployed: before the create, with each status read and after the verdicts. If it is not the expected
+   * one, the verdict is `mismatch`. Default: no check.
+   */
+  deployed?: GateDeployed | undefined;
   /** Ends the wait. A reason of SIGHUP, SIGINT or SIGTERM appears in the report; any other reason is reported as `abort`. */
   signal?: AbortSignal | undefined;
   /** Whether an abort cancels the runs that have not ended; default true with `trigger`, false with `runIds`. */
@@ -84,7 +103,7 @@ export function checkMs(name: string, value: number | undefined): void {
 /** Returns the caller's own options, without properties that other code has added to every object. */
 export function ownGateOptions<T extends Partial<GateOptions>>(given: T): T {
   const options = ownCopy(given);
-  for (const name of ['trigger', 'env', 'on', 'fleet', 'hub'] as const) {
+  for (const name of ['trigger', 'env', 'on', 'fleet', 'hub', 'deployed'] as const) {
     const value: unknown = options[name];
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       Object.assign(options, { [name]: ownCopy(value) });

@@ -1,6 +1,7 @@
 import { createCaller, ownRedactor } from '../client/caller.ts';
 import { systemClock } from '../clock.ts';
 import type { StopCause } from '../errors.ts';
+import type { OpenDeployed } from '../gate/deployed/open.ts';
 import type { OpenHub } from '../gate/fleet/open-hub.ts';
 import { runGate } from '../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
@@ -42,8 +43,14 @@ export async function gate(given: GateOptions): Promise<GateReport> {
       : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.emit, redact)) };
   const caller = createCaller(options, redact, optionNames);
   let hub: OpenHub | undefined;
+  let deployed: OpenDeployed | undefined;
   try {
     hub = await openOptionHub(options, clock, redact, observer.emit);
+    const commit = started.start?.body.commitSha ?? undefined;
+    if (options.deployed !== undefined) {
+      const { openOptionDeployed } = await import('./deployed.ts');
+      deployed = await openOptionDeployed(options.deployed, options, commit, clock, redact, observer.emit);
+    }
     const report = await runGate(
       {
         start: started.start,
@@ -62,12 +69,14 @@ export async function gate(given: GateOptions): Promise<GateReport> {
         emit: observer.emit,
         journal: started.journal,
         hub: hub?.link,
+        deployed: deployed?.check,
       },
     );
     observer.throwIfFailed();
     return redactReport(report, redact);
   } finally {
     await hub?.close();
+    await deployed?.close();
     await caller.close();
   }
 }

@@ -1,5 +1,5 @@
 import { ConfigError, UsageError } from '../errors.ts';
-import { usualLimits } from '../gate/limits.ts';
+import { usualDeployedMs, usualLimits } from '../gate/limits.ts';
 import { type Action, type Overrides, remainingOverrides, resolvePolicy } from '../gate/policy.ts';
 import { type Verdict, verdicts } from '../gate/verdict.ts';
 import {
@@ -20,6 +20,7 @@ export const defaultSettings: Source = {
     interval: usualLimits.intervalMs,
     maxAttempts: usualLimits.maxAttempts,
     timeout: usualLimits.timeoutMs,
+    'deployed.timeout': usualDeployedMs,
   },
 };
 

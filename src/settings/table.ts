@@ -53,6 +53,20 @@ export const settingsTable: Table = {
   },
   'run.idPointer': { type: pointer, about: "The JSON pointer to a new run's id in the response." },
   'env.providerModelField': { type: text, about: "The service's name for the field providerModel." },
+  'deployed.url': {
+    type: addressOf('page', 'deployed.url'),
+    about:
+      'URL of a page that shows the version of the deployed build. The gate fails unless it is the expected one.',
+  },
+  'deployed.pointer': {
+    type: pointer,
+    about: 'The JSON pointer to the version in that page. Defaults to the whole body.',
+  },
+  'deployed.is': { type: text, about: 'The expected version. Defaults to the commit of the CI job.' },
+  'deployed.timeout': {
+    type: duration,
+    about: 'The maximum time to wait for the expected version before the run is created.',
+  },
   'webhook.timestampHeader': {
     type: headerName,
     about: "The service's name for the header X-Service-Timestamp.",

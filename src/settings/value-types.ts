@@ -74,7 +74,12 @@ export const addressOf = (server: HintNames['server'], name: string): ValueType<
     }
     return json.trim();
   },
-  schema: { type: 'string', format: 'uri', pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?://[^\\s?#@]+\\s*$' },
+  schema: {
+    type: 'string',
+    format: 'uri',
+    // Only a page may have a query.
+    pattern: `^\\s*[Hh][Tt][Tt][Pp][Ss]?://[^\\s${server === 'page' ? '' : '?'}#@]+\\s*$`,
+  },
 });
 
 export const flag: ValueType<boolean> = {

@@ -17,8 +17,8 @@ export function isLocal(apiUrl: string): boolean {
 }
 
 /**
- * Returns the base URL of the service, or of the hub: https (http only to this machine unless `insecureHttp`), with at most a path
- * prefix. Errors never repeat the address, which may contain a password.
+ * Returns the base URL of the service or of the hub, or the URL of a page: https (http only to this machine unless
+ * `insecureHttp`), with at most a path; that of a page may have a query. Errors never repeat the address, which may contain a password.
  * @throws ConfigError
  */
 export function parseApiUrl(address: string, insecureHttp = false, names: HintNames = commandNames): URL {
@@ -38,15 +38,27 @@ export function parseApiUrl(address: string, insecureHttp = false, names: HintNa
   if (url === null) throw problem('is not a URL');
   if (!/^https?:$/.test(url.protocol)) throw problem('must begin with https:// or http://');
   if (url.username !== '' || url.password !== '') {
-    const hint = `set the credential as ${server === 'hub' ? names.hubToken : `${names.apiKey} or ${names.token}`}`;
+    const credentials = {
+      service: `${names.apiKey} or ${names.token}`,
+      hub: names.hubToken,
+      page: names.deployed.headers,
+    };
+    const hint = `set the credential as ${credentials[server]}`;
     throw problem('must not contain a user name or password', hint);
   }
-  if (/[?#]/.test(text)) throw problem('must not have a query or a fragment');
+  if (text.includes('#') || (server !== 'page' && text.includes('?')))
+    throw problem(`must not have ${server === 'page' ? '' : 'a query or '}a fragment`);
   if (url.protocol === 'http:' && !insecureHttp && !isLoopback(url.hostname)) {
-    const hint = `use https://; ${names.insecureHttp} allows http, which sends the credential unencrypted`;
+    const sent = server === 'page' ? 'the request' : 'the credential';
+    const hint = `use https://; ${names.insecureHttp} allows http, which sends ${sent} unencrypted`;
     throw problem(`uses http, which is not encrypted: ${url.hostname}`, hint);
   }
   return url;
+}
+
+/** Returns the address without the query, which may contain a secret. */
+export function shownUrl({ origin, pathname, search }: URL): string {
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
 /** Returns why a value cannot be part of a path, as the end of a sentence, or null if it can. */

@@ -44,6 +44,11 @@ async function loadedBy({ ended }: Running): Promise<Loaded> {
   return { files: [...files].sort(), list: `${[...new Set(named)].sort().join('\n')}\n` };
 }
 
+/** The sources that only a gate with a URL of the deployed build loads. */
+const deployedSources = ['open', 'check', 'observations', 'read-version', 'version']
+  .map((name) => `src/gate/deployed/${name}.ts`)
+  .concat('src/commands/run/deployed.ts');
+
 it('run wait on a run that has ended loads only what it needs', async () => {
   const created = await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], {
     RUNGATE_API_URL: mock.url,
@@ -72,9 +77,19 @@ it('run wait on a run that has ended loads only what it needs', async () => {
     'src/gate/fleet/hub-client.ts',
     'src/gate/fleet/hub-link.ts',
     'eventsource-parser',
+    ...deployedSources,
   ]) {
     expect(list.split('\n')).not.toContain(unwanted);
   }
+});
+
+it('run wait loads the check of the deployed build only if a URL is set', async () => {
+  const service = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
+  const created = await rungate(['run', 'trigger', '--project', 'a', '--process', 'b'], service).ended;
+  mock.deploy('v1');
+  const flags = ['--deployed-url', `${mock.url}/_mock/version`, '--deployed-is', 'v1'];
+  const { list } = await loaded(['run', 'wait', created.out.trim(), ...flags]);
+  expect(list.split('\n')).toEqual(expect.arrayContaining([...deployedSources]));
 });
 
 it('run wait loads the link with a hub only if one is set', async () => {
@@ -153,7 +168,12 @@ describe('the library', () => {
     const { files, list } = await program(name, text);
     expect(files).toEqual(expect.arrayContaining(['dist/core.js', 'dist/index.js']));
     expect(files).not.toContain('dist/cli.js');
-    const lazy = ['src/ci/provider.ts', 'src/ci/journal.ts', 'src/gate/fleet/open-hub.ts'];
+    const lazy = [
+      'src/ci/provider.ts',
+      'src/ci/journal.ts',
+      'src/gate/fleet/open-hub.ts',
+      ...deployedSources,
+    ];
     for (const unwanted of [...commandLine, ...mockSources, ...lazy])
       expect(list.split('\n')).not.toContain(unwanted);
   });

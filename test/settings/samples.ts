@@ -126,6 +126,24 @@ export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name
   caFile: { right: [['/etc/ssl/own.pem', '/etc/ssl/own.pem']], ...texts },
   'run.idPointer': { right: [['/data/runId', '/data/runId']], wrong: ['', 'data/runId', '$.id', 1] },
   'env.providerModelField': { right: [['anthropicModel', 'anthropicModel']], ...texts },
+  'deployed.url': {
+    right: [
+      ['https://shop.example.com/version?format=text', 'https://shop.example.com/version?format=text'],
+      [' http://localhost:3000/version ', 'http://localhost:3000/version'],
+    ],
+    wrong: [
+      '',
+      '/version',
+      'shop.example.com',
+      'ftp://shop.example.com',
+      'https://a:b@shop.example.com/',
+      'https://a/#b',
+      1,
+    ],
+  },
+  'deployed.pointer': { right: [['/build/commit', '/build/commit']], wrong: ['', 'version', 1] },
+  'deployed.is': { right: [['1.2.3', '1.2.3']], wrong: ['', ' ', 'a\nb', 1] },
+  'deployed.timeout': { right: [['10m', 600_000]], wrong: ['0', 'never', null] },
   'webhook.timestampHeader': {
     right: [['X-Acme-Timestamp', 'X-Acme-Timestamp']],
     wrong: ['', 'X Acme', 'X-Acme:', 'X\nY', 1],

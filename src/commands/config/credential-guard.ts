@@ -46,6 +46,21 @@ export function guardHubToken(io: Io, { 'hub.url': url, caFile, hubTokens }: Set
   );
 }
 
+/**
+ * Stops a project file from sending the headers for the version page to another page, as `guardCredentials` does for the
+ * service.
+ * @throws ConfigError before anything is sent
+ */
+export function guardHeaders(io: Io, { 'deployed.url': url, caFile }: Settings): void {
+  const steering = [url, caFile].find((setting) => setting?.origin === 'project file');
+  if (steering === undefined || !runsForFork(io.env, io.readFile)) return;
+  const name = steering === url ? 'deployed.url' : 'caFile';
+  throw new ConfigError(
+    `the headers for the version page were not sent: this pipeline may run for a fork, and its project file sets ${name}`,
+    { hint: 'give --deployed-url and --ca-file with the header file: options take precedence over the file' },
+  );
+}
+
 const originOf = (address = '') => parseUrl(address)?.origin ?? null;
 
 /**

@@ -4,8 +4,10 @@ import { kindFor } from '../../client/credentials.ts';
 import { formatDuration } from '../../duration.ts';
 import { CredentialError, RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
+import type { OpenPage } from '../../gate/deployed/open.ts';
 import { excerpt } from '../../sanitize.ts';
 import { type Settings, secretNames, sentNames } from '../../settings/names.ts';
+import { shownUrl } from '../../transport/address.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { Sources } from '../config/sources.ts';
 import { notFound, type Probe } from './probes.ts';
@@ -43,7 +45,7 @@ export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 
   const shown = given.map(([name, { value, origin, detail }]) => {
     const text = (secretNames as readonly string[]).includes(name)
       ? 'set'
-      : excerpt(JSON.stringify(value) ?? '', 80);
+      : excerpt(JSON.stringify(name === 'deployed.url' ? shownUrl(new URL(String(value))) : value) ?? '', 80);
     return `${name} ${text} (${detail === undefined ? origin : `${origin}: ${detail}`})`;
   });
   return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));
@@ -123,6 +125,26 @@ export function checkCi(ci: CiContext): Check {
   const known = facts.length === 0 ? '' : ` (${facts.join(', ')})`;
   const from = variables.length === 0 ? '' : `; from ${variables.join(', ')}`;
   return check('ci', 'ok', `${provider ?? 'none'}${known}${from}`);
+}
+
+/** The timeout of one read of the version page, in milliseconds. */
+const pageTimeoutMs = 10_000;
+
+/** Reads the version page once. Only a warning if that fails: the roll-out may not have begun, and doctor has no headers for it. */
+export async function checkDeployed(
+  { shown, read }: Pick<OpenPage, 'shown' | 'read'>,
+  expected: string | null,
+): Promise<Check> {
+  const name = 'deployed build';
+  const reading = await read({ signal: new AbortController().signal, timeoutMs: pageTimeoutMs });
+  if ('error' in reading) return { ...failed(name, reading.error), status: 'warn', exitCode: 0 };
+  const what = `${shown} shows ${JSON.stringify(reading.text)}`;
+  if (expected === null)
+    return check(name, 'warn', `${what}; the expected build is unknown`, 'set deployed.is');
+  if (reading.matches) return check(name, 'ok', `${what}, as expected`);
+  const remedy =
+    'a gate waits until the page shows the expected build; deployed.pointer is the place of the version in JSON';
+  return check(name, 'warn', `${what}, not ${JSON.stringify(expected)}`, remedy);
 }
 
 /** The result of a probe. */

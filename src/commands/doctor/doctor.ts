@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { HttpError, NetworkError, RungateError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import type { OpenPage } from '../../gate/deployed/open.ts';
 import type { Tone } from '../../output/paint.ts';
 import { wrapWords } from '../../output/text.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -15,6 +16,7 @@ import {
   checkCi,
   checkClock,
   checkCredentials,
+  checkDeployed,
   checkLimits,
   checkProxy,
   checkSettings,
@@ -32,8 +34,11 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   const variables = checkVariables(io);
   if (variables !== null) yield variables;
   yield checkCredentials(settings, sources);
-  yield checkCi(await ciContext(io));
+  const ci = await ciContext(io);
+  yield checkCi(ci);
   yield checkProxy(io.env);
+  const deployed = await examineDeployed(context, ci.commitSha);
+  if (deployed !== null) yield deployed;
 
   let caller: Awaited<ReturnType<Context['connect']>>;
   try {
@@ -77,6 +82,26 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   }
   if (answered) yield checkLimits(headers);
   else yield check('connection', 'skip', 'not checked: rungate sends nothing without a credential');
+}
+
+/** Reads the version page of the settings; null if there is none. */
+async function examineDeployed(context: Context, commit: string | null): Promise<Check | null> {
+  if (context.settings['deployed.url'] === undefined) return null;
+  const [{ pageOptions }, { openPage }] = await Promise.all([
+    import('../run/deployed.ts'),
+    import('../../gate/deployed/open.ts'),
+  ]);
+  const expected = context.settings['deployed.is']?.value ?? commit;
+  let page: OpenPage | undefined;
+  try {
+    page = openPage({ ...(await pageOptions(context, {})), expected: expected ?? '' });
+    return await checkDeployed(page, expected);
+  } catch (error) {
+    if (!(error instanceof RungateError)) throw error;
+    return failed('deployed build', error);
+  } finally {
+    await page?.close();
+  }
 }
 
 function reached(url: URL, ms: number): Check {

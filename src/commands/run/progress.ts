@@ -78,6 +78,7 @@ export async function gateProgress(
     lastBuild = what;
     if (agreed) return `${what}, as expected`;
     if (phase === 'before') {
+      if (matches) return null;
       const now = clock.monotonic();
       if (now - (buildsShown.get(what) ?? Number.NEGATIVE_INFINITY) < heartbeatMs) return null;
       buildsShown.set(what, now);

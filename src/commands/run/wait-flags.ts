@@ -8,6 +8,7 @@ import { type Policy, parseOverride } from '../../gate/policy.ts';
 import { excerpt } from '../../sanitize.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { Settings, SettingValues } from '../../settings/names.ts';
+import { echoed } from '../../suggest.ts';
 import { completes } from '../completion/completes.ts';
 import { filled } from '../global-options.ts';
 
@@ -15,7 +16,6 @@ import { filled } from '../global-options.ts';
 export interface ReportFlags {
   junit?: string;
   report?: string[];
-  receipt?: string;
   ciReport?: boolean;
 }
 
@@ -30,6 +30,11 @@ export interface WaitFlags extends ReportFlags {
   on?: string[];
   cancelOnTimeout?: boolean;
   cancelOnInterrupt?: boolean;
+  deployedUrl?: string;
+  deployedPointer?: string;
+  deployedIs?: string;
+  deployedTimeout?: string;
+  deployedHeaderFile?: string;
 }
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
@@ -70,16 +75,26 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       `leave the run going when rungate is stopped${owned ? '' : ' (default)'}`,
     );
   command
+    .optionsGroup('Deployed build:')
+    .option(
+      '--deployed-url <url>',
+      'page that shows the version of the deployed build; the gate fails unless it is the expected one',
+    )
+    .option('--deployed-pointer <pointer>', 'JSON pointer to the version (default: the whole body)')
+    .option('--deployed-is <text>', 'expected version (default: the commit from the CI or git)')
+    .option('--deployed-header-file <file>', 'headers for the page, one "Name: value" in each line');
+  if (owned)
+    command.option(
+      '--deployed-timeout <duration>',
+      'maximum time to wait for the version before the run is created (default 5m)',
+    );
+  command
     .optionsGroup('Reports:')
     .option('--junit <file>', 'write the result as JUnit XML, one test case per run')
     .option(
       '--report <file>',
       'write the result as JSON, or in the format of the extension .md, .env or .teamcity (repeatable)',
       collect,
-    )
-    .option(
-      '--receipt <file>',
-      'write a signed receipt of the result for later jobs (key: RUNGATE_RECEIPT_KEY)',
     )
     .addOption(new Option('--ci-report').hideHelp())
     .option('--no-ci-report', 'write no outputs, summary, annotations or variables for the CI');
@@ -88,7 +103,7 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
 
 /** Refuses report files that could not be written later, before anything is sent. */
 export function checkReportFlags(flags: ReportFlags): void {
-  const files = [flags.junit ?? [], flags.report ?? [], flags.receipt ?? []].flat();
+  const files = [...(flags.junit === undefined ? [] : [flags.junit]), ...(flags.report ?? [])];
   if (files.some((file) => file.trim() === '' || file === '-')) {
     throw new UsageError('a report needs a file: standard output already has the result', {
       hint: 'name a file, such as --report gate.json; for JSON on standard output, use --json',
@@ -138,10 +153,20 @@ export function fleetOf(settings: Settings, flags: WaitFlags, random: () => numb
   return { size, index: index ?? Math.floor(random() * size) };
 }
 
+/** Returns the pointer. @throws UsageError if it is not one */
+function pointerOf(text: string): string {
+  if (text.startsWith('/')) return text;
+  throw new UsageError(`--deployed-pointer: ${echoed(text)} is not a JSON pointer`, {
+    hint: 'write a pointer such as /version or /build/commit; leave it out for the whole body',
+  });
+}
+
 /** Returns the settings that the wait options set. */
 export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
   checkReportFlags(flags);
   const { interval, timeout, maxAttempts, fleetSize, strict, on } = flags;
+  const { deployedUrl, deployedPointer, deployedIs, deployedTimeout } = flags;
+  filled('--deployed-header-file', flags.deployedHeaderFile);
   return {
     ...(interval === undefined ? {} : { interval: parseDuration('--interval', interval) }),
     ...(timeout === undefined ? {} : { timeout: parseDuration('--timeout', timeout) }),
@@ -150,6 +175,12 @@ export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
       : { maxAttempts: parseCount('--max-attempts', 'reads', maxAttempts, 1) }),
     ...(fleetSize === undefined ? {} : { fleetSize: parseCount('--fleet-size', 'gates', fleetSize, 1) }),
     ...(strict === undefined ? {} : { strict }),
+    ...(deployedUrl === undefined ? {} : { 'deployed.url': filled('--deployed-url', deployedUrl) ?? '' }),
+    ...(deployedPointer === undefined ? {} : { 'deployed.pointer': pointerOf(deployedPointer) }),
+    ...(deployedIs === undefined ? {} : { 'deployed.is': filled('--deployed-is', deployedIs) ?? '' }),
+    ...(deployedTimeout === undefined
+      ? {}
+      : { 'deployed.timeout': parseDuration('--deployed-timeout', deployedTimeout) }),
     ...(on === undefined ? {} : { on: Object.fromEntries(on.map(parseOverride)) }),
   };
 }
@@ -164,9 +195,13 @@ const waitFlagNames: Record<keyof WaitFlags, string> = {
   on: '--on',
   cancelOnTimeout: '--cancel-on-timeout',
   cancelOnInterrupt: '--cancel-on-interrupt',
+  deployedUrl: '--deployed-url',
+  deployedPointer: '--deployed-pointer',
+  deployedIs: '--deployed-is',
+  deployedTimeout: '--deployed-timeout',
+  deployedHeaderFile: '--deployed-header-file',
   junit: '--junit',
   report: '--report',
-  receipt: '--receipt',
   ciReport: '--no-ci-report',
 };
 
@@ -174,6 +209,14 @@ const waitFlagNames: Record<keyof WaitFlags, string> = {
 export function givenWaitFlags(flags: WaitFlags): string[] {
   const given = Object.entries(waitFlagNames).filter(([key]) => flags[key as keyof WaitFlags] !== undefined);
   return given.map(([, name]) => (name === '--strict' && flags.strict === false ? '--no-strict' : name));
+}
+
+/** Returns whether the gate checks the deployed build, or has an option for that. */
+export function asksForBuild(settings: Settings, flags: WaitFlags): boolean {
+  return (
+    settings['deployed.url'] !== undefined ||
+    givenWaitFlags(flags).some((name) => name.startsWith('--deployed-'))
+  );
 }
 
 /** Returns the policy and the limits of a wait from the settings. */

@@ -1,5 +1,5 @@
 import { ConfigError, UsageError } from '../../errors.ts';
-import { exitCodes } from '../../exit.ts';
+import type { OpenDeployed } from '../../gate/deployed/open.ts';
 import type { OpenHub } from '../../gate/fleet/open-hub.ts';
 import { runGate } from '../../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
@@ -13,9 +13,8 @@ import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { openCommandHub } from './hub.ts';
 import { gateProgress } from './progress.ts';
-import type { WriteReceipt } from './receipt.ts';
 import { printGate } from './result.ts';
-import { fleetOf, type WaitFlags, waitRules } from './wait-flags.ts';
+import { asksForBuild, fleetOf, type WaitFlags, waitRules } from './wait-flags.ts';
 
 /** The runs to wait for: existing ones, or one that this command creates and owns. */
 export type GateTarget =
@@ -34,13 +33,12 @@ function namesIn(target: GateTarget): (runId: string) => string | null {
   return (runId) => target.names?.[target.runIds.indexOf(runId)] ?? null;
 }
 
+/** Returns the commit of the run that is created; undefined if that is unknown. */
+const commitOf = (target: GateTarget) =>
+  'start' in target ? (target.start.body.commitSha ?? undefined) : undefined;
+
 /** Waits, prints the gate and returns its exit code. Both `run wait` and `run trigger --wait` use it. */
-export async function runWait(
-  context: Context,
-  target: GateTarget,
-  flags: WaitFlags,
-  writeReceipt?: WriteReceipt,
-): Promise<number> {
+export async function runWait(context: Context, target: GateTarget, flags: WaitFlags): Promise<number> {
   const facts = { startedAt: context.io.clock.now() };
   let report: GateReport;
   try {
@@ -52,24 +50,14 @@ export async function runWait(
     throw error;
   }
   await printGate(report, context);
-  const receipt = (await writeReceipt?.(report, facts.startedAt)) ?? 'none';
-  // A receipt that could not be written fails a passing gate. A failing gate keeps its exit code.
-  const exitCode = receipt === 'failed' ? report.exitCode || exitCodes.config : report.exitCode;
-  if (!hasReports(context, flags)) return exitCode;
-  const path = receipt === 'written' ? flags.receipt : undefined;
-  return (await import('./reports.ts')).writeReports(context, { ...report, exitCode }, flags, facts, path);
+  if (!hasReports(context, flags)) return report.exitCode;
+  return (await import('./reports.ts')).writeReports(context, report, flags, facts);
 }
 
 /** Returns whether a report is requested or a CI reads one; otherwise the formats are not loaded. */
 function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
   const requested = junit !== undefined || report !== undefined;
   return requested || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
-}
-
-/** Removes the receipt of an earlier gate, if one is requested. Otherwise nothing of receipts is loaded. */
-export async function replaceReceipt(context: Context, { receipt }: WaitFlags) {
-  if (receipt === undefined) return undefined;
-  return (await import('./receipt.ts')).replaceReceipt(context, receipt);
 }
 
 async function waitForGate(context: Context, target: GateTarget, flags: WaitFlags): Promise<GateReport> {
@@ -85,6 +73,7 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
   if (note !== null) await output.alert(`${output.paint('warn', 'warning:')} ${note}`);
   const progress = await gateProgress(io, output, rules, namesIn(target));
   let hub: OpenHub | undefined;
+  let deployed: OpenDeployed | undefined;
   try {
     hub = await openCommandHub(context, progress.emit);
     if (hub !== undefined && fleet !== undefined)
@@ -92,6 +81,10 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
         type: 'note',
         message: 'the hub schedules the requests: the fleet size has no effect',
       });
+    if (asksForBuild(settings, flags)) {
+      const { openCommandDeployed } = await import('./deployed.ts');
+      deployed = await openCommandDeployed(context, flags, commitOf(target), progress.emit);
+    }
     return await runGate(
       {
         ...target,
@@ -112,10 +105,12 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
         onWatch: progress.onWatch,
         journal: 'journal' in target ? target.journal : undefined,
         hub: hub?.link,
+        deployed: deployed?.check,
       },
     );
   } finally {
     await hub?.close();
+    await deployed?.close();
     progress.stop();
   }
 }
@@ -146,7 +141,5 @@ export async function waitCommand(
 ): Promise<number> {
   const runIds = [...new Set(given.map(parseRunId))];
   if (flags.name !== undefined) checkNames(flags.name, runIds);
-  const openReceipt = await replaceReceipt(context, flags);
-  const writeReceipt = await openReceipt?.(await (await import('../ci-context.ts')).ciContext(context.io));
-  return runWait(context, { runIds, names: flags.name }, flags, writeReceipt);
+  return runWait(context, { runIds, names: flags.name }, flags);
 }

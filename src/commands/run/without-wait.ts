@@ -6,20 +6,22 @@ import { givenWaitFlags, type WaitFlags } from './wait-flags.ts';
 
 type Flags = WaitFlags & { wait?: boolean };
 
-const reports = ['--junit', '--report', '--receipt'];
+/** Options whose promise nothing keeps without a wait. */
+const promises = ['--junit', '--report', '--deployed-url', '--deployed-is'];
 
 /**
  * Refuses options of a wait on a command that does not wait. With `--no-wait`, the policy and the limits are allowed, since
- * several commands may share their arguments; a report is not, since none would be written.
+ * several commands may share their arguments; a report is not, since none would be written, and neither is the deployed build,
+ * since nothing would check it.
  */
 export function refuseWaitFlags(flags: Flags): void {
-  const given = givenWaitFlags(flags).filter((name) => flags.wait !== false || reports.includes(name));
+  const given = givenWaitFlags(flags).filter((name) => flags.wait !== false || promises.includes(name));
   if (given.length === 0) return;
   const cause = flags.wait === false ? 'with --no-wait' : 'without --wait';
   const hint =
     flags.wait === false
-      ? 'remove --no-wait, or give the reports to the run wait that follows'
-      : given.some((name) => reports.includes(name))
+      ? 'remove --no-wait, or give them to the run wait that follows'
+      : given.some((name) => promises.includes(name))
         ? 'add --wait'
         : 'add --wait, or --no-wait if run wait follows';
   const names = new Intl.ListFormat('en').format(given);
@@ -34,6 +36,7 @@ const gateSettings = [
   'maxAttempts',
   'timeout',
   'fleetSize',
+  'deployed.url',
 ] as const satisfies readonly SettingName[];
 
 /** Warns about a missing gate: a CI job starts a run, has settings for a gate, and does not wait. */

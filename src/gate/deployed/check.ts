@@ -49,11 +49,13 @@ export interface DeployedCheck {
   report(): DeployedReport;
 }
 
-export interface DeployedOptions {
+export interface DeployedCheckOptions {
   expected: Expected;
   pointer?: string | undefined;
   /** How long to wait for the build before the create, in milliseconds. */
   timeoutMs: number;
+  /** The timeout of one attempt of a request to the service: a read takes no longer. */
+  requestTimeoutMs?: number | undefined;
   /** Reads the page once. Rejects only if it is aborted, or for an error that no later read can fix. */
   read(options: { signal: AbortSignal; timeoutMs: number }): Promise<Reading>;
   clock: Clock;
@@ -62,21 +64,26 @@ export interface DeployedOptions {
 }
 
 const everyMs = 1000;
-/** The limits of one read: a page that is slower than this is not a version page. */
-const readTimeoutMs = { least: 1000, most: 10_000 } as const;
+/** The timeout of one read: a page that is slower than this is not a version page. */
+const usualReadMs = 10_000;
+/** A read that begins just before the deadline gets this time. */
+const leastReadMs = 1000;
 /** How long failed reads after the verdicts are repeated. */
 const confirmMs = 30_000;
 
-export function createDeployedCheck(options: DeployedOptions): DeployedCheck {
-  const { expected, pointer, timeoutMs, read, clock, emit, names } = options;
+export function createDeployedCheck(options: DeployedCheckOptions): DeployedCheck {
+  const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit, names } = options;
   let seen: Seen = nothingSeen;
   let reading: Promise<void> | undefined;
   let complete = false;
 
+  /** A stop may come before the reads after the verdicts. Another build is certain without them. */
+  const isJudged = () => complete || matchOf(seen) === false;
+
   async function look(phase: Phase, deadline: number, signal: AbortSignal): Promise<void> {
     const left = deadline - clock.monotonic();
-    const { least, most } = readTimeoutMs;
-    const result = await read({ signal, timeoutMs: Math.max(least, Math.min(most, left)) });
+    const limit = Math.min(usualReadMs, requestTimeoutMs ?? usualReadMs);
+    const result = await read({ signal, timeoutMs: Math.min(limit, Math.max(leastReadMs, left)) });
     seen = withReading(seen, phase, result, clock.now());
     const { text = null, matches = false } = seen.last ?? {};
     const error = 'error' in result ? result.error : null;
@@ -119,13 +126,12 @@ export function createDeployedCheck(options: DeployedOptions): DeployedCheck {
       await lookUntil(isConfirmed, 'after', confirmMs, signal);
       complete = true;
     },
-    judge: (own, policy) =>
-      complete || matchOf(seen) === false ? judged(own, seen, policy, expected) : null,
+    judge: (own, policy) => (isJudged() ? judged(own, seen, policy, expected) : null),
     report: () => ({
       url: expected.page,
       pointer: pointer ?? null,
       expected: expected.version,
-      matches: matchOf(seen),
+      matches: isJudged() ? matchOf(seen) : null,
       observations: reported(seen),
     }),
   };

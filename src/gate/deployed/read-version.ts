@@ -2,6 +2,7 @@ import { ContractError, HttpError, NetworkError } from '../../errors.ts';
 import type { HintNames } from '../../hint-names.ts';
 import type { Redact } from '../../redact.ts';
 import { excerpt } from '../../sanitize.ts';
+import { shownUrl } from '../../transport/address.ts';
 import type { PreparedRequest, Transport } from '../../transport/transport.ts';
 import type { Reading } from './observations.ts';
 import { isExpected, versionIn } from './version.ts';
@@ -15,11 +16,6 @@ export interface VersionPage {
   expected: string;
   /** Headers of the request, by name in lower case. The credentials of the service are never sent. */
   headers: Readonly<Record<string, string>>;
-}
-
-/** Returns the address without the query, which may contain a secret. */
-export function shownUrl({ origin, pathname, search }: URL): string {
-  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
 /** A version page is short; a longer response is not read to its end. */

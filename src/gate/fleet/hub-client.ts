@@ -25,18 +25,14 @@ const grantTimeoutMs = 30_000;
 /** The longest event that a hub sends, in characters; a longer one is not from a hub. */
 const longestEvent = 64 * 1024;
 
-/** Returns the fields of a JSON object; none for any other text. */
-function fieldsOf(text: string): Record<string, unknown> {
-  try {
-    const json: unknown = JSON.parse(text);
-    return (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
-  } catch {
-    return {};
-  }
-}
-
 function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent | null {
-  const fields = fieldsOf(text);
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    data = null;
+  }
+  const fields = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
   if (name === 'ready' && fields.version === hubVersion) return { type: 'ready' };
   if (name === 'wake' && typeof fields.runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
     return { type: 'wake', runId: fields.runId, id };
@@ -160,17 +156,16 @@ export function createHubClient(options: HubClientOptions): HubClient {
 
     async grant(of, waitedMs, signal) {
       const sentAt = clock.monotonic();
-      const { status, text } = await post(
+      const { status } = await post(
         '/v1/grants',
         { class: of, waitedMs: Math.round(waitedMs) },
         grantTimeoutMs,
         signal,
       );
-      if (status === 200) return { granted: true };
+      if (status === 200) return true;
       // A hub that does not hold the request must not make the gate send it without a pause.
       await clock.sleep(Math.max(0, 1000 - (clock.monotonic() - sentAt)), signal);
-      const { others } = fieldsOf(text);
-      return { granted: false, others: typeof others === 'number' ? others : null };
+      return false;
     },
 
     async limited(retryAfterMs, signal) {

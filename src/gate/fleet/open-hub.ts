@@ -82,13 +82,7 @@ export function openHub(options: HubOptions, onChange: HubLinkTools['onChange'])
     onChange(error);
     return undefined;
   }
-  const link = createHubLink(opened.client, {
-    clock,
-    onChange(error) {
-      if (error !== null) error.hint ??= `check ${names.hubUrl}, and that the hub is running`;
-      onChange(error);
-    },
-  });
+  const link = createHubLink(opened.client, { clock, onChange });
   return {
     link,
     async close() {

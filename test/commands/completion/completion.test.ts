@@ -117,7 +117,6 @@ describe('completion', () => {
       'webhookSecrets',
       'tenantSecret',
       'hubTokens',
-      'receiptKey',
     ]);
     expect(await values('config', 'get', '')).toContain('apiKey');
   });

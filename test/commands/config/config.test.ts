@@ -81,7 +81,9 @@ describe('settings', () => {
         expect((await list({ ...file, env }, flag))[name]).toMatchObject({ origin: 'flag', detail: null });
       }
       rmSync(path);
-      const fallback = ['interval', 'timeout', 'maxAttempts'].includes(name) ? 'default' : null;
+      const fallback = ['interval', 'timeout', 'maxAttempts', 'deployed.timeout'].includes(name)
+        ? 'default'
+        : null;
       if (name !== 'format') expect((await list())[name]).toMatchObject({ origin: fallback, detail: null });
     },
   );
@@ -246,6 +248,10 @@ describe('config set', () => {
     ['auth', 'key', 'key'],
     ['caFile', 'own.pem', '/nowhere/own.pem'],
     ['hub.url', 'https://hub.example', 'https://hub.example'],
+    ['deployed.url', 'https://shop.example/version', 'https://shop.example/version'],
+    ['deployed.pointer', '/commit', '/commit'],
+    ['deployed.is', '1.2.3', '1.2.3'],
+    ['deployed.timeout', '10m', '10m'],
     ['run.idPointer', '/data/id', '/data/id'],
     ['env.providerModelField', 'acmeModel', 'acmeModel'],
     ['webhook.timestampHeader', 'X-Acme-Timestamp', 'X-Acme-Timestamp'],
@@ -260,7 +266,7 @@ describe('config set', () => {
     else expect(out).toBe(`${plain}\n`);
   });
 
-  it('is tested with every setting', () => expect(plainNames).toHaveLength(19));
+  it('is tested with every setting', () => expect(plainNames).toHaveLength(23));
 
   it.each([
     ['strict', 'yes'],

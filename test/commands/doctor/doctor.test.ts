@@ -262,3 +262,42 @@ describe('the checks', () => {
     expect(() => checkArea(probe, { error: new TypeError('oops') }, {})).toThrow('oops');
   });
 });
+
+describe('the deployed build', () => {
+  const checkOf = async (deployed: string, settings: Record<string, unknown>, base = '') => {
+    on = await stage({ deployed });
+    const url = `${base === '' ? on.mock.url : base}/_mock/version?key=query-secret`;
+    const files = {
+      '/repo/.git': '',
+      '/repo/.rungate.json': JSON.stringify({ deployed: { url, ...settings } }),
+    };
+    const { code, out } = await on.with({ files, cwd: '/repo' })('doctor', '--json');
+    expect(out).not.toContain('query-secret');
+    const { checks } = JSON.parse(out) as Report;
+    return { code, ...checks.find(({ name }) => name === 'deployed build') };
+  };
+
+  it.each([
+    [
+      'is the expected one',
+      'v1',
+      { is: 'v1' },
+      'ok',
+      /^http:\S+\/_mock\/version\?… shows "v1", as expected$/,
+    ],
+    ['is another one', 'v1', { is: 'v2' }, 'warn', /shows "v1", not "v2"$/],
+    ['has no expected version', 'v1', {}, 'warn', /shows "v1"; the expected build is unknown$/],
+    ['is not JSON', 'v1', { is: 'v1', pointer: '/version' }, 'warn', /the response is not JSON$/],
+  ])('%s', async (_what, deployed, settings, status, detail) => {
+    expect(await checkOf(deployed, settings)).toMatchObject({
+      code: 0,
+      status,
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  it('cannot be read over http from another machine', async () => {
+    const check = await checkOf('v1', { is: 'v1' }, 'http://shop.example.com');
+    expect(check).toMatchObject({ code: 78, status: 'fail' });
+  });
+});

@@ -16,8 +16,7 @@ export interface FakeStream {
 export interface FakeGrant {
   readonly of: RequestClass;
   readonly waitedMs: number;
-  /** @param others how many requests the hub has granted so far */
-  settle(granted: boolean, others?: number | null): void;
+  settle(granted: boolean): void;
   fail(error: unknown): void;
 }
 
@@ -108,9 +107,9 @@ export function fakeHub(
           const grant: FakeGrant = {
             of,
             waitedMs,
-            settle(granted, others = null) {
+            settle(granted) {
               leave();
-              resolve(granted ? { granted } : { granted, others });
+              resolve(granted);
             },
             fail(error) {
               leave();

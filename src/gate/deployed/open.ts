@@ -1,0 +1,64 @@
+import type { HintNames } from '../../hint-names.ts';
+import { type Redact, redactor } from '../../redact.ts';
+import { parseApiUrl, shownUrl } from '../../transport/address.ts';
+import { proxyFor } from '../../transport/proxy.ts';
+import { httpTransport } from '../../transport/send.ts';
+import { createDeployedCheck, type DeployedCheck, type DeployedCheckOptions } from './check.ts';
+import type { Reading } from './observations.ts';
+import { pageNames, type VersionPage, versionReader } from './read-version.ts';
+
+/** How to reach the version page: with the same certificates and proxies as the service. */
+export interface PageOptions extends Omit<VersionPage, 'url'> {
+  url: string;
+  insecureHttp?: boolean | undefined;
+  caPem?: string | undefined;
+  proxyEnv?: Readonly<Record<string, string | undefined>> | undefined;
+  redact: Redact;
+  names: HintNames;
+}
+
+/** A version page, and its connections. */
+export interface OpenPage {
+  /** The URL as it may be shown. */
+  shown: string;
+  read(options: { signal: AbortSignal; timeoutMs: number }): Promise<Reading>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens no connection before the first read.
+ * @throws ConfigError if the URL is invalid
+ */
+export function openPage(options: PageOptions): OpenPage {
+  const { pointer, expected, headers, insecureHttp, caPem, proxyEnv } = options;
+  const names = pageNames(options.names);
+  const url = parseApiUrl(options.url, insecureHttp, names);
+  // The page may repeat the headers of its request.
+  const redactHeaders = redactor(
+    Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ /, '')]),
+  );
+  const redact: Redact = (text) => options.redact(redactHeaders(text));
+  const proxy = proxyEnv === undefined ? undefined : (target: URL) => proxyFor(target, proxyEnv);
+  const transport = httpTransport({ caPem, proxy, names });
+  return {
+    shown: redact(shownUrl(url)),
+    read: versionReader({ url, pointer, expected, headers }, transport, redact),
+    close: () => transport.close(),
+  };
+}
+
+/** The check of the deployed build, and its connections. */
+export interface OpenDeployed {
+  check: DeployedCheck;
+  /** Closes every connection, so that nothing keeps the process alive. */
+  close(): Promise<void>;
+}
+
+/** @throws ConfigError if the URL is invalid */
+export function openDeployed(
+  options: PageOptions & Pick<DeployedCheckOptions, 'timeoutMs' | 'requestTimeoutMs' | 'clock' | 'emit'>,
+): OpenDeployed {
+  const { shown, read, close } = openPage(options);
+  const expected = { page: shown, version: options.expected };
+  return { check: createDeployedCheck({ ...options, expected, read }), close };
+}

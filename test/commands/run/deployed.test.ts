@@ -1,0 +1,538 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { StopSignal } from '../../../src/errors.ts';
+import type { Fault, MockOptions } from '../../../src/mock/server.ts';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+let server: Server | undefined;
+afterEach(async () => {
+  await on?.close();
+  server?.closeAllConnections();
+  server?.close();
+  server = undefined;
+});
+
+const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
+const gate = [...trigger, '--wait', '--json', '--timeout', '30m', '--commit-sha', commit] as const;
+const page = () => `${on.mock.url}/_mock/version`;
+const runs = () => on.mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
+const reads = () => on.mock.requests.filter(({ path }) => path.startsWith('/_mock/version'));
+
+const always = (fault: Fault, skip = 0): Fault => ({
+  ...fault,
+  endpoint: 'deployed',
+  times: Number.POSITIVE_INFINITY,
+  skip,
+});
+const some = (fault: Fault, skip: number, times: number): Fault => ({ ...always(fault, skip), times });
+
+const new7 = commit.slice(0, 7);
+const seconds = (text: string) => text.replace(/\bnew\b/g, new7);
+
+/** A run takes 60 s of the fake clock. The gate creates it 2 s after its first read that shows the expected build. */
+const options: MockOptions = { duration: 60_000 };
+
+interface Rollout {
+  /** The versions: `new` is the expected build. */
+  deployed: string;
+  faults?: Fault[];
+  outcome?: MockOptions['outcome'];
+  flags?: string[];
+}
+
+const never = { verdict: 'mismatch', code: 8, creates: 0 };
+const changed = { verdict: 'mismatch', code: 8, creates: 1 };
+const passed = { verdict: 'passed', code: 0, creates: 1 };
+const unknown = (code: number) => ({ verdict: 'unobserved', code, creates: 1 });
+
+describe('the deployed build', () => {
+  it.each<[string, Rollout, { verdict: string; code: number; creates: number }]>([
+    ['is new all the time', { deployed: 'new' }, passed],
+    ['is old all the time', { deployed: 'old' }, never],
+    ['becomes new before the create', { deployed: 'old,new@1m' }, passed],
+    ['becomes new just in time', { deployed: 'old,new@298s' }, passed],
+    ['becomes new too late', { deployed: 'old,new@299s' }, never],
+    ['alternates until it is new', { deployed: 'old,old/new@10s,new@1m' }, passed],
+    ['alternates all the time', { deployed: 'old/new' }, never],
+    ['is new only in two reads of three', { deployed: 'new/new/old' }, never],
+    ['becomes old during the run', { deployed: 'new,old@30s' }, changed],
+    ['becomes old for a moment during the run', { deployed: 'new,old@30s,new@40s' }, changed],
+    ['alternates during the run', { deployed: 'new,old/new@30s' }, changed],
+    ['becomes old after the run', { deployed: 'new,old@66s' }, changed],
+    ['becomes old after the last read', { deployed: 'new,old@68s' }, passed],
+    ['becomes old during a failed run', { deployed: 'new,old@30s', outcome: 'failed' }, changed],
+    [
+      'is new during a failed run',
+      { deployed: 'new', outcome: 'failed' },
+      { ...passed, verdict: 'failed', code: 1 },
+    ],
+    ['becomes old during a cancelled run', { deployed: 'new,old@30s', outcome: 'cancelled' }, changed],
+    [
+      'becomes old during a run that does not end',
+      { deployed: 'new,old@30s', outcome: 'stuck', flags: ['--timeout', '2m'] },
+      changed,
+    ],
+    [
+      'is new during a run that does not end',
+      { deployed: 'new', outcome: 'stuck', flags: ['--timeout', '2m'] },
+      { verdict: 'timeout', code: 3, creates: 1 },
+    ],
+    ['is deployed only after a while', { deployed: 'new@1m' }, passed],
+
+    [
+      'responds with 500 before the create',
+      { deployed: 'new', faults: [some({ kind: 'status', status: 500 }, 0, 20)] },
+      passed,
+    ],
+    [
+      'responds with 500 in one read of four',
+      { deployed: 'new', faults: [some({ kind: 'status', status: 500 }, 4, 2)] },
+      passed,
+    ],
+    [
+      'always responds with 500',
+      { deployed: 'new', faults: [always({ kind: 'status', status: 500 })] },
+      never,
+    ],
+    [
+      'responds with 500 after the run',
+      { deployed: 'new', faults: [always({ kind: 'status', status: 500 }, 5)] },
+      unknown(5),
+    ],
+    [
+      'responds with 500 at first after the run',
+      { deployed: 'new', faults: [some({ kind: 'status', status: 500 }, 9, 20)] },
+      passed,
+    ],
+    [
+      'responds with 401 after the create',
+      { deployed: 'new', faults: [always({ kind: 'status', status: 401 }, 3)] },
+      unknown(5),
+    ],
+    [
+      'responds with 404 after the create',
+      { deployed: 'new', faults: [always({ kind: 'status', status: 404 }, 3)] },
+      unknown(5),
+    ],
+    [
+      'becomes old, then responds with 500',
+      { deployed: 'new,old@30s', faults: [always({ kind: 'status', status: 500 }, 8)] },
+      changed,
+    ],
+    [
+      'resets the connection after the create',
+      { deployed: 'new', faults: [always({ kind: 'reset' }, 3)] },
+      unknown(7),
+    ],
+    [
+      'is cut off after the create',
+      { deployed: 'new', faults: [always({ kind: 'truncated' }, 3)] },
+      unknown(7),
+    ],
+    [
+      'is a part of a response after the create',
+      { deployed: 'new', faults: [always({ kind: 'status', status: 206, body: 'old' }, 3)] },
+      unknown(5),
+    ],
+
+    ['is always HTML', { deployed: 'new', faults: [always({ kind: 'html-200' })] }, never],
+    [
+      'is HTML for a moment during the run',
+      { deployed: 'new', faults: [some({ kind: 'html-200' }, 4, 2)] },
+      passed,
+    ],
+    ['is HTML after the run', { deployed: 'new', faults: [always({ kind: 'html-200' }, 5)] }, unknown(5)],
+    ['is empty after the run', { deployed: 'new', faults: [always({ kind: 'empty-200' }, 5)] }, unknown(5)],
+
+    ['redirects to itself', { deployed: 'new', faults: [some({ kind: 'redirect-same' }, 1, 1)] }, passed],
+    ['always redirects to itself', { deployed: 'new', faults: [always({ kind: 'redirect-same' })] }, never],
+    ['redirects to another origin', { deployed: 'new', faults: [always({ kind: 'redirect-other' })] }, never],
+    [
+      'redirects to another origin after the create',
+      { deployed: 'new', faults: [always({ kind: 'redirect-other' }, 3)] },
+      unknown(5),
+    ],
+
+    [
+      'is slow once',
+      {
+        deployed: 'new',
+        faults: [some({ kind: 'stall-headers' }, 1, 1), some({ kind: 'stall-body' }, 5, 1)],
+        // In real time.
+        flags: ['--request-timeout', '2s'],
+      },
+      passed,
+    ],
+    ['is too large', { deployed: 'new', faults: [some({ kind: 'huge' }, 0, 3)] }, passed],
+    ['is too large after the create', { deployed: 'new', faults: [always({ kind: 'huge' }, 3)] }, unknown(5)],
+  ])('%s', { timeout: 120_000 }, async (_what, { deployed, faults, outcome, flags = [] }, expected) => {
+    on = await stage({ ...options, deployed: seconds(deployed), faults, outcome });
+    const { code, out } = await on.rungate(...gate, '--deployed-url', page(), ...flags);
+    const report = JSON.parse(out);
+    expect({ verdict: report.runs[0].verdict, code, creates: runs().length }).toEqual(expected);
+    expect(report.deployed).toMatchObject({
+      url: page(),
+      pointer: null,
+      expected: commit,
+      matches:
+        { passed: true, failed: true, timeout: true, mismatch: expected.creates === 0 ? null : false }[
+          expected.verdict
+        ] ?? null,
+    });
+  });
+
+  it('that is 1 GiB long is not read to its end', async () => {
+    let sent = 0;
+    server = createServer((_, response) => {
+      response.writeHead(200, { 'content-length': 2 ** 30 });
+      const chunk = Buffer.alloc(65_536, 0x20);
+      const write = () => {
+        while (sent < 2 ** 30 && !response.destroyed) {
+          sent += chunk.length;
+          if (!response.write(chunk)) break;
+        }
+      };
+      response.on('drain', write);
+      write();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server?.once('listening', resolve));
+    on = await stage(options);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { code, out } = await on.rungate(...gate, '--deployed-url', url, '--deployed-timeout', '3s');
+    expect(code).toBe(8);
+    expect(JSON.parse(out).deployed.observations[0].error).toContain('too large');
+    expect(runs()).toEqual([]);
+    // Four reads; what the sockets buffer is sent, too.
+    expect(sent).toBeLessThan(4 * 2 ** 25);
+  });
+});
+
+describe('the reads of the version page', () => {
+  it('are three before the create, one with each status read, and three after the verdict', async () => {
+    on = await stage({ ...options, deployed: new7 });
+    const { out } = await on.rungate(...gate, '--deployed-url', page());
+    const order = on.mock.requests.map(({ endpoint, path }) => endpoint ?? path.slice(7));
+    expect(order.slice(0, 4)).toEqual(['version', 'version', 'version', 'run.trigger']);
+    expect(order.slice(-3)).toEqual(['version', 'version', 'version']);
+    const { attempts } = JSON.parse(out).runs[0];
+    expect(reads()).toHaveLength(3 + attempts + 3);
+  });
+
+  it('come once a second before the create, each on its own connection, past caches', async () => {
+    on = await stage({ ...options, deployed: `old,${new7}@5s` });
+    const { out } = await on.rungate(...gate, '--deployed-url', page());
+    const times = reads().map(({ at }) => at - (reads()[0]?.at ?? 0));
+    expect(times.slice(0, 8)).toEqual([0, 1000, 2000, 3000, 4000, 5000, 6000, 7000]);
+    expect(reads()[0]?.headers).toMatchObject({ 'cache-control': 'no-cache', connection: 'close' });
+    expect(JSON.parse(out).deployed.observations).toEqual([
+      { at: '2026-01-15T12:00:00.000Z', phase: 'before', text: 'old', matches: false, error: null },
+      { at: '2026-01-15T12:00:05.000Z', phase: 'before', text: new7, matches: true, error: null },
+      expect.objectContaining({ phase: 'after', text: new7, matches: true, error: null }),
+    ]);
+  });
+
+  it('never send a credential of the service', async () => {
+    on = await stage({ ...options, deployed: new7 });
+    await on.rungate(...gate, '--deployed-url', page());
+    const sent = JSON.stringify(reads());
+    expect(sent).not.toContain(on.mock.apiKey);
+    expect(sent).not.toContain(on.mock.token);
+    expect(Object.keys(reads()[0]?.headers ?? {})).not.toContain('x-api-key');
+  });
+
+  it('send the headers of the file, which no output contains', async () => {
+    const faults = [some({ kind: 'reply', text: 'Bearer page-secret-1' }, 0, 1)];
+    on = await stage({ ...options, deployed: new7, faults });
+    const files = { '/h': 'Authorization: Bearer page-secret-1\r\n\r\nX-Env: staging\n' };
+    const flags = ['--deployed-url', `${page()}?key=query-secret`, '--deployed-header-file', '/h'];
+    const { code, out, err } = await on.with({ files })(...gate, ...flags);
+    expect(code).toBe(0);
+    expect(reads()[0]?.headers).toMatchObject({ authorization: 'Bearer page-secret-1', 'x-env': 'staging' });
+    expect(reads()[0]?.query).toEqual({ key: 'query-secret' });
+    expect(out + err).not.toMatch(/page-secret|query-secret/);
+    expect(JSON.parse(out).deployed.url).toBe(`${page()}?…`);
+  });
+
+  it('warn about a header file that other users may read', async () => {
+    on = await stage({ ...options, deployed: new7 });
+    const world = { files: { '/h': 'X-A: b' }, exposed: ['/h'] };
+    const { err } = await on.with(world)(...gate, '--deployed-url', page(), '--deployed-header-file', '/h');
+    expect(err).toContain('other users may be able to read your secrets: run chmod 600 /h');
+  });
+
+  it('use the field at the pointer', async () => {
+    on = await stage({ ...options, deployed: new7 });
+    const flags = ['--deployed-url', `${page()}.json`, '--deployed-pointer', '/version'];
+    const { code, out } = await on.rungate(...gate, ...flags);
+    expect(code).toBe(0);
+    expect(JSON.parse(out).deployed).toMatchObject({ pointer: '/version', matches: true });
+  });
+
+  it('show hostile text as one harmless, short line', async () => {
+    const text = `\u001b[31m\n::error::x\u202e${'y'.repeat(1000)}`;
+    on = await stage({ ...options, deployed: new7, faults: [some({ kind: 'reply', text }, 0, 1)] });
+    const { err, out } = await on.rungate(...gate, '--deployed-url', page());
+    expect(err).not.toMatch(/\u001b|^::error|\u202e|y{300}/m);
+    expect(JSON.parse(out).deployed.observations[0].text).toHaveLength(200);
+  });
+});
+
+describe('the progress', () => {
+  it('says what the page shows: on a change, and once a minute while nothing changes', async () => {
+    on = await stage({ ...options, deployed: `old,${new7}@150s` });
+    const { err } = await on.rungate(...trigger, '--wait', '--commit-sha', commit, '--deployed-url', page());
+    const lines = err.split('\n').filter((line) => line.startsWith('the deployed build'));
+    expect(lines).toEqual([
+      ...Array(3).fill(
+        'the deployed build is "old"; rungate creates the run when the expected build is deployed',
+      ),
+      `the deployed build is "${new7}", as expected`,
+    ]);
+  });
+
+  it('warns once about another build, and the result has the counts of the run', async () => {
+    on = await stage({ ...options, deployed: `${new7},old@30s`, outcome: 'failed' });
+    const { err, out } = await on.rungate(
+      ...trigger,
+      '--wait',
+      '--commit-sha',
+      commit,
+      '--deployed-url',
+      page(),
+    );
+    expect(err.match(/warning: the deployed build is "old", not the expected one/g)).toHaveLength(1);
+    expect(err).toMatch(
+      /did not test only the expected build: http\S+ showed "old" during the run .*\(2 failed, 0 blocked\)/,
+    );
+    expect(out).toMatch(/^run_\w+\tmismatch\tcompleted\t2\t0\t/);
+  });
+});
+
+describe('--on', () => {
+  it.each([
+    ['passed', 'mismatch=warn', 'mismatch', 'warn', 0],
+    ['failed', 'mismatch=warn', 'failed', 'fail', 1],
+    ['failed', 'failed=pass', 'mismatch', 'fail', 8],
+  ] as const)('with a run that %s and %s gives %s', async (outcome, override, verdict, action, code) => {
+    on = await stage({ ...options, deployed: `${new7},old@30s`, outcome });
+    const result = await on.rungate(...gate, '--deployed-url', page(), '--on', override);
+    expect(result.code).toBe(code);
+    const report = JSON.parse(result.out);
+    expect(report).toMatchObject({ gate: action, runs: [{ verdict }], deployed: { matches: false } });
+  });
+
+  it('mismatch=warn lets a gate pass that has created nothing, with a warning', async () => {
+    on = await stage({ ...options, deployed: 'old' });
+    const { code, err, out } = await on.rungate(
+      ...trigger,
+      '--wait',
+      '--commit-sha',
+      commit,
+      '--deployed-url',
+      page(),
+      '--on',
+      'mismatch=warn',
+    );
+    expect([code, runs().length]).toEqual([0, 0]);
+    expect(out).toBe('\tmismatch\t\t\t\t\n');
+    expect(err).toContain('! WARNING: shop / checkout was not started');
+  });
+});
+
+describe('run wait', () => {
+  const started = async () => (await on.rungate(...trigger, '--commit-sha', commit)).out.trim();
+  const wait = (id: string, ...flags: string[]) =>
+    on.rungate('run', 'wait', id, '--json', '--deployed-url', page(), '--deployed-is', commit, ...flags);
+
+  it('reads the page with each status read and after the verdict, and waits for no roll-out', async () => {
+    on = await stage({ ...options, deployed: new7 });
+    const { code, out } = await wait(await started());
+    expect(code).toBe(0);
+    expect(reads()).toHaveLength(JSON.parse(out).runs[0].attempts + 3);
+  });
+
+  it('finds another build at once, and waits for the end of the run', async () => {
+    on = await stage({ ...options, deployed: `old,${new7}@5s` });
+    const { code, out } = await wait(await started());
+    expect(code).toBe(8);
+    expect(JSON.parse(out)).toMatchObject({ runs: [{ verdict: 'mismatch', state: 'completed' }] });
+  });
+
+  it('checks the build of a run that had ended', async () => {
+    on = await stage({ duration: 0, deployed: 'old' });
+    expect((await wait(await started())).code).toBe(8);
+    expect(reads()).toHaveLength(4);
+  });
+
+  it('judges several runs by the same reads', async () => {
+    on = await stage({ ...options, outcome: ['passed', 'failed'], deployed: `${new7},old@30s` });
+    const { code, out } = await on.rungate(
+      ...['run', 'wait', await started(), await started(), '--json'],
+      ...['--deployed-url', page(), '--deployed-is', commit],
+    );
+    expect(code).toBe(8);
+    expect(JSON.parse(out).runs.map(({ verdict }: { verdict: string }) => verdict)).toEqual([
+      'mismatch',
+      'mismatch',
+    ]);
+  });
+
+  it('has no --deployed-timeout', async () => {
+    on = await stage({ deployed: new7 });
+    expect((await wait('r', '--deployed-timeout', '1m')).code).toBe(64);
+  });
+});
+
+describe('a stop', () => {
+  const stopAt = async (deployed: string, when: () => boolean, ...flags: string[]) => {
+    on = await stage({ ...options, deployed });
+    let stop: (signal: StopSignal) => void = () => {};
+    const { clock } = on;
+    const stopping = {
+      ...clock,
+      async sleep(ms: number, signal?: AbortSignal) {
+        await clock.sleep(ms, signal);
+        if (when()) stop('SIGTERM');
+        signal?.throwIfAborted();
+      },
+    };
+    const world = {
+      clock: stopping,
+      onStop: (listener: (signal: StopSignal) => void) => {
+        stop = listener;
+      },
+    };
+    return on.with(world)(...gate, '--deployed-url', page(), ...flags);
+  };
+
+  it('before the expected build is deployed creates nothing', async () => {
+    const { code, out } = await stopAt('old', () => reads().length === 5);
+    expect([code, runs().length, reads().length]).toEqual([143, 0, 5]);
+    expect(JSON.parse(out)).toMatchObject({ gate: 'fail', interruptedBy: 'SIGTERM', runs: [] });
+  });
+
+  it('between the verdict and the last read gives no verdict', async () => {
+    const ended = () =>
+      on.mock.requests.at(-1)?.path === '/_mock/version' &&
+      on.mock.requests.at(-2)?.path === '/_mock/version' &&
+      runs().length > 0;
+    const { code, out } = await stopAt(new7, ended);
+    expect(code).toBe(143);
+    expect(JSON.parse(out)).toMatchObject({
+      gate: 'fail',
+      interruptedBy: 'SIGTERM',
+      cancellation: 'none',
+      runs: [{ verdict: null, state: 'completed' }],
+      deployed: { matches: null },
+    });
+  });
+});
+
+describe('nothing is sent', () => {
+  const refused = async (code: number, text: string, flags: string[], settings = {}, options = trigger) => {
+    on = await stage({ deployed: new7 });
+    const result = await on.with(settings)(...options, ...flags);
+    expect(result.err).toContain(text);
+    expect(result.code).toBe(code);
+    expect(on.mock.requests).toEqual([]);
+  };
+
+  it('without a known commit', () =>
+    refused(64, 'the expected build is unknown', ['--wait', '--deployed-url', 'https://a.example/v']));
+
+  it.each(['--deployed-pointer=/a', '--deployed-is=1', '--deployed-timeout=1m', '--deployed-header-file=/h'])(
+    'with %s and no URL',
+    (flag) => refused(64, 'has no effect without the URL of the version page', ['--wait', flag]),
+  );
+
+  it.each([
+    ['an empty URL', ['--deployed-url='], '--deployed-url is empty'],
+    ['a URL of http', ['--deployed-url=http://a.example/v'], 'uses http, which is not encrypted'],
+    ['a URL with a password', ['--deployed-url=https://a:b@a.example/v'], '--deployed-header-file'],
+    ['a URL with a placeholder', ['--deployed-url=https://a.example/$V'], 'placeholder'],
+    [
+      'a pointer without a slash',
+      ['--deployed-url=https://a.example/', '--deployed-pointer=version'],
+      'is not a JSON pointer',
+    ],
+    ['an empty text', ['--deployed-url=https://a.example/', '--deployed-is= '], '--deployed-is is empty'],
+    ['a timeout of 0', ['--deployed-url=https://a.example/', '--deployed-timeout=0'], 'is not a duration'],
+  ])('with %s', async (_what, flags, text) => {
+    on = await stage({});
+    const { code, err } = await on.rungate(...gate, ...flags);
+    expect([64, 78]).toContain(code);
+    expect(err).toContain(text);
+    expect(on.mock.requests).toEqual([]);
+  });
+
+  it.each([
+    ['is missing', {}, 78, 'the header file cannot be read'],
+    ['has a line that is not a header', { '/h': 'X-A: b\ntop-secret-token\n' }, 64, 'line 2 is not a header'],
+    ['sets the host', { '/h': 'Host: b' }, 64, 'cannot be set as a header'],
+    ['has a value that is not ASCII', { '/h': 'X-A: é' }, 64, 'must be visible ASCII'],
+  ])('if the header file %s', async (_what, files, code, text) => {
+    on = await stage({ deployed: new7 });
+    const flags = ['--deployed-url', page(), '--deployed-header-file', '/h'];
+    const result = await on.with({ files })(...gate, ...flags);
+    expect(result.err).toContain(text);
+    expect(result.err).not.toContain('top-secret-token');
+    expect(result.code).toBe(code);
+    expect(on.mock.requests).toEqual([]);
+  });
+
+  it('with --deployed-url and without --wait', () =>
+    refused(64, '--deployed-url has no effect without --wait', ['--deployed-url', 'https://a.example/']));
+
+  it('with --deployed-url and --no-wait', () =>
+    refused(64, '--deployed-url has no effect with --no-wait', [
+      '--no-wait',
+      '--deployed-url',
+      'https://a.example/',
+    ]));
+
+  it('with headers for a page that a fork may have set', async () => {
+    on = await stage({ deployed: new7 });
+    const files = {
+      '/h': 'X-A: secret',
+      '/repo/.git': '',
+      '/repo/.rungate.json': JSON.stringify({ deployed: { url: page() } }),
+      '/event.json': JSON.stringify({ pull_request: { head: { repo: { fork: true } } } }),
+    };
+    const env = {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_EVENT_NAME: 'pull_request',
+      GITHUB_EVENT_PATH: '/event.json',
+    };
+    const { code, err } = await on.with({ files, env, cwd: '/repo' })(
+      ...gate,
+      '--deployed-header-file',
+      '/h',
+    );
+    expect(err).toContain('the headers for the version page were not sent');
+    expect(code).toBe(78);
+    expect(on.mock.requests).toEqual([]);
+  });
+});
+
+it('the settings of the project file check the build, too', async () => {
+  on = await stage({ ...options, deployed: 'v2' });
+  const files = {
+    '/repo/.git': '',
+    '/repo/.rungate.json': JSON.stringify({
+      deployed: { url: `${page()}.json`, pointer: '/version', is: 'v1', timeout: '3s' },
+    }),
+  };
+  const { code, out } = await on.with({ files, cwd: '/repo' })(...gate);
+  expect(code).toBe(8);
+  expect(JSON.parse(out).deployed).toMatchObject({ expected: 'v1', pointer: '/version' });
+  expect(reads()).toHaveLength(4);
+});
+
+it('a gate without a URL has no deployed build in its result', async () => {
+  on = await stage({ duration: 0, deployed: new7 });
+  const { out } = await on.rungate(...gate);
+  expect(JSON.parse(out)).not.toHaveProperty('deployed');
+  expect(reads()).toEqual([]);
+});
