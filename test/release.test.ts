@@ -315,6 +315,16 @@ describe('the workflows', () => {
     ]);
   });
 
+  it('ci.yml also runs tests on Windows and macOS', () => {
+    const { include } = parsed('ci.yml').jobs.platforms.strategy.matrix;
+    expect(include).toEqual([
+      { os: 'windows-latest', script: 'test:windows' },
+      { os: 'macos-latest', script: 'test:macos' },
+    ]);
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    for (const { script } of include) expect(scripts).toHaveProperty([script]);
+  });
+
   it('the package does not contain the action, which is in the tags', () => {
     expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).files).toContain('!dist/action');
   });

@@ -1,18 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { folderWithSpace, node, rungate, windowsPath, wine } from './wine.ts';
+import { folderWithSpace, node, npmShim, rungate, start, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const printed = join(folder, 'args.json');
 const script = 'node_modules/tool/tool.js';
 const env = { ARGS_FILE: windowsPath(printed) };
-
-/** npm's own generator of `.cmd` files. */
-const npm = dirname(dirname(realpathSync(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim())));
-const cmdShim = createRequire(import.meta.url)(join(npm, 'node_modules/cmd-shim'));
 
 /** Arguments as users write them. */
 const plain = [
@@ -47,11 +41,7 @@ beforeAll(async () => {
     join(folder, script),
     "#!/usr/bin/env node\nrequire('fs').writeFileSync(process.env.ARGS_FILE, JSON.stringify(process.argv.slice(2)));\n",
   );
-  const shim = join(folder, 'node_modules/.bin/tool');
-  await cmdShim(join(folder, script), shim);
-  // Wine's cmd stops at a `goto` without a label, which here only removes the question "Terminate batch job (Y/N)?".
-  const text = readFileSync(`${shim}.cmd`, 'utf8');
-  writeFileSync(`${shim}.cmd`, text.replace('goto #_undefined_# 2>NUL || title %COMSPEC% & ', ''));
+  await npmShim(join(folder, script), join(folder, 'node_modules/.bin/tool'));
   const batch = `@echo off\r\nnode "%~dp0..\\${script.replaceAll('/', '\\')}" %*\r\n`;
   writeFileSync(join(folder, 'ci/step'), readFileSync(join(folder, script)));
   for (const name of ['gate.cmd', 'gate.bat']) writeFileSync(join(folder, 'ci', name), batch);
@@ -93,6 +83,6 @@ it('an argument that is not quoted arrives in parts, so the tests above would fa
     spawnSync('node', ['${script}', ...${JSON.stringify(plain)}], { shell: true, stdio: 'inherit' });
   `;
   writeFileSync(printed, '');
-  await wine(node, ['--eval', plant], { cwd: folder, env });
+  await start(node, ['--eval', plant], { cwd: folder, env });
   expect(readFileSync(printed, 'utf8')).not.toContain('"a b"');
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
-import { folderWithSpace, rungate, serviceEnv, windowsPath } from './wine.ts';
+import { folderWithSpace, rungate, serviceEnv, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const gate = ['run', 'trigger', '--project', 'a shop', '--process', 'checkout', '--wait', '--strict'];

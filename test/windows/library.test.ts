@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { folderWithSpace, here, node, windowsPath, wine } from './wine.ts';
+import { folderWithSpace, here, node, start, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const module = join(folder, 'node_modules/rungate');
@@ -14,7 +14,7 @@ beforeAll(() => {
 
 async function run(source: string) {
   writeFileSync(join(folder, 'use.mjs'), source);
-  return wine(node, ['use.mjs'], { cwd: folder });
+  return start(node, ['use.mjs'], { cwd: folder });
 }
 
 it('gate() and startMock() of the installed package gate a run', async () => {
@@ -70,7 +70,7 @@ it('a receiver accepts a signed delivery with CRLF in its body', async () => {
 });
 
 it('the command works from a folder with a space and a letter beyond ASCII', async () => {
-  const { code, out } = await wine(node, ['node_modules\\rungate\\bin\\rungate.js', '--version'], {
+  const { code, out } = await start(node, ['node_modules\\rungate\\bin\\rungate.js', '--version'], {
     cwd: folder,
   });
   expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/) });

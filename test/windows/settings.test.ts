@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
-import { folderWithSpace, rungate, serviceEnv, windowsPath } from './wine.ts';
+import { folderWithSpace, rungate, serviceEnv, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const profile = `windows-${process.env.WINDOWS_NODE}`;

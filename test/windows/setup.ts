@@ -2,6 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+// @ts-expect-error a script without types
+import { installNode } from '../../scripts/node-builds.mjs';
+
+/** Node 24 and later do not start in Wine 8. */
+export const nodeVersions = ['20', '22'];
 
 const has = (command: string) => spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
 
@@ -17,8 +22,10 @@ function installWine(): void {
     );
 }
 
-/** Gives the run its own Wine prefix, the folder with the C: drive and the registry. */
+/** Installs Node for Windows and, on other systems, gives the run its own Wine prefix: the C: drive and the registry. */
 export default function setup(): () => void {
+  for (const version of nodeVersions) installNode(version, 'win32', 'x64');
+  if (process.platform === 'win32') return () => {};
   installWine();
   const prefix = mkdtempSync(join(tmpdir(), 'rungate-wine-'));
   process.env.WINEPREFIX = prefix;

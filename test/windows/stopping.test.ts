@@ -1,18 +1,18 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
 import { inTerminal } from '../e2e/pty.ts';
-import { folderWithSpace, node, program, serviceEnv, wineEnv } from './wine.ts';
+import { folderWithSpace, node, onWindows, program, serviceEnv, windowsEnv } from './windows.ts';
 
 const folder = folderWithSpace();
 const trigger = ['run', 'trigger', '--project', 'shop', '--process', 'checkout', '--wait', '--json'];
-const options = { file: 'wine', first: [node, program], cwd: folder, columns: 120 };
-const env = (more?: Record<string, string>) => wineEnv(more) as Record<string, string>;
+const [file, first] = onWindows(node, program);
+const options = { file, first, cwd: folder, columns: 120 };
 
 describe('Ctrl-C in a console', () => {
   it('cancels the run of a gate, which exits with 130', async () => {
     const mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 1 });
     onTestFinished(() => mock.close());
-    const console = inTerminal(trigger, env(serviceEnv(mock)), options);
+    const console = inTerminal(trigger, windowsEnv(serviceEnv(mock)), options);
     await console.shows(/in_progress/);
     console.pty.write('\x03');
     expect(await console.ended).toBe(130);
@@ -24,7 +24,7 @@ describe('Ctrl-C in a console', () => {
 
   it('reaches the command of mock exec, which has the time to cancel its run', async () => {
     const mock = ['mock', 'exec', '--outcome', 'stuck', '--retry-after', '1', '--'];
-    const console = inTerminal([...mock, 'node', program, ...trigger], env(), options);
+    const console = inTerminal([...mock, 'node', program, ...trigger], windowsEnv(), options);
     await console.shows(/in_progress/);
     console.pty.write('\x03');
     expect(await console.ended).toBe(130);

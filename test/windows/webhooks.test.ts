@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { folderWithSpace, rungate } from './wine.ts';
+import { folderWithSpace, rungate } from './windows.ts';
 
 const folder = folderWithSpace();
 const secret = 'whsec_windows';
