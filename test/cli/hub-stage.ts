@@ -32,7 +32,7 @@ export interface HubStage {
   readonly mock: Mock;
   readonly env: Record<string, string>;
   /** Starts a hub; 0 picks any free port. */
-  hub(port?: number): Promise<TestHub>;
+  hub(port?: number, redis?: boolean | null): Promise<TestHub>;
   /** Starts another server in place of a hub, and returns its URL. */
   server(handle: RequestListener): Promise<string>;
   /** Starts a command that uses the hub at a URL. */
@@ -99,7 +99,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
         await time.run(ms);
         return holds();
       }),
-    async hub(port = 0) {
+    async hub(port = 0, redis = null) {
       const log: HubLogEvent[] = [];
       const limits = { reads: 48, creates: 16, requests: 80 };
       const budget = memoryBudget(() => limits, clock.monotonic);
@@ -112,7 +112,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
           { secrets: [webhookSecret], tenantSecret: undefined, headerNames: defaultHeaderNames },
           memoryStore(),
         ),
-        redis: () => null,
+        redis: () => redis,
         metrics: async () => ({ type: 'text/plain', text: '' }),
         log: (event) => log.push(event),
       });

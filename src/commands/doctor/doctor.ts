@@ -23,6 +23,7 @@ import {
   failed,
   type ProbeResult,
 } from './checks.ts';
+import { checkHub } from './hub.ts';
 import { probes, sendProbe } from './probes.ts';
 import { checkVariables } from './unread-variables.ts';
 
@@ -39,6 +40,8 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   yield checkProxy(io.env);
   const deployed = await examineDeployed(context, ci.commitSha);
   if (deployed !== null) yield deployed;
+  const hub = await hubCheck(context);
+  if (hub !== null) yield hub;
 
   let caller: Awaited<ReturnType<Context['connect']>>;
   try {
@@ -101,6 +104,16 @@ async function examineDeployed(context: Context, commit: string | null): Promise
     return failed('deployed build', error);
   } finally {
     await page?.close();
+  }
+}
+
+/** Checks the hub. An invalid URL stops every gate, so it is a failure. */
+async function hubCheck(context: Context): Promise<Check | null> {
+  try {
+    return await context.output.motion.during('connecting with the hub', checkHub(context));
+  } catch (error) {
+    if (!(error instanceof RungateError)) throw error;
+    return failed('hub', error);
   }
 }
 

@@ -63,11 +63,18 @@ function check(response: RawReply, request: PreparedRequest, { hubUrl, hubToken 
   });
 }
 
+/** The check of a hub, which needs no token. */
+export interface HubHealth {
+  /** Returns whether the hub says that its Redis does not work; false if it says nothing. */
+  isDegraded(): Promise<boolean>;
+}
+
 /** Returns the requests to a hub. */
-export function createHubClient(options: HubClientOptions): HubClient {
+export function createHubClient(options: HubClientOptions): HubClient & HubHealth {
   const { url, token, transport, clock, redact, names = commandNames } = options;
+  const below = (path: string) => new URL(`${url.href.replace(/\/$/, '')}${path}`);
   const prepare = (path: string, body: unknown, headers: Record<string, string> = {}): PreparedRequest => {
-    const target = new URL(`${url.href.replace(/\/$/, '')}${path}`);
+    const target = below(path);
     return {
       endpoint: 'hub',
       method: 'POST',
@@ -166,6 +173,24 @@ export function createHubClient(options: HubClientOptions): HubClient {
       // A hub that does not hold the request must not make the gate send it without a pause.
       await clock.sleep(Math.max(0, 1000 - (clock.monotonic() - sentAt)), signal);
       return false;
+    },
+
+    async isDegraded() {
+      const target = below('/healthz');
+      const request = {
+        endpoint: 'hub',
+        method: 'GET',
+        url: target,
+        path: target.pathname,
+        headers: {},
+      } as const;
+      try {
+        const options = { timeoutMs: requestTimeoutMs };
+        const { text } = await transport.send({ ...request, repeatable: true, redact }, options);
+        return fieldsOf(text).status === 'degraded';
+      } catch {
+        return false;
+      }
     },
 
     async limited(retryAfterMs, signal) {

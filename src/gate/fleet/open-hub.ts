@@ -6,7 +6,7 @@ import type { Redact } from '../../redact.ts';
 import { parseApiUrl } from '../../transport/address.ts';
 import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
-import { createHubClient } from './hub-client.ts';
+import { createHubClient, type HubHealth } from './hub-client.ts';
 import { createHubLink, type HubClient, type HubLink, type HubLinkTools } from './hub-link.ts';
 
 /** How to reach the hub: with the same certificates and proxies as the service. */
@@ -25,7 +25,7 @@ export interface HubOptions {
 
 /** A hub's client, and its connections. */
 export interface OpenClient {
-  client: HubClient;
+  client: HubClient & HubHealth;
   close(): Promise<void>;
 }
 
@@ -62,6 +62,8 @@ export function openHubClient(options: HubOptions): OpenClient {
 /** A gate's link with its hub, and its connections. */
 export interface OpenHub {
   link: HubLink;
+  /** Returns whether the hub says that its Redis does not work. */
+  isDegraded(): Promise<boolean>;
   /** Closes every connection, so that nothing keeps the process alive. */
   close(): Promise<void>;
 }
@@ -85,6 +87,7 @@ export function openHub(options: HubOptions, onChange: HubLinkTools['onChange'])
   const link = createHubLink(opened.client, { clock, onChange });
   return {
     link,
+    isDegraded: () => opened.client.isDegraded(),
     async close() {
       link.close();
       await opened.close();

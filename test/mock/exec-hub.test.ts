@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { memoryIo } from '../cli/harness.ts';
+
+it('a command of mock exec gets no hub, even if the project file or the environment has one', async () => {
+  const { io } = memoryIo({
+    env: {
+      RUNGATE_HUB_URL: 'https://hub.example',
+      RUNGATE_HUB_TOKEN: 'x',
+      RUNGATE_HUB_TOKEN_FILE: undefined,
+    },
+  });
+  const seen: Readonly<Record<string, string | undefined>>[] = [];
+  const run = async (_command: readonly string[], env: (typeof seen)[number]) => {
+    seen.push(env);
+    return { code: 0, signal: null };
+  };
+  expect(await main(['mock', 'exec', '--', 'gate'], { ...io, run })).toBe(0);
+  expect(seen[0]?.RUNGATE_HUB_URL).toBe('none');
+  expect(seen[0]?.RUNGATE_HUB_TOKEN).toBe(undefined);
+});
