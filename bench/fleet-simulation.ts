@@ -303,7 +303,7 @@ function hubClient(hub: Hub, clock: Clock): HubClient {
       await clock.sleep(wayMs, signal);
       await hub.grant(of, waitedMs, signal);
       await clock.sleep(wayMs, signal);
-      return true;
+      return { granted: true };
     },
     limited: (retryAfterMs) => hub.limited(retryAfterMs),
   };

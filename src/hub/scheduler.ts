@@ -2,7 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { RequestClass } from '../gate/fleet/hub-protocol.ts';
 import { type BudgetStore, claimLifetimeMs, type Line } from './budget.ts';
 
-const lineOf = (of: RequestClass): Line => (of === 'first' || of === 'confirm' ? 'read' : of);
+/** Returns the line that a class of requests waits in. */
+export const lineOf = (of: RequestClass): Line => (of === 'first' || of === 'confirm' ? 'read' : of);
 
 /** How much later than it arrived a request should be granted, in milliseconds: first reads may wait for confirmations. */
 const patienceMs: Readonly<Record<RequestClass, number>> = { create: 0, confirm: 0, first: 5_000, safety: 0 };

@@ -6,8 +6,10 @@ import type { Clock } from '../clock.ts';
 import { CollectedBytes } from '../collected-bytes.ts';
 import { hubVersion, type RequestClass, requestClasses } from '../gate/fleet/hub-protocol.ts';
 import { statusOf } from '../webhook/receivers/public.ts';
+import type { Line } from './budget.ts';
 import type { Hub } from './hub.ts';
 import type { Received } from './receive.ts';
+import { lineOf } from './scheduler.ts';
 
 /** An event of the hub, for its log and its metrics. */
 export type HubLogEvent =
@@ -170,6 +172,8 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     else response.once('close', end);
   };
 
+  /** Grants so far: a gate that waits sees that the hub goes on. */
+  const grants: Record<Line, number> = { create: 0, read: 0, safety: 0 };
   const grant = async (request: IncomingMessage, response: ServerResponse) => {
     const { class: of, waitedMs } = await readJson(request);
     const known = requestClasses.find((each) => each === of);
@@ -183,11 +187,12 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
     clock.sleep(holdMs, over.signal).then(end, () => {});
     try {
       await hub.grant(known, waited, over.signal);
+      grants[lineOf(known)] += 1;
       log({ type: 'grant', class: known, waitedMs: waited + clock.monotonic() - began });
       send(response, 200, { granted: true });
     } catch (error) {
       if (!over.signal.aborted) throw error;
-      if (!response.destroyed) send(response, 202, { granted: false });
+      if (!response.destroyed) send(response, 202, { granted: false, others: grants[lineOf(known)] });
     } finally {
       end();
       closing.signal.removeEventListener('abort', end);

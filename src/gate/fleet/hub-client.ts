@@ -25,14 +25,18 @@ const grantTimeoutMs = 30_000;
 /** The longest event that a hub sends, in characters; a longer one is not from a hub. */
 const longestEvent = 64 * 1024;
 
-function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent | null {
-  let data: unknown;
+/** Returns the fields of a JSON object; none for any other text. */
+function fieldsOf(text: string): Record<string, unknown> {
   try {
-    data = JSON.parse(text);
+    const json: unknown = JSON.parse(text);
+    return (typeof json === 'object' && json !== null ? json : {}) as Record<string, unknown>;
   } catch {
-    data = null;
+    return {};
   }
-  const fields = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
+}
+
+function eventOf(name: string | undefined, id: string | undefined, text: string): HubEvent | null {
+  const fields = fieldsOf(text);
   if (name === 'ready' && fields.version === hubVersion) return { type: 'ready' };
   if (name === 'wake' && typeof fields.runId === 'string' && id !== undefined && /^\d{1,16}$/.test(id))
     return { type: 'wake', runId: fields.runId, id };
@@ -163,16 +167,17 @@ export function createHubClient(options: HubClientOptions): HubClient & HubHealt
 
     async grant(of, waitedMs, signal) {
       const sentAt = clock.monotonic();
-      const { status } = await post(
+      const { status, text } = await post(
         '/v1/grants',
         { class: of, waitedMs: Math.round(waitedMs) },
         grantTimeoutMs,
         signal,
       );
-      if (status === 200) return true;
+      if (status === 200) return { granted: true };
       // A hub that does not hold the request must not make the gate send it without a pause.
       await clock.sleep(Math.max(0, 1000 - (clock.monotonic() - sentAt)), signal);
-      return false;
+      const { others } = fieldsOf(text);
+      return { granted: false, others: typeof others === 'number' ? others : null };
     },
 
     async isDegraded() {

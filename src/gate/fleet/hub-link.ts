@@ -11,12 +11,15 @@ export type HubEvent =
   /** A delivery named the run. `id` resumes the stream after this event. */
   | { type: 'wake'; runId: string; id: string };
 
+/** The response to a request for a grant. `others`: how many such requests the hub has granted so far, if it says so. */
+export type Grant = { granted: true } | { granted: false; others: number | null };
+
 /** The requests to a hub. Each throws a RungateError when the hub fails, and the signal's reason when that is aborted. */
 export interface HubClient {
   /** Opens the stream of a set of runs, from the beginning or after an event. It ends when the hub ends it. */
   events(runIds: readonly string[], lastId: string | null, signal: AbortSignal): AsyncIterable<HubEvent>;
-  /** Asks for a grant. False if the hub had none within the time that one request may take: ask again. */
-  grant(of: RequestClass, waitedMs: number, signal: AbortSignal): Promise<boolean>;
+  /** Asks for a grant. If the hub had none within the time that one request may take, ask again. */
+  grant(of: RequestClass, waitedMs: number, signal: AbortSignal): Promise<Grant>;
   /** Reports that the service has refused a request because of its limit. */
   limited(retryAfterMs: number, signal: AbortSignal): Promise<void>;
 }
@@ -46,8 +49,14 @@ const usualSilenceMs = 9_000;
 /** Ends a stream for one with other runs. */
 const renewed = new Error('the runs have changed');
 const backoffMs = [1_000, 2_000, 5_000, 10_000, 20_000, 30_000] as const;
+/** A hub that grants nothing to anyone for this long is not waited for: the least budget has one request a minute. */
+const patienceMs = 3 * 60_000;
 /** After a stream that has lived this long, the backoff starts again. */
 const stableMs = 60_000;
+
+/** Returns the error for a hub that grants nothing. */
+const stuck = () =>
+  new NetworkError('broken', 'the hub permits no request', { hint: 'check the log of the hub' });
 
 /** Returns the reason why the hub is lost. No error of the hub or its client ends the gate. */
 const hubError = (error: unknown) =>
@@ -98,6 +107,10 @@ export function createHubLink(
   let gone = absence();
   /** Whether `onChange` was last called with an error. */
   let reported = false;
+  /** How many requests of a class the hub had granted when it last said so. */
+  const others = new Map<RequestClass, number | null>();
+  /** Whether the hub fails although its stream works. */
+  let noGrants = false;
   gone.abort();
   /** The last event of each run: after a lost connection, the hub repeats it. */
   const lastIds = new Map<string, string>();
@@ -115,16 +128,25 @@ export function createHubLink(
     stream.abort(error);
     settle();
     gone.abort(error);
+    report(error);
+  };
+
+  const report = (error: RungateError) => {
     if (reported) return;
     reported = true;
     onChange(error);
   };
 
+  const recover = () => {
+    noGrants = false;
+    if (reported) onChange(null);
+    reported = false;
+  };
+
   const handle = (event: HubEvent) => {
     if (event.type === 'ready') {
       if (gone.signal.aborted) gone = absence();
-      if (reported) onChange(null);
-      reported = false;
+      if (!noGrants) recover();
       settle();
     }
     if (event.type !== 'wake' || !runIds.includes(event.runId)) return;
@@ -200,18 +222,31 @@ export function createHubLink(
 
     async permit(of, runId, signal) {
       const began = clock.monotonic();
+      let progressAt = began;
       for (let urgency = of; !gone.signal.aborted; ) {
         const upgrade = new AbortController();
         const outer = eitherSignal(gone.signal, signal);
         const either = eitherSignal(outer.signal, upgrade.signal);
         if (runId !== null && urgency !== 'confirm') upgrades.set(runId, upgrade);
         try {
-          if (await client.grant(urgency, clock.monotonic() - began, either.signal)) return;
+          const grant = await client.grant(urgency, clock.monotonic() - began, either.signal);
+          if (grant.granted) return recover();
+          const now = clock.monotonic();
+          const goesOn = grant.others !== others.get(urgency);
+          others.set(urgency, grant.others);
+          if (goesOn) progressAt = now;
+          // Once a hub is stuck, it gets the time of one request.
+          if (goesOn || (!noGrants && now - progressAt < patienceMs)) continue;
+          noGrants = true;
+          return report(stuck());
         } catch (error) {
           if (signal.aborted) throw error;
           if (gone.signal.aborted) return;
           if (upgrade.signal.aborted) urgency = 'confirm';
-          else lose(hubError(error));
+          else {
+            noGrants = true;
+            lose(hubError(error));
+          }
         } finally {
           if (runId !== null) upgrades.delete(runId);
           either.release();

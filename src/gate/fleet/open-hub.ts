@@ -84,7 +84,13 @@ export function openHub(options: HubOptions, onChange: HubLinkTools['onChange'])
     onChange(error);
     return undefined;
   }
-  const link = createHubLink(opened.client, { clock, onChange });
+  const link = createHubLink(opened.client, {
+    clock,
+    onChange(error) {
+      if (error !== null) error.hint ??= `check ${names.hubUrl}, and that the hub is running`;
+      onChange(error);
+    },
+  });
   return {
     link,
     isDegraded: () => opened.client.isDegraded(),

@@ -16,7 +16,8 @@ export interface FakeStream {
 export interface FakeGrant {
   readonly of: RequestClass;
   readonly waitedMs: number;
-  settle(granted: boolean): void;
+  /** @param others how many requests the hub has granted so far */
+  settle(granted: boolean, others?: number | null): void;
   fail(error: unknown): void;
 }
 
@@ -107,9 +108,9 @@ export function fakeHub(
           const grant: FakeGrant = {
             of,
             waitedMs,
-            settle(granted) {
+            settle(granted, others = null) {
               leave();
-              resolve(granted);
+              resolve(granted ? { granted } : { granted, others });
             },
             fail(error) {
               leave();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HttpError, NetworkError } from '../../../src/errors.ts';
+import { HttpError, NetworkError, type RungateError } from '../../../src/errors.ts';
 import { createHubLink, type HubClient, type HubLink } from '../../../src/gate/fleet/hub-link.ts';
 import type { PollRules } from '../../../src/gate/poll.ts';
 import type { RunService } from '../../../src/gate/service.ts';
@@ -44,7 +44,8 @@ function startGate(time: VirtualTime, client: HubClient, given: Case) {
       return { reading: readStatus(json) };
     },
   } as unknown as RunService;
-  const link: HubLink = createHubLink(client, { clock, onChange: () => {} });
+  const changes: (RungateError | null)[] = [];
+  const link: HubLink = createHubLink(client, { clock, onChange: (error) => changes.push(error) });
   const stop = new AbortController();
   const runs: WatchedRun[] = runIds.map((runId) => watch(runId, clock.monotonic()));
   const rules: PollRules = {
@@ -52,7 +53,7 @@ function startGate(time: VirtualTime, client: HubClient, given: Case) {
     ...given.rules,
     deadline: clock.monotonic() + (given.rules?.deadline ?? 30 * minute),
   };
-  const gate = { reads, runs, stop, endedAt: Number.POSITIVE_INFINITY, error: undefined as unknown };
+  const gate = { reads, runs, stop, changes, endedAt: Number.POSITIVE_INFINITY, error: undefined as unknown };
   waitForRuns(runs, rules, { service, clock, random: () => 0, hub: link, signal: stop.signal })
     .catch((error: unknown) => {
       gate.error = error;
@@ -155,25 +156,70 @@ describe('a gate with a hub', () => {
     expect(verdictOf(gate)).toBe('passed');
   });
 
-  it('ends at --timeout when no wake-up comes, and when the hub grants nothing', async () => {
+  it('ends at --timeout when no wake-up comes, and no read is allowed before it', async () => {
     const time = virtualTime();
-    const quiet = startGate(time, fakeHub((stream) => alive(time, stream)).client, {
+    const gate = startGate(time, fakeHub((stream) => alive(time, stream)).client, {
       ...{ endsAt: 60 * minute, retryAfterSeconds: 600, rules: { deadline: minute } },
     });
-    const denied = startGate(
-      time,
-      fakeHub(
-        (stream) => alive(time, stream),
-        () => {},
-      ).client,
-      {
-        ...{ endsAt: 0, rules: { deadline: minute } },
+    await time.run(10 * minute);
+    expect(gate.endedAt).toBe(minute);
+    expect(verdictOf(gate)).toBe('timeout');
+    expect(gate.reads).toEqual([0]);
+  });
+
+  const asleep = (time: VirtualTime) =>
+    fakeHub(
+      (stream) => alive(time, stream),
+      () => {},
+    );
+
+  it.each([
+    ['has ended', 0, 'passed'],
+    ['is in progress', 60 * minute, 'timeout'],
+  ])(
+    'reads once by itself 10 s before --timeout when the hub grants nothing: the run %s',
+    async (_name, endsAt, verdict) => {
+      const time = virtualTime();
+      const gate = startGate(time, asleep(time).client, { endsAt, rules: { deadline: minute } });
+      await time.run(10 * minute);
+      expect(gate.reads).toEqual([50_000]);
+      expect(verdictOf(gate)).toBe(verdict);
+    },
+  );
+
+  it('reads by itself after 3 min if the hub grants nothing to anyone, and warns once', async () => {
+    const time = virtualTime();
+    const hub = fakeHub(
+      (stream) => alive(time, stream),
+      (grant) => time.at(time.clock.monotonic() + 20_000, () => grant.settle(false, 7)),
+    );
+    const gate = startGate(time, hub.client, { endsAt: 5 * minute });
+    await time.run(30 * minute);
+    expect(verdictOf(gate)).toBe('passed');
+    expect(gate.reads[0]).toBe(200_000);
+    // Then a read waits for one response of the hub, or for two in another line.
+    const between = gate.reads.slice(1).map((at, index) => at - Number(gate.reads[index]));
+    expect(between).toEqual([50_100, 30_100, 30_100]);
+    expect(gate.endedAt).toBeLessThan(5 * minute + 31_000);
+    expect(gate.changes.map((error) => error?.message)).toEqual(['the hub permits no request']);
+  });
+
+  it('waits for its turn as long as the hub grants the requests of other gates', async () => {
+    const time = virtualTime();
+    let granted = 0;
+    const hub = fakeHub(
+      (stream) => alive(time, stream),
+      (grant) => {
+        time.at(time.clock.monotonic() + 20_000, () => {
+          granted += 1;
+          grant.settle(granted === 100, granted);
+        });
       },
     );
-    await time.run(10 * minute);
-    expect([quiet.endedAt, denied.endedAt]).toEqual([minute, minute]);
-    expect([verdictOf(quiet), verdictOf(denied)]).toEqual(['timeout', 'unobserved']);
-    expect(denied.reads).toEqual([]);
+    const gate = startGate(time, hub.client, { endsAt: 0, rules: { deadline: 60 * minute } });
+    await time.run(60 * minute);
+    expect(gate.reads).toEqual([2_000_000]);
+    expect(gate.changes).toEqual([]);
   });
 
   it.each([
@@ -276,10 +322,13 @@ describe('a hub that lies', () => {
           const truth = failed > 0 ? 'failed' : 'passed';
           expect([truth, 'timeout', 'unobserved']).toContain(verdict);
           if (verdict === truth) expect(gate.reads.at(-1)).toBeGreaterThanOrEqual(endsAt);
+          // The gate reads by itself before the deadline.
+          const interval = 1000 * (retryAfterSeconds ?? 10);
+          if (maxAttempts === Number.POSITIVE_INFINITY && endsAt + interval + 11_000 < deadline)
+            expect(verdict).toBe(truth);
           expect(gate.endedAt).toBeLessThanOrEqual(deadline + 101);
           expect(gate.reads.length).toBeLessThanOrEqual(maxAttempts);
           // At most ten wake-ups count, each for two reads.
-          const interval = 1000 * (retryAfterSeconds ?? 10);
           expect(gate.reads.length).toBeLessThanOrEqual(1 + deadline / interval + 20);
         },
       ),

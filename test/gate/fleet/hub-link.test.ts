@@ -295,6 +295,28 @@ describe('a hub that fails', () => {
     link.close();
   });
 
+  it('is one warning and not back while only its stream works', async () => {
+    let works = false;
+    const hub = fakeHub(undefined, (grant) =>
+      works ? grant.settle(true) : grant.fail(new HttpError('502', { status: 502 })),
+    );
+    const { time, link, changes } = connect(hub);
+    await link.watch(['run_1'], never);
+    for (let read = 0; read < 20; read += 1) {
+      await link.permit('safety', 'run_1', never);
+      await time.run(8000);
+    }
+    expect(hub.streams.length).toBeGreaterThan(2);
+    expect(changes).toMatchObject([{ status: 502 }]);
+    works = true;
+    for (let read = 0; read < 20 && changes.length === 1; read += 1) {
+      await link.permit('safety', 'run_1', never);
+      await time.run(2000);
+    }
+    expect(changes).toMatchObject([{ status: 502 }, null]);
+    link.close();
+  });
+
   it('is retried after 1, 2, 5, 10, 20 and then every 30 s', async () => {
     const at: number[] = [];
     const hub = fakeHub((stream) => {
