@@ -26,6 +26,8 @@ export {
   UsageError,
 } from './errors.ts';
 export { exitCodeOf, exitCodes } from './exit.ts';
+export type { DeployedReport } from './gate/deployed/check.ts';
+export type { DeployedObservation } from './gate/deployed/observations.ts';
 export type { GateEvent } from './gate/events.ts';
 export type { Fleet } from './gate/fleet/slots.ts';
 export type { Action } from './gate/policy.ts';
@@ -34,7 +36,7 @@ export type { DiscardedRun } from './gate/start.ts';
 export type { RunSubject } from './gate/subject.ts';
 export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
-export type { GateHub, GateOptions, GateOverrides } from './library/gate-options.ts';
+export type { GateDeployed, GateHub, GateOptions, GateOverrides } from './library/gate-options.ts';
 export {
   type Mock,
   type MockDelivery,

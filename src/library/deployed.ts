@@ -6,9 +6,12 @@ import { usualDeployedMs } from '../gate/limits.ts';
 import { optionNames } from '../hint-names.ts';
 import { ownCopy } from '../own-options.ts';
 import type { Redact } from '../redact.ts';
-import { checkMs, type GateDeployed, type GateOptions } from './gate-options.ts';
+import { checkMs, type GateOptions } from './gate-options.ts';
 
-type Options = Pick<GateOptions, 'env' | 'insecureHttp' | 'caPem' | 'proxyEnv' | 'requestTimeoutMs'>;
+type Options = Pick<
+  GateOptions,
+  'deployed' | 'env' | 'insecureHttp' | 'caPem' | 'proxyEnv' | 'requestTimeoutMs'
+>;
 
 /** Returns the commit of the job, or undefined if `env` does not have it. */
 async function commitIn(env: Options['env']): Promise<string | undefined> {
@@ -18,18 +21,18 @@ async function commitIn(env: Options['env']): Promise<string | undefined> {
 }
 
 /**
- * Opens the check of the deployed build.
+ * Opens the check of the deployed build, if the options have one. Without it, nothing of it is loaded.
  * @param commit the commit of the run that is created, if one is
  * @throws UsageError or ConfigError before anything is sent
  */
 export async function openOptionDeployed(
-  deployed: GateDeployed,
-  { env, insecureHttp, caPem, proxyEnv, requestTimeoutMs }: Options,
+  { deployed, env, insecureHttp, caPem, proxyEnv, requestTimeoutMs }: Options,
   commit: string | undefined,
   clock: Clock,
   redact: Redact,
   emit: Emit,
-): Promise<OpenDeployed> {
+): Promise<OpenDeployed | undefined> {
+  if (deployed === undefined) return undefined;
   const { url, pointer, is, timeoutMs = usualDeployedMs, headers = {} } = deployed;
   if (typeof url !== 'string')
     throw new UsageError('deployed must be { url } with the URL of the version page');

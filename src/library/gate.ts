@@ -10,6 +10,7 @@ import { checkRunId } from '../gate/run-id.ts';
 import { runService } from '../gate/service.ts';
 import { optionNames } from '../hint-names.ts';
 import { isLocal, parseApiUrl } from '../transport/address.ts';
+import { openOptionDeployed } from './deployed.ts';
 import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
 import { openOptionHub } from './hub.ts';
 import { observerOf } from './observer.ts';
@@ -47,10 +48,7 @@ export async function gate(given: GateOptions): Promise<GateReport> {
   try {
     hub = await openOptionHub(options, clock, redact, observer.emit);
     const commit = started.start?.body.commitSha ?? undefined;
-    if (options.deployed !== undefined) {
-      const { openOptionDeployed } = await import('./deployed.ts');
-      deployed = await openOptionDeployed(options.deployed, options, commit, clock, redact, observer.emit);
-    }
+    deployed = await openOptionDeployed(options, commit, clock, redact, observer.emit);
     const report = await runGate(
       {
         start: started.start,

@@ -34,6 +34,7 @@ const options: readonly (readonly [string, unknown])[] = [
   ['maxAttempts', 1],
   ['fleet', { size: 100, index: 99 }],
   ['hub', { url: 'polluted://', token: 'polluted' }],
+  ['deployed', { url: 'polluted://', is: 'polluted' }],
   ['signal', aborted],
   ['cancelOnAbort', false],
   ['cancelOnTimeout', true],

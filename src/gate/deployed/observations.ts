@@ -3,9 +3,6 @@ import type { HintNames } from '../../hint-names.ts';
 import type { Policy } from '../policy.ts';
 import type { Outcome } from '../poll.ts';
 
-/** The time of a read: before the create, during the wait for the runs, or after their verdicts. */
-export type Phase = 'before' | 'during' | 'after';
-
 /** One read of the version page: the version, or the reason why there is none. */
 export type Reading = { text: string; matches: boolean } | { error: RungateError };
 
@@ -13,7 +10,8 @@ export type Reading = { text: string; matches: boolean } | { error: RungateError
 export interface DeployedObservation {
   /** RFC 3339. */
   at: string;
-  phase: Phase;
+  /** Before the create, during the wait for the runs, or after their verdicts. */
+  phase: 'before' | 'during' | 'after';
   /** The version, redacted and cut to 200 characters; untrusted. Null if the read failed. */
   text: string | null;
   /** Whether the version was the expected one. */
@@ -21,6 +19,8 @@ export interface DeployedObservation {
   /** The reason why the read failed; null if it did not. */
   error: string | null;
 }
+
+export type Phase = DeployedObservation['phase'];
 
 /** The reads so far. */
 export interface Seen {

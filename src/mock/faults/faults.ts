@@ -18,16 +18,13 @@ import {
 } from './fault-kinds.ts';
 import type { Wire } from './wire.ts';
 
-/** The target of a fault of requests: an endpoint, or the version page. */
-export type FaultTarget = EndpointName | typeof versionTarget;
-
 /** Which of the matching requests or deliveries a fault affects. */
 export interface FaultWhen {
   /**
    * For faults of requests: affects only this endpoint, or `deployed`, the version page; by default any request except those to
    * the version page.
    */
-  endpoint?: FaultTarget | undefined;
+  endpoint?: EndpointName | typeof versionTarget | undefined;
   /** For faults of deliveries: affects only this event; by default every event that the kind affects. */
   event?: EventType | undefined;
   /** The number of requests or deliveries that it affects; default 1, Infinity for all. */
@@ -40,6 +37,9 @@ export interface FaultWhen {
   fromMs?: number | undefined;
   untilMs?: number | undefined;
 }
+
+/** The target of a fault of requests: an endpoint, or the version page. */
+export type FaultTarget = NonNullable<FaultWhen['endpoint']>;
 
 /** An error between client and service that the mock makes on purpose: its kind, parameters and conditions. */
 export type Fault = { [K in FaultKind]: { kind: K } & FaultKinds[K] }[FaultKind] & FaultWhen;

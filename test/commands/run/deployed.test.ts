@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { StopSignal } from '../../../src/errors.ts';
 import type { Fault, MockOptions } from '../../../src/mock/server.ts';
 import { type Stage, stage, trigger } from '../../cli/harness.ts';
+import { hubStage } from '../../cli/hub-stage.ts';
 
 let on: Stage;
 let server: Server | undefined;
@@ -535,4 +536,46 @@ it('a gate without a URL has no deployed build in its result', async () => {
   const { out } = await on.rungate(...gate);
   expect(JSON.parse(out)).not.toHaveProperty('deployed');
   expect(reads()).toEqual([]);
+});
+
+describe('each create is sent once', () => {
+  const triggers = () => runs().map(({ headers }) => headers['idempotency-key']);
+
+  it('with a lost response, which is retried with the same key', async () => {
+    const faults: Fault[] = [{ kind: 'reset-after-commit', endpoint: 'run.trigger' }];
+    on = await stage({ ...options, deployed: `old,${new7}@5s`, faults });
+    const { code } = await on.rungate(...gate, '--deployed-url', page());
+    expect([code, on.mock.state.runs.size, new Set(triggers()).size]).toEqual([0, 1, 1]);
+  });
+
+  it('by a retried job, which attaches to its run and checks the build from its first status read on', async () => {
+    on = await stage({ ...options, deployed: new7 });
+    const key = ['--idempotency-key', 'build-12'];
+    await on.rungate(...trigger, '--commit-sha', commit, ...key);
+    on.mock.deploy(`${new7},old@30s`);
+    const { code, out } = await on.rungate(...gate, ...key, '--deployed-url', page());
+    expect([code, on.mock.state.runs.size]).toEqual([8, 1]);
+    expect(JSON.parse(out).runs).toMatchObject([{ reattached: true, verdict: 'mismatch' }]);
+  });
+});
+
+it('a gate with a hub reads the page with each status read, too', async () => {
+  const hubs = await hubStage({ ...options, retryAfterSeconds: 300, deployed: new7 });
+  try {
+    const hub = await hubs.hub();
+    const url = `${hubs.mock.url}/_mock/version`;
+    const running = hubs.start(hub.url, [...gate, '--deployed-url', url]);
+    await hubs.settle(() => running.printed().err.includes('in_progress'), 250);
+    await hubs.pass(61_000);
+    await hub.deliver([running.runId()]);
+    const { code, out } = await running.end();
+    expect(code).toBe(0);
+    const { runs: waited, deployed } = JSON.parse(out);
+    expect(deployed.matches).toBe(true);
+    const pages = hubs.mock.requests.filter(({ path }) => path === '/_mock/version');
+    expect(pages).toHaveLength(3 + waited[0].attempts + 3);
+    expect(waited).toMatchObject([{ verdict: 'passed', woken: true }]);
+  } finally {
+    await hubs.close();
+  }
 });

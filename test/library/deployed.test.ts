@@ -1,0 +1,107 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type GateEvent,
+  type GateOptions,
+  gate,
+  type Mock,
+  type MockOptions,
+  startMock,
+} from '../../src/index.ts';
+import { type FakeClock, fakeClock } from '../fake-clock.ts';
+
+let mock: Mock;
+let clock: FakeClock;
+afterEach(() => mock?.close());
+
+const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
+
+async function run(options: MockOptions, own: Partial<GateOptions> = {}) {
+  clock = fakeClock();
+  mock = await startMock({ clock, duration: 60_000, ...options });
+  const deployed = { url: `${mock.url}/_mock/version`, is: 'v2', ...own.deployed };
+  return gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, trigger, ...own, deployed });
+}
+const paths = () => mock.requests.map(({ path }) => path);
+
+describe('the option deployed', () => {
+  it('gates on the deployed build, and reports each read', async () => {
+    const events: GateEvent[] = [];
+    const report = await run({ deployed: 'v1,v2@2s' }, { onProgress: (event) => events.push(event) });
+    expect(report).toMatchObject({ gate: 'pass', deployed: { expected: 'v2', matches: true } });
+    const reads = events.flatMap((event) => (event.type === 'deployed' ? [event] : []));
+    expect(reads).toHaveLength(paths().filter((path) => path.endsWith('/version')).length);
+    expect(reads.slice(0, 5).map(({ text, agreed }) => [text, agreed])).toEqual([
+      ['v1', false],
+      ['v1', false],
+      ['v2', false],
+      ['v2', false],
+      ['v2', true],
+    ]);
+  });
+
+  it('returns a mismatch without a run if the build does not appear in time', async () => {
+    const report = await run({ deployed: 'v1' }, { deployed: { timeoutMs: 5000 } as never });
+    expect(report).toMatchObject({
+      gate: 'fail',
+      exitCode: 8,
+      runs: [{ runId: null, verdict: 'mismatch', error: { code: 'mismatch' } }],
+      deployed: { matches: null, observations: [{ text: 'v1' }, { text: 'v1' }] },
+    });
+    expect(paths()).toHaveLength(6);
+  });
+
+  it('expects the commit of the run by default', async () => {
+    const own = { trigger: { ...trigger, commitSha: commit } };
+    clock = fakeClock();
+    mock = await startMock({ clock, deployed: commit.slice(0, 8) });
+    const deployed = { url: `${mock.url}/_mock/version` };
+    const report = await gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, ...own, deployed });
+    expect(report).toMatchObject({ gate: 'pass', deployed: { expected: commit } });
+  });
+
+  it('expects the commit of the job in env, also for existing runs', async () => {
+    clock = fakeClock();
+    mock = await startMock({ clock, deployed: commit });
+    const service = { apiUrl: mock.url, apiKey: mock.apiKey, clock };
+    const { runs } = await gate({ ...service, trigger });
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_SHA: commit };
+    const runIds = runs.flatMap(({ runId }) => runId ?? []);
+    const deployed = { url: `${mock.url}/_mock/version` };
+    expect(await gate({ ...service, runIds, env, deployed })).toMatchObject({
+      deployed: { expected: commit, matches: true },
+    });
+  });
+
+  it('sends its headers and no credential, and reports none of them', async () => {
+    const deployed = { headers: { Authorization: 'Bearer page-secret-1' } };
+    const report = await run({ deployed: 'v2' }, { deployed: deployed as never });
+    const { headers } = mock.requests[0] ?? {};
+    expect(headers).toMatchObject({ authorization: 'Bearer page-secret-1' });
+    expect(JSON.stringify(headers)).not.toContain(mock.apiKey);
+    expect(JSON.stringify(report)).not.toContain('page-secret');
+  });
+
+  it('can be stopped before the create', async () => {
+    const stop = new AbortController();
+    const onProgress = ({ type }: GateEvent) => {
+      if (type === 'deployed') stop.abort();
+    };
+    const report = await run({ deployed: 'v1' }, { signal: stop.signal, onProgress });
+    expect(report).toMatchObject({ gate: 'fail', interruptedBy: 'abort', runs: [] });
+    expect(paths()).toEqual(['/_mock/version']);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['an unknown build', { is: undefined }, /the expected build is unknown/],
+    ['an empty text', { is: ' ' }, /the expected build is unknown/],
+    ['no URL', { url: undefined }, /the URL of the version page/],
+    ['a URL over http', { url: 'http://shop.example.com/' }, /uses http/],
+    ['a pointer without a slash', { pointer: 'version' }, /deployed\.pointer must be a JSON pointer/],
+    ['a timeout of 0', { timeoutMs: 0 }, /deployed\.timeoutMs/],
+    ['a header that cannot be set', { headers: { Host: 'a' } }, /deployed\.headers: "Host" cannot be set/],
+  ])('is refused with %s, before anything is sent', async (_what, wrong, message) => {
+    await expect(run({ deployed: 'v2' }, { deployed: wrong as never })).rejects.toThrow(message);
+    expect(mock.requests).toEqual([]);
+  });
+});
