@@ -39,6 +39,8 @@ export const windowMs = 62_000;
 export const claimLifetimeMs = 2_000;
 /** How long a claim waits if a more urgent one holds it back. */
 export const outrankedMs = 100;
+/** The refusals of one burst are reported within this time: together they halve the budget once. */
+export const burstMs = 10_000;
 /** The budget is never reduced to less than this share of itself. */
 export const leastShare = 1 / 8;
 
@@ -75,6 +77,7 @@ export function memoryBudget(limitsNow: () => BudgetLimits, now: () => number): 
   const granted: Record<Line, number[]> = { create: [], read: [], safety: [] };
   const claims = new Map<Line, Claim>();
   let share = 1;
+  let reducedAt = 0;
   let reducedUntil = 0;
 
   /** Milliseconds until the window has room for one more than `spare` requests. */
@@ -136,7 +139,11 @@ export function memoryBudget(limitsNow: () => BudgetLimits, now: () => number): 
     },
     async reduce(forMs) {
       const time = now();
-      share = Math.max(leastShare, (time < reducedUntil ? share : 1) / 2);
+      if (time >= reducedUntil) share = 1;
+      if (share === 1 || time >= reducedAt + burstMs) {
+        share = Math.max(leastShare, share / 2);
+        reducedAt = time;
+      }
       reducedUntil = Math.max(reducedUntil, time + forMs);
     },
     async present() {},

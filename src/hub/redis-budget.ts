@@ -1,6 +1,7 @@
 import {
   type BudgetLimits,
   type BudgetStore,
+  burstMs,
   claimLifetimeMs,
   type Granted,
   leastShare,
@@ -34,6 +35,7 @@ local command, hub, monotonic, line, value = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local slack = 100
 local limits = { reads = tonumber(ARGV[6]), creates = tonumber(ARGV[7]), requests = tonumber(ARGV[8]) }
 local window, lifetime, outranked, least = tonumber(ARGV[9]) + 2 * slack, tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
+local burst = tonumber(ARGV[13])
 
 ${clock}
 local last = tonumber(redis.call('HGET', state, 'last') or '0')
@@ -70,7 +72,11 @@ local share = tonumber(redis.call('HGET', state, 'share') or '1')
 local untilMs = tonumber(redis.call('HGET', state, 'until') or '0')
 if now >= untilMs then share = 1 end
 if command == 'reduce' then
-  redis.call('HSET', state, 'share', tostring(math.max(least, share / 2)), 'until', math.max(untilMs, now + value))
+  if share == 1 or now >= tonumber(redis.call('HGET', state, 'reduced') or '0') + burst then
+    share = math.max(least, share / 2)
+    redis.call('HSET', state, 'share', tostring(share), 'reduced', now)
+  end
+  redis.call('HSET', state, 'until', math.max(untilMs, now + value))
 end
 for name, limit in pairs(limits) do limits[name] = math.max(1, math.floor(limit * share)) end
 
@@ -171,7 +177,7 @@ export function redisBudget(
   hub: string,
   monotonic: () => number,
 ): SharedBudget {
-  const constants = [reads, creates, requests, windowMs, claimLifetimeMs, outrankedMs, leastShare];
+  const constants = [reads, creates, requests, windowMs, claimLifetimeMs, outrankedMs, leastShare, burstMs];
   // Until Redis has said how many hubs there are, there may be another one that cannot reach it either.
   let seen = { hubs: 2, granted: { create: [], read: [], safety: [] } as Granted };
   let lastAt: number | null = null;

@@ -187,6 +187,25 @@ describe.each(testedEngines)('a budget in %s', (_name, engine) => {
     expect(await take()).toBe(3);
   });
 
+  it('is halved once by the refusals of one burst, which several gates report', async () => {
+    const world: World = { time: 0, ahead: 0 };
+    const [store] = (await engine(world, { reads: 16, creates: 8, requests: 100 }, 1)) as [BudgetStore];
+    const take = async () => {
+      let taken = 0;
+      while ((await store.reserve('create', world.time)).granted) taken += 1;
+      await store.withdraw('create');
+      return taken;
+    };
+    for (let report = 0; report < 10; report += 1) {
+      await store.reduce(120_000);
+      world.time += 500;
+    }
+    expect(await take()).toBe(4);
+    world.time += 63_000;
+    await store.reduce(120_000);
+    expect(await take()).toBe(2);
+  });
+
   it('keeps room for the more urgent kind if requests as a whole are short', async () => {
     const world: World = { time: 0, ahead: 0 };
     const [store] = (await engine(world, { reads: 9, creates: 9, requests: 1 }, 1)) as [BudgetStore];
