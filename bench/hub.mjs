@@ -35,7 +35,7 @@ const scenarios = {
       await redis.restart();
     },
   },
-  'Redis started, for the first time': {
+  'Redis started late': {
     async before({ redis }) {
       await redis.kill();
     },

@@ -58,6 +58,11 @@ const stableMs = 60_000;
 const stuck = () =>
   new NetworkError('broken', 'the hub permits no request', { hint: 'check the log of the hub' });
 
+/** If a stream that was ready for this long breaks, it is opened again at once: there may be another hub behind the URL. */
+const steadyMs = 3_000;
+
+const isBroken = (error: unknown) => error instanceof NetworkError && error.fault === 'broken';
+
 /** Returns the reason why the hub is lost. No error of the hub or its client ends the gate. */
 const hubError = (error: unknown) =>
   error instanceof RungateError ? error : new NetworkError('broken', 'the hub failed', { cause: error });
@@ -101,6 +106,8 @@ export function createHubLink(
   const upgrades = new Map<string, AbortController>();
   let runIds: readonly string[] = [];
   let lastId: string | null = null;
+  /** When the stream in use became ready. */
+  let readyAt: number | null = null;
   /** Ends the stream in use: by loss, or for one with other runs. */
   let stream = new AbortController();
   /** Aborted when the hub is lost; renewed when it is back. */
@@ -145,6 +152,7 @@ export function createHubLink(
 
   const handle = (event: HubEvent) => {
     if (event.type === 'ready') {
+      readyAt ??= clock.monotonic();
       if (gone.signal.aborted) gone = absence();
       if (!noGrants) recover();
       settle();
@@ -177,7 +185,7 @@ export function createHubLink(
 
   const keep = async (): Promise<void> => {
     for (let failures = 0; !closed.signal.aborted; ) {
-      const began = clock.monotonic();
+      readyAt = null;
       stream = new AbortController();
       const { signal } = stream;
       const either = eitherSignal(signal, closed.signal);
@@ -189,8 +197,10 @@ export function createHubLink(
       } catch (error) {
         if (closed.signal.aborted) return;
         if (reopened()) continue;
+        const livedMs = clock.monotonic() - (readyAt ?? clock.monotonic());
+        if (livedMs >= stableMs) failures = 0;
+        if (livedMs >= steadyMs && isBroken(error)) continue;
         lose(hubError(error));
-        if (clock.monotonic() - began >= stableMs) failures = 0;
         const waitMs = backoffMs[Math.min(failures, backoffMs.length - 1)] ?? 0;
         failures += 1;
         await clock.sleep(waitMs, closed.signal).catch(() => {});
@@ -223,6 +233,7 @@ export function createHubLink(
     async permit(of, runId, signal) {
       const began = clock.monotonic();
       let progressAt = began;
+      let retried = false;
       for (let urgency = of; !gone.signal.aborted; ) {
         const upgrade = new AbortController();
         const outer = eitherSignal(gone.signal, signal);
@@ -243,6 +254,7 @@ export function createHubLink(
           if (signal.aborted) throw error;
           if (gone.signal.aborted) return;
           if (upgrade.signal.aborted) urgency = 'confirm';
+          else if (!retried && isBroken(error)) retried = true;
           else {
             noGrants = true;
             lose(hubError(error));

@@ -317,6 +317,66 @@ describe('a hub that fails', () => {
     link.close();
   });
 
+  const broken = new NetworkError('broken', 'the connection broke');
+
+  it('is replaced by another one behind the same URL at once, without a word to the user', async () => {
+    const hub = fakeHub(undefined, () => {});
+    const { time, link, changes, wakes, settledAt } = connect(hub);
+    await link.watch(['run_1'], never);
+    const permitted = settledAt(link.permit('create', null, never));
+    hub.streams[0]?.send(wake('run_1', '17'));
+    await time.run(5000);
+    hub.grants[0]?.fail(broken);
+    hub.streams[0]?.fail(broken);
+    await time.run(0);
+    expect(hub.streams.map(({ lastId }) => lastId)).toEqual([null, '17']);
+    expect(hub.grants).toMatchObject([{ of: 'create', waitedMs: 5000 }]);
+    expect(permitted.at).toBe(null);
+    hub.streams[1]?.send(wake('run_1', '18'));
+    hub.grants[0]?.settle(true);
+    await time.run(0);
+    expect([permitted.at, wakes]).toEqual([5000, ['run_1', 'run_1']]);
+    expect(changes).toEqual([]);
+    link.close();
+  });
+
+  it.each<[string, (stream: FakeStream) => void]>([
+    ['cannot be reached again', (stream) => stream.fail(new NetworkError('refused', 'refused'))],
+    ['breaks before the next stream is ready', (stream) => stream.fail(broken)],
+    [
+      'breaks soon after the next stream is ready',
+      (stream) => {
+        stream.send({ type: 'ready' });
+        stream.fail(broken);
+      },
+    ],
+  ])('with a broken stream permits everything at once if it %s', async (_name, then) => {
+    const hub = fakeHub(
+      (stream) => (hub.streams.length === 1 ? stream.send({ type: 'ready' }) : then(stream)),
+      () => {},
+    );
+    const { time, link, changes, settledAt } = connect(hub);
+    await link.watch(['run_1'], never);
+    const permitted = settledAt(link.permit('safety', 'run_1', never));
+    await time.run(5000);
+    hub.streams[0]?.fail(broken);
+    await time.run(0);
+    expect(permitted.at).toBe(5000);
+    expect(changes).toHaveLength(1);
+    expect(hub.streams).toHaveLength(2);
+    link.close();
+  });
+
+  it('permits everything if it breaks off a request for a grant twice', async () => {
+    const hub = fakeHub(undefined, (grant) => grant.fail(broken));
+    const { link, changes } = connect(hub);
+    await link.watch(['run_1'], never);
+    await link.permit('first', 'run_1', never);
+    expect(hub.log).toEqual(['stream', 'first', 'first']);
+    expect(changes).toEqual([broken]);
+    link.close();
+  });
+
   it('is retried after 1, 2, 5, 10, 20 and then every 30 s', async () => {
     const at: number[] = [];
     const hub = fakeHub((stream) => {
@@ -344,7 +404,7 @@ describe('a hub that fails', () => {
     const { time, link } = connect(hub);
     await link.watch(['run_1'], never);
     await time.run(92_000);
-    expect(at).toEqual([0, 1000, 3000, 8000, 18_000, 89_000, 91_000]);
+    expect(at).toEqual([0, 1000, 3000, 8000, 18_000, 88_000, 89_000, 91_000]);
     link.close();
   });
 });
