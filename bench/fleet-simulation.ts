@@ -258,6 +258,8 @@ export interface Gates {
   known?: boolean;
   timeoutMs: number;
   maxAttempts: number;
+  /** Whether the service also delivers a webhook when a run starts. */
+  startEvents?: boolean | undefined;
   /** All gates start within this time, in milliseconds; default 10 s. */
   startWithinMs?: number | undefined;
 }
@@ -316,8 +318,10 @@ async function gate(within: World, options: Gates, index: number, hub: Hub | nul
   const { random, now } = within;
   const transport = serviceOf(within, runId, run, (endsAt) => {
     const lateMs = deliveryAfter(options.hub, random);
-    if (hub === null || lateMs === null) return;
-    within.events.push(endsAt + lateMs, () => hub.deliver({ event: 'run.finished', data: { runId } }, ''));
+    const deliver = (event: string) => hub?.deliver({ event, data: { runId } }, '');
+    if (lateMs !== null) within.events.push(endsAt + lateMs, () => deliver('run.finished'));
+    if (options.startEvents === true)
+      within.events.push(now() + 200 + random() * 800, () => deliver('run.started'));
   });
   const link =
     hub === null

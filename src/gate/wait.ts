@@ -117,7 +117,7 @@ async function readWhenPermitted(
   await readOnce(run, rules, tools);
   if (run.outcome !== null || asksForPatience(run.progress.trouble)) return;
   if (run.woken) run.due = clock.monotonic();
-  else if (woken) lookAgain(run, clock);
+  else if (woken) lookAgain(run, rules.triggered, clock);
 }
 
 /** Sleeps until `at`, or until a change, which may change the next read. Returns whether `at` was reached. */

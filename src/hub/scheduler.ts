@@ -8,6 +8,12 @@ export const lineOf = (of: RequestClass): Line => (of === 'first' || of === 'con
 /** How much later than it arrived a request should be granted, in milliseconds: first reads may wait for confirmations. */
 const patienceMs: Readonly<Record<RequestClass, number>> = { create: 0, confirm: 0, first: 5_000, safety: 0 };
 
+/**
+ * A first read waits this long while safety reads wait: a delivery about the start of the run may come and make it urgent, so
+ * that both cost one read.
+ */
+const firstReadMs = 3_000;
+
 /** Grants requests within a budget, the most urgent first. */
 export interface Scheduler {
   /**
@@ -55,33 +61,39 @@ export function createScheduler(budget: BudgetStore, clock: Clock): Scheduler {
     });
   };
 
+  const enqueue: Scheduler['grant'] = (of, waitedMs, signal) => {
+    const line = lineOf(of);
+    const queue = queues[line];
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const leave = () => {
+        const at = queue.indexOf(entry);
+        if (at >= 0) queue.splice(at, 1);
+        reject(signal.reason);
+      };
+      const entry: Waiting = {
+        deadline: clock.monotonic() - waitedMs + patienceMs[of],
+        granted() {
+          signal.removeEventListener('abort', leave);
+          resolve();
+        },
+        failed(error) {
+          signal.removeEventListener('abort', leave);
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      const after = queue.findIndex((other) => other.deadline > entry.deadline);
+      queue.splice(after < 0 ? queue.length : after, 0, entry);
+      start(line);
+    });
+  };
+
   return {
-    grant(of, waitedMs, signal) {
-      const line = lineOf(of);
-      const queue = queues[line];
-      return new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason);
-        const leave = () => {
-          const at = queue.indexOf(entry);
-          if (at >= 0) queue.splice(at, 1);
-          reject(signal.reason);
-        };
-        const entry: Waiting = {
-          deadline: clock.monotonic() - waitedMs + patienceMs[of],
-          granted() {
-            signal.removeEventListener('abort', leave);
-            resolve();
-          },
-          failed(error) {
-            signal.removeEventListener('abort', leave);
-            reject(error);
-          },
-        };
-        signal.addEventListener('abort', leave, { once: true });
-        const after = queue.findIndex((other) => other.deadline > entry.deadline);
-        queue.splice(after < 0 ? queue.length : after, 0, entry);
-        start(line);
-      });
+    async grant(of, waitedMs, signal) {
+      const heldMs = of === 'first' && queues.safety.length > 0 ? Math.max(0, firstReadMs - waitedMs) : 0;
+      if (heldMs > 0) await clock.sleep(heldMs, signal);
+      return enqueue(of, waitedMs + heldMs, signal);
     },
     waiting: () => ({
       create: queues.create.length,

@@ -65,6 +65,28 @@ describe('a scheduler', () => {
     expect(names()).toEqual(['uses the budget', 'confirm', 'first', 'late']);
   });
 
+  it('holds a first read for 3 s while safety reads wait, and no longer than that', async () => {
+    const { time, ask, granted } = start(usual);
+    ask('first', 'at once');
+    for (let safety = 0; safety < 3; safety += 1) ask('safety');
+    await time.run(0);
+    ask('first', 'held');
+    ask('first', 'held by another hub', 2000);
+    ask('confirm');
+    const gone = new AbortController();
+    const leaving = ask('first', 'gone', 0, gone.signal);
+    await time.run(500);
+    gone.abort(new Error('gone'));
+    await expect(leaving).rejects.toThrow('gone');
+    await time.run(10_000);
+    expect(granted.filter(({ name }) => name !== 'safety')).toEqual([
+      { name: 'at once', at: 0 },
+      { name: 'confirm', at: 0 },
+      { name: 'held by another hub', at: 1000 },
+      { name: 'held', at: 3000 },
+    ]);
+  });
+
   it('frees the place of a request that goes away', async () => {
     const { time, ask, scheduler, names, granted } = start({ reads: 9, creates: 1, requests: 9 });
     ask('create', 'first');

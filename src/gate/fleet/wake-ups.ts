@@ -33,8 +33,13 @@ export function wakeUps(
   return { waking: () => (hub === undefined ? [] : [waking]), end };
 }
 
-/** Sets the next read of a run that is in progress after a read that a wake-up has caused. */
-export function lookAgain(run: WatchedRun, clock: Clock): void {
+/**
+ * Sets the next read of a run that is in progress after a read that a wake-up has caused.
+ * @param isNew whether the gate has created the run
+ */
+export function lookAgain(run: WatchedRun, isNew: boolean, clock: Clock): void {
+  // The delivery before the first read of a new run was about its start.
+  if (isNew && run.progress.attempts === 1) return;
   if (run.confirmations >= 2 * run.wakes) return;
   run.woken = true;
   run.due = Math.min(run.due, clock.monotonic() + secondLookMs);
