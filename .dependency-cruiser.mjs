@@ -22,7 +22,7 @@ const mayImport = {
     'gate/verdict[.]ts',
   ],
   'ci/': [leaves, 'gate/'],
-  'settings/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict)[.]ts'],
+  'settings/': [leaves, 'transport/address[.]ts', 'gate/(limits|policy|verdict|plan/graph)[.]ts'],
   'output/': [leaves, 'host/'],
   'library/': [leaves, 'contract/', 'transport/', 'client/', 'mock/', 'gate/', 'ci/', 'receipt/'],
   'commands/': [

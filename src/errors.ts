@@ -191,8 +191,8 @@ export class NetworkError extends RungateError {
 /** The signals that stop a command. */
 export type StopSignal = 'SIGHUP' | 'SIGINT' | 'SIGTERM';
 
-/** The cause of a StoppedError: a signal, or in the library an AbortSignal. */
-export type StopCause = StopSignal | 'abort';
+/** The cause of a StoppedError: a signal, in the library an AbortSignal, or another gate that failed with `--fail-fast`. */
+export type StopCause = StopSignal | 'abort' | 'fail-fast';
 
 /** A person, the CI or the caller stopped the command. */
 export class StoppedError extends RungateError {

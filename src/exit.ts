@@ -62,7 +62,7 @@ export function exitCodeOf(error: unknown): number {
   return exitCodes.bug;
 }
 
-/** Returns the exit code for a signal; an abort without a signal counts as Ctrl-C. */
+/** Returns the exit code for a signal; a stop without a signal counts as Ctrl-C. */
 export function exitCodeOfSignal(cause: StopCause): number {
-  return exitCodes[cause === 'abort' ? 'SIGINT' : cause];
+  return exitCodes[cause === 'abort' || cause === 'fail-fast' ? 'SIGINT' : cause];
 }

@@ -22,12 +22,12 @@ function quoted(key: string): string {
   return JSON.stringify(key.length > 60 ? `${key.slice(0, 59)}…` : key);
 }
 
-function unknownName(place: string, name: string, others: readonly string[]): ConfigError {
-  const near = nearest(name, [...plainNames, ...others]);
+function unknownName(place: string, name: string, known: readonly string[]): ConfigError {
+  const near = nearest(name, known);
   const hint = /^wait$/i.test(name)
     ? 'waiting is not a setting: use rungate run trigger --wait'
     : near === null
-      ? `the settings are ${plainNames.join(', ')}`
+      ? `the settings are ${known.join(', ')}`
       : `did you mean ${JSON.stringify(near)}?`;
   return new ConfigError(`${place}: unknown setting ${quoted(name)}`, { hint });
 }
@@ -48,6 +48,7 @@ type Values = Partial<Record<PlainName, unknown>>;
 /**
  * Reads and checks the settings in one object of a file.
  * @param others keys that the caller reads itself
+ * @param allowed the settings that the object may have
  * @throws ConfigError with file, line and column
  */
 export function readFields(
@@ -55,6 +56,7 @@ export function readFields(
   json: unknown,
   at: Path,
   others: readonly string[] = [],
+  allowed: readonly PlainName[] = plainNames,
 ): Partial<SettingValues> {
   const values: Values = {};
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
@@ -63,12 +65,18 @@ export function readFields(
   const add = (name: string, value: unknown, where: Path) => {
     if (!isPlainName(name)) {
       const place = file.place(where, 'key');
-      throw isSecretName(name) ? misplacedSecret(place, name) : unknownName(place, name, others);
+      throw isSecretName(name)
+        ? misplacedSecret(place, name)
+        : unknownName(place, name, [...allowed, ...others]);
+    }
+    if (!allowed.includes(name)) {
+      const hint = 'write it at the top level of the file';
+      throw new ConfigError(`${file.place(where, 'key')}: ${name} applies to all gates`, { hint });
     }
     if (values[name] !== undefined) {
       throw new ConfigError(`${file.place(where, 'key')}: ${name} is set twice`);
     }
-    values[name] = checked(file, name, value, where);
+    values[name] = checked(file, name, where, () => readValue(name, value));
   };
   for (const [key, value] of Object.entries(json)) {
     if (others.includes(key)) continue;
@@ -86,9 +94,10 @@ export function readFields(
   return values as Partial<SettingValues>;
 }
 
-function checked(file: JsonFile, name: PlainName, value: unknown, where: Path): unknown {
+/** Returns the value that `read` returns. @throws ConfigError with the place of an invalid value */
+export function checked<Value>(file: JsonFile, name: string, where: Path, read: () => Value): Value {
   try {
-    return readValue(name, value);
+    return read();
   } catch (error) {
     if (!(error instanceof InvalidValue)) throw error;
     throw new ConfigError(`${file.place([...where, ...error.within])}: ${name}: ${error.message}`, {

@@ -24,6 +24,22 @@ export const defaultSettings: Source = {
   },
 };
 
+/** Returns a source with the values of another one over its own. Both have the same origin. */
+export function overlay(weaker: Source, stronger: Source): Source {
+  const [own, over] = [weaker.values, stronger.values];
+  const selects = selectors.some((name) => over[name] !== undefined);
+  return {
+    ...weaker,
+    values: {
+      ...own,
+      ...(selects ? { process: undefined, tags: undefined } : {}),
+      ...over,
+      ...(own.on === undefined ? {} : { on: { ...remainingOverrides(own.on, over), ...over.on } }),
+    },
+    details: { ...weaker.details, ...stronger.details },
+  };
+}
+
 function refuseBoth(source: Source): void {
   if (source.values.process === undefined || source.values.tags === undefined) return;
   const message = 'a process and tags cannot be combined';

@@ -1,15 +1,21 @@
 import { dirname, resolve } from 'node:path';
 import { ConfigError } from '../errors.ts';
-import { remainingOverrides } from '../gate/policy.ts';
 import { readFields } from './fields.ts';
-import { readJson } from './json-file.ts';
+import { checkGates, type FileGate, mergeGates, readGates } from './gates.ts';
+import { type JsonFile, type Path, readJson } from './json-file.ts';
+import { overlay } from './merge.ts';
 import { type SomeSettings, type Source, sourceAt } from './names.ts';
 
-/** The content of `.rungate.json`: the settings for every ref, and those for refs that match a pattern. */
-export interface ProjectFile {
-  readonly path: string;
+/** The settings of one part of a project file, and its gates by name. */
+export interface Section {
   readonly values: SomeSettings;
-  readonly branches: ReadonlyMap<string, SomeSettings>;
+  readonly gates: ReadonlyMap<string, FileGate>;
+}
+
+/** The content of `.rungate.json`: the settings for every ref, and those for refs that match a pattern. */
+export interface ProjectFile extends Section {
+  readonly path: string;
+  readonly branches: ReadonlyMap<string, Section>;
 }
 
 /** Makes a relative path absolute: it starts at the file's folder, not at the working directory. */
@@ -23,7 +29,7 @@ function withAbsolutePaths(path: string, values: SomeSettings): SomeSettings {
  */
 export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
   const file = readJson(path, bytes);
-  const values = withAbsolutePaths(path, readFields(file, file.value, [], ['$schema', 'branches']));
+  const own = readSection(file, file.value, [], ['$schema', 'branches']);
   const { $schema, branches = {} } = file.value as { $schema?: unknown; branches?: unknown };
   if ($schema !== undefined && typeof $schema !== 'string') {
     throw new ConfigError(`${file.place(['$schema'])}: $schema: expected a string`);
@@ -39,28 +45,37 @@ export function readProjectFile(path: string, bytes: Uint8Array): ProjectFile {
         `${file.place(at, 'key')}: expected the name of a branch or a tag, or a pattern with *`,
       );
     }
-    return [pattern, withAbsolutePaths(path, readFields(file, json, at))] as const;
+    return [pattern, readSection(file, json, at)] as const;
   });
-  return { path, values, branches: new Map(read) };
+  for (const gates of [own.gates, ...read.map(([, section]) => mergeGates(own.gates, section.gates))])
+    checkGates(file, gates);
+  return { path, ...own, branches: new Map(read) };
+}
+
+function readSection(file: JsonFile, json: unknown, at: Path, others: readonly string[] = []): Section {
+  const values = withAbsolutePaths(file.path, readFields(file, json, at, [...others, 'gates']));
+  return { values, gates: readGates(file, (json as { gates?: unknown }).gates, [...at, 'gates']) };
+}
+
+/** Returns the section of the one pattern that applies to a ref, if any. */
+function sectionFor({ branches }: ProjectFile, ref: string | null) {
+  const pattern = matchBranch([...branches.keys()], ref);
+  const section = pattern === null ? undefined : branches.get(pattern);
+  return section && { pattern, section };
 }
 
 /** Returns the settings for a ref: those of the one pattern that applies to it, over those for every ref. */
-export function projectSource({ path, values, branches }: ProjectFile, ref: string | null): Source {
-  const all = sourceAt('project file', values, path);
-  const pattern = matchBranch([...branches.keys()], ref);
-  const own = pattern === null ? undefined : branches.get(pattern);
+export function projectSource(file: ProjectFile, ref: string | null): Source {
+  const all = sourceAt('project file', file.values, file.path);
+  const own = sectionFor(file, ref);
   if (own === undefined) return all;
-  const selects = own.process !== undefined || own.tags !== undefined;
-  return {
-    ...all,
-    values: {
-      ...values,
-      ...(selects ? { process: undefined, tags: undefined } : {}),
-      ...own,
-      ...(values.on === undefined ? {} : { on: { ...remainingOverrides(values.on, own), ...own.on } }),
-    },
-    details: { ...all.details, ...sourceAt('project file', own, `${path}, branches ${pattern}`).details },
-  };
+  return overlay(all, sourceAt('project file', own.section.values, `${file.path}, branches ${own.pattern}`));
+}
+
+/** Returns the gates for a ref: their fields in the one pattern that applies to it, over those for every ref. */
+export function projectGates(file: ProjectFile, ref: string | null): FileGate[] {
+  const own = sectionFor(file, ref)?.section.gates ?? new Map();
+  return [...mergeGates(file.gates, own).values()];
 }
 
 /** Returns the short name of a branch or a tag: `main` for `refs/heads/main`. */

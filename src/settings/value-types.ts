@@ -150,6 +150,12 @@ export const textList: ValueType<readonly string[]> = {
   schema: { type: 'array', minItems: 1, items: text.schema },
 };
 
+/** A list of names, which may be empty. */
+export const nameList: ValueType<readonly string[]> = {
+  read: (json) => (Array.isArray(json) && json.length === 0 ? [] : textList.read(json)),
+  schema: { type: 'array', items: text.schema },
+};
+
 export const overrides: ValueType<Overrides> = {
   read(json) {
     if (typeof json !== 'object' || json === null || Array.isArray(json)) {

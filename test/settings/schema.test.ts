@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/errors.ts';
 import { readProjectFile } from '../../src/settings/project-file.ts';
-import { createSettingsSchema, plainNames } from '../../src/settings/table.ts';
+import { createSettingsSchema } from '../../src/settings/schema.ts';
+import { plainNames } from '../../src/settings/table.ts';
 import { bytesOf, sampleNames, samples } from './samples.ts';
 
 const ajv = new Ajv({ strict: true, strictRequired: false, formats: { uri: true }, allowUnionTypes: true });
@@ -67,6 +68,19 @@ describe('the schema and the reader', () => {
     [{ process: 'a', tags: ['b'] }, false],
     [{ branches: { main: { process: 'a', tags: ['b'] } } }, false],
     [{ process: 'a', branches: { main: { tags: ['b'] } } }, true],
+    [{ gates: {} }, true],
+    [{ gates: { api: {}, web: { needs: ['api'], advisory: true, timeout: '5m', ref: 'x' } } }, true],
+    [{ gates: { api: { needs: [] } }, branches: { main: { gates: { web: { process: 'a' } } } } }, true],
+    [{ gates: [] }, false],
+    [{ gates: { ' ': {} } }, false],
+    [{ gates: { api: [] } }, false],
+    [{ gates: { api: { process: 'a', tags: ['b'] } } }, false],
+    [{ gates: { api: { needs: 'web' } } }, false],
+    [{ gates: { api: { needs: [''] } } }, false],
+    [{ gates: { api: { advisory: 1 } } }, false],
+    [{ gates: { api: { apiUrl: 'https://x.example' } } }, false],
+    [{ gates: { api: { fleetSize: 2 } } }, false],
+    [{ gates: { api: { gates: {} } } }, false],
     [{ webhook: 'x' }, false],
     [{ webhook: { secret: 'x' } }, false],
     [{ webhook: {} }, true],

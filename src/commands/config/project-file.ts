@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../../errors.ts';
 import type { Io } from '../../host/io.ts';
+import type { FileGate } from '../../settings/gates.ts';
 import { findProjectFile, findRoot } from '../../settings/locate.ts';
 import type { Source } from '../../settings/names.ts';
 import { filled } from '../global-options.ts';
@@ -78,19 +79,20 @@ export function chooseProjectFile(io: Io, flag: string | undefined): string | nu
   return named === undefined ? findChecked(io) : named;
 }
 
-/** Reads the project file's settings for the branch or tag that `refOf` returns. @throws ConfigError */
+/** Reads the project file's settings and gates for the branch or tag that `refOf` returns. @throws ConfigError */
 export async function projectFileSource(
   io: Io,
   path: string,
   refOf: () => Promise<string | null> | string | null = () => null,
-): Promise<Source> {
+): Promise<{ source: Source; gates: readonly FileGate[] }> {
   let bytes: Uint8Array;
   try {
     bytes = readRegularFile(io, path);
   } catch (cause) {
     throw unreadable(path, codeOf(cause), cause);
   }
-  const { readProjectFile, projectSource } = await import('../../settings/project-file.ts');
+  const { readProjectFile, projectGates, projectSource } = await import('../../settings/project-file.ts');
   const file = readProjectFile(path, bytes);
-  return projectSource(file, file.branches.size === 0 ? null : await refOf());
+  const ref = file.branches.size === 0 ? null : await refOf();
+  return { source: projectSource(file, ref), gates: projectGates(file, ref) };
 }

@@ -1,10 +1,12 @@
 import { exitCodes } from '../../exit.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
+import { gateSettings } from '../../settings/gate-fields.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
 import { isPlainName, writeValue } from '../../settings/table.ts';
 import type { Context } from '../context.ts';
 import { allNames, isSecret, settingName } from './change.ts';
+import type { GateSettings } from './sources.ts';
 import { profilesFile } from './store.ts';
 
 /** Returns a value as the JSON of a file; null if it is not set. Never called for a secret. */
@@ -37,6 +39,24 @@ function cell(settings: Settings, name: SettingName): string {
   return settings[name] === undefined ? 'not set' : 'set';
 }
 
+/** Returns a gate of the project file for `--json`, with its settings from all sources. */
+function describedGate({ name, needs = [], advisory = false, facts, settings }: GateSettings) {
+  const own = gateSettings.map((setting) => [setting, described(settings, setting)]);
+  return { name, needs, advisory, ...facts, settings: Object.fromEntries(own) };
+}
+
+/** Returns the row of a gate: the settings that it has itself, and where they are. */
+function gateRow({ name, needs = [], advisory = false, facts, settings }: GateSettings, path: string) {
+  const own = gateSettings.filter((setting) => settings[setting]?.detail?.endsWith(`, gates ${name}`));
+  const parts = [
+    ...own.map((setting) => `${setting}=${cell(settings, setting)}`),
+    ...Object.entries(facts).map(([fact, value]) => `${fact}=${excerpt(value ?? '', 200)}`),
+    ...(needs.length === 0 ? [] : [`needs=${needs.join(',')}`]),
+    ...(advisory ? ['advisory'] : []),
+  ];
+  return [`gates.${name}`, parts.join(' '), 'project file', excerpt(path, 500)];
+}
+
 /** `rungate config list` */
 export async function listCommand({ settings, sources, output }: Context): Promise<number> {
   for (const { name, origin } of sources.withheld) {
@@ -56,6 +76,7 @@ export async function listCommand({ settings, sources, output }: Context): Promi
         { action: value, origin, detail },
       ]),
     ),
+    gates: sources.gates.map(describedGate),
   };
   const rows = allNames.map((name) => [
     name,
@@ -71,7 +92,7 @@ export async function listCommand({ settings, sources, output }: Context): Promi
   ]);
   await output.data(report, {
     head: ['setting', 'value', 'origin', 'where'],
-    rows: [...rows, ...gateRows],
+    rows: [...rows, ...gateRows, ...sources.gates.map((gate) => gateRow(gate, projectFile ?? ''))],
   });
   return exitCodes.ok;
 }

@@ -3,8 +3,9 @@ import type { Io } from '../../host/io.ts';
 import type { StateText } from '../../host/state-file.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { environmentSettings } from '../../settings/environment.ts';
+import type { FileGate } from '../../settings/gates.ts';
 import { chooseProfile, type ProfileChoice, profilesPath } from '../../settings/locate.ts';
-import { defaultSettings, mergeSettings } from '../../settings/merge.ts';
+import { defaultSettings, mergeSettings, overlay } from '../../settings/merge.ts';
 import {
   type SavedName,
   type Settings,
@@ -25,12 +26,19 @@ export interface Withheld {
   readonly origin: string;
 }
 
+/** A gate of the project file, with the settings from all sources. */
+export interface GateSettings extends Omit<FileGate, 'source'> {
+  readonly settings: Settings;
+}
+
 /** The files and the profile that settings come from. */
 export interface Sources {
   readonly profile: ProfileChoice;
   /** The path of the profiles file, whether it exists or not; null if there is no folder for it. */
   readonly profilesFile: string | null;
   readonly projectFile: string | null;
+  /** The gates of the project file. */
+  readonly gates: readonly GateSettings[];
   readonly withheld: readonly Withheld[];
   /** The secrets in the profile, used or not. */
   readonly kept: readonly SavedName[];
@@ -134,19 +142,26 @@ export async function loadSettings(
   if (own === undefined && profile.by !== null && options.newProfile !== true) {
     throw unknownProfile(profile, Object.keys(profiles));
   }
-  const merged = mergeSettings([
-    { origin: 'flag', values: { ...globalSettings(globals), ...flags } },
+  const project =
+    projectFile === null || isNewFile ? null : await projectFileSource(io, projectFile, options.refOf);
+  const others = [
+    { origin: 'flag', values: { ...globalSettings(globals), ...flags } } as const,
     environmentSettings(io.env, io.readFile),
-    ...(projectFile === null || isNewFile ? [] : [await projectFileSource(io, projectFile, options.refOf)]),
     ...(own === undefined || stored === null ? [] : [await profileSource(own, stored.path, profile)]),
     defaultSettings,
-  ]);
+  ];
+  const merged = mergeSettings(project === null ? others : [...others, project.source]);
+  const gates = (project?.gates ?? []).map(({ source, ...gate }): GateSettings => {
+    // The file's other settings are the defaults of its gates.
+    const settings = mergeSettings([...others, overlay(project?.source ?? source, source)]);
+    return { ...gate, settings };
+  });
   const { settings, withheld } = withhold(merged, own?.secrets);
   // Windows has no file modes.
   const exposed = stored?.exposed === true && io.platform !== 'win32';
   const kept = savedNames.filter((name) => own?.secrets[name] !== undefined);
   const profilesFile = profilesPath(io);
-  const sources = { profile, profilesFile, projectFile, withheld, kept, unreadable, exposed };
+  const sources = { profile, profilesFile, projectFile, gates, withheld, kept, unreadable, exposed };
   return { settings, sources };
 }
 

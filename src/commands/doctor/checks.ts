@@ -51,6 +51,23 @@ export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 
   return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));
 }
 
+/** Lists the gates of the project file; null if it has none. */
+export function checkGates({ gates }: Pick<Sources, 'gates'>): Check | null {
+  if (gates.length === 0) return null;
+  const shown = gates.map(({ name, needs = [], advisory }) => {
+    const facts = [
+      ...(needs.length > 0 ? [`needs ${needs.join(', ')}`] : []),
+      ...(advisory ? ['advisory'] : []),
+    ];
+    return facts.length === 0 ? name : `${name} (${facts.join('; ')})`;
+  });
+  const empty = gates.filter(({ settings }) => settings.process === undefined && settings.tags === undefined);
+  if (empty.length === 0) return check('gates', 'ok', excerpt(shown.join(', '), 800));
+  const names = new Intl.ListFormat('en').format(empty.map(({ name }) => name));
+  const remedy = 'write "process" or "tags" into the gate';
+  return check('gates', 'warn', `no process and no tags to run: ${excerpt(names, 400)}`, remedy);
+}
+
 const nouns = { apiKey: 'API key', token: 'bearer token' } as const;
 
 /** Lists the credentials in use and their sources, and the profile's unused credentials with the reason. */

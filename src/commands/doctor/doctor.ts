@@ -17,6 +17,7 @@ import {
   checkClock,
   checkCredentials,
   checkDeployed,
+  checkGates,
   checkLimits,
   checkProxy,
   checkSettings,
@@ -32,6 +33,8 @@ async function* examine(context: Context): AsyncGenerator<Check> {
   const { io, settings, sources } = context;
   yield check('version', 'ok', `rungate ${version}`);
   yield checkSettings(settings, sources);
+  const gates = checkGates(sources);
+  if (gates !== null) yield gates;
   const variables = checkVariables(io);
   if (variables !== null) yield variables;
   yield checkCredentials(settings, sources);

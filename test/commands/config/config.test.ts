@@ -175,6 +175,28 @@ describe('config list', () => {
     });
   });
 
+  it('shows the gates of the project file, with their settings from all sources', async () => {
+    const gates = { api: { process: 'smoke', ref: 'main' }, web: { tags: ['a', 'b'], needs: ['api'] } };
+    const files = {
+      '/repo/.git': '',
+      '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '5m', process: 'other', gates }),
+    };
+    const settings = { cwd: '/repo', files, env: { RUNGATE_STRICT: 'true' } };
+    const { out } = await run(['config', 'list', '--json'], settings);
+    const [api, web] = JSON.parse(out).gates;
+    expect(api).toMatchObject({ name: 'api', needs: [], advisory: false, ref: 'main' });
+    expect(api.settings).toMatchObject({
+      process: { value: 'smoke', detail: '/repo/.rungate.json, gates api' },
+      timeout: { value: '5m', detail: '/repo/.rungate.json' },
+      strict: { value: true, origin: 'environment' },
+    });
+    expect(web.needs).toEqual(['api']);
+    expect(web.settings).toMatchObject({ process: { value: null }, tags: { value: ['a', 'b'] } });
+    const text = (await run(['config', 'list'], settings)).out;
+    expect(text).toMatch(/gates\.api\tprocess=smoke ref=main\t/);
+    expect(text).toMatch(/gates\.web\ttags=a,b needs=api\t/);
+  });
+
   it('prints text with one line per setting', async () => {
     const { out } = await run(['config', 'list'], { env: { RUNGATE_PROJECT: 'shop', ...secrets } });
     expect(out).toContain('project\tshop\tenvironment\tRUNGATE_PROJECT\n');

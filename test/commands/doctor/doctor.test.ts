@@ -79,6 +79,20 @@ describe('rungate doctor', () => {
     expect(of('variables')).toBeUndefined();
   });
 
+  it.each([
+    [
+      { api: { process: 'a' }, web: { tags: ['b'], needs: ['api'] } },
+      { status: 'ok', detail: 'api, web (needs api)' },
+    ],
+    [{ api: {} }, { status: 'warn', detail: 'no process and no tags to run: api' }],
+  ])('lists the gates of the project file: %j', async (gates, expected) => {
+    on = await stage();
+    const files = { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ gates }) };
+    const { out } = await on.with({ cwd: '/repo', files })('doctor', '--json');
+    const { checks } = JSON.parse(out) as Report;
+    expect(checks.find(({ name }) => name === 'gates')).toMatchObject(expected);
+  });
+
   it('lists the credentials in use and their sources', async () => {
     const { of } = await examine();
     expect(of('credentials')).toMatchObject({

@@ -1,0 +1,96 @@
+import { nearest } from '../../suggest.ts';
+
+/** A gate and what it needs, by name. */
+export interface PlanNode {
+  readonly name: string;
+  /** The gates that must pass, or pass with a warning, before this one starts. */
+  readonly needs: readonly string[];
+  /** The gate can warn at most. */
+  readonly advisory: boolean;
+}
+
+/** Why gates cannot be put in an order, and the gate and the need to blame. */
+export interface PlanProblem {
+  readonly gate: string;
+  readonly need: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Returns the gates of a cycle, such as `a, b, a`, or null if there is none. */
+export function findCycle(nodes: readonly PlanNode[]): string[] | null {
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const done = new Set<string>();
+  for (const start of byName.keys()) {
+    // Iterative, so that a long chain does not exhaust the stack: the gates on the path, and the next need of each.
+    const path = [{ name: start, at: 0 }];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const need = done.has(top.name) ? undefined : byName.get(top.name)?.needs[top.at];
+      top.at += 1;
+      if (need === undefined) {
+        done.add(top.name);
+        path.pop();
+        continue;
+      }
+      const from = path.findIndex(({ name }) => name === need);
+      if (from >= 0) return [...path.slice(from).map(({ name }) => name), need];
+      path.push({ name: need, at: 0 });
+    }
+  }
+  return null;
+}
+
+/** Returns the first mistake in the needs: an unknown gate, an advisory gate, or a cycle; null if there is none. */
+export function problemIn(nodes: readonly PlanNode[]): PlanProblem | null {
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  for (const { name: gate, needs } of nodes) {
+    for (const need of needs) {
+      const found = byName.get(need);
+      if (found === undefined) {
+        const near = nearest(need, [...byName.keys()]);
+        const message = `gate ${gate} needs ${JSON.stringify(need)}, which is not a gate`;
+        const hint =
+          near === null ? `the gates are ${[...byName.keys()].join(', ')}` : `did you mean "${near}"?`;
+        return { gate, need, message, hint };
+      }
+      if (found.advisory) {
+        const message = `gate ${gate} needs ${need}, which is advisory: it never stops anything`;
+        return { gate, need, message, hint: `remove ${need} from the needs, or "advisory" from ${need}` };
+      }
+    }
+  }
+  const cycle = findCycle(nodes);
+  if (cycle === null) return null;
+  const [gate = '', need = ''] = cycle;
+  const message = `the gates need each other: ${cycle.join(' → ')}`;
+  return { gate, need, message, hint: 'remove one of these needs' };
+}
+
+/** Returns the gates with every gate after those it needs, otherwise in the given order. The needs must have no problem. */
+export function inOrder<Node extends PlanNode>(nodes: readonly Node[]): Node[] {
+  const ordered: Node[] = [];
+  const placed = new Set<string>();
+  let left = [...nodes];
+  while (left.length > 0) {
+    const next = left.find(({ needs }) => needs.every((need) => placed.has(need)));
+    if (next === undefined) throw new Error(`the gates have a cycle: ${left.map(({ name }) => name)}`);
+    ordered.push(next);
+    placed.add(next.name);
+    left = left.filter((node) => node !== next);
+  }
+  return ordered;
+}
+
+/** Returns the gates of these names and the gates that they need, in the given order; all gates without names. */
+export function selected<Node extends PlanNode>(nodes: readonly Node[], names: readonly string[]): Node[] {
+  if (names.length === 0) return [...nodes];
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const chosen = new Set<string>();
+  const open = [...names];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (chosen.has(name)) continue;
+    chosen.add(name);
+    open.push(...(byName.get(name)?.needs ?? []));
+  }
+  return nodes.filter(({ name }) => chosen.has(name));
+}

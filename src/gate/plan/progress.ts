@@ -1,0 +1,55 @@
+import type { StopCause } from '../../errors.ts';
+import type { Action } from '../policy.ts';
+import type { PlanNode } from './graph.ts';
+
+/** How a gate of a plan ended. `skipped`: it never began, and so it never passes. */
+export type GateEnd = Action | 'skipped';
+
+/** Why no further gate begins: a signal, or with `--fail-fast` the gate that failed. */
+export type Halt = { by: StopCause } | { failed: string };
+
+export interface PlanState {
+  /** The gates that have begun, whether or not they have ended. */
+  readonly begun: ReadonlySet<string>;
+  readonly ended: ReadonlyMap<string, GateEnd>;
+  readonly halt: Halt | null;
+}
+
+export interface Skipped {
+  readonly name: string;
+  /** Why, as the predicate of a sentence about the gate. */
+  readonly reason: string;
+}
+
+const endings = { fail: 'failed', skipped: 'was skipped' } as const;
+
+function reasonOf({ needs }: PlanNode, { ended, halt }: PlanState): string | null {
+  for (const need of needs) {
+    const end = ended.get(need);
+    if (end === 'fail' || end === 'skipped') return `its need ${need} ${endings[end]}`;
+  }
+  if (halt === null) return null;
+  return 'by' in halt
+    ? `rungate was stopped by ${halt.by} before it began`
+    : `${halt.failed} failed (--fail-fast)`;
+}
+
+/**
+ * Returns which gates begin now and which will never begin. A need is met by `pass` and `warn`. Call it again with every
+ * change, until it returns nothing more.
+ */
+export function nextGates(
+  nodes: readonly PlanNode[],
+  state: PlanState,
+): { begin: string[]; skip: Skipped[] } {
+  const begin: string[] = [];
+  const skip: Skipped[] = [];
+  for (const node of nodes) {
+    const { name, needs } = node;
+    if (state.begun.has(name) || state.ended.has(name)) continue;
+    const reason = reasonOf(node, state);
+    if (reason !== null) skip.push({ name, reason });
+    else if (needs.every((need) => state.ended.has(need))) begin.push(name);
+  }
+  return { begin, skip };
+}

@@ -1,0 +1,113 @@
+import { type ErrorReport, type RungateError, reportError, type StopCause } from '../../errors.ts';
+import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
+import type { DeployedReport } from '../deployed/check.ts';
+import { type Cancellation, type GateReport, type RunReport, unknownRun, worst } from '../report.ts';
+import type { RunSubject } from '../subject.ts';
+import type { PlanNode } from './graph.ts';
+import type { GateEnd } from './progress.ts';
+
+type OwnParts = Omit<GateReport, 'schemaVersion' | 'gate' | 'exitCode' | 'deployed' | 'interruptedBy'>;
+
+/** The result of one gate of several. */
+export interface GateResult extends OwnParts {
+  name: string;
+  /** `skipped`: the gate never began. */
+  gate: GateEnd;
+  /** The exit code that the gate adds to the result; null if it adds none, because it was skipped or stopped. */
+  exitCode: number | null;
+  needs: string[];
+  advisory: boolean;
+  /** Why the gate was skipped, or stopped before its end; null for any other gate. */
+  reason: string | null;
+  /** Empty if the gate was skipped. */
+  runs: RunReport[];
+  /** Why no run could be started; absent if one was. */
+  error?: ErrorReport;
+}
+
+/** The result of several gates. Its fields are public and covered by semantic versioning. */
+export interface GatesReport {
+  schemaVersion: 1;
+  gate: GateReport['gate'];
+  exitCode: number;
+  /** In an order in which every gate comes after those that it needs. */
+  gates: GateResult[];
+  /** Which build was deployed; absent if that was not checked. */
+  deployed?: DeployedReport;
+  interruptedBy?: StopCause;
+  cancellation?: Cancellation;
+}
+
+const factsOf = ({ name, needs, advisory }: PlanNode) => ({ name, needs: [...needs], advisory });
+
+/** An advisory gate warns instead of failing. A bug in rungate is never only a warning. */
+function advised(result: GateResult): GateResult {
+  if (!result.advisory || result.gate !== 'fail' || result.exitCode === exitCodes.bug) return result;
+  const runs = result.runs.map((run) => (run.gate === 'fail' ? { ...run, gate: 'warn' as const } : run));
+  const exitCode = result.exitCode === null ? null : exitCodes.ok;
+  return { ...result, gate: 'warn', exitCode, runs };
+}
+
+/**
+ * Returns the result of a gate that has ended.
+ * @param stopped why rungate stopped the gate before its end, if another gate failed or a signal came
+ */
+export function endedGate(node: PlanNode, report: GateReport, stopped: string | null): GateResult {
+  const { schemaVersion: _version, deployed: _deployed, interruptedBy, ...parts } = report;
+  const cutShort = interruptedBy !== undefined;
+  // Without a run nothing was tested.
+  const empty = report.runs.length === 0 && !cutShort;
+  return advised({
+    ...factsOf(node),
+    ...parts,
+    ...(empty && { gate: 'fail' }),
+    exitCode: cutShort ? null : empty ? exitCodes.bug : report.exitCode,
+    reason: cutShort ? stopped : null,
+  });
+}
+
+/** Returns the result of a gate that could not start a run. No policy lets it pass. */
+export function unstartedGate(node: PlanNode, subject: RunSubject, error: RungateError): GateResult {
+  const cause = reportError(error);
+  const run = unknownRun({ ...subject, verdict: 'unobserved', gate: 'fail', error: cause });
+  const facts = { ...factsOf(node), reason: null, runs: [run], error: cause };
+  return advised({ ...facts, gate: 'fail', exitCode: exitCodeOf(error) });
+}
+
+export function skippedGate(node: PlanNode, reason: string): GateResult {
+  return { ...factsOf(node), gate: 'skipped', exitCode: null, reason, runs: [] };
+}
+
+/** Returns the worst of what became of the cancellations. */
+function cancellationOf(gates: readonly GateResult[]): Cancellation {
+  const all = gates.flatMap(({ cancellation }) => cancellation ?? []);
+  return (['failed', 'requested'] as const).find((one) => all.includes(one)) ?? 'none';
+}
+
+/**
+ * Returns the result of all gates, with the most severe of their exit codes.
+ * @param stoppedBy what stopped rungate before every gate had ended, or null
+ */
+export function combineGates(
+  gates: readonly GateResult[],
+  stoppedBy: StopCause | null,
+  deployed?: DeployedReport,
+): GatesReport {
+  const own = mostSevere(gates.map(({ exitCode }) => exitCode ?? exitCodes.ok));
+  const isMet = ({ gate, advisory }: GateResult) => advisory || gate === 'pass' || gate === 'warn';
+  const met = gates.length > 0 && gates.every(isMet);
+  // A gate that is skipped or stopped follows from one that failed, or from a stop. If not, the result still fails.
+  const sure = own === exitCodes.ok && !met ? exitCodes.bug : own;
+  const exitCode = stoppedBy === null ? sure : exitCodeOfSignal(stoppedBy);
+  const actions = gates.map(({ gate }) => (gate === 'skipped' ? 'warn' : gate));
+  const stopped = gates.some((gate) => gate.cancellation !== undefined) || stoppedBy !== null;
+  return {
+    schemaVersion: 1,
+    gate: exitCode === exitCodes.ok ? worst(actions) : 'fail',
+    exitCode,
+    gates: [...gates],
+    ...(deployed !== undefined && { deployed }),
+    ...(stoppedBy !== null && { interruptedBy: stoppedBy }),
+    ...(stopped && { cancellation: cancellationOf(gates) }),
+  };
+}

@@ -1,0 +1,81 @@
+import { gateName, gateSettings, ownFields } from './gate-fields.ts';
+import { plainNames, settingsTable } from './table.ts';
+
+type Schema = Record<string, unknown>;
+
+function described(name: (typeof plainNames)[number]): Schema {
+  const { type, about } = settingsTable[name];
+  return { description: about, ...type.schema };
+}
+
+/** `webhook.timestampHeader` may also be written as `{ "webhook": { "timestampHeader": … } }`. */
+function groupSchemas(): Record<string, Schema> {
+  const groups: Record<string, { properties: Record<string, Schema> } & Schema> = {};
+  for (const name of plainNames) {
+    const [group = '', part] = name.split('.');
+    if (part === undefined) continue;
+    groups[group] ??= { type: 'object', additionalProperties: false, properties: {} };
+    groups[group].properties[part] = { $ref: `#/definitions/${name}` };
+  }
+  return groups;
+}
+
+function objectOf(names: readonly string[], more: Record<string, Schema>): Schema {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    not: { required: ['process', 'tags'] },
+    properties: {
+      ...more,
+      ...Object.fromEntries(names.map((name) => [name, { $ref: `#/definitions/${name}` }])),
+    },
+  };
+}
+
+/** Returns the schema of one gate: some of the settings, and its own fields. */
+function gateSchema(): Schema {
+  const own = Object.entries(ownFields).map(([name, { type, about }]) => [
+    name,
+    { description: about, ...type.schema },
+  ]);
+  return objectOf(gateSettings, Object.fromEntries(own));
+}
+
+const gates = {
+  description:
+    'The gates that rungate run gates runs, by name. The settings of this object are their defaults.',
+  type: 'object',
+  propertyNames: { pattern: gateName.source },
+  additionalProperties: { $ref: '#/definitions/gate' },
+};
+
+/** Returns the JSON schema of `.rungate.json`, in the draft that editors support best. */
+export function createSettingsSchema(): Schema {
+  const groups = groupSchemas();
+  const names = [...plainNames, ...Object.keys(groups)];
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: '.rungate.json',
+    description:
+      'Settings of rungate for a project. It must not contain secrets: set those in the environment.',
+    ...objectOf(names, {
+      $schema: { type: 'string' },
+      branches: {
+        description:
+          'Settings for a branch or a tag, by its name or by a pattern with *. The exact name takes precedence, then the pattern with the most characters besides *. A lone * matches every other ref.',
+        type: 'object',
+        propertyNames: { pattern: '\\S' },
+        additionalProperties: { $ref: '#/definitions/branch' },
+      },
+      gates: { $ref: '#/definitions/gates' },
+    }),
+    definitions: {
+      action: { enum: ['pass', 'warn', 'fail'] },
+      branch: objectOf(names, { gates: { $ref: '#/definitions/gates' } }),
+      gates,
+      gate: gateSchema(),
+      ...Object.fromEntries(plainNames.map((name) => [name, described(name)])),
+      ...groups,
+    },
+  };
+}

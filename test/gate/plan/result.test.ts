@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HttpError } from '../../../src/errors.ts';
+import type { PlanNode } from '../../../src/gate/plan/graph.ts';
+import {
+  combineGates,
+  endedGate,
+  type GateResult,
+  skippedGate,
+  unstartedGate,
+} from '../../../src/gate/plan/result.ts';
+import { type GateReport, unknownRun } from '../../../src/gate/report.ts';
+import { named } from '../../../src/gate/subject.ts';
+
+const node = (name: string, advisory = false): PlanNode => ({ name, needs: [], advisory });
+const report = (gate: GateReport['gate'], exitCode: number, more: Partial<GateReport> = {}): GateReport => ({
+  schemaVersion: 1,
+  gate,
+  exitCode,
+  runs: [unknownRun({ runId: 'r1', verdict: exitCode === 0 ? 'passed' : 'failed', gate })],
+  ...more,
+});
+const refused = new HttpError('422', { status: 422 });
+
+describe('the result of a gate', () => {
+  it.each<[string, GateResult, string, number | null]>([
+    ['passed', endedGate(node('a'), report('pass', 0), null), 'pass', 0],
+    ['passed with a warning', endedGate(node('a'), report('warn', 0), null), 'warn', 0],
+    ['failed', endedGate(node('a'), report('fail', 1), null), 'fail', 1],
+    ['failed and is advisory', endedGate(node('a', true), report('fail', 1), null), 'warn', 0],
+    ['has no run', endedGate(node('a'), report('pass', 0, { runs: [] }), null), 'fail', 70],
+    [
+      'has no run and is advisory',
+      endedGate(node('a', true), report('pass', 0, { runs: [] }), null),
+      'fail',
+      70,
+    ],
+    ['could not start a run', unstartedGate(node('a'), named(), refused), 'fail', 5],
+    ['could not start a run and is advisory', unstartedGate(node('a', true), named(), refused), 'warn', 0],
+    [
+      'was stopped',
+      endedGate(
+        node('a'),
+        report('fail', 143, { interruptedBy: 'SIGTERM', cancellation: 'requested' }),
+        'why',
+      ),
+      'fail',
+      null,
+    ],
+    ['was skipped', skippedGate(node('a'), 'why'), 'skipped', null],
+    ['was skipped and is advisory', skippedGate(node('a', true), 'why'), 'skipped', null],
+  ])('that %s is right', (_what, result, gate, exitCode) =>
+    expect([result.gate, result.exitCode]).toEqual([gate, exitCode]),
+  );
+
+  it('of an advisory gate has warnings in place of failed runs', () => {
+    const { runs } = endedGate(node('a', true), report('fail', 1), null);
+    expect(runs.map((run) => [run.verdict, run.gate])).toEqual([['failed', 'warn']]);
+  });
+
+  it('without a run says why', () => {
+    const { runs, error } = unstartedGate(node('a'), named('shop / api'), refused);
+    expect(error).toMatchObject({ code: 'http_error', status: 422 });
+    expect(runs).toMatchObject([{ name: 'shop / api', runId: null, verdict: 'unobserved', gate: 'fail' }]);
+  });
+});
+
+describe('the result of several gates', () => {
+  const passed = endedGate(node('a'), report('pass', 0), null);
+  const failed = endedGate(node('b'), report('fail', 1), null);
+  const blocked = endedGate(node('c'), report('fail', 2), null);
+  const skipped = skippedGate(node('d'), 'its need b failed');
+  const advised = endedGate(node('e', true), report('fail', 1), null);
+
+  it.each<[string, GateResult[], string, number]>([
+    ['all passed', [passed, passed], 'pass', 0],
+    ['an advisory gate failed', [passed, advised], 'warn', 0],
+    ['one failed', [passed, failed, skipped], 'fail', 1],
+    ['two failed, the more severe counts', [blocked, failed], 'fail', 1],
+    ['there is none', [], 'fail', 70],
+    ['one was skipped for no reason', [passed, skipped], 'fail', 70],
+  ])('is right if %s', (_what, gates, gate, exitCode) =>
+    expect(combineGates(gates, null)).toMatchObject({ gate, exitCode }),
+  );
+
+  it('is that of the signal after a stop', () =>
+    expect(combineGates([passed, skipped], 'SIGTERM')).toMatchObject({
+      gate: 'fail',
+      exitCode: 143,
+      interruptedBy: 'SIGTERM',
+      cancellation: 'none',
+    }));
+
+  it('is never exit 0 with a gate that did not pass, warn or is advisory', () => {
+    const some = fc.constantFrom(passed, failed, blocked, skipped, advised, {
+      ...failed,
+      exitCode: null,
+    });
+    fc.assert(
+      fc.property(fc.array(some, { maxLength: 6 }), (gates) => {
+        const { exitCode, gate } = combineGates(gates, null);
+        const right = gates.every((one) => ['pass', 'warn'].includes(one.gate) || one.advisory);
+        expect(exitCode === 0).toBe(right && gates.length > 0);
+        expect(gate === 'fail').toBe(exitCode !== 0);
+      }),
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/errors.ts';
+import { projectGates, readProjectFile } from '../../src/settings/project-file.ts';
+import { bytesOf } from './samples.ts';
+
+const path = '/repo/.rungate.json';
+const read = (json: unknown) => readProjectFile(path, bytesOf(json));
+const gatesFor = (json: unknown, ref: string | null = null) =>
+  projectGates(read(json), ref).map(({ name, needs, advisory, source, facts }) => ({
+    name,
+    needs,
+    advisory,
+    facts,
+    ...source,
+  }));
+
+describe('the gates of a project file', () => {
+  it('have settings, needs and build information', () => {
+    const web = { tags: ['web'], needs: ['api'], timeout: '5m', ref: 'main' };
+    expect(gatesFor({ gates: { api: { process: 'smoke', advisory: false }, web } })).toMatchObject([
+      { name: 'api', needs: undefined, advisory: false, values: { process: 'smoke' } },
+      { name: 'web', needs: ['api'], values: { tags: ['web'], timeout: 300_000 }, facts: { ref: 'main' } },
+    ]);
+  });
+
+  it('say where each setting comes from', () =>
+    expect(gatesFor({ gates: { api: { process: 'smoke' } } })[0]?.details).toEqual({
+      process: `${path}, gates api`,
+    }));
+
+  it('take fields from the branch, one by one, and further gates', () => {
+    const main = { gates: { api: { tags: ['all'], on: { failed: 'warn' } }, perf: { process: 'perf' } } };
+    const api = { process: 'smoke', strict: true, on: { blocked: 'warn' }, needs: [] };
+    const file = { gates: { api }, branches: { main } };
+    expect(gatesFor(file, 'main')).toMatchObject([
+      {
+        name: 'api',
+        needs: [],
+        values: {
+          process: undefined,
+          tags: ['all'],
+          strict: true,
+          on: { failed: 'warn', blocked: 'warn' },
+        },
+      },
+      { name: 'perf' },
+    ]);
+    expect(gatesFor(file, 'other')).toMatchObject([{ name: 'api', values: { process: 'smoke' } }]);
+  });
+
+  it('may be none', () => expect(gatesFor({ gates: {} })).toEqual([]));
+});
+
+describe('a mistake in the gates', () => {
+  it.each<[string, string, RegExp, RegExp?]>([
+    ['a list', '{"gates": []}', /:1:11: gates: expected an object such as/],
+    ['a gate that is not an object', '{"gates": {"a":\n 1}}', /:2:2: expected an object of settings/],
+    ['a name with a space', '{"gates": {"a b": {}}}', /:1:12: not the name of a gate/],
+    ['an empty name', '{"gates": {"": {}}}', /:1:12: not the name of a gate/],
+    ['a duplicate gate', '{"gates": {"a": {}, "a": {}}}', /:1:21: "a" is set twice/],
+    ['an unknown field', '{"gates": {"a": {"proces": "x"}}}', /:1:18: unknown setting "proces"/, /"process"/],
+    ['an unknown own field', '{"gates": {"a": {"need": ["x"]}}}', /:1:18: unknown setting/, /"needs"/],
+    ['a setting of the command', '{"gates": {"a": {"apiUrl": "x"}}}', /apiUrl applies to all gates/],
+    ['a secret', '{"gates": {"a": {"apiKey": "x"}}}', /looks like a secret/],
+    ['a wrong type', '{"gates": {"a": {"advisory": "yes"}}}', /:1:30: advisory: expected true or false/],
+    ['a need that is not text', '{"gates": {"a": {"needs": [1]}}}', /:1:28: needs: expected a non-empty/],
+    ['a process and tags', '{"gates": {"a": {"process": "x", "tags": ["y"]}}}', /"process" and "tags"/],
+    [
+      'an unknown need',
+      '{"gates": {"api": {},\n "web": {"needs": ["ap"]}}}',
+      /:2:20: gate web needs "ap", which is not a gate/,
+      /did you mean "api"/,
+    ],
+    [
+      'a cycle',
+      '{"gates": {"a": {"needs": ["b"]},\n "b": {"needs": ["c"]}, "c": {"needs": ["a"]}}}',
+      /:1:28: the gates need each other: a → b → c → a/,
+    ],
+    [
+      'an advisory need',
+      '{"gates": {"a": {"advisory": true}, "b": {"needs": ["a"]}}}',
+      /:1:53: gate b needs a, which is advisory/,
+    ],
+    [
+      'an advisory need on a branch only',
+      '{"gates": {"a": {}, "b": {"needs": ["a"]}},\n "branches": {"main": {"gates": {"a": {"advisory": true}}}}}',
+      /:1:37: gate b needs a, which is advisory/,
+    ],
+    [
+      'a cycle on a branch only',
+      '{"gates": {"a": {}, "b": {"needs": ["a"]}},\n "branches": {"main": {"gates": {"a": {"needs": ["b"]}}}}}',
+      /:2:50: the gates need each other: a → b → a/,
+    ],
+  ])('is reported with file, line and column: %s', (_what, text, message, hint = /./) => {
+    try {
+      read(text);
+    } catch (error) {
+      expect(error).toBeInstanceOf(ConfigError);
+      expect((error as ConfigError).message).toMatch(message);
+      expect((error as ConfigError).message).toMatch(/^\/repo\/\.rungate\.json:\d+:\d+: /);
+      if (hint.source !== '.') expect((error as ConfigError).hint).toMatch(hint);
+      return;
+    }
+    throw new Error('nothing was thrown');
+  });
+});
