@@ -20,7 +20,11 @@ describe('action.yml', () => {
   });
 
   it('declares exactly the outputs that rungate writes', () => {
-    const written = githubOutputs({ schemaVersion: 1, gate: 'fail', exitCode: 1, runs: [] }, 'EOF');
+    const written = githubOutputs(
+      { schemaVersion: 1, gate: 'fail', exitCode: 1, runs: [] },
+      'EOF',
+      'receipt.json',
+    );
     const outputs = [...written.matchAll(/^(.+)<<EOF$/gm)].map(([, name]) => name);
     expect(names('outputs').sort()).toEqual(outputs.sort());
   });

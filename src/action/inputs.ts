@@ -38,6 +38,7 @@ export const optionInputs = {
   'idempotency-salt': 'value',
   junit: 'value',
   report: 'list',
+  receipt: 'value',
   'ca-file': 'value',
   'request-timeout': 'value',
 } as const satisfies Readonly<Record<string, Kind>>;

@@ -9,6 +9,7 @@ const secretFlags: Readonly<Record<string, string>> = {
   '--secret': 'RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE',
   '--webhook-secret': 'RUNGATE_WEBHOOK_SECRET or RUNGATE_WEBHOOK_SECRET_FILE',
   '--tenant-secret': 'RUNGATE_TENANT_SECRET or RUNGATE_TENANT_SECRET_FILE',
+  '--receipt-key': 'RUNGATE_RECEIPT_KEY or RUNGATE_RECEIPT_KEY_FILE',
   '--hub-token': 'RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE',
 };
 

@@ -5,6 +5,7 @@ import type { Io } from '../host/io.ts';
 import { createOutput, type Format, type Output } from '../output/output.ts';
 import { redactor } from '../redact.ts';
 import { sanitize } from '../sanitize.ts';
+import { pemSecrets } from '../settings/environment.ts';
 import type { Settings, SomeSettings } from '../settings/names.ts';
 import { proxySecrets } from '../transport/proxy.ts';
 import { readCa } from './ca-file.ts';
@@ -146,6 +147,7 @@ export async function createContext(
     settings.tenantSecret?.value,
     ...(settings.webhookSecrets?.value ?? []),
     ...(settings.hubTokens?.value ?? []),
+    ...pemSecrets(settings.receiptKey?.value ?? ''),
     ...sources.withheld.map(({ secret }) => secret),
     ...proxySecrets(io.env),
   ].filter((secret) => secret !== undefined);

@@ -16,7 +16,7 @@ import { ask, askSecret } from './prompt.ts';
 import { pipesReadOnce, readStdin, streamFile, streamStdin } from './read-file.ts';
 import { type Sink, streamSink } from './sink.ts';
 import { openStateFile, type StateFile } from './state-file.ts';
-import { appendToFile, createSecretFile, type SecretFile, writeWholeFile } from './write-file.ts';
+import { appendToFile, createSecretFile, removeFile, type SecretFile, writeWholeFile } from './write-file.ts';
 
 /** Everything outside the process that a command may use. Tests pass their own. */
 export interface Io {
@@ -54,6 +54,8 @@ export interface Io {
   writeNewFile(path: string, bytes: Uint8Array): void;
   /** Writes or replaces a file in one step, and creates its missing parent folders. */
   writeFile(path: string, text: string): void;
+  /** Removes a file if it exists, or empties the one that a link leads to. @throws a file system error */
+  removeFile(path: string): void;
   /** Appends the text that `textAfter` returns for the content; the content is empty unless this is a readable regular file. */
   appendFile(path: string, textAfter: (content: Uint8Array) => string): void;
   /** Prepares a new file that only its owner may read. @throws if it cannot be created; `EEXIST` if the path exists */
@@ -101,6 +103,7 @@ export const systemIo: Io = {
   makeFolder: (path) => makeFolders(path, 0o700),
   writeNewFile: (path, bytes) => writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 }),
   writeFile: (path, text) => writeWholeFile(path, text),
+  removeFile,
   appendFile: appendToFile,
   createSecretFile,
   ask,

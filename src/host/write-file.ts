@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -79,6 +80,19 @@ export function writeWholeFile(path: string, text: string, patienceMs?: number):
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/**
+ * Removes a regular file, or empties the one that a link leads to. Leaves devices and pipes alone.
+ * @throws a file system error, also for a folder
+ */
+export function removeFile(path: string): void {
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  if (link?.isFile() === true || link?.isDirectory() === true) unlinkSync(path);
+  else if (link?.isSymbolicLink() === true && statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
+    // Without its target, a link such as /dev/stdout would be replaced when the file is written.
+    writeWholeFile(path, '');
   }
 }
 

@@ -18,6 +18,7 @@ const secretVariables = {
   webhookSecrets: 'RUNGATE_WEBHOOK_SECRET',
   tenantSecret: 'RUNGATE_TENANT_SECRET',
   hubTokens: 'RUNGATE_HUB_TOKEN',
+  receiptKey: 'RUNGATE_RECEIPT_KEY',
 } as const;
 
 const strictVariable = 'RUNGATE_STRICT';
@@ -121,6 +122,13 @@ export function environmentSettings(env: Env, readFile: (path: string) => Uint8A
   return { origin: 'environment', values: values as Partial<SettingValues>, details };
 }
 
+/** Tells whether a text begins with a line such as `-----BEGIN PRIVATE KEY-----`, which is not secret. */
+const isPemBoundary = (text: string) => text.startsWith('-----');
+
+/** Returns the secret lines of a PEM file. */
+export const pemSecrets = (pem: string): string[] =>
+  (trimmedLines(pem) ?? []).filter((line) => !isPemBoundary(line));
+
 /** Returns every secret in the environment, so that messages can be redacted. Secrets that are not valid settings count too. */
 export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): string[] {
   const found = Object.values(secretVariables).flatMap((name) => {
@@ -133,5 +141,6 @@ export function readSecrets(env: Env, readFile: (path: string) => Uint8Array): s
   // A variable with several secrets: redact each of them, too, in every form that a setting has.
   return found
     .filter((secret) => secret !== undefined)
-    .flatMap((secret) => [secret, ...(lines(secret) ?? []), ...(trimmedLines(secret) ?? [])]);
+    .flatMap((secret) => [secret, ...(lines(secret) ?? []), ...(trimmedLines(secret) ?? [])])
+    .filter((secret) => !isPemBoundary(secret));
 }

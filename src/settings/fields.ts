@@ -6,7 +6,18 @@ import { isPlainName, plainNames, readValue } from './table.ts';
 import { InvalidValue } from './value-types.ts';
 
 /** Matches key names that people use for secrets. */
-const secretName = /api[-_.]?key|token|secret|passw|credential|bearer|authorization|private[-_.]?key/i;
+const secretName =
+  /api[-_.]?key|token|secret|passw|credential|bearer|authorization|(?:private|receipt)[-_.]?key/i;
+
+/** Returns the remedy for a secret that only the environment may have, or null. */
+export function environmentHint(name: string): string | null {
+  const variable = /hub/i.test(name)
+    ? 'RUNGATE_HUB_TOKEN'
+    : /receipt/i.test(name)
+      ? 'RUNGATE_RECEIPT_KEY'
+      : null;
+  return variable && `set ${variable} or ${variable}_FILE in the environment`;
+}
 
 export function isSecretName(name: string): boolean {
   return !isPlainName(name) && secretName.test(name);
@@ -33,12 +44,14 @@ function unknownName(place: string, name: string, known: readonly string[]): Con
 }
 
 function misplacedSecret(place: string, name: string): ConfigError {
+  const own = environmentHint(name);
   return new ConfigError(
     `${place}: ${quoted(name)} looks like a secret, and this file must not contain secrets`,
     {
-      hint: /hub/i.test(name)
-        ? 'set RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE in the environment; if the token was ever committed, make a new one'
-        : 'set RUNGATE_API_KEY or RUNGATE_TOKEN (or the same with _FILE) in the environment, or save the secret with rungate login; if the secret was ever committed, have the service issue a new one',
+      hint:
+        own !== null
+          ? `${own}; if the secret was ever committed, make a new one`
+          : 'set RUNGATE_API_KEY or RUNGATE_TOKEN (or the same with _FILE) in the environment, or save the secret with rungate login; if the secret was ever committed, have the service issue a new one',
     },
   );
 }

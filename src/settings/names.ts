@@ -38,6 +38,8 @@ export interface SettingValues {
   tenantSecret: string;
   /** A hub accepts all of them; a gate sends the first. */
   hubTokens: readonly string[];
+  /** PEM. */
+  receiptKey: string;
 }
 
 export type SettingName = keyof SettingValues;
@@ -49,7 +51,7 @@ export type SomeSettings = { readonly [Name in SettingName]?: SettingValues[Name
 export const savedNames = ['apiKey', 'token', 'webhookSecrets', 'tenantSecret'] as const;
 export type SavedName = (typeof savedNames)[number];
 /** The secrets: never written to a project file, read from the command line or shown. */
-export const secretNames = [...savedNames, 'hubTokens'] as const;
+export const secretNames = [...savedNames, 'hubTokens', 'receiptKey'] as const;
 export type SecretName = (typeof secretNames)[number];
 /** The secrets that rungate sends to the service. A profile ties each to one service. */
 export const sentNames = ['apiKey', 'token'] as const;

@@ -55,6 +55,8 @@ export interface Settings {
   owners?: Record<string, readonly number[]>;
   /** The paths of the files that other users may read. */
   exposed?: readonly string[];
+  /** The paths that cannot be removed. */
+  unremovable?: readonly string[];
   /** The paths that cannot be written. */
   unwritable?: readonly string[];
   /** Creates a secret file; by default a real one. */
@@ -126,6 +128,11 @@ export function memoryIo(settings: Settings = {}): { io: Io; printed(): { out: s
     makeFolder: systemIo.makeFolder,
     writeNewFile: systemIo.writeNewFile,
     writeFile,
+    removeFile(path) {
+      if (settings.unremovable?.includes(path))
+        throw Object.assign(new Error(`EACCES: ${path}`), { code: 'EACCES' });
+      delete files[path];
+    },
     appendFile(path, textAfter) {
       const content = bytesOf(files[path] ?? '');
       writeFile(path, new TextDecoder().decode(content) + textAfter(content));

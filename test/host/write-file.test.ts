@@ -14,13 +14,47 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendToFile, writeWholeFile } from '../../src/host/write-file.ts';
+import { appendToFile, removeFile, writeWholeFile } from '../../src/host/write-file.ts';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rungate-file-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('removeFile', () => {
+  const path = () => join(folder, 'receipt.json');
+
+  it('removes a file, and does nothing without one', () => {
+    writeFileSync(path(), 'old');
+    removeFile(path());
+    removeFile(path());
+    removeFile(join(folder, 'none', 'receipt.json'));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('empties the target of a link, and keeps both', () => {
+    writeFileSync(join(folder, 'real'), 'old');
+    symlinkSync(join(folder, 'real'), path());
+    removeFile(path());
+    expect(lstatSync(path()).isSymbolicLink()).toBe(true);
+    expect(readFileSync(join(folder, 'real'), 'utf8')).toBe('');
+  });
+
+  it('keeps a dangling link and a link to a device', () => {
+    symlinkSync(join(folder, 'none'), path());
+    symlinkSync('/dev/null', join(folder, 'null'));
+    removeFile(path());
+    removeFile(join(folder, 'null'));
+    expect(readdirSync(folder)).toEqual(['null', 'receipt.json']);
+  });
+
+  it('refuses a folder', () => {
+    mkdirSync(path());
+    expect(() => removeFile(path())).toThrow(/EISDIR|EPERM/);
+    expect(readdirSync(folder)).toEqual(['receipt.json']);
+  });
+});
 
 describe('writeWholeFile', () => {
   it('creates missing parent folders and uses the default mode', () => {

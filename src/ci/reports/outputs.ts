@@ -54,9 +54,11 @@ export function variableOf(output: string): string {
 /**
  * Returns the lines for the file that `GITHUB_OUTPUT` names, which become `steps.<id>.outputs.run-id` and so on. `delimiter`
  * must be random: a value that contained it could add other outputs.
+ * @param receipt the path of the receipt that was written, or null
  */
-export function githubOutputs(report: GateReport, delimiter: string): string {
-  return Object.entries(gateOutputs(report))
+export function githubOutputs(report: GateReport, delimiter: string, receipt: string | null = null): string {
+  const outputs = { ...gateOutputs(report), ...(receipt === null ? {} : { receipt: harmless(receipt) }) };
+  return Object.entries(outputs)
     .map(([output, value]) => {
       const name = output.replace(/[A-Z]/g, '-$&').toLowerCase();
       if (value.includes(delimiter)) throw new Error(`the delimiter is part of the output ${name}`);

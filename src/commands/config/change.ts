@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { excerpt } from '../../sanitize.ts';
-import { isSecretName } from '../../settings/fields.ts';
+import { environmentHint, isSecretName } from '../../settings/fields.ts';
 import { type SettingName, secretNames } from '../../settings/names.ts';
 import { changeProfile, type Profile, profileOf, without, withSetting } from '../../settings/profiles.ts';
 import { isPlainName, plainNames, readValue, valueFromArgument } from '../../settings/table.ts';
@@ -34,9 +34,9 @@ export function plainName(text: string): (typeof plainNames)[number] {
     throw new UsageError(
       'config set does not accept secrets, because any process could read them on the command line',
       {
-        hint: /hub/i.test(text)
-          ? 'set RUNGATE_HUB_TOKEN or RUNGATE_HUB_TOKEN_FILE in the environment'
-          : 'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
+        hint:
+          environmentHint(text) ??
+          'type or pipe the secret: rungate login --api-key, --token, --webhook-secret or --tenant-secret',
       },
     );
   }

@@ -7,8 +7,8 @@ import { RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf, exitCodes } from '../../exit.ts';
 import { type GateReport, type RunReport, redactReport, unknownRun } from '../../gate/report.ts';
 import { renderJson } from '../../output/json.ts';
-import type { Output } from '../../output/output.ts';
 import type { Context } from '../context.ts';
+import { remedyFor, whyOf } from './unwritable.ts';
 import type { ReportFlags } from './wait-flags.ts';
 
 /** The formats of `--report` by the file's ending. Any other ending means JSON. */
@@ -26,24 +26,6 @@ function formatted(path: string, report: GateReport): string {
 /** Returns the line break that is missing if another program left its last line unfinished. */
 function gap(content: Uint8Array): string {
   return content.length === 0 || content.at(-1) === 0x0a ? '' : '\n';
-}
-
-function whyOf(error: unknown, output: Output): string {
-  return output.excerpt(error instanceof Error ? error.message : String(error));
-}
-
-const remedies: Readonly<Record<string, string>> = {
-  EISDIR: 'it is a folder: name a file in it',
-  ENOTDIR: 'a part of the path is a file: check the path',
-  EACCES: 'name a file that you may write to',
-  EROFS: 'name a file that you may write to',
-  ENOSPC: 'free some space on the disk',
-};
-
-/** Returns what to do about a report that could not be written. */
-function remedyFor(error: unknown): string {
-  const { code = '' } = error as NodeJS.ErrnoException;
-  return remedies[code] ?? 'check the path and its permissions';
 }
 
 /** Writes the reports of `--junit` and `--report`. Returns false if one of them could not be written. */
@@ -93,11 +75,11 @@ async function append(context: Context, variable: string, textAfter: (content: U
  * Reports to the CI. Commands go to standard error, which GitHub's runner and Azure's agent parse like standard output.
  * TeamCity only promises to parse standard output, which carries the result.
  */
-async function reportToCi(context: Context, report: GateReport): Promise<void> {
+async function reportToCi(context: Context, report: GateReport, receipt: string | null): Promise<void> {
   const { io, output } = context;
   if (io.env.GITHUB_ACTIONS === 'true') {
     for (const line of githubAnnotations(report)) await output.alert(line);
-    await append(context, 'GITHUB_OUTPUT', () => githubOutputs(report, `rungate_${randomUUID()}`));
+    await append(context, 'GITHUB_OUTPUT', () => githubOutputs(report, `rungate_${randomUUID()}`, receipt));
     await append(context, 'GITHUB_STEP_SUMMARY', (content) => {
       const space = content.length === 0 ? '' : '\n';
       const left = markdownLimit - content.length - space.length - gap(content).length;
@@ -110,17 +92,21 @@ async function reportToCi(context: Context, report: GateReport): Promise<void> {
   }
 }
 
-/** Writes the requested files and reports to the CI. The report must be redacted. Returns the exit code of the command. */
+/**
+ * Writes the requested files and reports to the CI. The report must be redacted. Returns the exit code of the command.
+ * @param receipt the path of the receipt that was written, or null
+ */
 export async function writeReports(
   context: Context,
   report: GateReport,
   flags: ReportFlags,
   facts: JunitFacts,
+  receipt: string | null = null,
 ): Promise<number> {
   const complete = await writeFiles(context, report, flags, facts);
   // A report that could not be written fails a passing gate. A failing gate keeps its exit code.
   const exitCode = complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;
-  if (flags.ciReport !== false) await reportToCi(context, { ...report, exitCode });
+  if (flags.ciReport !== false) await reportToCi(context, { ...report, exitCode }, receipt);
   return exitCode;
 }
 

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { commandKeys, type KeyFlags } from './idempotency-key.ts';
 import { startOnly } from './start.ts';
-import { runWait } from './wait.ts';
+import { replaceReceipt, runWait } from './wait.ts';
 import { tagsOf, type WaitFlags, waitSettings } from './wait-flags.ts';
 import { refuseWaitFlags, warnWithoutWait } from './without-wait.ts';
 
@@ -72,12 +72,14 @@ export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiConte
 /** `rungate run trigger` */
 export async function triggerCommand(context: Context, flags: TriggerFlags): Promise<number> {
   if (flags.wait !== true) refuseWaitFlags(flags);
+  const openReceipt = await replaceReceipt(context, flags);
   const ci = await ciContext(context.io);
   const body = triggerBody(flags, context.settings, ci);
+  const writeReceipt = await openReceipt?.(body);
   const { keys, journal } = await commandKeys(context, flags, body, ci);
   const idPointer = context.settings['run.idPointer']?.value;
   const start: Start = { body, keys, idPointer };
-  if (flags.wait === true) return runWait(context, { start, journal }, flags);
+  if (flags.wait === true) return runWait(context, { start, journal }, flags, writeReceipt);
   await warnWithoutWait(context, flags, ci.provider);
   return startOnly(context, start, journal);
 }

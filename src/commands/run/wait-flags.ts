@@ -16,6 +16,7 @@ import { filled } from '../global-options.ts';
 export interface ReportFlags {
   junit?: string;
   report?: string[];
+  receipt?: string;
   ciReport?: boolean;
 }
 
@@ -96,6 +97,10 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       'write the result as JSON, or in the format of the extension .md, .env or .teamcity (repeatable)',
       collect,
     )
+    .option(
+      '--receipt <file>',
+      'write a signed receipt of the result for later jobs (key: RUNGATE_RECEIPT_KEY)',
+    )
     .addOption(new Option('--ci-report').hideHelp())
     .option('--no-ci-report', 'write no outputs, summary, annotations or variables for the CI');
   return completes(command, '--on', { from: 'overrides' });
@@ -103,7 +108,7 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
 
 /** Refuses report files that could not be written later, before anything is sent. */
 export function checkReportFlags(flags: ReportFlags): void {
-  const files = [...(flags.junit === undefined ? [] : [flags.junit]), ...(flags.report ?? [])];
+  const files = [flags.junit ?? [], flags.report ?? [], flags.receipt ?? []].flat();
   if (files.some((file) => file.trim() === '' || file === '-')) {
     throw new UsageError('a report needs a file: standard output already has the result', {
       hint: 'name a file, such as --report gate.json; for JSON on standard output, use --json',
@@ -202,6 +207,7 @@ const waitFlagNames: Record<keyof WaitFlags, string> = {
   deployedHeaderFile: '--deployed-header-file',
   junit: '--junit',
   report: '--report',
+  receipt: '--receipt',
   ciReport: '--no-ci-report',
 };
 

@@ -1,4 +1,5 @@
 import { ConfigError, UsageError } from '../../errors.ts';
+import { exitCodes } from '../../exit.ts';
 import type { OpenDeployed } from '../../gate/deployed/open.ts';
 import type { OpenHub } from '../../gate/fleet/open-hub.ts';
 import { runGate } from '../../gate/gate.ts';
@@ -13,6 +14,7 @@ import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { openCommandHub } from './hub.ts';
 import { gateProgress } from './progress.ts';
+import type { WriteReceipt } from './receipt.ts';
 import { printGate } from './result.ts';
 import { asksForBuild, fleetOf, type WaitFlags, waitRules } from './wait-flags.ts';
 
@@ -38,7 +40,12 @@ const commitOf = (target: GateTarget) =>
   'start' in target ? (target.start.body.commitSha ?? undefined) : undefined;
 
 /** Waits, prints the gate and returns its exit code. Both `run wait` and `run trigger --wait` use it. */
-export async function runWait(context: Context, target: GateTarget, flags: WaitFlags): Promise<number> {
+export async function runWait(
+  context: Context,
+  target: GateTarget,
+  flags: WaitFlags,
+  writeReceipt?: WriteReceipt,
+): Promise<number> {
   const facts = { startedAt: context.io.clock.now() };
   let report: GateReport;
   try {
@@ -50,14 +57,24 @@ export async function runWait(context: Context, target: GateTarget, flags: WaitF
     throw error;
   }
   await printGate(report, context);
-  if (!hasReports(context, flags)) return report.exitCode;
-  return (await import('./reports.ts')).writeReports(context, report, flags, facts);
+  const receipt = (await writeReceipt?.(report, facts.startedAt)) ?? 'none';
+  // A receipt that could not be written fails a passing gate. A failing gate keeps its exit code.
+  const exitCode = receipt === 'failed' ? report.exitCode || exitCodes.config : report.exitCode;
+  if (!hasReports(context, flags)) return exitCode;
+  const path = receipt === 'written' ? flags.receipt : undefined;
+  return (await import('./reports.ts')).writeReports(context, { ...report, exitCode }, flags, facts, path);
 }
 
 /** Returns whether a report is requested or a CI reads one; otherwise the formats are not loaded. */
 function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
   const requested = junit !== undefined || report !== undefined;
   return requested || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
+}
+
+/** Removes the receipt of an earlier gate, if one is requested. Otherwise nothing of receipts is loaded. */
+export async function replaceReceipt(context: Context, { receipt }: WaitFlags) {
+  if (receipt === undefined) return undefined;
+  return (await import('./receipt.ts')).replaceReceipt(context, receipt);
 }
 
 async function waitForGate(context: Context, target: GateTarget, flags: WaitFlags): Promise<GateReport> {
@@ -141,5 +158,7 @@ export async function waitCommand(
 ): Promise<number> {
   const runIds = [...new Set(given.map(parseRunId))];
   if (flags.name !== undefined) checkNames(flags.name, runIds);
-  return runWait(context, { runIds, names: flags.name }, flags);
+  const openReceipt = await replaceReceipt(context, flags);
+  const writeReceipt = await openReceipt?.(await (await import('../ci-context.ts')).ciContext(context.io));
+  return runWait(context, { runIds, names: flags.name }, flags, writeReceipt);
 }

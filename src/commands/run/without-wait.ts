@@ -7,7 +7,7 @@ import { givenWaitFlags, type WaitFlags } from './wait-flags.ts';
 type Flags = WaitFlags & { wait?: boolean };
 
 /** Options whose promise nothing keeps without a wait. */
-const promises = ['--junit', '--report', '--deployed-url', '--deployed-is'];
+const promises = ['--junit', '--report', '--receipt', '--deployed-url', '--deployed-is'];
 
 /**
  * Refuses options of a wait on a command that does not wait. With `--no-wait`, the policy and the limits are allowed, since

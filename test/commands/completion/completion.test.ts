@@ -117,6 +117,7 @@ describe('completion', () => {
       'webhookSecrets',
       'tenantSecret',
       'hubTokens',
+      'receiptKey',
     ]);
     expect(await values('config', 'get', '')).toContain('apiKey');
   });

@@ -1,0 +1,126 @@
+import type { CiContext } from '../../ci/context.ts';
+import type { TriggerBody } from '../../contract/run.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import type { GateReport } from '../../gate/report.ts';
+import { renderJson } from '../../output/json.ts';
+import { ReceiptError } from '../../receipt/error.ts';
+import { type GateFacts, gateStatement } from '../../receipt/gate-statement.ts';
+import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
+import { signStatement } from '../../receipt/sign.ts';
+import { wholeCommit } from '../../receipt/verify.ts';
+import { sanitize } from '../../sanitize.ts';
+import type { Context } from '../context.ts';
+import { remedyFor, whyOf } from './unwritable.ts';
+import { waitRules } from './wait-flags.ts';
+
+/** The facts about the build that a receipt states; null if unknown. */
+type BuildFacts = Pick<GateFacts, 'repository' | 'ref' | 'environment' | 'buildUrl'> & {
+  commit: string | null;
+};
+
+/** `written`: the file is complete. `none`: a run has no verdict, so there is no receipt. `failed`: it could not be written. */
+export type ReceiptOutcome = 'written' | 'none' | 'failed';
+
+/** Writes the receipt of a gate that began at `startedAt`. The report must be redacted. */
+export type WriteReceipt = (report: GateReport, startedAt: number) => Promise<ReceiptOutcome>;
+
+/** Removes the receipt of an earlier gate, which must not be taken for the one of this gate. */
+function removeOld({ io, output }: Context, path: string): void {
+  try {
+    io.removeFile(path);
+  } catch (cause) {
+    throw new ConfigError(
+      `the old receipt ${output.excerpt(path)} cannot be removed: ${whyOf(cause, output)}`,
+      {
+        hint: remedyFor(cause),
+        cause,
+      },
+    );
+  }
+}
+
+/** Returns the key that signs, or null if there is none. Warns if other users may read its file. */
+async function readKey({ io, output, settings }: Context): Promise<PrivateKey | null> {
+  const { receiptKey } = settings;
+  if (receiptKey === undefined) return null;
+  const variable = receiptKey.detail ?? 'RUNGATE_RECEIPT_KEY';
+  const file = variable.endsWith('_FILE') ? io.env[variable] : undefined;
+  if (file !== undefined && io.platform !== 'win32' && io.inspect(file).exposed)
+    await output.alert(`other users may be able to read your secrets: run chmod 600 ${sanitize(file)}`);
+  try {
+    return await readPrivateKey(receiptKey.value);
+  } catch (error) {
+    if (!(error instanceof ReceiptError)) throw error;
+    throw new ConfigError(`${variable} has no key for receipts: ${error.message}`, {
+      hint: `${error.hint}; a variable must keep its line breaks, or set RUNGATE_RECEIPT_KEY_FILE to the path of the file`,
+    });
+  }
+}
+
+function commitOf(commit: string | null): string {
+  const whole = wholeCommit(commit);
+  if (whole !== null) return whole;
+  const problem =
+    commit === null
+      ? 'neither the CI nor git says which commit this is'
+      : `"${commit}" is not a whole commit`;
+  throw new UsageError(`--receipt: ${problem}`, {
+    hint: 'a receipt is about one commit of 40 or 64 hex digits: run it in the working copy, or give run trigger --commit-sha <sha>',
+  });
+}
+
+/** Returns the facts in the create request (interface, section 2.5), or those of the job if another one started the runs. */
+function factsOf(source: TriggerBody | CiContext): BuildFacts {
+  const { commitSha = null, repository = null, ref = null } = source;
+  const known = { commit: commitSha, repository, ref };
+  if ('variables' in source) return { ...known, environment: null, buildUrl: source.buildUrl };
+  const { environmentKey = null, externalUrl = null } = source;
+  return { ...known, environment: environmentKey, buildUrl: externalUrl };
+}
+
+async function textOf(context: Context, report: GateReport, facts: GateFacts, key: PrivateKey | null) {
+  const { redact } = context.output;
+  const statement = gateStatement(report, facts);
+  if (statement === null) return null;
+  if (key === null) return renderJson(statement, 2, redact);
+  return `${JSON.stringify(await signStatement(renderJson(statement, 0, redact).trimEnd(), key))}\n`;
+}
+
+/** Returns the function that writes the receipt. Checks everything that it needs before anything is sent. */
+async function writerOf(context: Context, path: string, build: BuildFacts): Promise<WriteReceipt> {
+  const { io, output, settings } = context;
+  const commit = commitOf(build.commit);
+  const apiUrl = settings.apiUrl?.value ?? '';
+  const { policy } = waitRules(settings);
+  const key = await readKey(context);
+  const shown = output.excerpt(path);
+  return async (report, startedAt) => {
+    const facts = { ...build, commit, apiUrl, policy, startedAt, finishedAt: io.clock.now() };
+    const text = await textOf(context, report, facts, key);
+    if (text === null) {
+      await output.alert(`no receipt was written to ${shown}: a run has no verdict`);
+      return 'none';
+    }
+    try {
+      io.writeFile(path, text);
+    } catch (error) {
+      const what = `the receipt ${shown} could not be written: ${whyOf(error, output)}`;
+      await output.alert(`${output.paint('bad', 'error:')} ${what}`);
+      await output.alert(`  → ${remedyFor(error)}`);
+      return 'failed';
+    }
+    if (key === null)
+      await output.alert(`the receipt ${shown} has no signature: RUNGATE_RECEIPT_KEY is not set`);
+    else await output.note(`wrote the receipt ${shown}, signed with the key ${key.id}`);
+    return 'written';
+  };
+}
+
+/**
+ * Removes an older receipt. Returns the function that checks what the new one needs.
+ * @throws ConfigError if the file cannot be removed
+ */
+export function replaceReceipt(context: Context, path: string) {
+  removeOld(context, path);
+  return (source: TriggerBody | CiContext) => writerOf(context, path, factsOf(source));
+}

@@ -1,0 +1,368 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MockOptions } from '../../../src/mock/server.ts';
+import { verifyReceipt } from '../../../src/receipt/index.ts';
+import { cli, type Settings, type Stage, stage, trigger } from '../../cli/harness.ts';
+import { commit, second, trusted } from '../../receipt/table.ts';
+
+let on: Stage;
+afterEach(() => on.close());
+
+const key = { RUNGATE_RECEIPT_KEY: trusted.privatePem };
+const sha = ['--commit-sha', commit];
+const gate = [...trigger, '--wait', '--receipt', 'receipt.json'];
+/** Git knows the commit and the repository. */
+const captured = (command: readonly string[]) =>
+  command.includes('rev-parse')
+    ? `${commit}\n`
+    : command.includes('config')
+      ? 'https://git.example.com/acme/shop.git\n'
+      : null;
+
+/** Runs a command. Returns its result, the files and the receipt. */
+async function run(options: MockOptions, argv: readonly string[], settings: Settings = {}) {
+  on = await stage(options);
+  const files: Record<string, string> = {};
+  for (const [path, content] of Object.entries(settings.files ?? {})) files[path] = String(content);
+  const result = await on.with({ ...settings, files, env: { ...key, ...settings.env } })(...argv);
+  const text = files['receipt.json'];
+  return { ...result, files, text };
+}
+const verified = (text = '', more = {}) =>
+  verifyReceipt({ receipt: text, keys: trusted.publicPem, commit, now: new Date(on.clock.now()), ...more });
+const resultOf = async (text = '') => {
+  const { payload } = JSON.parse(text);
+  return JSON.parse(Buffer.from(payload, 'base64').toString()).predicate.result;
+};
+
+describe('--receipt of run trigger', () => {
+  it('writes a signed receipt with every fact', async () => {
+    const build = [
+      '--repository',
+      'acme/shop',
+      '--ref',
+      'main',
+      '--external-url',
+      'https://ci.example.com/1',
+    ];
+    const argv = [...gate, ...sha, ...build, '--environment', 'staging', '--strict'];
+    const { code, text, out } = await run({ outcome: 'passed', duration: 20_000 }, argv);
+    const [{ runId, appUrl }] = JSON.parse(
+      (await on.rungate('run', 'wait', out.split('\t')[0] ?? '', '--json')).out,
+    ).runs;
+    expect(code).toBe(0);
+    const { statement, ageMs } = await verified(text, {
+      ...{
+        repository: 'acme/shop',
+        project: 'shop',
+        process: 'checkout',
+        environment: 'staging',
+        maxAgeMs: 1000,
+      },
+    });
+    expect(ageMs).toBe(0);
+    const { rungate } = statement.predicate.configuration[0].annotations;
+    expect(statement).toMatchObject({
+      subject: [{ name: 'acme/shop', digest: { gitCommit: commit } }],
+      predicate: {
+        result: 'PASSED',
+        url: appUrl,
+        configuration: [{ name: 'rungate', uri: on.mock.url }],
+        passedTests: ['shop / checkout'],
+        warnedTests: [],
+        failedTests: [],
+      },
+    });
+    expect(rungate).toMatchObject({
+      schemaVersion: 1,
+      ref: 'main',
+      buildUrl: 'https://ci.example.com/1',
+      policy: { passed: 'pass', cancelled: 'fail' },
+      runs: [{ runId, verdict: 'passed', failed: 0, blocked: 0, appUrl, environment: 'staging', tags: null }],
+    });
+    expect(Date.parse(rungate.finishedAt) - Date.parse(rungate.startedAt)).toBeGreaterThanOrEqual(20_000);
+  });
+
+  it('names the tags of a run that was started by tags', async () => {
+    const argv = [
+      'run',
+      'trigger',
+      '--project',
+      'shop',
+      '--tag',
+      'smoke,web',
+      '--wait',
+      '--receipt',
+      'receipt.json',
+    ];
+    const { text } = await run({ outcome: 'passed' }, [...argv, ...sha]);
+    expect((await verified(text, { tags: ['web', 'smoke'] })).result).toBe('PASSED');
+  });
+
+  it.each([
+    ['passed', [], 'PASSED', 0],
+    ['failed', [], 'FAILED', 1],
+    ['blocked', [], 'FAILED', 2],
+    ['cancelled', ['--strict'], 'FAILED', 4],
+    ['cancelled', [], 'WARNED', 0],
+    ['failed', ['--on', 'failed=warn'], 'WARNED', 0],
+    ['failed', ['--on', 'failed=pass'], 'WARNED', 0],
+  ] as const)('after %s with %j has the result %s', async (outcome, options, result, exitCode) => {
+    const { code, text } = await run({ outcome }, [...gate, ...sha, ...options]);
+    expect([code, await resultOf(text)]).toEqual([exitCode, result]);
+  });
+
+  it('takes commit and repository from the CI or git', async () => {
+    const { text } = await run({ outcome: 'passed' }, gate, { captured });
+    expect((await verified(text, { repository: 'acme/shop' })).result).toBe('PASSED');
+    await on.close();
+    const ci = {
+      GITLAB_CI: 'true',
+      CI_COMMIT_SHA: commit,
+      CI_PROJECT_PATH: 'acme/lab',
+      CI_PIPELINE_URL: 'https://lab.example/1',
+    };
+    const other = await run({ outcome: 'passed' }, gate, { env: ci });
+    const { statement } = await verified(other.text, { repository: 'acme/lab' });
+    expect(statement.predicate.configuration[0].annotations.rungate.buildUrl).toBe('https://lab.example/1');
+  });
+
+  it('says where the receipt is, and which key signed', async () => {
+    const { err } = await run({ outcome: 'passed' }, [...gate, ...sha]);
+    expect(err).toContain(`wrote the receipt receipt.json, signed with the key ${trusted.id}`);
+  });
+
+  it('replaces an older receipt', async () => {
+    const { text } = await run({ outcome: 'passed' }, [...gate, ...sha], {
+      files: { 'receipt.json': 'old' },
+    });
+    expect((await verified(text)).result).toBe('PASSED');
+  });
+});
+
+describe('--receipt of run wait', () => {
+  it('writes one receipt for all runs, whose project it does not know', async () => {
+    on = await stage({ outcome: ['passed', 'passed'] });
+    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
+    const files: Record<string, string> = {};
+    const wait = ['run', 'wait', ...ids, '--receipt', 'receipt.json', '--name', 'a', '--name', 'b'];
+    expect((await on.with({ files, env: key, captured })(...wait)).code).toBe(0);
+    const { statement } = await verified(files['receipt.json']);
+    expect(statement.predicate.passedTests).toEqual(['a', 'b']);
+    expect(statement.predicate.url).toBeUndefined();
+    const { runs } = statement.predicate.configuration[0].annotations.rungate;
+    expect(runs.map(({ runId, project }) => [runId, project])).toEqual(ids.map((id) => [id, null]));
+    await expect(verified(files['receipt.json'], { project: 'shop' })).rejects.toMatchObject({
+      code: 'project',
+    });
+  });
+
+  it('has the result of the worst run', async () => {
+    on = await stage({ outcome: ['passed', 'failed'] });
+    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
+    const files: Record<string, string> = {};
+    await on.with({ files, env: key, captured })('run', 'wait', ...ids, '--receipt', 'receipt.json');
+    expect(await resultOf(files['receipt.json'])).toBe('FAILED');
+  });
+});
+
+describe('without a verdict, there is no receipt, and an older one is gone', () => {
+  const old = { files: { 'receipt.json': 'an older receipt' } };
+
+  it.each([
+    ['timeout', { outcome: 'stuck' }, ['--timeout', '60s'], 3],
+    ['timeout that only warns', { outcome: 'stuck' }, ['--timeout', '60s', '--on', 'timeout=warn'], 0],
+  ] as const)('after a %s', async (_name, options, flags, exitCode) => {
+    const { code, text, err } = await run(options, [...gate, ...sha, ...flags], old);
+    expect([code, text]).toEqual([exitCode, undefined]);
+    expect(err).toContain('no receipt was written to receipt.json: a run has no verdict');
+  });
+
+  it.each([
+    [5, { kind: 'status', status: 500, endpoint: 'run.status', times: 99 }, []],
+    [0, { kind: 'status', status: 500, endpoint: 'run.status', times: 99 }, ['--on', 'unobserved=warn']],
+    [5, { kind: 'status', status: 500, endpoint: 'run.trigger', times: 99 }, []],
+    [6, { kind: 'status', status: 401, endpoint: 'run.trigger', times: 99 }, []],
+  ] as const)('after an unobserved run (exit code %i)', async (exitCode, fault, flags) => {
+    const argv = [...gate, ...sha, '--timeout', '60s', ...flags];
+    const { code, text } = await run({ outcome: 'passed', faults: [fault as never] }, argv, old);
+    expect([code, text]).toEqual([exitCode, undefined]);
+  });
+
+  it('if one of several runs has none', async () => {
+    on = await stage({ outcome: ['passed', 'stuck'] });
+    const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
+    const files: Record<string, string> = { ...old.files };
+    const wait = ['run', 'wait', ...ids, '--receipt', 'receipt.json', '--timeout', '60s'];
+    expect((await on.with({ files, env: key, captured })(...wait)).code).toBe(3);
+    expect(files).toEqual({});
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('after %s', async (signal) => {
+    on = await stage({ outcome: 'stuck' });
+    const files: Record<string, string> = { ...old.files };
+    const onStop = (stop: (by: typeof signal) => void) =>
+      void on.clock.sleep(30_000).then(() => stop(signal));
+    const { code } = await on.with({ files, env: key, onStop: onStop as never })(...gate, ...sha);
+    expect(code).toBeGreaterThan(128);
+    expect(files).toEqual({});
+  });
+});
+
+describe('refused before anything is sent', () => {
+  const nothing = () => expect(on.mock.requests).toHaveLength(0);
+  const refused = async (argv: readonly string[], settings: Settings = {}) => {
+    const result = await run({ outcome: 'passed' }, argv, settings);
+    nothing();
+    return result;
+  };
+
+  it('an unknown commit is a usage error, and the older receipt is gone', async () => {
+    const { code, err, text } = await refused(gate, { files: { 'receipt.json': 'old' } });
+    expect([code, text]).toEqual([64, undefined]);
+    expect(err).toMatch(/--receipt: neither the CI nor git says which commit this is\n.*--commit-sha/);
+  });
+
+  it('an abbreviated commit is a usage error', async () => {
+    const { code, err } = await refused([...gate, '--commit-sha', commit.slice(0, 12)]);
+    expect([code, err]).toEqual([64, expect.stringContaining('is not a whole commit')]);
+  });
+
+  it('run wait without a commit is a usage error', async () => {
+    expect((await refused(['run', 'wait', 'run_1', '--receipt', 'receipt.json'])).code).toBe(64);
+  });
+
+  it.each([
+    [['--receipt', '-'], /needs a file/],
+    [['--receipt', ''], /needs a file/],
+    [['--receipt', 'a.json', '--report', './a.json'], /the same file/],
+  ])('%j is a usage error', async (flags, message) => {
+    const { code, err } = await refused([...trigger, '--wait', ...sha, ...flags]);
+    expect([code, err]).toEqual([64, expect.stringMatching(message)]);
+  });
+
+  it('--receipt without --wait is a usage error, also with --no-wait', async () => {
+    for (const no of [[], ['--no-wait']]) {
+      const { code, err } = await refused([...trigger, ...sha, '--receipt', 'a.json', ...no]);
+      expect([code, err]).toEqual([64, expect.stringContaining('--receipt has no effect')]);
+      await on.close();
+    }
+    on = await stage();
+  });
+
+  it('an older receipt that cannot be removed is a configuration error', async () => {
+    const settings = { files: { 'receipt.json': 'old' }, unremovable: ['receipt.json'] };
+    const { code, err } = await refused([...gate, ...sha], settings);
+    expect([code, err]).toEqual([
+      78,
+      expect.stringMatching(/the old receipt receipt\.json cannot be removed: EACCES/),
+    ]);
+  });
+
+  it.each([
+    ['a public key', trusted.publicPem, 'it is a public key'],
+    [
+      'a key of another kind',
+      '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n',
+      'RSA PRIVATE KEY',
+    ],
+    ['a key without line breaks', trusted.privatePem.replaceAll('\n', '\\n'), 'RUNGATE_RECEIPT_KEY_FILE'],
+  ])('%s is a configuration error that does not repeat it', async (_name, pem, message) => {
+    const { code, err, out } = await refused([...gate, ...sha], { env: { RUNGATE_RECEIPT_KEY: pem } });
+    expect([code, err]).toEqual([78, expect.stringContaining(message)]);
+    expect(err + out).not.toContain(trusted.privatePem.split('\n')[1]);
+  });
+
+  it('a secret on the command line is refused', async () => {
+    const { code, err } = await refused([...gate, '--receipt-key', 'x']);
+    expect([code, err]).toEqual([64, expect.stringContaining('RUNGATE_RECEIPT_KEY_FILE')]);
+  });
+});
+
+describe('the key', () => {
+  it('is read from the file that RUNGATE_RECEIPT_KEY_FILE names', async () => {
+    const env = { RUNGATE_RECEIPT_KEY: undefined, RUNGATE_RECEIPT_KEY_FILE: '/run/key' };
+    const settings = { env, files: { '/run/key': second.privatePem } };
+    const { text, err } = await run({ outcome: 'passed' }, [...gate, ...sha], settings);
+    expect((await verified(text, { keys: second.publicPem })).keyId).toBe(second.id);
+    expect(err).not.toContain('other users');
+  });
+
+  it('is warned about if other users may read its file', async () => {
+    const env = { RUNGATE_RECEIPT_KEY: undefined, RUNGATE_RECEIPT_KEY_FILE: '/run/key' };
+    const settings = { env, files: { '/run/key': second.privatePem }, exposed: ['/run/key'] };
+    const { code, err } = await run({ outcome: 'passed' }, [...gate, ...sha, '-q'], settings);
+    expect([code, err]).toEqual([
+      0,
+      'other users may be able to read your secrets: run chmod 600 /run/key\n',
+    ]);
+  });
+
+  it('may be absent: the statement is then written without a signature', async () => {
+    const { code, text, err } = await run({ outcome: 'passed' }, [...gate, ...sha, '-q'], {
+      env: { RUNGATE_RECEIPT_KEY: '' },
+    });
+    expect(code).toBe(0);
+    expect(JSON.parse(text ?? '')).toMatchObject({
+      _type: 'https://in-toto.io/Statement/v1',
+      predicate: { result: 'PASSED' },
+    });
+    expect(err).toBe('the receipt receipt.json has no signature: RUNGATE_RECEIPT_KEY is not set\n');
+    await expect(verified(text)).rejects.toMatchObject({ code: 'envelope' });
+  });
+
+  it('and other secrets appear neither in the receipt nor in the output', async () => {
+    on = await stage({ outcome: 'passed' });
+    const files: Record<string, string> = {};
+    const line = String(trusted.privatePem.split('\n')[1]);
+    const secrets = [
+      '--ref',
+      line,
+      '--repository',
+      on.mock.apiKey,
+      '--external-url',
+      `https://ci.example.com/${on.mock.apiKey}`,
+    ];
+    const { out, err } = await on.with({ files, env: key })(...gate, ...sha, ...secrets, '--verbose');
+    const { payload } = JSON.parse(files['receipt.json'] ?? '');
+    const text = out + err + Buffer.from(payload, 'base64').toString();
+    expect(text).not.toContain(line);
+    expect(text).not.toContain(on.mock.apiKey);
+    expect(text).toContain('"ref":"***"');
+  });
+
+  it('is shown by config list only as set', async () => {
+    const { out } = await cli(['config', 'list', '--json'], { env: key });
+    on = await stage();
+    expect(JSON.parse(out).settings.receiptKey).toEqual({
+      set: true,
+      origin: 'environment',
+      detail: 'RUNGATE_RECEIPT_KEY',
+    });
+    expect(out).not.toContain('PRIVATE KEY');
+  });
+});
+
+describe('a receipt that cannot be written', () => {
+  it('fails a passing gate with 78, an error and a remedy', async () => {
+    const github = { GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: '/gh/output' };
+    const settings = { unwritable: ['receipt.json'], env: github };
+    const { code, err, files } = await run({ outcome: 'passed' }, [...gate, ...sha], settings);
+    expect(code).toBe(78);
+    expect(err).toMatch(
+      /error: the receipt receipt\.json could not be written: EACCES.*\n {2}→ name a file that/,
+    );
+    expect(files['/gh/output']).toMatch(/exit-code<<\S+\n78\n/);
+    expect(files['/gh/output']).not.toContain('receipt<<');
+  });
+
+  it('keeps the exit code of a failing gate', async () => {
+    const { code } = await run({ outcome: 'failed' }, [...gate, ...sha], { unwritable: ['receipt.json'] });
+    expect(code).toBe(1);
+  });
+});
+
+it('in GitHub Actions, the output receipt has the path of the receipt', async () => {
+  const github = { GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: '/gh/output' };
+  const { files } = await run({ outcome: 'passed' }, [...gate, ...sha], { env: github });
+  expect(files['/gh/output']).toMatch(/receipt<<(\S+)\nreceipt\.json\n\1\n$/);
+});
