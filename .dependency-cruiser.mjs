@@ -32,7 +32,7 @@ const mayImport = {
   'cli/': [leaves, '(host|transport|settings|output|commands)/'],
   'action/': [leaves],
   'action[.]ts': [leaves, '(host|transport|ci|commands|cli|action)/'],
-  'index[.]ts': [leaves, '(contract|transport|client|mock|gate|webhook|library)/'],
+  'index[.]ts': [leaves, '(contract|transport|client|mock|gate|webhook|receipt|library)/'],
 };
 
 const parts = Object.keys(mayImport).join('|');

@@ -37,6 +37,7 @@ export type { RunSubject } from './gate/subject.ts';
 export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
 export type { GateDeployed, GateHub, GateOptions, GateOverrides } from './library/gate-options.ts';
+export type { GateResult } from './library/gate-result.ts';
 export {
   type Mock,
   type MockDelivery,
@@ -44,6 +45,7 @@ export {
   type MockRun,
   startMock,
 } from './library/mock.ts';
+export type { ReceiptOptions } from './library/receipt.ts';
 export { type StartedRun, type StartOptions, type StartRunOptions, startRun } from './library/start-run.ts';
 export type { DataSizes } from './mock/data/account.ts';
 export type { OwnOrder } from './mock/data/orders.ts';
@@ -56,6 +58,14 @@ export type { MockOptions, RateLimit } from './mock/options.ts';
 export type { Counts, Outcome } from './mock/outcomes.ts';
 export type { Ending } from './mock/runs.ts';
 export type { DeliveryScope } from './mock/sender.ts';
+export type { Envelope, EnvelopeSignature } from './receipt/dsse.ts';
+export type {
+  ReceiptDeployment,
+  ReceiptFacts,
+  ReceiptResult,
+  ReceiptRun,
+  Statement,
+} from './receipt/statement.ts';
 export type { Redact as Conceal } from './redact.ts';
 export type { PreparedRequest, RawReply, SendOptions, Transport } from './transport/transport.ts';
 export {

@@ -28,6 +28,25 @@ export interface GateFacts {
   deployed?: ReceiptDeployment | undefined;
 }
 
+/** The facts about a build, as a create request has them (interface, section 2.5). */
+export type BuildSource = Readonly<
+  Partial<
+    Record<'commitSha' | 'repository' | 'ref' | 'environmentKey' | 'externalUrl', string | null | undefined>
+  >
+>;
+
+/** Returns the facts about a build for a receipt. The commit is not checked yet. */
+export function buildFacts(source: BuildSource) {
+  const { commitSha, repository, ref, environmentKey, externalUrl } = source;
+  return {
+    commit: commitSha ?? null,
+    repository: repository ?? null,
+    ref: ref ?? null,
+    environment: environmentKey ?? null,
+    buildUrl: externalUrl ?? null,
+  };
+}
+
 /** Whether a verdict says what was tested. After any other, there is no receipt, whatever the policy is. */
 const isConclusive: Readonly<Record<Verdict, boolean>> = {
   passed: true,

@@ -16,6 +16,11 @@ afterEach(() => mock.close());
 /** The most bytes that a gate may load before its first request; undici is more than half of them. */
 const maxBytes = 620_000;
 
+/** A gate without a receipt loads none of these. */
+const receiptSources = ['error', 'dsse', 'gate-statement', 'keys', 'sign', 'statement', 'verify']
+  .map((name) => `src/receipt/${name}.ts`)
+  .concat('src/commands/run/receipt.ts', 'src/library/receipt.ts');
+
 interface Metafile {
   outputs: Record<string, { inputs: Record<string, unknown> }>;
 }
@@ -78,6 +83,7 @@ it('run wait on a run that has ended loads only what it needs', async () => {
     'src/gate/fleet/hub-link.ts',
     'eventsource-parser',
     ...deployedSources,
+    ...receiptSources,
   ]) {
     expect(list.split('\n')).not.toContain(unwanted);
   }
@@ -174,7 +180,7 @@ describe('the library', () => {
       'src/gate/fleet/open-hub.ts',
       ...deployedSources,
     ];
-    for (const unwanted of [...commandLine, ...mockSources, ...lazy])
+    for (const unwanted of [...commandLine, ...mockSources, ...lazy, ...receiptSources])
       expect(list.split('\n')).not.toContain(unwanted);
   });
 

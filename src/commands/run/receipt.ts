@@ -1,10 +1,8 @@
-import type { CiContext } from '../../ci/context.ts';
-import type { TriggerBody } from '../../contract/run.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { GateReport } from '../../gate/report.ts';
 import { renderJson } from '../../output/json.ts';
 import { ReceiptError } from '../../receipt/error.ts';
-import { type GateFacts, gateStatement } from '../../receipt/gate-statement.ts';
+import { type BuildSource, buildFacts, type GateFacts, gateStatement } from '../../receipt/gate-statement.ts';
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
 import { signStatement } from '../../receipt/sign.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
@@ -12,11 +10,6 @@ import { sanitize } from '../../sanitize.ts';
 import type { Context } from '../context.ts';
 import { remedyFor, whyOf } from './unwritable.ts';
 import { waitRules } from './wait-flags.ts';
-
-/** The facts about the build that a receipt states; null if unknown. */
-type BuildFacts = Pick<GateFacts, 'repository' | 'ref' | 'environment' | 'buildUrl'> & {
-  commit: string | null;
-};
 
 /** `written`: the file is complete. `none`: a run has no verdict, so there is no receipt. `failed`: it could not be written. */
 export type ReceiptOutcome = 'written' | 'none' | 'failed';
@@ -69,15 +62,6 @@ function commitOf(commit: string | null): string {
   });
 }
 
-/** Returns the facts in the create request (interface, section 2.5), or those of the job if another one started the runs. */
-function factsOf(source: TriggerBody | CiContext): BuildFacts {
-  const { commitSha = null, repository = null, ref = null } = source;
-  const known = { commit: commitSha, repository, ref };
-  if ('variables' in source) return { ...known, environment: null, buildUrl: source.buildUrl };
-  const { environmentKey = null, externalUrl = null } = source;
-  return { ...known, environment: environmentKey, buildUrl: externalUrl };
-}
-
 async function textOf(context: Context, report: GateReport, facts: GateFacts, key: PrivateKey | null) {
   const { redact } = context.output;
   const statement = gateStatement(report, facts);
@@ -87,8 +71,9 @@ async function textOf(context: Context, report: GateReport, facts: GateFacts, ke
 }
 
 /** Returns the function that writes the receipt. Checks everything that it needs before anything is sent. */
-async function writerOf(context: Context, path: string, build: BuildFacts): Promise<WriteReceipt> {
+async function writerOf(context: Context, path: string, source: BuildSource): Promise<WriteReceipt> {
   const { io, output, settings } = context;
+  const build = buildFacts(source);
   const commit = commitOf(build.commit);
   const apiUrl = settings.apiUrl?.value ?? '';
   const { policy } = waitRules(settings);
@@ -122,5 +107,5 @@ async function writerOf(context: Context, path: string, build: BuildFacts): Prom
  */
 export function replaceReceipt(context: Context, path: string) {
   removeOld(context, path);
-  return (source: TriggerBody | CiContext) => writerOf(context, path, factsOf(source));
+  return (source: BuildSource) => writerOf(context, path, source);
 }

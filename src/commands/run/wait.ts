@@ -150,6 +150,15 @@ function checkNames(names: readonly string[], runIds: readonly string[]): void {
   }
 }
 
+/** Returns the facts of the CI job. Another job may have started the runs, so their environment is unknown. */
+async function factsOfJob({ io }: Context) {
+  const [{ ciContext }, { runFacts }] = await Promise.all([
+    import('../ci-context.ts'),
+    import('../../ci/context.ts'),
+  ]);
+  return runFacts(await ciContext(io));
+}
+
 /** `rungate run wait <runId>…` */
 export async function waitCommand(
   context: Context,
@@ -159,6 +168,6 @@ export async function waitCommand(
   const runIds = [...new Set(given.map(parseRunId))];
   if (flags.name !== undefined) checkNames(flags.name, runIds);
   const openReceipt = await replaceReceipt(context, flags);
-  const writeReceipt = await openReceipt?.(await (await import('../ci-context.ts')).ciContext(context.io));
+  const writeReceipt = await openReceipt?.(await factsOfJob(context));
   return runWait(context, { runIds, names: flags.name }, flags, writeReceipt);
 }

@@ -1,0 +1,62 @@
+import { UsageError } from '../errors.ts';
+import type { GateReport } from '../gate/report.ts';
+import { ownCopy } from '../own-options.ts';
+import type { Envelope } from '../receipt/dsse.ts';
+import { ReceiptError } from '../receipt/error.ts';
+import { type BuildSource, buildFacts, type GateFacts, gateStatement } from '../receipt/gate-statement.ts';
+import { type PrivateKey, readPrivateKey } from '../receipt/keys.ts';
+import { signStatement } from '../receipt/sign.ts';
+import type { Statement } from '../receipt/statement.ts';
+import { wholeCommit } from '../receipt/verify.ts';
+import type { Redact } from '../redact.ts';
+import { redactJson } from '../redact-json.ts';
+
+/** The options of `result.receipt()`. */
+export interface ReceiptOptions {
+  /** The private key (PEM, PKCS#8, Ed25519); default: none, which returns the statement without a signature. */
+  key?: string | undefined;
+  /** The whole commit; default: `trigger.commitSha`, or the commit in `env`. */
+  commit?: string | undefined;
+  /** `owner/name`; default: `trigger.repository`, or the repository in `env`. */
+  repository?: string | undefined;
+}
+
+/** The facts for a receipt that a gate knows from its options. */
+export interface ReceiptSource extends Pick<GateFacts, 'apiUrl' | 'policy' | 'startedAt' | 'finishedAt'> {
+  /** Returns the facts about the build. */
+  build(): Promise<BuildSource>;
+  readonly redact: Redact;
+}
+
+async function readKey(key: string): Promise<PrivateKey> {
+  try {
+    return await readPrivateKey(key);
+  } catch (error) {
+    if (!(error instanceof ReceiptError)) throw error;
+    throw new UsageError(`receipt: key cannot sign: ${error.message}`, { hint: error.hint });
+  }
+}
+
+/**
+ * Returns the receipt of a gate, or null if a run has no verdict.
+ * @throws UsageError
+ */
+export async function receiptOf(
+  report: GateReport,
+  { build, redact, ...known }: ReceiptSource,
+  given: ReceiptOptions,
+): Promise<Envelope | Statement | null> {
+  const { key, commit: ownCommit, repository } = ownCopy(given);
+  const facts = buildFacts(await build());
+  const commit = wholeCommit(ownCommit ?? facts.commit);
+  if (commit === null)
+    throw new UsageError('receipt: the whole commit is unknown', {
+      hint: 'pass commit, 40 or 64 hex digits, or give trigger.commitSha or env to gate',
+    });
+  const signer = key === undefined ? null : await readKey(key);
+  const own = { commit, repository: repository ?? facts.repository };
+  const statement = gateStatement(report, { ...facts, ...known, ...own });
+  if (statement === null) return null;
+  const text = redactJson(JSON.stringify(statement), redact);
+  return signer === null ? (JSON.parse(text) as Statement) : signStatement(text, signer);
+}

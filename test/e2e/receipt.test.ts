@@ -1,0 +1,132 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { bin, start } from './built.ts';
+
+let mock: Mock;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-receipt-'));
+});
+afterEach(async () => {
+  await mock.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const commit = 'c'.repeat(40);
+const env = () => ({ RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey, COMMIT: commit });
+const gate = [
+  'run',
+  'trigger',
+  '--project',
+  'shop',
+  '--process',
+  'checkout',
+  '--commit-sha',
+  commit,
+  '--wait',
+];
+const rungate = (args: readonly string[], more: Record<string, string> = {}) =>
+  start(process.execPath, [bin, ...args], { ...env(), ...more }, folder);
+const play = async (options: MockOptions) => {
+  mock = await startMock({ retryAfterSeconds: 0.2, ...options });
+};
+
+describe.skipIf(process.platform === 'win32')('the full circle in one script', () => {
+  it('verifies in another folder: the commit of the gate passes, another one does not', async () => {
+    await play({ outcome: 'passed', duration: 300 });
+    writeFileSync(
+      join(folder, 'circle.sh'),
+      `set -eu
+rungate() { '${process.execPath}' '${bin}' "$@"; }
+rungate receipt keygen ci
+export RUNGATE_RECEIPT_KEY="$(cat ci.key)"
+rungate run trigger --project shop --process checkout --environment staging --commit-sha "$COMMIT" \\
+  --wait --strict --receipt build/receipt.json
+unset RUNGATE_RECEIPT_KEY RUNGATE_API_KEY RUNGATE_API_URL
+mkdir promotion
+cd promotion
+cp ../ci.pub ../build/receipt.json .
+rungate receipt verify receipt.json --key ci.pub --commit "$COMMIT" --process checkout --environment staging --max-age 1h
+rungate receipt verify receipt.json --key ci.pub --commit "$(echo "$COMMIT" | tr c d)" || echo "refused: $?"
+`,
+    );
+    const { out, err, code } = await start('bash', ['circle.sh'], env(), folder).ended;
+    expect(out.trimEnd()).toMatch(/refused: 1$/);
+    expect(err).toContain('verified: PASSED, signed with ci.pub');
+    expect(err).toContain(`refused: it is for commit ${commit}, not ${'d'.repeat(40)} (commit)`);
+    expect(code).toBe(0);
+    expect(statSync(join(folder, 'ci.key')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(folder, 'build'))).toEqual(['receipt.json']);
+  });
+});
+
+describe('a stopped gate', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const)(
+    'leaves no receipt behind after %s',
+    async (signal) => {
+      await play({ outcome: 'stuck' });
+      writeFileSync(join(folder, 'receipt.json'), 'an older receipt');
+      const running = rungate([...gate, '--receipt', 'receipt.json']);
+      await running.shows(/in_progress/);
+      expect(existsSync(join(folder, 'receipt.json'))).toBe(false);
+      running.child.kill(signal);
+      await running.ended;
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+});
+
+describe('a path that cannot have a receipt', () => {
+  it('is an error before anything is sent if it is a folder', async () => {
+    await play({ outcome: 'passed', duration: 0 });
+    mkdirSync(join(folder, 'receipt.json'));
+    const { code, err } = await rungate([...gate, '--receipt', 'receipt.json']).ended;
+    expect([code, mock.requests.length]).toEqual([78, 0]);
+    expect(err).toMatch(/the old receipt receipt\.json cannot be removed: EISDIR.*\n {2}→ it is a folder/);
+  });
+
+  it.skipIf(!existsSync('/proc/self'))(
+    'fails a gate that passed if nothing can be created there',
+    async () => {
+      await play({ outcome: 'passed', duration: 0 });
+      const { code, err } = await rungate([...gate, '--receipt', '/proc/a/receipt.json']).ended;
+      expect([code, err]).toEqual([
+        78,
+        expect.stringContaining('the receipt /proc/a/receipt.json could not be written'),
+      ]);
+    },
+  );
+
+  it.skipIf(!existsSync('/dev/stdout'))('/dev/stdout is written to, not removed', async () => {
+    await play({ outcome: 'passed', duration: 0 });
+    const redirected = `'${process.execPath}' '${bin}' ${gate.join(' ')} --quiet --receipt /dev/stdout | cat`;
+    const { out } = await start('bash', ['-c', redirected], env(), folder).ended;
+    expect(JSON.parse(out.slice(out.indexOf('{')))).toMatchObject({ predicate: { result: 'PASSED' } });
+    expect(existsSync('/dev/stdout')).toBe(true);
+  });
+});
+
+it('prints no warning of Node about its cryptography', async () => {
+  await play({ outcome: 'passed', duration: 0 });
+  await rungate(['receipt', 'keygen', 'ci']).ended;
+  const key = { RUNGATE_RECEIPT_KEY_FILE: join(folder, 'ci.key') };
+  const { err } = await rungate([...gate, '--quiet', '--receipt', 'receipt.json'], key).ended;
+  const [major = 0, minor = 0, patch = 0] = process.versions.node.split('.').map(Number);
+  // Ed25519 in WebCrypto is stable from 20.19.3, 22.13 and 23.5 on.
+  const isStable =
+    major > 22 || (major === 22 && minor >= 13) || (major === 20 && minor * 100 + patch >= 1903);
+  if (isStable) expect(err).toBe('');
+  expect(readFileSync(join(folder, 'receipt.json'), 'utf8')).toContain('"signatures"');
+});

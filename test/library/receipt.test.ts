@@ -1,0 +1,130 @@
+import { afterEach, expect, it } from 'vitest';
+import {
+  type GateOptions,
+  gate,
+  type Mock,
+  type MockOptions,
+  startMock,
+  UsageError,
+} from '../../src/index.ts';
+import { verifyReceipt } from '../../src/receipt/index.ts';
+import { fakeClock } from '../fake-clock.ts';
+import { commit, statement, trusted } from '../receipt/table.ts';
+
+let mock: Mock;
+afterEach(() => mock.close());
+
+const trigger = {
+  projectSlug: 'shop',
+  processSlug: 'checkout',
+  environmentKey: 'staging',
+  commitSha: commit,
+  repository: 'acme/shop',
+};
+const clock = fakeClock();
+async function result(options: MockOptions = {}, more: Partial<GateOptions> = {}) {
+  mock = await startMock({ clock, outcome: 'passed', ...options });
+  return gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, trigger, ...more });
+}
+const verified = (receipt: unknown, more = {}) =>
+  verifyReceipt({
+    receipt: JSON.stringify(receipt),
+    keys: trusted.publicPem,
+    commit,
+    now: new Date(clock.now()),
+    ...more,
+  });
+
+it('result.receipt() returns a signed receipt with the facts of the gate', async () => {
+  const report = await result({}, { strict: true });
+  const receipt = await report.receipt({ key: trusted.privatePem });
+  const facts = { repository: 'acme/shop', project: 'shop', process: 'checkout', environment: 'staging' };
+  const { result: outcome, statement: signed } = await verified(receipt, { ...facts, maxAgeMs: 1000 });
+  expect(outcome).toBe('PASSED');
+  expect(signed.predicate.configuration[0]).toMatchObject({
+    uri: mock.url,
+    annotations: { rungate: { policy: { cancelled: 'fail' }, runs: [{ runId: report.runs[0]?.runId }] } },
+  });
+});
+
+it('the report stays plain data: the method is in no copy of it', async () => {
+  const report = await result();
+  expect(Object.keys(report)).toEqual(['schemaVersion', 'gate', 'exitCode', 'runs']);
+  expect(structuredClone(report)).toEqual(JSON.parse(JSON.stringify(report)));
+});
+
+it('is about the gate, even if the report or the clock has changed since', async () => {
+  const report = await result({ outcome: 'failed' });
+  const endedAt = clock.now();
+  Object.assign(report.runs[0] ?? {}, { verdict: 'passed', gate: 'pass' });
+  await clock.sleep(60_000);
+  const receipt = await report.receipt();
+  expect(receipt).toMatchObject({
+    predicate: {
+      result: 'FAILED',
+      configuration: [{ annotations: { rungate: { finishedAt: new Date(endedAt).toISOString() } } }],
+    },
+  });
+});
+
+it('without a key, returns the statement without a signature', async () => {
+  const receipt = await (await result()).receipt();
+  expect(receipt).toMatchObject({ _type: statement._type, predicate: { result: 'PASSED' } });
+});
+
+it('takes commit and repository of the options first, then of the run, then of env', async () => {
+  const env = { GITLAB_CI: 'true', CI_COMMIT_SHA: commit, CI_PROJECT_PATH: 'acme/lab' };
+  const { commitSha: _commit, repository: _repository, ...bare } = trigger;
+  const report = await result({}, { trigger: bare, env });
+  expect(await report.receipt()).toMatchObject({
+    subject: [{ name: 'acme/lab', digest: { gitCommit: commit } }],
+  });
+  const other = '0'.repeat(40);
+  expect(await report.receipt({ commit: other, repository: 'acme/b' })).toMatchObject({
+    subject: [{ name: 'acme/b', digest: { gitCommit: other } }],
+  });
+  const [run] = report.runs;
+  await mock.close();
+  mock = await startMock({ clock, outcome: 'passed' });
+  const again = await gate({ apiUrl: mock.url, apiKey: mock.apiKey, clock, trigger: bare });
+  const waited = await gate({
+    apiUrl: mock.url,
+    apiKey: mock.apiKey,
+    clock,
+    env,
+    runIds: [String(again.runs[0]?.runId)],
+  });
+  expect(run?.verdict).toBe('passed');
+  expect(await waited.receipt()).toMatchObject({
+    subject: [{ name: 'acme/lab', digest: { gitCommit: commit } }],
+  });
+});
+
+it.each([
+  ['a timeout', { outcome: 'stuck' }, { timeoutMs: 60_000 }],
+  ['a timeout that only warns', { outcome: 'stuck' }, { timeoutMs: 60_000, on: { timeout: 'warn' } }],
+  ['an abort', { outcome: 'stuck' }, { signal: AbortSignal.abort() }],
+] as const)('returns null after %s', async (_name, options, more) => {
+  expect(await (await result(options, more)).receipt({ key: trusted.privatePem, commit })).toBeNull();
+});
+
+it('refuses an unknown or abbreviated commit and a key that cannot sign', async () => {
+  const { commitSha: _commit, ...bare } = trigger;
+  const report = await result({}, { trigger: bare });
+  await expect(report.receipt()).rejects.toThrow(UsageError);
+  await expect(report.receipt({ commit: commit.slice(0, 12) })).rejects.toThrow(/whole commit/);
+  await expect(report.receipt({ commit, key: trusted.publicPem })).rejects.toThrow(
+    /key cannot sign: it is a public key/,
+  );
+});
+
+it('contains no credential', async () => {
+  mock = await startMock({ clock, outcome: 'passed' });
+  const report = await gate({
+    apiUrl: mock.url,
+    apiKey: mock.apiKey,
+    clock,
+    trigger: { ...trigger, ref: mock.apiKey, externalUrl: `https://ci.example.com/${mock.apiKey}` },
+  });
+  expect(JSON.stringify(await report.receipt())).not.toContain(mock.apiKey);
+});
