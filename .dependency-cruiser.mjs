@@ -18,7 +18,7 @@ const mayImport = {
     leaves,
     'client/json-text[.]ts',
     'webhook/timestamp[.]ts',
-    'gate/report[.]ts',
+    'gate/(report|deployed/check)[.]ts',
     'gate/verdict[.]ts',
   ],
   'ci/': [leaves, 'gate/'],

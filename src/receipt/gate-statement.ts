@@ -1,3 +1,4 @@
+import type { DeployedReport } from '../gate/deployed/check.ts';
 import { type GateReport, type RunReport, shownAs } from '../gate/report.ts';
 import type { Verdict } from '../gate/verdict.ts';
 import { version } from '../version.ts';
@@ -25,7 +26,6 @@ export interface GateFacts {
   policy: Readonly<Record<string, string>>;
   startedAt: number;
   finishedAt: number;
-  deployed?: ReceiptDeployment | undefined;
 }
 
 /** The facts about a build, as a create request has them (interface, section 2.5). */
@@ -67,6 +67,11 @@ function runOf(run: RunReport, verdict: Verdict, environment: string | null): Re
   return { result, verdict, runId, name, project, process, tags, environment, failed, blocked, appUrl };
 }
 
+function deploymentOf({ observations, ...known }: DeployedReport): ReceiptDeployment {
+  const { url, pointer, expected, matches } = known;
+  return { url, pointer, expected, matches, version: observations.at(-1)?.text ?? null };
+}
+
 /** Returns the runs of a gate if each has a conclusive verdict; otherwise null. */
 function conclusiveRuns(report: GateReport, environment: string | null): ReceiptRun[] | null {
   if (report.interruptedBy !== undefined || report.runs.length === 0) return null;
@@ -80,7 +85,8 @@ function conclusiveRuns(report: GateReport, environment: string | null): Receipt
 
 /** Returns the statement about the runs of a gate, or null if one of them has no verdict. */
 export function gateStatement(report: GateReport, facts: GateFacts): Statement | null {
-  const { commit, repository, ref, environment, buildUrl, apiUrl, policy, deployed } = facts;
+  const { commit, repository, ref, environment, buildUrl, apiUrl, policy } = facts;
+  const { deployed } = report;
   if (!isCommit(commit)) throw new TypeError('a receipt needs a whole commit');
   const runs = conclusiveRuns(report, environment);
   if (runs === null) return null;
@@ -98,7 +104,7 @@ export function gateStatement(report: GateReport, facts: GateFacts): Statement |
     startedAt: time(facts.startedAt),
     finishedAt: time(facts.finishedAt),
     runs,
-    ...(deployed === undefined ? {} : { deployed }),
+    ...(deployed === undefined ? {} : { deployed: deploymentOf(deployed) }),
   } as const;
   return {
     _type: statementType,

@@ -36,14 +36,17 @@ export interface ReceiptRun {
   appUrl: string | null;
 }
 
-/** The version that was deployed, if the gate checked it. */
+/** The deployed build, if the gate checked it. */
 export interface ReceiptDeployment {
-  /** The address that the gate read. */
+  /** The URL of the version page, without its query. */
   url: string;
-  /** The version that it expected. */
+  /** The JSON pointer of the version; null if the whole page is the version. */
+  pointer: string | null;
   expected: string;
-  /** The version that it read last. */
-  version: string;
+  /** Whether the runs tested only the expected build; null if that is unknown. */
+  matches: boolean | null;
+  /** The version that the gate read last; null if that read failed. */
+  version: string | null;
 }
 
 /** The facts about the runs of a gate: the annotation `rungate` of the first entry of `configuration`. */
@@ -96,6 +99,7 @@ type Is = (value: unknown) => boolean;
 
 const isString: Is = (value) => typeof value === 'string';
 const isCount: Is = (value) => typeof value === 'number';
+const isFlag: Is = (value) => typeof value === 'boolean';
 const isResult: Is = (value) => results.includes(value as ReceiptResult);
 const isTime: Is = (value) => typeof value === 'string' && parseTimestamp(value) !== null;
 const listOf =
@@ -119,6 +123,14 @@ const runFields: Readonly<Record<keyof ReceiptRun, Is>> = {
   failed: orNull(isCount),
   blocked: orNull(isCount),
   appUrl: orNull(isString),
+};
+
+const deploymentFields: Readonly<Record<keyof ReceiptDeployment, Is>> = {
+  url: isString,
+  pointer: orNull(isString),
+  expected: isString,
+  matches: orNull(isFlag),
+  version: orNull(isString),
 };
 
 const factFields: Readonly<Record<Exclude<keyof ReceiptFacts, 'deployed' | 'runs'>, Is>> = {
@@ -179,6 +191,9 @@ export function readStatement(value: Json): Statement {
   runs.forEach((run, at) => {
     checkFields(objectAt(run, `rungate.runs[${at}]`), runFields, `rungate.runs[${at}]`);
   });
+  const deployed = own(facts, 'deployed');
+  if (deployed !== undefined)
+    checkFields(objectAt(deployed, 'rungate.deployed'), deploymentFields, 'rungate.deployed');
   if (worstResult(runs) !== own(predicate, 'result')) throw new Refused('its result is not that of its runs');
   return value as unknown as Statement;
 }

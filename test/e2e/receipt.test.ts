@@ -45,7 +45,7 @@ const play = async (options: MockOptions) => {
 
 describe.skipIf(process.platform === 'win32')('the full circle in one script', () => {
   it('verifies in another folder: the commit of the gate passes, another one does not', async () => {
-    await play({ outcome: 'passed', duration: 300 });
+    await play({ outcome: 'passed', duration: 300, deployed: commit });
     writeFileSync(
       join(folder, 'circle.sh'),
       `set -eu
@@ -53,7 +53,7 @@ rungate() { '${process.execPath}' '${bin}' "$@"; }
 rungate receipt keygen ci
 export RUNGATE_RECEIPT_KEY="$(cat ci.key)"
 rungate run trigger --project shop --process checkout --environment staging --commit-sha "$COMMIT" \\
-  --wait --strict --receipt build/receipt.json
+  --deployed-url "$RUNGATE_API_URL/_mock/version" --wait --strict --receipt build/receipt.json
 unset RUNGATE_RECEIPT_KEY RUNGATE_API_KEY RUNGATE_API_URL
 mkdir promotion
 cd promotion

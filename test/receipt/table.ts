@@ -374,6 +374,22 @@ const statements: readonly Row[] = [
     'finishedAt',
   ),
   signed(
+    'accepts a deployed version',
+    'PASSED',
+    changed(({ facts }) =>
+      Object.assign(facts, {
+        deployed: { url: '', pointer: null, expected: 'a', matches: true, version: 'a' },
+      }),
+    ),
+  ),
+  signed(
+    'refuses a deployed version without its fields',
+    'statement',
+    changed(({ facts }) => Object.assign(facts, { deployed: { url: '' } })),
+    {},
+    'rungate.deployed.pointer',
+  ),
+  signed(
     'refuses a result that its runs contradict',
     'statement',
     withRun({ result: 'FAILED', verdict: 'failed' }),

@@ -2,7 +2,7 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { openEnvelope } from '../../receipt/dsse.ts';
 import { Refused } from '../../receipt/error.ts';
-import { isObject, type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
+import { type Json, own, parseObject, refuseDuplicates } from '../../receipt/json.ts';
 import { readStatement, type Statement } from '../../receipt/statement.ts';
 import type { Context } from '../context.ts';
 import { readInput } from './input.ts';
@@ -51,7 +51,7 @@ export function rowsOf({ subject: [subject], predicate }: Statement): [string, s
       ['environment', run.environment],
       ['url', run.appUrl],
     ]),
-    ['deployed', isObject(deployed) ? deployed.version : null],
+    ['deployed', deployed?.version],
     ['build', buildUrl],
     ['finished', finishedAt],
   ];

@@ -139,6 +139,56 @@ describe('--receipt of run trigger', () => {
   });
 });
 
+describe('--receipt with --deployed-url', () => {
+  const page = '/_mock/version';
+  async function deployed(versions: string, flags: readonly string[] = []) {
+    on = await stage({ outcome: 'passed', deployed: versions });
+    const files: Record<string, string> = {};
+    const argv = [...gate, ...sha, '--deployed-url', `${on.mock.url}${page}`, ...flags];
+    const { code } = await on.with({ files, env: key })(...argv);
+    const { payload } = JSON.parse(files['receipt.json'] ?? '{}');
+    const { predicate } = JSON.parse(Buffer.from(payload, 'base64').toString());
+    return {
+      code,
+      text: files['receipt.json'],
+      result: predicate.result,
+      facts: predicate.configuration[0].annotations.rungate,
+    };
+  }
+
+  it('states the deployed version', async () => {
+    const { code, text, facts } = await deployed(commit);
+    expect(code).toBe(0);
+    expect(facts.deployed).toEqual({
+      url: `${on.mock.url}${page}`,
+      pointer: null,
+      expected: commit,
+      matches: true,
+      version: commit,
+    });
+    expect((await verified(text)).result).toBe('PASSED');
+  });
+
+  it.each([
+    [[], 'FAILED', 8],
+    [['--on', 'mismatch=warn'], 'WARNED', 0],
+  ] as const)(
+    'has a result without a run if another build was deployed, with %j %s',
+    async (flags, result, exitCode) => {
+      const receipt = await deployed('old', flags);
+      expect(receipt).toMatchObject({
+        code: exitCode,
+        result,
+        facts: {
+          deployed: { version: 'old', matches: null },
+          runs: [{ verdict: 'mismatch', runId: null, project: 'shop' }],
+        },
+      });
+      await expect(verified(receipt.text)).rejects.toMatchObject({ code: 'result' });
+    },
+  );
+});
+
 describe('--receipt of run wait', () => {
   it('writes one receipt for all runs, whose project it does not know', async () => {
     on = await stage({ outcome: ['passed', 'passed'] });
