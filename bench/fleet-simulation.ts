@@ -266,6 +266,7 @@ export interface Gates {
 
 const strict: Policy = {
   passed: 'pass',
+  flaky: 'warn',
   failed: 'fail',
   blocked: 'fail',
   cancelled: 'fail',

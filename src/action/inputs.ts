@@ -25,6 +25,7 @@ export const optionInputs = {
   interval: 'value',
   'max-attempts': 'value',
   timeout: 'value',
+  retries: 'value',
   'cancel-on-timeout': 'switch',
   'cancel-on-interrupt': 'switch',
   'fleet-size': 'value',

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { KeyStep } from '../gate/start.ts';
+import { givenKeys, type KeyOrigin, type KeyStep } from '../gate/start.ts';
 import type { CiContext } from './context.ts';
 import type { Journal, JournalRun } from './journal.ts';
 
@@ -43,47 +43,90 @@ export function baseOf(ingredients: Ingredients): string {
   return sha256(JSON.stringify(Object.entries(ingredients).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-function keyOf(base: string, round: number, generation: string): string {
-  return sha256(JSON.stringify([base, round, generation]));
+function keyOf(base: string, round: number, generation: string, retry: number[]): string {
+  return sha256(JSON.stringify([base, round, generation, ...retry]));
 }
 
-/** Returns a key that has never been used. */
-function randomStep(how: string): KeyStep {
-  return { key: randomUUID(), how, origin: 'random' };
+/** Returns the step and those of its retries. */
+function withRetries(retries: number, stepOf: (retry?: number) => KeyStep): KeyStep[] {
+  const steps = Array.from({ length: retries }, (_, at) => {
+    const step = stepOf(at + 1);
+    return { ...step, how: `${step.how}, retry ${at + 1}`, retry: at + 1 };
+  });
+  return [stepOf(), ...steps];
+}
+
+/** Returns keys that have never been used. */
+function randomSteps(how: string, retries: number): KeyStep[] {
+  return withRetries(retries, () => ({ key: randomUUID(), how, origin: 'random' }));
+}
+
+/** Returns the keys that all jobs with these facts make, for one round of a job. */
+function sharedSteps(
+  base: string,
+  round: number,
+  { attempt, jobId }: Pick<CiContext, 'attempt' | 'jobId'>,
+  retries: number,
+): KeyStep[] {
+  const place = round === 0 ? '' : `, run ${round + 1} of this job`;
+  const stepsOf = (generation: string, how: string, origin: KeyOrigin) =>
+    withRetries(retries, (retry) => {
+      const key = keyOf(base, round, generation, retry === undefined ? [] : [retry]);
+      return { key, how: `${how}${place}`, origin, round };
+    });
+  const steps = Array.from({ length: attempt ?? 1 }, (_, at) =>
+    stepsOf(String(at + 1), `generation ${at + 1}`, at + 1 === attempt ? 'attempt' : 'earlier'),
+  );
+  if (attempt === null && jobId !== null)
+    steps.push(stepsOf(`job ${jobId}`, `generation of job ${jobId}`, 'attempt'));
+  return steps.flat();
 }
 
 /**
- * Returns the keys to use, in order. A key is used only if the run of the key before it had already ended.
+ * Returns the keys of the run that this job left in progress, if any. If it is the run of a retry, they begin with the run that
+ * had failed before it. They end with the retries that are left.
+ */
+function openSteps(remembered: readonly Remembered[], sharedOf: (round: number) => KeyStep[]): KeyStep[] {
+  const open = remembered.findLast((run) => !run.settled);
+  if (open === undefined) return [];
+  const { key, round } = open;
+  const how = 'left in progress by this job';
+  const shared = sharedOf(round);
+  const at = shared.findIndex((step) => step.key === key);
+  const found = shared[at];
+  if (found === undefined) return [{ key, how, origin: 'earlier', round }];
+  const { retry = 0 } = found;
+  const later = shared.slice(at + 1);
+  const others = later.findIndex((step) => step.retry === undefined);
+  return [
+    ...shared.slice(at - retry, at).map((step) => ({ ...step, origin: 'earlier' as const })),
+    { ...found, how, origin: 'earlier' },
+    ...later.slice(0, others === -1 ? later.length : others),
+  ];
+}
+
+/**
+ * Returns the keys to use, in order. A key is used only if the run of the key before it had already ended. The key of a retry is
+ * used only if that run had failed, so a retried job finds the retry that is in progress.
  *
  * If the CI counts attempts, attempt N uses the keys of attempts 1 to N (the generations). If it only numbers jobs, the job's
- * number makes one more key. The last key is random, because an ended run is never used again: a pass could belong to an
+ * number makes one more key. The last keys are random, because an ended run is never used again: a pass could belong to an
  * earlier deployment, and a failure would last for ever.
  */
 export function keySteps(
   ingredients: Ingredients,
-  { attempt, jobId }: Pick<CiContext, 'attempt' | 'jobId'>,
+  ci: Pick<CiContext, 'attempt' | 'jobId'>,
   remembered: readonly Remembered[],
+  retries = 0,
 ): KeyStep[] {
   const base = baseOf(ingredients);
-  const open = remembered.filter((run) => !run.settled).slice(-1);
+  const sharedOf = (round: number) => sharedSteps(base, round, ci, retries);
   const round = remembered.reduce((next, run) => Math.max(next, run.round + 1), 0);
-  const place = round === 0 ? '' : `, run ${round + 1} of this job`;
-  const steps: KeyStep[] = open.map(({ key }) => ({
-    key,
-    how: 'left in progress by this job',
-    origin: 'earlier',
-  }));
-  const generations = attempt ?? 1;
-  for (let g = 1; g <= generations; g += 1) {
-    const origin = g === attempt ? 'attempt' : 'earlier';
-    steps.push({ key: keyOf(base, round, String(g)), how: `generation ${g}${place}`, origin });
-  }
-  if (attempt === null && jobId !== null) {
-    const how = `generation of job ${jobId}${place}`;
-    steps.push({ key: keyOf(base, round, `job ${jobId}`), how, origin: 'attempt' });
-  }
-  steps.push(randomStep('random, for when the runs of all other keys have ended'));
-  return steps;
+  return [
+    ...openSteps(remembered, sharedOf),
+    ...sharedOf(round),
+    ...randomSteps('random, for when the runs of all other keys have ended', retries),
+  ];
 }
 
 export interface KeyRequest {
@@ -93,6 +136,8 @@ export interface KeyRequest {
   how: string;
   /** The user's salt, for places that the CI does not distinguish. */
   salt: string | null;
+  /** The number of retries; default 0. */
+  retries?: number | undefined;
   /** The frozen body. */
   bodyBytes: string;
   ci: CiContext;
@@ -114,22 +159,23 @@ export interface PlannedKeys {
  * random key for all attempts of the create request.
  */
 export function planKeys(request: KeyRequest): PlannedKeys {
-  const { given, how, salt, ci, journalPath = '', open } = request;
+  const { given, how, salt, ci, journalPath = '', retries = 0, open } = request;
   // These keys do not need a journal, but RUNGATE_JOURNAL requests one.
-  const planned = (step: KeyStep): PlannedKeys => ({
-    keys: [step],
+  const planned = (keys: KeyStep[]): PlannedKeys => ({
+    keys,
     journal: journalPath === '' ? undefined : open(journalPath),
   });
-  if (given !== undefined && given !== 'auto') return planned({ key: given, how, origin: 'user' });
+  if (given !== undefined && given !== 'auto') return planned(givenKeys(given, how, retries));
   const ingredients = ingredientsOf(ci, request.bodyBytes, salt);
-  if (ingredients === null) return planned(randomStep('random: outside a CI, each command starts a new run'));
+  if (ingredients === null)
+    return planned(randomSteps('random: outside a CI, each command starts a new run', retries));
   const defaultPath = join(
     ci.temporaryFolder ?? tmpdir(),
     `rungate-${baseOf(ingredients).slice(0, 32)}.journal`,
   );
   const path = journalPath === '' ? defaultPath : journalPath;
   const journal = open(path);
-  return { keys: keySteps(ingredients, ci, journal.runs), journal, made: { ingredients, path } };
+  return { keys: keySteps(ingredients, ci, journal.runs, retries), journal, made: { ingredients, path } };
 }
 
 /** Returns the ingredients as lines for people. */

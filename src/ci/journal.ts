@@ -124,12 +124,12 @@ export function openJournal(
   };
   return {
     runs,
-    triggering({ key }: KeyStep, body) {
+    triggering({ key, round: own }: KeyStep, body) {
       const known = runs.find((run) => run.key === key);
       add({
         event: 'triggering',
         key,
-        round: known?.round ?? (open === undefined ? round : open.round + 1),
+        round: known?.round ?? own ?? (open === undefined ? round : open.round + 1),
         ...(hasSecret(body) ? {} : { body }),
       });
     },

@@ -10,6 +10,15 @@ export type GateEvent =
   | { type: 'created'; runId: string; appUrl: string | null; reattached: boolean }
   /** The run had ended before its first status read, so another job may have started it. The gate starts another run instead. */
   | { type: 'discarded'; runId: string; appUrl: string | null; idempotencyKey: string }
+  /** The run failed, so the gate starts another one: retry number `retry` of at most `retries`. */
+  | {
+      type: 'rerun';
+      runId: string | null;
+      failed: number | null;
+      blocked: number | null;
+      retry: number;
+      retries: number;
+    }
   /** The state of a run was read. Its counts are final only once it has ended. `nextMs` is null after the last read. */
   | {
       type: 'read';

@@ -12,13 +12,14 @@ import {
   type GateReport,
   type RunReport,
   reportGate,
+  reportRun,
   reportStop,
   reportUncreated,
   seconds,
   unknownRun,
 } from './report.ts';
 import type { RunService } from './service.ts';
-import { type DiscardedRun, type RunJournal, type Start, startRun } from './start.ts';
+import { type DiscardedRun, type KeyStep, type RunJournal, type Start, startRun } from './start.ts';
 import { named, subjectOf } from './subject.ts';
 import { type WaitTools, waitForRuns } from './wait.ts';
 import { type WatchedRun, watch } from './watched-run.ts';
@@ -33,6 +34,8 @@ export interface GateOptions {
   intervalMs: number;
   maxAttempts: number;
   timeoutMs: number;
+  /** The place of the run among those of the gate, if an earlier one has failed. */
+  retry?: Retry | undefined;
   /** The shortest wait between two reads that the service may request. */
   shortestMs: number;
   /** The gate's place in a fleet that shares the service's limits; ignored with a hub. */
@@ -41,6 +44,14 @@ export interface GateOptions {
   cancelOnTimeout: boolean;
   /** Returns the reason of a cancellation for the service. */
   cancelReason(why: StopCause | 'timeout'): string | Promise<string>;
+}
+
+/** A retry of a gate. */
+export interface Retry {
+  /** From 1. */
+  number: number;
+  /** The end of the gate's timeout, which began with its first run, on the monotonic clock. */
+  deadline: number;
 }
 
 export interface GateTools extends Omit<WaitTools, 'signal'> {
@@ -53,9 +64,26 @@ export interface GateTools extends Omit<WaitTools, 'signal'> {
 
 type StoppableTools = GateTools & WaitTools;
 
+/** A run of a gate, judged, and the data for a retry. */
+export interface Attempt {
+  report: GateReport;
+  /** Earlier runs of the gate, which had failed at their first read. */
+  failed: RunReport[];
+  /** The keys that are left. */
+  keys: readonly KeyStep[];
+  /** The end of the gate's timeout, on the monotonic clock. */
+  deadline: number;
+  /** The retry was not started: its turn would have come after the timeout. */
+  late?: boolean | undefined;
+}
+
 /** The state at the end of the wait. */
-interface Waited {
+interface Waited extends Pick<Attempt, 'late'> {
   runs: readonly WatchedRun[];
+  /** Earlier runs of the gate, which had failed at their first read. */
+  failed: readonly WatchedRun[];
+  keys: readonly KeyStep[];
+  deadline: number;
   discarded: readonly DiscardedRun[];
   /** A run that may have been created before the gate was stopped. */
   lost?: RunReport;
@@ -63,12 +91,18 @@ interface Waited {
   uncreated?: GateReport;
 }
 
+const nothingStarted: Waited = { runs: [], discarded: [], failed: [], keys: [], deadline: 0 };
+
 /** The time for a stop. It takes 5 s at most; the rest is for noticing it (a lost parent shows late) and for the report. */
 const stopBudgetMs = 4_400;
 const cancelTimeoutMs = 15_000;
 
 /** Creates a run if `start` is set, waits for all runs and judges them. Throws if no run could be created. */
-export async function runGate(options: GateOptions, tools: GateTools): Promise<GateReport> {
+export const runGate = async (options: GateOptions, tools: GateTools): Promise<GateReport> =>
+  (await runAttempt(options, tools)).report;
+
+/** Does the work of `runGate` for one run of a gate with retries. */
+export async function runAttempt(options: GateOptions, tools: GateTools): Promise<Attempt> {
   const { clock, journal, deployed, emit } = tools;
   const aborter = new AbortController();
   const stopped: { by: StopCause | null; at: number } = { by: null, at: 0 };
@@ -85,7 +119,7 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
       start === undefined
         ? await waitForExisting(options, stoppable)
         : await createAndWait(start, options, stoppable);
-    const { runs, discarded, lost, uncreated } = waited;
+    const { runs, discarded, lost, uncreated, failed, keys, deadline, late } = waited;
     for (const { runId, progress } of runs) if (progress.seen?.kind === 'ended') journal?.settled(runId);
 
     const unfinished = runs.filter((run) => run.outcome === null);
@@ -94,6 +128,13 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
       if (run.outcome !== null && deployed !== undefined)
         run.outcome = deployed.judge(run.outcome, options.policy);
     }
+    const judged = (report: GateReport): Attempt => ({
+      report,
+      failed: failed.map((run) => reportRun(run, options.policy, clock.monotonic())),
+      keys,
+      deadline,
+      late,
+    });
     const report = (): GateReport => ({
       ...(uncreated ?? reportGate(runs, options.policy, clock.monotonic(), discarded)),
       ...(deployed !== undefined && { deployed: deployed.report() }),
@@ -105,14 +146,14 @@ export async function runGate(options: GateOptions, tools: GateTools): Promise<G
         : 'none';
       // The service accepted the cancellation, so the post step does not repeat it.
       if (cancellation === 'requested') for (const { runId } of unfinished) journal?.settled(runId);
-      if (lost === undefined) return reportStop(report(), stopped.by, cancellation);
-      return { ...reportStop(report(), stopped.by, 'failed'), runs: [lost] };
+      if (lost === undefined) return judged(reportStop(report(), stopped.by, cancellation));
+      return judged({ ...reportStop(report(), stopped.by, 'failed'), runs: [lost] });
     }
     if (options.cancelOnTimeout) {
-      const late = runs.filter((run) => run.outcome?.limit === true);
-      if (late.length > 0) await cancelLate(late, await options.cancelReason('timeout'), stoppable);
+      const timedOut = runs.filter((run) => run.outcome?.limit === true);
+      if (timedOut.length > 0) await cancelLate(timedOut, await options.cancelReason('timeout'), stoppable);
     }
-    return report();
+    return judged(report());
   } finally {
     unsubscribe();
   }
@@ -123,12 +164,12 @@ const fleetOf = ({ fleet }: GateOptions, hub: HubLink | undefined) => (hub === u
 
 /** Returns the rules of a wait that begins now. */
 function pollRules(options: GateOptions, { clock, hub }: GateTools): PollRules {
-  const { start, timeoutMs } = options;
+  const { start, timeoutMs, retry } = options;
   const fleet = fleetOf(options, hub);
   const now = clock.monotonic();
   return {
     ...options,
-    deadline: now + timeoutMs,
+    deadline: retry?.deadline ?? now + timeoutMs,
     triggered: start !== undefined,
     hub: hub !== undefined,
     // Slots go by the wall clock, which the gates of a fleet share.
@@ -178,7 +219,7 @@ async function waitForExisting(options: GateOptions, tools: StoppableTools): Pro
   const now = tools.clock.monotonic();
   const runs = runIds.map((runId, at) => watch(runId, now, { subject: named(names[at]) }));
   await waitForRuns(runs, pollRules(options, tools), tools);
-  return { runs, discarded: [] };
+  return { ...nothingStarted, runs };
 }
 
 async function createAndWait(start: Start, options: GateOptions, tools: StoppableTools): Promise<Waited> {
@@ -189,19 +230,23 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   if (error !== null) {
     const elapsedSeconds = seconds(clock.monotonic() - arrivedAt);
     const uncreated = reportUncreated({ ...subject, elapsedSeconds }, error, options.policy);
-    return { runs: [], discarded: [], uncreated };
+    return { ...nothingStarted, uncreated };
   }
-  if (signal.aborted) return { runs: [], discarded: [] };
+  if (signal.aborted) return nothingStarted;
+  const { retry, timeoutMs } = options;
+  const leftMs = () => (retry === undefined ? timeoutMs : retry.deadline - clock.monotonic());
   const fleet = fleetOf(options, tools.hub);
-  if (fleet !== undefined) await waitForCreateSlot(fleet, options.timeoutMs, tools);
-  await permitCreate(options.timeoutMs, tools);
-  if (signal.aborted) return { runs: [], discarded: [] };
+  const inTime = fleet === undefined || (await waitForCreateSlot(fleet, timeoutMs, leftMs(), tools));
+  if (inTime && leftMs() > 0) await permitCreate(leftMs(), tools);
+  if (signal.aborted) return nothingStarted;
+  if (!inTime || leftMs() <= 0) return { ...nothingStarted, late: true };
   // The timeout of the run starts after the gate's turn in its fleet.
   const startedAt = clock.monotonic();
   const rules = pollRules(options, tools);
   let runs: WatchedRun[] = [];
+  let failed: WatchedRun[] = [];
   let limitedMs = 0;
-  const started = await startRun(start, options.timeoutMs, {
+  const started = await startRun(start, leftMs(), {
     ...tools,
     emit(event) {
       if (event.type === 'retry' && event.error instanceof HttpError && event.error.status === 429)
@@ -210,6 +255,7 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
     },
     async endedAtFirstRead({ step, run: created, reattached, doubtful }) {
       const { runId, appUrl } = created;
+      if (step.retry === undefined) failed = [];
       // Slots spread the reads of a gate already.
       const stretch = rules.slots === undefined ? stretchAfter(limitedMs, options.intervalMs) : 1;
       const run = watch(runId, clock.monotonic(), {
@@ -219,19 +265,25 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
         appUrl,
         idempotencyKey: step.key,
         reattached,
+        retry: (retry?.number ?? 0) + failed.length,
       });
       runs = [run];
       await waitForRuns(runs, rules, tools);
-      const foreign = doubtful && endedAtFirstRead(run);
-      if (foreign) runs = [];
-      return foreign;
+      if (!doubtful || !endedAtFirstRead(run)) return false;
+      runs = [];
+      const hasFailed = run.outcome?.verdict === 'failed';
+      if (hasFailed) failed.push(run);
+      return hasFailed ? 'failed' : true;
     },
   });
   const { kind, step, discarded } = started;
-  if (kind !== 'unknown') return { runs, discarded };
+  const continued = failed.filter(({ runId }) => started.failed.some((run) => run.runId === runId));
+  const keys = start.keys.slice(start.keys.indexOf(step) + 1);
+  const waited: Waited = { runs, discarded, failed: continued, keys, deadline: rules.deadline };
+  if (kind !== 'unknown') return waited;
   // The key finds the run again.
   const elapsedSeconds = seconds(clock.monotonic() - startedAt);
-  return { runs, discarded, lost: unknownRun({ ...subject, idempotencyKey: step.key, elapsedSeconds }) };
+  return { ...waited, lost: unknownRun({ ...subject, idempotencyKey: step.key, elapsedSeconds }) };
 }
 
 /** Cancels runs after the timeout. A stop in the meantime shortens it to the time of a stop. */

@@ -9,6 +9,9 @@ export interface Limits {
   maxAttempts: number;
 }
 
+/** The highest number of retries: a test that needs more does not test anything. */
+export const mostRetries = 10;
+
 /** The interval and the number of reads of the interface's reference loop (section 4.3), and a timeout of an hour. */
 export const usualLimits: Limits = { intervalMs: 10_000, timeoutMs: 3_600_000, maxAttempts: 60 };
 

@@ -15,6 +15,8 @@ export type Overrides = Readonly<Partial<Record<Verdict, Action>>>;
  */
 const defaults: Policy = {
   passed: 'pass',
+  // The build has passed once, and failed once.
+  flaky: 'warn',
   failed: 'fail',
   blocked: 'fail',
   cancelled: 'warn',

@@ -41,7 +41,7 @@ export interface Progress {
 
 export type Outcome =
   /** `nextReadMs`: the time until the next read, if the deadline comes before it. */
-  | { verdict: Exclude<Verdict, 'unobserved' | 'mismatch'>; limit?: boolean; nextReadMs?: number }
+  | { verdict: Exclude<Verdict, 'flaky' | 'unobserved' | 'mismatch'>; limit?: boolean; nextReadMs?: number }
   /** `limit`: the wait ended at the deadline or the attempt limit, not at an error that cannot pass. */
   | { verdict: 'unobserved' | 'mismatch'; cause: RungateError; limit?: boolean };
 

@@ -24,6 +24,8 @@ export interface RunReport extends RunSubject {
   elapsedSeconds: number;
   idempotencyKey: string | null;
   reattached: boolean;
+  /** The number of the retry that started the run; absent for the gate's first run. */
+  retry?: number;
   /** The time until the next read; only with the verdict `timeout`, if the deadline came before that read. */
   nextReadSeconds?: number;
   /** Present if a webhook caused the last read. */
@@ -40,6 +42,8 @@ export interface GateReport {
   gate: Action;
   exitCode: number;
   runs: RunReport[];
+  /** All runs of a gate with `retries`, in order. `runs` has the one that decided. */
+  attempts?: RunReport[];
   /** Runs that had ended before their first status read and may belong to another job; absent if there are none. */
   discarded?: DiscardedRun[];
   /** Which build was deployed; absent if the gate did not check that. */
@@ -91,6 +95,7 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
     elapsedSeconds: seconds((run.endedAt ?? now) - run.startedAt),
     idempotencyKey,
     reattached,
+    ...(run.retry > 0 && { retry: run.retry }),
     ...(run.readWoken && { woken: true }),
   };
   if (outcome?.verdict === 'timeout' && outcome.nextReadMs !== undefined)
@@ -102,6 +107,7 @@ export function reportRun(run: WatchedRun, policy: Policy, now: number): RunRepo
 const verdictCodes: Record<Exclude<Verdict, 'unobserved'>, number> = {
   // A passed run passes the gate under any policy, so this code is never used for a failure.
   passed: exitCodes.ok,
+  flaky: exitCodes.failed,
   failed: exitCodes.failed,
   blocked: exitCodes.blocked,
   cancelled: exitCodes.cancelled,
@@ -152,6 +158,26 @@ export function reportGate(
     runs: reports,
     ...(discarded.length === 0 ? {} : { discarded: [...discarded] }),
   };
+}
+
+/** Returns the report of a run that could not be started. */
+export function reportUnstarted(known: Partial<RunReport>, error: RungateError, policy: Policy): GateReport {
+  const gate = policy.unobserved;
+  const run = unknownRun({ ...known, verdict: 'unobserved', gate, error: reportError(error) });
+  return {
+    schemaVersion: 1,
+    gate,
+    exitCode: gate === 'fail' ? exitCodeOf(error) : exitCodes.ok,
+    runs: [run],
+  };
+}
+
+/** Returns the report of a gate that passed on a retry. */
+export function reportFlaky(report: GateReport, policy: Policy): GateReport {
+  const gate = policy.flaky;
+  const exitCode = gate === 'fail' ? verdictCodes.flaky : exitCodes.ok;
+  const runs = report.runs.map((run) => ({ ...run, verdict: 'flaky' as const, gate }));
+  return { ...report, gate, exitCode, runs };
 }
 
 /** Returns the report of a gate that created no run, because the expected build was not deployed. */

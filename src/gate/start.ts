@@ -1,5 +1,5 @@
 import type { TriggerBody } from '../contract/run.ts';
-import { ContractError } from '../errors.ts';
+import { ContractError, UsageError } from '../errors.ts';
 import type { HintNames } from '../hint-names.ts';
 import { type CreatedRun, type CreateTools, createRun } from './create.ts';
 
@@ -16,13 +16,32 @@ export interface KeyStep {
   /** How the key was made, as text for people. */
   how: string;
   origin: KeyOrigin;
+  /** The number of the retry that it is for; default 0. It is only used if the run of the key before it has failed. */
+  retry?: number | undefined;
+  /** The round of the job that it was made for, in the journal; default: the round that begins now. */
+  round?: number | undefined;
+}
+
+/**
+ * Returns the keys for a key that the user gave.
+ * @throws UsageError with retries, which need a new key for each run
+ */
+export function givenKeys(key: string, how: string, retries: number): KeyStep[] {
+  if (retries === 0) return [{ key, how, origin: 'user' }];
+  throw new UsageError('retries cannot use a given idempotency key, which never starts a second run', {
+    hint: 'leave out the key, or set the retries to 0; a salt also distinguishes jobs',
+  });
 }
 
 /** A run to start. */
 export interface Start {
   body: TriggerBody;
-  /** Used in order. The next one is used only if the run of the last one had ended before its first status read. */
+  /**
+   * Used in order. The next one is used only if the run of the last one had ended before its first status read, or for a retry.
+   */
   keys: readonly KeyStep[];
+  /** The ids of the runs that the gate has judged. None of them is the run of a retry. */
+  judged?: readonly string[] | undefined;
   /** The setting `run.idPointer`: where the create response has the run's id. */
   idPointer?: string | undefined;
   /** The names that errors use for settings. Default: those of the command line. */
@@ -58,16 +77,22 @@ export interface DiscardedRun {
 export interface StartTools extends CreateTools {
   journal?: RunJournal | undefined;
   /**
-   * Reads the run or waits for it. Returns whether it is doubtful and had ended before its first clear status read.
-   * The default reads a doubtful run once.
+   * Reads the run or waits for it. Returns whether it is doubtful and had ended before its first clear status read; `failed` if
+   * it had failed, so that the run of its retry may be in progress. The default reads a doubtful run once.
    * @param leftMs how long the start may still wait for a rate limit
    */
-  endedAtFirstRead?(candidate: Candidate, leftMs: number): Promise<boolean>;
+  endedAtFirstRead?(candidate: Candidate, leftMs: number): Promise<boolean | 'failed'>;
+}
+
+interface Before {
+  discarded: DiscardedRun[];
+  /** The runs that had failed at their first read, and of which this start continues the retries. */
+  failed: DiscardedRun[];
 }
 
 export type Started =
-  | ({ kind: 'started'; discarded: DiscardedRun[] } & Candidate)
-  | { kind: 'none' | 'unknown'; step: KeyStep; discarded: DiscardedRun[] };
+  | ({ kind: 'started' } & Before & Candidate)
+  | ({ kind: 'none' | 'unknown'; step: KeyStep } & Before);
 
 /** The limit for the first read of a run without `--wait`, including retries, in milliseconds. */
 const firstReadTimeoutMs = 60_000;
@@ -103,40 +128,53 @@ function candidateOf(step: KeyStep, run: CreatedRun): Candidate {
 
 /**
  * Starts a run, or attaches to one that an earlier attempt left in progress. A doubtful run that had ended before its first
- * status read is discarded, and the next key is used, since its verdict may be another job's.
+ * status read is discarded, and the next key is used, since its verdict may be another job's. If it had failed, and the run of
+ * its retry has not ended, it was an earlier run of this gate.
  */
 export async function startRun(start: Start, timeoutMs: number, tools: StartTools): Promise<Started> {
-  const { body, idPointer, names } = start;
+  const { body, idPointer, names, judged = [] } = start;
   const { clock, journal, emit } = tools;
   const discarded: DiscardedRun[] = [];
+  let failed: DiscardedRun[] = [];
+  let mayRetry = true;
+  const discardFailed = () => {
+    for (const run of failed) emit?.({ type: 'discarded', ...run });
+    discarded.push(...failed);
+    failed = [];
+  };
   const deadline = clock.monotonic() + timeoutMs;
   const leftMs = () => deadline - clock.monotonic();
   const { endedAtFirstRead = (run, ms) => readIfDoubtful(run, ms, tools) } = tools;
   for (const step of start.keys) {
-    const idempotencyKey = step.key;
+    const { key: idempotencyKey, retry = 0 } = step;
+    if (retry > 0 && !mayRetry) continue;
+    if (retry === 0) discardFailed();
     journal?.triggering(step, body);
     const creation = await createRun(
       { body, idPointer, names, idempotencyKey },
       Math.max(1, leftMs()),
       tools,
     );
-    if (creation.kind !== 'created') return { kind: creation.kind, step, discarded };
+    if (creation.kind !== 'created') return { kind: creation.kind, step, discarded, failed };
     const { runId, appUrl } = creation;
     journal?.created(step, creation);
     // A service that ignores the keys returns the same run for each. It is not read again, since its state may be stale.
-    if (discarded.some((run) => run.runId === runId)) {
+    if ([...judged, ...[...discarded, ...failed].map((run) => run.runId)].includes(runId)) {
       journal?.settled(runId);
-      if (tools.signal.aborted) return { kind: 'none', step, discarded };
+      if (tools.signal.aborted) return { kind: 'none', step, discarded, failed };
+      mayRetry = false;
       continue;
     }
     const candidate = candidateOf(step, creation);
     emit?.({ type: 'created', runId, appUrl, reattached: candidate.reattached });
-    if (!(await endedAtFirstRead(candidate, leftMs()))) return { kind: 'started', discarded, ...candidate };
+    const ended = await endedAtFirstRead(candidate, leftMs());
+    if (ended === false) return { kind: 'started', discarded, failed, ...candidate };
     journal?.settled(runId);
-    const run = { runId, appUrl, idempotencyKey };
-    discarded.push(run);
-    emit?.({ type: 'discarded', ...run });
+    failed.push({ runId, appUrl, idempotencyKey });
+    mayRetry = ended === 'failed';
+    if (!mayRetry) discardFailed();
   }
+  discardFailed();
   throw new ContractError(
     'the service returns a run that has already ended for every idempotency key, even for a random one',
     { field: 'runId', expected: 'a new run', received: 'a run that has ended' },

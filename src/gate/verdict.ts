@@ -1,5 +1,6 @@
 export const verdicts = [
   'passed',
+  'flaky',
   'failed',
   'blocked',
   'cancelled',
@@ -9,7 +10,7 @@ export const verdicts = [
 ] as const;
 
 /**
- * The verdict on a run. `timeout`: it was still going at the deadline. `unobserved`: its state, or the deployed build that it
+ * The verdict on a run. `flaky`: it passed, but an earlier run of the gate had failed (`retries`). `timeout`: it was still going at the deadline. `unobserved`: its state, or the deployed build that it
  * tested, could not be read. `mismatch`: it did not test the expected build, or not only that. None of these says what the
  * expected build does.
  */
@@ -24,7 +25,7 @@ export interface EndedRun {
 }
 
 /** Returns the verdict on a run that has ended (interface, section 3: the gate rule). */
-export function verdictOf(run: EndedRun): Exclude<Verdict, 'timeout' | 'unobserved' | 'mismatch'> {
+export function verdictOf(run: EndedRun): Exclude<Verdict, 'flaky' | 'timeout' | 'unobserved' | 'mismatch'> {
   if (run.failed > 0) return 'failed';
   if (run.blocked > 0) return 'blocked';
   return run.state === 'cancelled' ? 'cancelled' : 'passed';

@@ -17,6 +17,8 @@ export interface WatchedRun {
   idempotencyKey: string | null;
   /** Whether an earlier attempt with the same key started it. */
   reattached: boolean;
+  /** The number of the retry that started it; 0 for the gate's first run. */
+  retry: number;
   /** Wake-ups by the hub so far, and the reads that they have caused. */
   wakes: number;
   confirmations: number;
@@ -39,6 +41,7 @@ export function watch(runId: string, now: number, known: Partial<WatchedRun> = {
     appUrl: null,
     idempotencyKey: null,
     reattached: false,
+    retry: 0,
     wakes: 0,
     confirmations: 0,
     woken: false,

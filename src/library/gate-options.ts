@@ -3,7 +3,7 @@ import type { TriggerBody } from '../contract/run.ts';
 import { UsageError } from '../errors.ts';
 import type { GateEvent } from '../gate/events.ts';
 import type { Fleet } from '../gate/fleet/slots.ts';
-import { type Limits, resolveLimits } from '../gate/limits.ts';
+import { type Limits, mostRetries, resolveLimits } from '../gate/limits.ts';
 import { type Action, checkOverride, type Overrides, type Policy, resolvePolicy } from '../gate/policy.ts';
 import { ownCopy } from '../own-options.ts';
 
@@ -12,6 +12,7 @@ import { ownCopy } from '../own-options.ts';
  * `unobserved` and `mismatch` may be a warning, but not a pass.
  */
 export interface GateOverrides {
+  flaky?: Action | undefined;
   failed?: Action | undefined;
   blocked?: Action | undefined;
   cancelled?: Action | undefined;
@@ -71,6 +72,11 @@ export interface GateOptions extends ClientOptions {
   timeoutMs?: number | undefined;
   /** The maximum number of status reads of a run; default 60, or unlimited if `timeoutMs` is given. */
   maxAttempts?: number | undefined;
+  /**
+   * How many new runs to start, each only if the last one failed; default 0. Only with `trigger`. If a later run passes, the
+   * verdict is `flaky`. All runs together stay within `timeoutMs`.
+   */
+  retries?: number | undefined;
   /** The gate's place in a fleet of gates, which share the service's limits and take turns. Ignored with a hub. */
   fleet?: Fleet | undefined;
   /** The hub that schedules the gate's requests and wakes it when a webhook names its run. Without it, the gate polls. */
@@ -152,8 +158,10 @@ function fleetOf({ fleet }: GateOptions): Fleet | undefined {
  * Returns the rules of the wait from the options.
  * @throws UsageError if the options are invalid, before anything is sent
  */
-export function gateRules(options: GateOptions): Limits & { policy: Policy; fleet: Fleet | undefined } {
-  const { trigger, runIds, intervalMs, timeoutMs, maxAttempts } = options;
+export function gateRules(
+  options: GateOptions,
+): Limits & { policy: Policy; fleet: Fleet | undefined; retries: number } {
+  const { trigger, runIds, retries = 0, intervalMs, timeoutMs, maxAttempts } = options;
   if ((trigger === undefined) === (runIds === undefined)) {
     throw new UsageError('gate takes either trigger, a run to start, or runIds, existing runs');
   }
@@ -168,6 +176,10 @@ export function gateRules(options: GateOptions): Limits & { policy: Policy; flee
   const reads = maxAttempts ?? 1;
   if (reads !== Number.POSITIVE_INFINITY && (!Number.isInteger(reads) || reads < 1))
     throw new UsageError('maxAttempts must be a whole number, 1 or more, or Infinity');
+  if (!Number.isInteger(retries) || retries < 0 || retries > mostRetries)
+    throw new UsageError(`retries must be a whole number from 0 to ${mostRetries}`);
+  if (retries > 0 && trigger === undefined)
+    throw new UsageError('retries only work with trigger: gate cannot start the runs of runIds again');
   const limits = resolveLimits({ intervalMs, timeoutMs, maxAttempts });
-  return { ...limits, policy: policyOf(options), fleet: fleetOf(options) };
+  return { ...limits, retries, policy: policyOf(options), fleet: fleetOf(options) };
 }

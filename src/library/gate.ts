@@ -1,9 +1,9 @@
 import { createCaller, ownRedactor } from '../client/caller.ts';
 import { systemClock } from '../clock.ts';
 import type { StopCause } from '../errors.ts';
+import { runAttempts } from '../gate/attempts.ts';
 import type { OpenDeployed } from '../gate/deployed/open.ts';
 import type { OpenHub } from '../gate/fleet/open-hub.ts';
-import { runGate } from '../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import { redactReport } from '../gate/report.ts';
 import { checkRunId } from '../gate/run-id.ts';
@@ -61,7 +61,7 @@ export async function gate(given: GateOptions): Promise<GateResult> {
     hub = await openOptionHub(options, clock, redact, observer.emit);
     const commit = started.start?.body.commitSha ?? undefined;
     deployed = await openOptionDeployed(options, commit, clock, redact, observer.emit);
-    const report = await runGate(
+    const { report } = await runAttempts(
       {
         start: started.start,
         runIds: started.runIds,

@@ -26,12 +26,14 @@ function filled(body: TriggerBody, facts: Readonly<Record<string, string | null>
   return { ...body, ...Object.fromEntries(missing) };
 }
 
-/** Returns a random key, which no other call has used. */
-const ownKey = (): core.KeyStep => ({
-  key: crypto.randomUUID(),
-  how: 'random: each call starts a new run',
-  origin: 'random',
-});
+/** Returns random keys, which no other call has used. */
+const ownKeys = (retries: number): core.KeyStep[] =>
+  Array.from({ length: retries + 1 }, (_, retry) => ({
+    key: crypto.randomUUID(),
+    how: 'random: each call starts a new run',
+    origin: 'random',
+    ...(retry > 0 && { retry }),
+  }));
 
 /** The options of a gate for its start. */
 export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempotencySalt' | 'idPointer'>;
@@ -39,23 +41,23 @@ export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempot
 /** Returns the run to start: its body and its keys. The code that reads the CI is only loaded if `env` is given. */
 export async function planStart(
   given: TriggerBody,
-  options: StartOptions,
+  options: StartOptions & Pick<GateOptions, 'retries'>,
   clock: Clock,
   emit: Emit,
   redact: Redact,
 ): Promise<{ start: core.Start; journal: core.RunJournal | undefined }> {
   // The caller's object may change during the wait, and a key must always come with the same body.
   const trigger = structuredClone(given);
-  const { env, idempotencyKey: key, idempotencySalt: salt, idPointer } = options;
+  const { env, idempotencyKey: key, idempotencySalt: salt, idPointer, retries = 0 } = options;
   if (salt !== undefined && (env === undefined || (key !== undefined && key !== 'auto'))) {
     throw new UsageError('idempotencySalt only changes the key that is made from env', {
       hint: 'give env too, and leave out idempotencyKey',
     });
   }
   if (env === undefined) {
-    const fromUser = { how: 'given as idempotencyKey', origin: 'user' } as const;
-    const step = key === undefined || key === 'auto' ? ownKey() : { key, ...fromUser };
-    return { start: { body: trigger, keys: [step], idPointer, names: optionNames }, journal: undefined };
+    const own = key === undefined || key === 'auto';
+    const keys = own ? ownKeys(retries) : core.givenKeys(key, 'given as idempotencyKey', retries);
+    return { start: { body: trigger, keys, idPointer, names: optionNames }, journal: undefined };
   }
   const [{ detectCi }, { runFacts }, { planKeys }, { openJournal }] = await Promise.all([
     import('../ci/provider.ts'),
@@ -70,6 +72,7 @@ export async function planStart(
     given: key,
     how: 'given as idempotencyKey',
     salt: salt ?? null,
+    retries,
     bodyBytes: JSON.stringify(body),
     ci,
     journalPath: env.RUNGATE_JOURNAL,

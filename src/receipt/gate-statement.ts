@@ -50,6 +50,7 @@ export function buildFacts(source: BuildSource) {
 /** Whether a verdict says what was tested. After any other, there is no receipt, whatever the policy is. */
 const isConclusive: Readonly<Record<Verdict, boolean>> = {
   passed: true,
+  flaky: true,
   failed: true,
   blocked: true,
   cancelled: true,

@@ -17,6 +17,8 @@ export interface SettingValues {
   interval: number;
   maxAttempts: number;
   timeout: number;
+  /** The number of runs to start after the first, each only if the last one failed. */
+  retries: number;
   /** The number of gates that share the service's rate limits. */
   fleetSize: number;
   format: 'table' | 'json' | 'ndjson';

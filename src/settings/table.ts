@@ -8,6 +8,7 @@ import {
   oneOf,
   overrides,
   pointer,
+  retryCount,
   text,
   textList,
   type ValueType,
@@ -43,6 +44,10 @@ export const settingsTable: Table = {
   interval: { type: duration, about: 'The time between status reads, unless the service requests another.' },
   maxAttempts: { type: count, about: 'The maximum number of status reads.' },
   timeout: { type: duration, about: 'The maximum time to wait. If set, maxAttempts has no default limit.' },
+  retries: {
+    type: retryCount,
+    about: 'The number of new runs to start, each only if the last one failed. Default 0.',
+  },
   fleetSize: { type: count, about: "The number of gates that share the service's rate limits." },
   format: { type: oneOf(['table', 'json', 'ndjson']), about: 'The output format of results.' },
   auth: { type: oneOf(['bearer', 'key']), about: 'The credential to send where the service accepts either.' },

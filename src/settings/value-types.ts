@@ -1,5 +1,6 @@
 import { readDuration } from '../duration.ts';
 import { ConfigError, UsageError } from '../errors.ts';
+import { mostRetries } from '../gate/limits.ts';
 import { actions, checkOverride, type Overrides } from '../gate/policy.ts';
 import { commandNames, type HintNames } from '../hint-names.ts';
 import { nearest } from '../suggest.ts';
@@ -98,14 +99,19 @@ export function oneOf<const Word extends string>(words: readonly Word[]): ValueT
 
 const maxCount = 999_999_999;
 
-export const count: ValueType<number> = {
-  read: (json) =>
-    typeof json === 'number' && Number.isInteger(json) && json >= 1 && json <= maxCount
-      ? json
-      : invalid('a whole number, 1 or more, without quotes'),
-  json: (word) => (/^\d{1,9}$/.test(word.trim()) ? Number(word) : word),
-  schema: { type: 'integer', minimum: 1, maximum: maxCount },
-};
+function wholeNumber(minimum: number, maximum: number, range: string): ValueType<number> {
+  return {
+    read: (json) =>
+      typeof json === 'number' && Number.isInteger(json) && json >= minimum && json <= maximum
+        ? json
+        : invalid(`a whole number, ${range}, without quotes`),
+    json: (word) => (/^\d{1,9}$/.test(word.trim()) ? Number(word) : word),
+    schema: { type: 'integer', minimum, maximum },
+  };
+}
+
+export const count = wholeNumber(1, maxCount, '1 or more');
+export const retryCount = wholeNumber(0, mostRetries, `0 to ${mostRetries}`);
 
 /** Formats milliseconds for a file: `90s` rather than `1.5m`, as most people write it. */
 export function durationText(ms: number): string {

@@ -46,6 +46,7 @@ describe('the policy', () => {
   test('an override of one verdict leaves the others unchanged', () => {
     expect(resolvePolicy({ strict: true, on: { blocked: 'warn' } })).toEqual({
       passed: 'pass',
+      flaky: 'warn',
       failed: 'fail',
       blocked: 'warn',
       cancelled: 'fail',
@@ -109,7 +110,15 @@ describe('--on', () => {
   ])('refuses %j as a usage error', (text) => expect(() => parseOverride(text)).toThrow(UsageError));
 
   test('accepts every verdict except passed', () => {
-    expect(settableVerdicts).toEqual(['failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch']);
+    expect(settableVerdicts).toEqual([
+      'flaky',
+      'failed',
+      'blocked',
+      'cancelled',
+      'timeout',
+      'unobserved',
+      'mismatch',
+    ]);
   });
 
   test.each([

@@ -29,6 +29,15 @@ describe('the verdict on an ended run', () => {
   });
 });
 
-test('there are seven verdicts, three of which say nothing about the expected build', () => {
-  expect(verdicts).toEqual(['passed', 'failed', 'blocked', 'cancelled', 'timeout', 'unobserved', 'mismatch']);
+test('there are eight verdicts, three of which say nothing about the expected build', () => {
+  expect(verdicts).toEqual([
+    'passed',
+    'flaky',
+    'failed',
+    'blocked',
+    'cancelled',
+    'timeout',
+    'unobserved',
+    'mismatch',
+  ]);
 });

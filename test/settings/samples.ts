@@ -107,6 +107,13 @@ export const samples: { readonly [Name in PlainName]: Samples<SettingValues[Name
     wrong: [0, -1, 1.5, 1e9, '60', null, true],
   },
   timeout: { right: [['2h', 7_200_000]], wrong: ['0', 'never', 0, null] },
+  retries: {
+    right: [
+      [0, 0],
+      [10, 10],
+    ],
+    wrong: [-1, 11, 1.5, '1', null, true],
+  },
   fleetSize: { right: [[40, 40]], wrong: [0, '40', 2.5] },
   format: {
     right: [

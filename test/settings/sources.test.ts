@@ -253,6 +253,7 @@ describe('the policy', () => {
     ]);
     expect(policyOf(merged)).toEqual({
       passed: { value: 'pass', origin: 'default', detail: undefined },
+      flaky: { value: 'warn', origin: 'default', detail: undefined },
       failed: { value: 'warn', origin: 'flag', detail: undefined },
       blocked: { value: 'warn', origin: 'project file', detail: '/repo/.rungate.json' },
       cancelled: { value: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },

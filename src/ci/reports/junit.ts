@@ -55,6 +55,8 @@ function resultOf(run: RunReport): Result {
   switch (run.verdict) {
     case 'passed':
       return 'passed';
+    case 'flaky':
+      return shownAs(run) === 'fail' ? 'failure' : 'passed';
     case 'failed':
     case 'blocked':
       return 'failure';

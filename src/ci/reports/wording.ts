@@ -12,6 +12,8 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
   switch (run.verdict) {
     case 'passed':
       return 'passed: 0 failed, 0 blocked';
+    case 'flaky':
+      return `passed only on retry ${run.retry}, after a failed run: 0 failed, 0 blocked`;
     case 'failed':
       return `failed: ${failed} failed, ${blocked} blocked`;
     case 'blocked':

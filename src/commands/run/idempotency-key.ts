@@ -15,7 +15,7 @@ export interface KeyFlags {
 /** Returns the keys of `run trigger`, and explains them if `--explain-key` is given. */
 export async function commandKeys(
   context: Context,
-  flags: KeyFlags,
+  flags: KeyFlags & { retries: number | undefined },
   body: TriggerBody,
   ci: CiContext,
 ): Promise<PlannedKeys> {
@@ -31,6 +31,7 @@ export async function commandKeys(
     given,
     how: 'given with --idempotency-key',
     salt,
+    retries: flags.retries,
     bodyBytes: JSON.stringify(body),
     ci,
     journalPath: io.env.RUNGATE_JOURNAL,

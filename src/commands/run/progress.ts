@@ -10,7 +10,7 @@ import type { LiveRules } from './live.ts';
 const heartbeatMs = 60_000;
 
 /** Events that `--quiet` shows as well. */
-const loud: readonly GateEvent['type'][] = ['discarded', 'unknown-state', 'stopping', 'cancelled'];
+const loud: readonly GateEvent['type'][] = ['discarded', 'rerun', 'unknown-state', 'stopping', 'cancelled'];
 
 export interface GateProgress {
   emit: Emit;
@@ -108,6 +108,10 @@ export async function gateProgress(
         return `creating the run failed: ${why}; retrying in ${formatDuration(event.waitMs)}`;
       case 'discarded':
         return `discarded run ${excerpt(event.runId, 80)}: it had already ended at its first status read, so another job may have started it`;
+      case 'rerun': {
+        const run = describeRun({ name: null, runId: event.runId });
+        return `${run} failed (${event.failed} failed, ${event.blocked} blocked): starting retry ${event.retry} of ${event.retries}`;
+      }
       case 'read':
         if (live === null) return readLine(event);
         return event.woken ? `${shortName(event.runId)}: woken by a webhook` : null;

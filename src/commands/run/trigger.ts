@@ -76,7 +76,8 @@ export async function triggerCommand(context: Context, flags: TriggerFlags): Pro
   const ci = await ciContext(context.io);
   const body = triggerBody(flags, context.settings, ci);
   const writeReceipt = await openReceipt?.(body);
-  const { keys, journal } = await commandKeys(context, flags, body, ci);
+  const retries = flags.wait === true ? context.settings.retries?.value : undefined;
+  const { keys, journal } = await commandKeys(context, { ...flags, retries }, body, ci);
   const idPointer = context.settings['run.idPointer']?.value;
   const start: Start = { body, keys, idPointer };
   if (flags.wait === true) return runWait(context, { start, journal }, flags, writeReceipt);

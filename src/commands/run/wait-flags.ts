@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
 import type { Fleet } from '../../gate/fleet/slots.ts';
-import { resolveLimits } from '../../gate/limits.ts';
+import { mostRetries, resolveLimits } from '../../gate/limits.ts';
 import { type Policy, parseOverride } from '../../gate/policy.ts';
 import { excerpt } from '../../sanitize.ts';
 import { policyOf } from '../../settings/merge.ts';
@@ -27,6 +27,7 @@ export interface WaitFlags extends ReportFlags {
   timeout?: string;
   fleetSize?: string;
   fleetIndex?: string;
+  retries?: string;
   strict?: boolean;
   on?: string[];
   cancelOnTimeout?: boolean;
@@ -63,6 +64,11 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
     .option(
       '--timeout <duration>',
       'maximum time to wait (default 60m); set it for runs of more than 10 minutes',
+    )
+    .addOption(
+      new Option('--retries <n>', 'number of new runs to start, each only if the last one failed').hideHelp(
+        !owned,
+      ),
     )
     .option('--fleet-size <n>', "number of gates that share the service's rate limits")
     .option('--fleet-index <i>', 'index of this gate in the fleet, from 0')
@@ -136,6 +142,12 @@ function parseCount(option: string, what: string, text: string, least: number): 
   });
 }
 
+function parseRetries(text: string): number {
+  const count = parseCount('--retries', 'retries', text, 0);
+  if (count <= mostRetries) return count;
+  throw new UsageError(`--retries: ${count} is too high`, { hint: `use ${mostRetries} or less` });
+}
+
 /**
  * Returns the gate's place in its fleet, or undefined without a fleet. Without an index it takes a random place: the load
  * is right on average, but two gates may share a turn.
@@ -169,7 +181,7 @@ function pointerOf(text: string): string {
 /** Returns the settings that the wait options set. */
 export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
   checkReportFlags(flags);
-  const { interval, timeout, maxAttempts, fleetSize, strict, on } = flags;
+  const { interval, timeout, maxAttempts, fleetSize, retries, strict, on } = flags;
   const { deployedUrl, deployedPointer, deployedIs, deployedTimeout } = flags;
   filled('--deployed-header-file', flags.deployedHeaderFile);
   return {
@@ -179,6 +191,7 @@ export function waitSettings(flags: WaitFlags): Partial<SettingValues> {
       ? {}
       : { maxAttempts: parseCount('--max-attempts', 'reads', maxAttempts, 1) }),
     ...(fleetSize === undefined ? {} : { fleetSize: parseCount('--fleet-size', 'gates', fleetSize, 1) }),
+    ...(retries === undefined ? {} : { retries: parseRetries(retries) }),
     ...(strict === undefined ? {} : { strict }),
     ...(deployedUrl === undefined ? {} : { 'deployed.url': filled('--deployed-url', deployedUrl) ?? '' }),
     ...(deployedPointer === undefined ? {} : { 'deployed.pointer': pointerOf(deployedPointer) }),
@@ -196,6 +209,7 @@ const waitFlagNames: Record<keyof WaitFlags, string> = {
   timeout: '--timeout',
   fleetSize: '--fleet-size',
   fleetIndex: '--fleet-index',
+  retries: '--retries',
   strict: '--strict',
   on: '--on',
   cancelOnTimeout: '--cancel-on-timeout',
@@ -227,12 +241,13 @@ export function asksForBuild(settings: Settings, flags: WaitFlags): boolean {
 
 /** Returns the policy and the limits of a wait from the settings. */
 export function waitRules(settings: Settings) {
-  const { interval, timeout, maxAttempts } = settings;
+  const { interval, timeout, maxAttempts, retries } = settings;
   const policy = Object.entries(policyOf(settings)).map(([verdict, { value }]) => [verdict, value]);
   const chosen = <T>(setting: { value: T; origin: string } | undefined) =>
     setting?.origin === 'default' ? undefined : setting?.value;
   return {
     policy: Object.fromEntries(policy) as Policy,
+    retries: retries?.value,
     ...resolveLimits({
       intervalMs: chosen(interval),
       timeoutMs: chosen(timeout),

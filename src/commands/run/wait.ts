@@ -1,8 +1,8 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
+import { runAttempts } from '../../gate/attempts.ts';
 import type { OpenDeployed } from '../../gate/deployed/open.ts';
 import type { OpenHub } from '../../gate/fleet/open-hub.ts';
-import { runGate } from '../../gate/gate.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
 import { type GateReport, type RunReport, redactReport } from '../../gate/report.ts';
 import { parseRunId } from '../../gate/run-id.ts';
@@ -102,7 +102,7 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
       const { openCommandDeployed } = await import('./deployed.ts');
       deployed = await openCommandDeployed(context, flags, commitOf(target), progress.emit);
     }
-    return await runGate(
+    const { report } = await runAttempts(
       {
         ...target,
         ...rules,
@@ -125,6 +125,7 @@ async function waitForGate(context: Context, target: GateTarget, flags: WaitFlag
         deployed: deployed?.check,
       },
     );
+    return report;
   } finally {
     await hub?.close();
     await deployed?.close();
@@ -165,6 +166,11 @@ export async function waitCommand(
   given: readonly string[],
   flags: NamedWaitFlags,
 ): Promise<number> {
+  if (flags.retries !== undefined) {
+    throw new UsageError('run wait cannot retry: it starts no runs', {
+      hint: 'give --retries to run trigger --wait',
+    });
+  }
   const runIds = [...new Set(given.map(parseRunId))];
   if (flags.name !== undefined) checkNames(flags.name, runIds);
   const openReceipt = await replaceReceipt(context, flags);

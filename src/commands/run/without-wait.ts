@@ -35,6 +35,7 @@ const gateSettings = [
   'interval',
   'maxAttempts',
   'timeout',
+  'retries',
   'fleetSize',
   'deployed.url',
 ] as const satisfies readonly SettingName[];

@@ -47,6 +47,8 @@ export interface DeployedCheck {
   /** Returns the outcome of a run, given what the reads have shown; null if a stop prevented the reads after the verdict. */
   judge(own: Outcome, policy: Policy): Outcome | null;
   report(): DeployedReport;
+  /** Returns a check for another run, which waits for the build for `leftMs` at most. */
+  again(leftMs: number): DeployedCheck;
 }
 
 export interface DeployedCheckOptions {
@@ -134,5 +136,6 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
       matches: isJudged() ? matchOf(seen) : null,
       observations: reported(seen),
     }),
+    again: (leftMs) => createDeployedCheck({ ...options, timeoutMs: Math.min(timeoutMs, leftMs) }),
   };
 }

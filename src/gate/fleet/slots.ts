@@ -49,13 +49,19 @@ interface SlotTools {
 }
 
 /**
- * Waits for the gate's slot to create its run, or until the signal is aborted.
+ * Waits for the gate's slot to create its run, or until the signal is aborted. Returns false at once if the slot comes after
+ * `leftMs`.
  * @throws UsageError if that could take longer than `timeoutMs`, since the user's timeout limits every wait
  */
-export async function waitForCreateSlot(fleet: Fleet, timeoutMs: number, tools: SlotTools): Promise<void> {
+export async function waitForCreateSlot(
+  fleet: Fleet,
+  timeoutMs: number,
+  leftMs: number,
+  tools: SlotTools,
+): Promise<boolean> {
   const { clock, signal, emit } = tools;
   const slots = fleetCreates(fleet, clock.now() - clock.monotonic());
-  if (slots === undefined) return;
+  if (slots === undefined) return true;
   if (slots.everyMs > timeoutMs) {
     const [slotText, timeoutText] = [formatDuration(slots.everyMs), formatDuration(timeoutMs)];
     throw new UsageError(
@@ -64,10 +70,12 @@ export async function waitForCreateSlot(fleet: Fleet, timeoutMs: number, tools: 
     );
   }
   const waitMs = slotFrom(clock.monotonic(), slots) - clock.monotonic();
+  if (waitMs > leftMs) return false;
   emit?.({ type: 'turn', waitMs });
   try {
     await clock.sleep(waitMs, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+  return true;
 }

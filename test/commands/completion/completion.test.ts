@@ -61,7 +61,7 @@ describe('completion', () => {
     }
   });
 
-  const counted = ['failed', 'blocked', 'cancelled'].flatMap((one) =>
+  const counted = ['flaky', 'failed', 'blocked', 'cancelled'].flatMap((one) =>
     ['pass', 'warn', 'fail'].map((a) => `${one}=${a}`),
   );
   it.each<[line: string, expected: readonly string[]]>([

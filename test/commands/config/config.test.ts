@@ -127,6 +127,7 @@ describe('settings', () => {
     const { policy, settings: listed } = JSON.parse(out);
     expect(policy).toEqual({
       passed: { action: 'pass', origin: 'default', detail: null },
+      flaky: { action: 'warn', origin: 'default', detail: null },
       failed: { action: 'fail', origin: 'default', detail: null },
       blocked: { action: 'warn', origin: 'project file', detail: '/repo/.rungate.json' },
       cancelled: { action: 'fail', origin: 'environment', detail: 'RUNGATE_STRICT' },
@@ -288,7 +289,7 @@ describe('config set', () => {
     else expect(out).toBe(`${plain}\n`);
   });
 
-  it('is tested with every setting', () => expect(plainNames).toHaveLength(23));
+  it('is tested with every setting', () => expect(plainNames).toHaveLength(24));
 
   it.each([
     ['strict', 'yes'],

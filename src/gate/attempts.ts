@@ -1,0 +1,133 @@
+import { RungateError } from '../errors.ts';
+import { exitCodes, mostSevere } from '../exit.ts';
+import { type Attempt, type GateOptions, type GateTools, runAttempt } from './gate.ts';
+import type { Policy } from './policy.ts';
+import {
+  type GateReport,
+  type RunReport,
+  reportFlaky,
+  reportGate,
+  reportUnstarted,
+  worst,
+} from './report.ts';
+import { subjectOf } from './subject.ts';
+
+export interface AttemptOptions extends Omit<GateOptions, 'retry'> {
+  /** How many runs to start after the first one, each only if the last run has the verdict `failed`; default 0. */
+  retries?: number | undefined;
+}
+
+/** The result of a gate with retries. */
+export interface Attempts {
+  /** The gate with its final verdict. */
+  report: GateReport;
+  /** The report of each attempt, in order. */
+  attempts: GateReport[];
+}
+
+/**
+ * Returns the report that decides the gate. A later pass makes it flaky. Otherwise the worst report decides, the last of equals:
+ * only a pass makes up for a failed run, so no policy for another verdict can let it pass.
+ */
+export function decide(attempts: readonly GateReport[], policy: Policy): GateReport {
+  const last = attempts.at(-1);
+  // Callers refuse an empty list. If one does not, the gate fails.
+  if (last === undefined) return reportGate([], policy, 0);
+  if (last.interruptedBy !== undefined) return last;
+  const passed = last.runs.length > 0 && last.runs.every(({ verdict }) => verdict === 'passed');
+  if (passed) return attempts.length === 1 ? last : reportFlaky(last, policy);
+  return attempts.reduce((decisive, next) => {
+    if (decisive.gate !== next.gate) return worst([decisive.gate, next.gate]) === next.gate ? next : decisive;
+    return mostSevere([decisive.exitCode, next.exitCode]) === next.exitCode ? next : decisive;
+  });
+}
+
+/** Returns the only run of a report if its verdict is `failed`. */
+function failedRun({ runs: [run, ...others], interruptedBy }: GateReport): RunReport | undefined {
+  const isFailed = run?.verdict === 'failed' && others.length === 0 && interruptedBy === undefined;
+  return isFailed ? run : undefined;
+}
+
+/** Returns the report of an earlier run of the gate, which had already failed. */
+function reportFailed(run: RunReport, policy: Policy): GateReport {
+  const gate = policy.failed;
+  return { schemaVersion: 1, gate, exitCode: gate === 'fail' ? exitCodes.failed : exitCodes.ok, runs: [run] };
+}
+
+/**
+ * Does what `runGate` does, and starts another run if the verdict is `failed`, up to `retries` times. Nothing else is retried.
+ * The runs never overlap, and all together stay within `timeoutMs`; `maxAttempts` limits the status reads of each.
+ * `start` needs keys for retries: none are started for existing runs, nor with a key of the user's.
+ */
+export async function runAttempts(options: AttemptOptions, tools: GateTools): Promise<Attempts> {
+  const { retries = 0, policy, start, intervalMs } = options;
+  if (retries === 0 || start === undefined) {
+    const { report } = await runAttempt(options, tools);
+    return { report, attempts: [report] };
+  }
+  const { clock, emit } = tools;
+  const attempts: GateReport[] = [];
+  let stopped = false;
+  const unsubscribe = tools.onStop(() => {
+    stopped = true;
+  });
+  try {
+    let next: Next = { options, tools };
+    for (;;) {
+      const attempt = await runOr(next, attempts.length);
+      if (attempt.late === true) break;
+      attempts.push(...attempt.failed.map((run) => reportFailed(run, policy)), attempt.report);
+      const run = failedRun(attempt.report);
+      const { keys, deadline } = attempt;
+      const leftMs = deadline - clock.monotonic();
+      const retry = attempts.length;
+      if (run === undefined || stopped || retry > retries || keys.length === 0) break;
+      // Its second read would already come after the timeout.
+      if (leftMs <= intervalMs) {
+        emit?.({ type: 'note', message: 'the run failed, and the timeout leaves no time for a retry' });
+        break;
+      }
+      const { runId, failed, blocked } = run;
+      emit?.({ type: 'rerun', runId, failed, blocked, retry, retries });
+      const judged = attempts.flatMap(({ runs }) => runs.flatMap((known) => known.runId ?? []));
+      next = {
+        options: { ...options, start: { ...start, keys, judged }, retry: { number: retry, deadline } },
+        tools: { ...tools, deployed: tools.deployed?.again(leftMs) },
+      };
+    }
+  } finally {
+    unsubscribe();
+  }
+  return { report: summary(attempts, policy), attempts };
+}
+
+interface Next {
+  options: GateOptions;
+  tools: GateTools;
+}
+
+/** Runs one attempt. A retry that cannot be started has an error in its report. */
+async function runOr({ options, tools }: Next, earlier: number): Promise<Attempt> {
+  try {
+    return await runAttempt(options, tools);
+  } catch (error) {
+    const { start, policy } = options;
+    if (earlier === 0 || start === undefined || !(error instanceof RungateError)) throw error;
+    const report = reportUnstarted({ ...subjectOf(start.body), retry: earlier }, error, policy);
+    return { report, failed: [], keys: [], deadline: 0 };
+  }
+}
+
+/** Returns the report of the gate: the one that decides, with all runs. */
+function summary(attempts: readonly GateReport[], policy: Policy): GateReport {
+  const decisive = decide(attempts, policy);
+  const runs = attempts.flatMap((report) => report.runs);
+  const discarded = attempts.flatMap((report) => report.discarded ?? []);
+  return {
+    ...decisive,
+    // A stop before the create of a retry leaves the runs so far.
+    runs: decisive.runs.length === 0 ? runs.slice(-1) : decisive.runs,
+    attempts: runs,
+    ...(discarded.length > 0 && { discarded }),
+  };
+}

@@ -1,0 +1,334 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseJournal, runsOf } from '../../../src/ci/journal.ts';
+import type { StopSignal } from '../../../src/errors.ts';
+import type { Outcome } from '../../../src/mock/outcomes.ts';
+import { type Stage, stage, trigger } from '../../cli/harness.ts';
+
+let on: Stage;
+let folder: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-retries-'));
+  on = await stage({ duration: 20_000 });
+});
+afterEach(async () => {
+  await on.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const runs = () => [...on.mock.state.runs.values()];
+const gate = [...trigger, '--wait', '--json', '--timeout', '10m'] as const;
+
+async function gateWith(outcomes: Outcome[], ...args: string[]) {
+  on.mock.state.plan.outcomes = outcomes;
+  const { code, out, err } = await on.rungate(...gate, ...args);
+  return { code, err, report: out === '' ? null : JSON.parse(out) };
+}
+
+const verdictsOf = (attempts: { verdict: string }[]) => attempts.map(({ verdict }) => verdict);
+
+describe('--retries', () => {
+  it('starts a new run after a failed one, and makes a pass flaky: a warning that exits 0', async () => {
+    const { code, err, report } = await gateWith(['failed', 'passed'], '--retries', '2');
+    expect(code).toBe(0);
+    expect(report).toMatchObject({
+      schemaVersion: 1,
+      gate: 'warn',
+      exitCode: 0,
+      runs: [{ verdict: 'flaky', gate: 'warn', runId: runs()[1]?.id, retry: 1, failed: 0 }],
+      attempts: [
+        { verdict: 'failed', gate: 'fail', runId: runs()[0]?.id, failed: 2 },
+        { verdict: 'passed', gate: 'pass', runId: runs()[1]?.id, failed: 0 },
+      ],
+    });
+    expect(report.attempts[0]).not.toHaveProperty('retry');
+    expect(runs()).toHaveLength(2);
+    expect(err).toContain(`run ${runs()[0]?.id} failed (2 failed, 0 blocked): starting retry 1 of 2\n`);
+    expect(err).toContain('WARNING: ');
+    expect(err).toContain('passed only on retry 1, after a failed run: 0 failed, 0 blocked');
+    expect(err).toContain('--on flaky=fail makes it fail');
+  });
+
+  it('gives each run a new idempotency key', async () => {
+    await gateWith(['failed', 'failed', 'passed'], '--retries', '2');
+    const keys = on.mock.requests
+      .filter(({ endpoint }) => endpoint === 'run.trigger')
+      .map(({ headers }) => headers['idempotency-key']);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  it('fails after the last retry, with every run in the result', async () => {
+    const { code, report } = await gateWith(['failed', 'failed', 'failed', 'passed'], '--retries', '2');
+    expect(code).toBe(1);
+    expect(report).toMatchObject({ gate: 'fail', runs: [{ verdict: 'failed', retry: 2 }] });
+    expect(verdictsOf(report.attempts)).toEqual(['failed', 'failed', 'failed']);
+    expect(runs()).toHaveLength(3);
+  });
+
+  it('starts no second run if the first one passes', async () => {
+    const { code, report } = await gateWith(['passed', 'failed'], '--retries', '2');
+    expect(code).toBe(0);
+    expect(report).toMatchObject({ gate: 'pass', runs: [{ verdict: 'passed' }], attempts: [{}] });
+    expect(runs()).toHaveLength(1);
+  });
+
+  it.each([
+    ['blocked', 2, 'blocked'],
+    ['cancelled', 0, 'cancelled'],
+    ['stuck', 3, 'timeout'],
+  ] as const)('does not retry a run that ends as %s', async (outcome, code, verdict) => {
+    const result = await gateWith([outcome, 'passed'], '--retries', '2');
+    expect(result).toMatchObject({ code, report: { runs: [{ verdict }] } });
+    expect(runs()).toHaveLength(1);
+  });
+
+  it('does not retry a run that cannot be observed', async () => {
+    on.mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.status' });
+    const { code } = await gateWith(['failed', 'passed'], '--retries', '2');
+    expect(code).toBe(6);
+    expect(runs()).toHaveLength(1);
+  });
+
+  it('starts no run by default', async () => {
+    const { code, report } = await gateWith(['failed', 'passed']);
+    expect(code).toBe(1);
+    expect(report).not.toHaveProperty('attempts');
+    expect(runs()).toHaveLength(1);
+  });
+
+  it.each([
+    ['flaky=fail', 1, 'fail'],
+    ['flaky=pass', 0, 'pass'],
+    ['flaky=warn', 0, 'warn'],
+  ])('--on %s exits %i', async (rule, code, action) => {
+    const result = await gateWith(['failed', 'passed'], '--retries', '1', '--on', rule);
+    expect(result).toMatchObject({ code, report: { gate: action, runs: [{ verdict: 'flaky' }] } });
+  });
+
+  it('leaves flaky a warning with --strict', async () => {
+    const result = await gateWith(['failed', 'passed'], '--retries', '1', '--strict');
+    expect(result).toMatchObject({ code: 0, report: { gate: 'warn' } });
+  });
+
+  it.each([
+    ['cancelled', 'cancelled=pass', 1],
+    ['stuck', 'timeout=warn', 1],
+    ['blocked', 'blocked=pass', 1],
+  ] as const)(
+    'never lets a failed run pass because its retry ends as %s with --on %s',
+    async (second, rule, code) => {
+      const result = await gateWith(['failed', second], '--retries', '3', '--on', rule);
+      expect(result).toMatchObject({ code, report: { gate: 'fail', runs: [{ verdict: 'failed' }] } });
+      expect(result.report.attempts).toHaveLength(2);
+    },
+  );
+
+  it('retries a failed run that the policy lets pass, too', async () => {
+    const result = await gateWith(['failed', 'passed'], '--retries', '1', '--on', 'failed=pass');
+    expect(result).toMatchObject({ code: 0, report: { runs: [{ verdict: 'flaky' }] } });
+  });
+
+  it('reports a retry that cannot be started, and fails', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'passed'];
+    let refused = false;
+    const clock = {
+      ...on.clock,
+      sleep(ms: number, signal?: AbortSignal) {
+        if (runs().length === 1 && !refused) {
+          refused = true;
+          on.mock.faults.add({ kind: 'status', status: 422, endpoint: 'run.trigger' });
+        }
+        return on.clock.sleep(ms, signal);
+      },
+    };
+    const { code, out } = await on.with({ clock })(...gate, '--retries', '2');
+    const report = JSON.parse(out);
+    expect(code).toBe(5);
+    expect(verdictsOf(report.attempts)).toEqual(['failed', 'unobserved']);
+    expect(report.runs).toEqual([expect.objectContaining({ verdict: 'unobserved', retry: 1 })]);
+  });
+
+  it('keeps all runs within --timeout', async () => {
+    const began = on.clock.monotonic();
+    const { code, report } = await gateWith(['failed', 'stuck'], '--retries', '3', '--timeout', '1m');
+    expect(code).toBe(1);
+    expect(verdictsOf(report.attempts)).toEqual(['failed', 'timeout']);
+    expect(on.clock.monotonic() - began).toBeLessThanOrEqual(60_000);
+  });
+
+  it('starts no retry if the timeout leaves no time for it', async () => {
+    const { code, err } = await gateWith(['failed', 'passed'], '--retries', '3', '--timeout', '25s');
+    expect(code).toBe(1);
+    expect(runs()).toHaveLength(1);
+    expect(err).toContain('the timeout leaves no time for a retry');
+  });
+
+  it('counts the status reads of each run for --max-attempts', async () => {
+    const { code } = await gateWith(['failed', 'passed'], '--retries', '1', '--max-attempts', '4');
+    expect(code).toBe(0);
+  });
+
+  it('cancels the run of a retry when a signal comes', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'stuck'];
+    const stops: ((signal: StopSignal) => void)[] = [];
+    const { clock } = on;
+    const stopped = {
+      ...clock,
+      async sleep(ms: number, signal?: AbortSignal) {
+        if (runs().length === 2) for (const stop of stops.splice(0)) stop('SIGTERM');
+        return clock.sleep(ms, signal);
+      },
+    };
+    const { code, out } = await on.with({ clock: stopped, onStop: (stop) => stops.push(stop) })(
+      ...gate,
+      '--retries',
+      '1',
+    );
+    expect(code).toBe(143);
+    const report = JSON.parse(out);
+    expect(report).toMatchObject({
+      interruptedBy: 'SIGTERM',
+      cancellation: 'requested',
+      runs: [{ runId: runs()[1]?.id, retry: 1 }],
+    });
+    expect(verdictsOf(report.attempts)).toEqual(['failed', null]);
+    expect(on.mock.requests.filter(({ endpoint }) => endpoint === 'run.cancel')).toHaveLength(1);
+  });
+
+  it('announces the retry even with --quiet', async () => {
+    const { err } = await gateWith(['failed', 'passed'], '--retries', '1', '--quiet');
+    expect(err).toContain('starting retry 1 of 1');
+  });
+});
+
+describe('retries that cannot work', () => {
+  it.each([
+    [['--retries', '1', '--idempotency-key', 'mine'], 'retries cannot use a given idempotency key'],
+    [['--retries', '-1'], 'is not a number of retries'],
+    [['--retries', '11'], '--retries: 11 is too high'],
+    [['--retries', 'many'], 'is not a number of retries'],
+  ])('%j are a usage error, and nothing is sent', async (args, message) => {
+    const { code, err } = await on.rungate(...gate, ...args);
+    expect(code).toBe(64);
+    expect(err).toContain(message);
+    expect(on.mock.requests).toEqual([]);
+  });
+
+  it('are a usage error without --wait', async () => {
+    const { code, err } = await on.rungate(...trigger, '--retries', '1');
+    expect(code).toBe(64);
+    expect(err).toContain('--retries has no effect without --wait');
+  });
+
+  it('are a usage error of run wait', async () => {
+    const { code, err } = await on.rungate('run', 'wait', 'run_1', '--retries', '1');
+    expect(code).toBe(64);
+    expect(err).toContain('run wait cannot retry: it starts no runs');
+  });
+
+  it('do not prevent a given key if they are 0', async () => {
+    const { code } = await gateWith(['passed'], '--retries', '0', '--idempotency-key', 'mine');
+    expect(code).toBe(0);
+  });
+});
+
+/** Returns a job of GitHub Actions with an empty temporary folder, unless `temp` names one. */
+function github(attempt: number, temp = mkdtempSync(join(folder, 'job-'))) {
+  return on.with({
+    env: {
+      GITHUB_ACTIONS: 'true',
+      CI: 'true',
+      GITHUB_REPOSITORY: 'acme/shop',
+      GITHUB_RUN_ID: '4711',
+      GITHUB_RUN_ATTEMPT: String(attempt),
+      GITHUB_JOB: 'e2e',
+      GITHUB_ACTION: '__run',
+      RUNNER_TEMP: temp,
+    },
+  });
+}
+
+async function jobWith(job: ReturnType<typeof github>, ...args: string[]) {
+  const { code, out } = await job(...gate, '--retries', '1', ...args);
+  return { code, report: JSON.parse(out) };
+}
+
+describe('a retried job with retries', () => {
+  it('attaches to the retry in progress, and starts no extra run', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'stuck', 'passed'];
+    await jobWith(github(1), '--max-attempts', '4');
+    on.mock.state.plan.outcomes = ['passed'];
+    const second = await jobWith(github(2), '--max-attempts', '1');
+    expect(runs()).toHaveLength(2);
+    expect(second.report.attempts).toMatchObject([
+      { runId: runs()[0]?.id, verdict: 'failed' },
+      { runId: runs()[1]?.id, verdict: 'timeout', retry: 1, reattached: true },
+    ]);
+    expect(second.report).not.toHaveProperty('discarded');
+    expect(second.code).toBe(1);
+  });
+
+  it('calls the pass of that retry flaky', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'passed'];
+    await jobWith(github(1), '--timeout', '35s', '--max-attempts', '4');
+    const [, run] = runs();
+    if (run === undefined) throw new Error('no retry was started');
+    const second = await jobWith(github(2));
+    expect(second).toMatchObject({ code: 0, report: { runs: [{ verdict: 'flaky', runId: run.id }] } });
+    expect(runs()).toHaveLength(2);
+  });
+
+  it('starts the retry if the job was killed between the failed run and its retry', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'passed'];
+    await github(1)(...gate);
+    const second = await jobWith(github(2));
+    expect(second).toMatchObject({ code: 0, report: { runs: [{ verdict: 'flaky' }] } });
+    expect(verdictsOf(second.report.attempts)).toEqual(['failed', 'passed']);
+    expect(runs()).toHaveLength(2);
+  });
+
+  it('starts a new run, with all its retries, once every run of the first attempt has failed', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'failed', 'failed', 'passed'];
+    expect((await jobWith(github(1))).code).toBe(1);
+    const second = await jobWith(github(2));
+    expect(second).toMatchObject({ code: 0, report: { runs: [{ verdict: 'flaky' }] } });
+    expect(second.report.attempts.map((run: { runId: string }) => run.runId)).toEqual(
+      runs()
+        .slice(2)
+        .map(({ id }) => id),
+    );
+    expect(runs()).toHaveLength(4);
+  });
+
+  it('skips the retries of a run that has passed', async () => {
+    on.mock.state.plan.outcomes = ['passed', 'passed'];
+    await jobWith(github(1));
+    const second = await jobWith(github(2));
+    expect(second).toMatchObject({ code: 0, report: { runs: [{ verdict: 'passed' }] } });
+    expect(runs()).toHaveLength(2);
+  });
+
+  it('attaches by the journal of the same machine, too', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'stuck'];
+    await jobWith(github(1, folder), '--max-attempts', '4');
+    const again = await jobWith(github(1, folder), '--max-attempts', '1');
+    expect(runs()).toHaveLength(2);
+    expect(again.report.attempts).toMatchObject([
+      { runId: runs()[0]?.id, verdict: 'failed' },
+      { runId: runs()[1]?.id, retry: 1, reattached: true },
+    ]);
+  });
+
+  it('leaves every run in the journal, so that the post step can cancel the one in progress', async () => {
+    on.mock.state.plan.outcomes = ['failed', 'stuck'];
+    const path = join(folder, 'journal');
+    const env = { RUNGATE_JOURNAL: path };
+    await on.with({ env })(...gate, '--retries', '1', '--max-attempts', '4');
+    const [first, second] = runsOf(parseJournal(readFileSync(path, 'utf8')) ?? []);
+    expect(first).toMatchObject({ runId: runs()[0]?.id, settled: true });
+    expect(second).toMatchObject({ runId: runs()[1]?.id, settled: false });
+  });
+});
