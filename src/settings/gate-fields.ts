@@ -12,6 +12,7 @@ export const gateSettings = [
   'interval',
   'maxAttempts',
   'timeout',
+  'retries',
 ] as const satisfies readonly PlainName[];
 
 /** The build information of a run: the options of `run trigger` that are not settings. */
