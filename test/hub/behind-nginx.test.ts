@@ -126,7 +126,7 @@ it.skipIf(isMissing)(
     await until(() => streams.every((events) => events.length === 1));
     expect(await deliver('{"run":"run_1"}')).toBe(204);
     await until(() => streams.every((events) => events.some(({ type }) => type === 'wake')));
-    expect(await client.grant('confirm', 0, stop.signal)).toBe(true);
+    expect(await client.grant('confirm', 0, stop.signal)).toEqual({ granted: true });
 
     await first.close();
     const again = open('run_2');

@@ -26,8 +26,11 @@ async function run(argv: readonly string[], settings: Settings = {}, columns = 8
     write: (text) => new Promise((resolve) => terminal.write(text, () => resolve())),
   };
   const every: Io['every'] = (_ms, beat) => {
-    queueMicrotask(beat);
-    return () => {};
+    let isStopped = false;
+    queueMicrotask(() => isStopped || beat());
+    return () => {
+      isStopped = true;
+    };
   };
   const code = await main(argv, { ...io, err, every });
   const screen = testScreen(columns, 24);

@@ -241,7 +241,7 @@ describe('rungate hub', () => {
     await until(async () => (await (await fetch(`${on.url}/healthz`)).text()).includes('"create":1'));
     await on.stop();
     const response = await second;
-    expect([response.status, await response.json()]).toEqual([202, { granted: false }]);
+    expect([response.status, await response.json()]).toEqual([202, { granted: false, others: 1 }]);
   });
 
   it('logs each event as a line of JSON', async () => {
