@@ -2,6 +2,7 @@ import { ConfigError, UsageError } from '../errors.ts';
 import type { Output } from '../output/output.ts';
 import { echoed } from '../suggest.ts';
 import { isLoopback } from '../transport/address.ts';
+import { filled } from './global-options.ts';
 
 /** The port of the servers that receive deliveries: fixed, so that a webhook has to be registered only once; next to the mock's. */
 const defaultPort = 4020;
@@ -11,6 +12,11 @@ export function portOf(text: string | undefined): number {
   if (text === undefined) return defaultPort;
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new UsageError(`--port: ${echoed(text)} is not a whole number from 0 to 65535`);
+}
+
+/** Reads `--host`: a name or an address, an IPv6 address also in the brackets of a URL. */
+export function hostOf(text: string | undefined): string {
+  return filled('--host', text)?.replace(/^\[(.*)\]$/, '$1') ?? '127.0.0.1';
 }
 
 /** Returns the error for a server that could not listen. */

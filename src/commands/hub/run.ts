@@ -9,8 +9,7 @@ import { memoryStores, redisStores } from '../../hub/stores.ts';
 import { redactor } from '../../redact.ts';
 import { readCa } from '../ca-file.ts';
 import type { Context } from '../context.ts';
-import { filled } from '../global-options.ts';
-import { cannotListen, portOf, warnIfExposed } from '../listening.ts';
+import { cannotListen, hostOf, portOf, warnIfExposed } from '../listening.ts';
 import { headerNamesOf, missingSecret, secretsOf } from '../webhooks/secrets.ts';
 import { createLog, type HubEvent } from './log.ts';
 import { createMetrics } from './metrics.ts';
@@ -47,7 +46,7 @@ export async function hubCommand(context: Context, flags: HubFlags): Promise<num
   const { io, output, settings } = context;
   const { clock } = io;
   const port = portOf(flags.port);
-  const host = filled('--host', flags.host) ?? '127.0.0.1';
+  const host = hostOf(flags.host);
   const limits = budgetOf(flags.budget);
   const redisUrl = redisUrlOf(io, flags.redis);
   const tokens = tokensOf(settings);

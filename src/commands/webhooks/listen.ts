@@ -4,7 +4,7 @@ import { exitCodeOfSignal, exitCodes } from '../../exit.ts';
 import { readCa } from '../ca-file.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
-import { portOf, warnIfExposed } from '../listening.ts';
+import { hostOf, portOf, warnIfExposed } from '../listening.ts';
 import { Deliveries, type ListenOptions } from './deliveries.ts';
 import { parseTarget } from './forward.ts';
 import { type HeaderNameFlags, headerNamesOf, missingSecret, secretsOf } from './secrets.ts';
@@ -99,7 +99,7 @@ async function announce(
 export async function listenCommand(context: Context, flags: ListenFlags): Promise<number> {
   const { io } = context;
   const port = portOf(flags.port);
-  const host = filled('--host', flags.host) ?? '127.0.0.1';
+  const host = hostOf(flags.host);
   const options = await listenOptionsOf(context, flags);
   let end: (signal: StopSignal | null) => void = () => {};
   let fail: (error: unknown) => void = () => {};

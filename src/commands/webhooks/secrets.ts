@@ -1,5 +1,6 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { Settings } from '../../settings/names.ts';
+import { headerName, InvalidValue } from '../../settings/value-types.ts';
 import { WebhookVerificationError } from '../../webhook/error.ts';
 import { defaultHeaderNames, type HeaderNames } from '../../webhook/headers.ts';
 import { filled } from '../global-options.ts';
@@ -33,13 +34,23 @@ export function missingSecret(action: string): ConfigError {
   });
 }
 
-/** Returns the settings for the names of the two headers. */
+function headerNameOf(option: string, text: string | undefined): string | undefined {
+  const name = filled(option, text);
+  try {
+    return name === undefined ? undefined : headerName.read(name);
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    throw new UsageError(`${option}: ${error.message}`);
+  }
+}
+
+/** Returns the settings for the names of the two headers. @throws UsageError */
 export function headerNameSettings(flags: HeaderNameFlags): {
   'webhook.timestampHeader'?: string;
   'webhook.signatureHeader'?: string;
 } {
-  const timestamp = filled('--timestamp-header', flags.timestampHeader);
-  const signature = filled('--signature-header', flags.signatureHeader);
+  const timestamp = headerNameOf('--timestamp-header', flags.timestampHeader);
+  const signature = headerNameOf('--signature-header', flags.signatureHeader);
   return {
     ...(timestamp === undefined ? {} : { 'webhook.timestampHeader': timestamp }),
     ...(signature === undefined ? {} : { 'webhook.signatureHeader': signature }),

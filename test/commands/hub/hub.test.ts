@@ -190,6 +190,13 @@ describe('rungate hub does not start', () => {
     ['with a limit without a value', {}, ['--budget', 'reads'], 64, ['reads must be a whole number']],
     ['with a limit that is given twice', {}, ['--budget', 'reads=1,reads=2'], 64, ['reads is given twice']],
     ['with a port that is too high', {}, ['--port', '65536'], 64, ['"65536" is not a whole number']],
+    [
+      'with a name that no header can have',
+      {},
+      ['--signature-header', 'X Signature'],
+      64,
+      ['--signature-header: expected a header name, such as X-Signature'],
+    ],
   ])('%s', async (_name, own, argv, code, texts) => {
     const result = await cli(['hub', ...argv], { env: { ...env, ...own } });
     expect(result).toMatchObject({ code, out: '' });
@@ -318,6 +325,11 @@ describe('rungate hub', () => {
     const on = await hub(['--host', '0.0.0.0']);
     expect(on.err()).toBe('warning: listening on 0.0.0.0: other machines can reach it, in plain HTTP\n');
     expect((await hub()).err()).toBe('');
+  });
+
+  it('listens on an IPv6 address with or without brackets', async () => {
+    for (const host of ['::1', '[::1]'])
+      expect((await hub(['--host', host])).url).toMatch(/^http:\/\/\[::1\]:\d+$/);
   });
 });
 
