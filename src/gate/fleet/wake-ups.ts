@@ -38,9 +38,8 @@ export function wakeUps(
  * @param isNew whether the gate has created the run
  */
 export function lookAgain(run: WatchedRun, isNew: boolean, clock: Clock): void {
-  // The delivery before the first read of a new run was about its start.
-  if (isNew && run.progress.attempts === 1) return;
   if (run.confirmations >= 2 * run.wakes) return;
-  run.woken = true;
+  // The delivery before the first read of a new run was probably about its start: the next read is a safety read.
+  run.woken = !(isNew && run.progress.attempts === 1);
   run.due = Math.min(run.due, clock.monotonic() + secondLookMs);
 }

@@ -102,6 +102,19 @@ describe('a gate with a hub', () => {
     expect(verdictOf(gate)).toBe('passed');
   });
 
+  it('looks a second time with a safety read if the delivery came before the first read of a new run', async () => {
+    const time = virtualTime();
+    const hub = fakeHub((stream) => {
+      alive(time, stream);
+      stream.send({ type: 'wake', runId: 'run_1', id: '1' });
+    });
+    const gate = startGate(time, hub.client, { endsAt: 1, retryAfterSeconds: 900 });
+    await time.run(minute);
+    expect(hub.log).toEqual(['stream', 'confirm', 'safety']);
+    expect(gate.reads).toEqual([0, 5100]);
+    expect(verdictOf(gate)).toBe('passed');
+  });
+
   it.each([
     ['the service asks for', 20, 20_000],
     ['--interval sets', undefined, 10_000],
