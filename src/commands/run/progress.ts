@@ -124,7 +124,7 @@ export async function gateProgress(
         return `${output.paint('warn', 'warning:')} ${fullName(event.runId)} is in the unknown state "${excerpt(event.state, 60)}"; rungate treats it as not ended`;
       case 'hub':
         if (event.error === null) return 'the hub is back';
-        return `${output.paint('warn', 'warning:')} the hub cannot be used: ${why}; until it is back, rungate polls by itself`;
+        return `${output.paint('warn', 'warning:')} the hub cannot be used: ${why}; rungate polls by itself`;
       case 'stopping':
         return `stopping on ${event.by}; a second signal ends rungate at once`;
       case 'cancelled':

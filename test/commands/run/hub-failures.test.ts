@@ -60,7 +60,7 @@ describe('a hub that', () => {
       expect(code).toBe(0);
       expect(about(err, /^warning:|the hub is back/)).toEqual([
         expect.stringMatching(
-          /^warning: the hub cannot be used: .*; until it is back, rungate polls by itself$/,
+          /^warning: the hub cannot be used: .*; rungate polls by itself$/,
         ),
       ]);
       expect(err).toMatch(problem);
