@@ -63,7 +63,8 @@ function check(response: RawReply, request: PreparedRequest, { hubUrl, hubToken 
   }
   throw new HttpError(`the hub responded with status code ${status} to ${request.method} ${request.path}`, {
     status,
-    hint: status === 404 ? `set ${hubUrl} to the base URL of the hub, without /deliveries` : `check ${hubUrl}`,
+    hint:
+      status === 404 ? `set ${hubUrl} to the base URL of the hub, without /deliveries` : `check ${hubUrl}`,
   });
 }
 

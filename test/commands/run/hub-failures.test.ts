@@ -59,9 +59,7 @@ describe('a hub that', () => {
       const { code, err } = await on.start(url, waits).end();
       expect(code).toBe(0);
       expect(about(err, /^warning:|the hub is back/)).toEqual([
-        expect.stringMatching(
-          /^warning: the hub cannot be used: .*; rungate polls by itself$/,
-        ),
+        expect.stringMatching(/^warning: the hub cannot be used: .*; rungate polls by itself$/),
       ]);
       expect(err).toMatch(problem);
       expect(about(err, /^ {2}→ /)).toHaveLength(1);
