@@ -141,9 +141,10 @@ export async function runAttempt(options: GateOptions, tools: GateTools): Promis
     });
     if (stopped.by !== null && (runs.some((run) => run.outcome === null) || runs.length === 0)) {
       const leftMs = stopped.at + stopBudgetMs - clock.monotonic();
-      const cancellation = options.cancelOnInterrupt
-        ? await cancelAll(unfinished, await options.cancelReason(stopped.by), leftMs, tools)
-        : 'none';
+      const cancellation =
+        options.cancelOnInterrupt || stopped.by === 'fail-fast'
+          ? await cancelAll(unfinished, await options.cancelReason(stopped.by), leftMs, tools)
+          : 'none';
       // The service accepted the cancellation, so the post step does not repeat it.
       if (cancellation === 'requested') for (const { runId } of unfinished) journal?.settled(runId);
       if (lost === undefined) return judged(reportStop(report(), stopped.by, cancellation));

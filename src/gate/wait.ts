@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { nextReadAt } from '../client/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import { ConfigError, CredentialError, RungateError, UsageError } from '../errors.ts';
 import { eitherSignal } from '../transport/stop.ts';
+import { type Budget, newBudget, type ReadLimits, readAt } from './budget.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
 import { permitRead } from './fleet/permit.ts';
-import { type Slots, slotFrom } from './fleet/slots.ts';
 import { lookAgain, wakeUps } from './fleet/wake-ups.ts';
 import { afterRead, asksForPatience, atTheLimit, isLimit, type PollRules, type ReadResult } from './poll.ts';
 import type { Reading } from './run-status.ts';
@@ -22,6 +21,8 @@ export interface WaitTools {
   onWatch?: ((runs: readonly WatchedRun[]) => void) | undefined;
   /** Says when reads may be sent, and which runs are worth a read now. */
   hub?: HubLink | undefined;
+  /** The requests of all gates in this process; default: those of this wait. */
+  budget?: Budget | undefined;
   /** Ends the wait at once. The runs keep their state. */
   signal: AbortSignal;
 }
@@ -29,25 +30,15 @@ export interface WaitTools {
 /**
  * Returns the run to read next, and when: the one that has been due longest of those that have no outcome and are not being
  * read, or null. Reads may overlap; the rate limit applies to their start times.
- * @param past the start times of earlier reads, in order
  */
 export function nextRead<Run extends { due: number; outcome: unknown }>(
   runs: readonly Run[],
   reading: ReadonlyMap<Run, unknown>,
-  past: readonly number[],
-  slots: Slots | undefined,
+  limits: ReadLimits,
 ): { run: Run; at: number } | null {
   const waiting = runs.filter((run) => run.outcome === null && !reading.has(run));
   const [run] = waiting.toSorted((a, b) => a.due - b.due);
-  if (run === undefined) return null;
-  if (slots !== undefined) {
-    // Each slot of a fleet is for one read.
-    const last = past.at(-1);
-    const earliest = last === undefined ? run.due : Math.max(run.due, last + slots.everyMs / 2);
-    return { run, at: slotFrom(earliest, slots) };
-  }
-  // A single run is read at the intervals of the service. Several runs share the limit on reads.
-  return { run, at: runs.length > 1 ? nextReadAt(past, run.due) : run.due };
+  return run === undefined ? null : { run, at: readAt(run.due, limits) };
 }
 
 /** Reads the status. Throws errors that occur before anything is sent, since they say nothing about the run. */
@@ -105,11 +96,11 @@ function endAtLimit(run: WatchedRun, { clock }: WaitTools): void {
 async function readWhenPermitted(
   run: WatchedRun,
   rules: PollRules,
-  past: number[],
+  limits: ReadLimits & { past: number[] },
   tools: WaitTools,
 ): Promise<void> {
   const { clock } = tools;
-  if (!(await permitRead(run, rules.deadline, past, tools))) return endAtLimit(run, tools);
+  if (!(await permitRead(run, rules.deadline, limits, tools))) return endAtLimit(run, tools);
   const { woken } = run;
   run.woken = false;
   run.readWoken = woken;
@@ -150,7 +141,8 @@ export async function waitForRuns(
   tools: WaitTools,
 ): Promise<void> {
   const { signal } = tools;
-  const past: number[] = [];
+  const { reads: past } = tools.budget ?? newBudget();
+  const limits = { past, slots: rules.slots, limited: tools.budget !== undefined || runs.length > 1 };
   const reading = new Map<WatchedRun, Promise<void>>();
   const ending = new AbortController();
   const either = eitherSignal(ending.signal, signal);
@@ -165,7 +157,7 @@ export async function waitForRuns(
       signal,
     );
     while (!signal.aborted) {
-      const next = nextRead(runs, reading, past, rules.slots);
+      const next = nextRead(runs, reading, limits);
       if (next === null) {
         if (reading.size === 0) return;
         await Promise.race(reading.values());
@@ -176,7 +168,7 @@ export async function waitForRuns(
           endAtLimit(next.run, tools);
       } else if (await untilDue(next.at, [...reading.values(), ...waking()], tools)) {
         const { run } = next;
-        const read = readWhenPermitted(run, rules, past, { ...tools, signal: either.signal });
+        const read = readWhenPermitted(run, rules, limits, { ...tools, signal: either.signal });
         reading.set(
           run,
           read.finally(() => reading.delete(run)),

@@ -20,13 +20,19 @@ describe('the next read', () => {
     ['does not exist while every run is being read', [a, b], [a, b], null],
     ['does not exist once every run has an outcome', [done], [], null],
   ])('%s', (_, runs, reading, expected) => {
-    expect(nextRead(runs, new Map(reading.map((one) => [one, true])), [], undefined)).toEqual(expected);
+    expect(
+      nextRead(runs, new Map(reading.map((one) => [one, true])), {
+        past: [],
+        slots: undefined,
+        limited: runs.length > 1,
+      }),
+    ).toEqual(expected);
   });
 
   test('of a fleet is in a slot that no other read has used', () => {
     const slots = { everyMs: 1000, atMs: 250 };
-    expect(nextRead([a, b], new Map(), [], slots)?.at).toBe(250);
-    expect(nextRead([a, b], new Map([[b, true]]), [250], slots)?.at).toBe(1250);
+    expect(nextRead([a, b], new Map(), { past: [], slots, limited: true })?.at).toBe(250);
+    expect(nextRead([a, b], new Map([[b, true]]), { past: [250], slots, limited: true })?.at).toBe(1250);
   });
 
   test('never exceeds 60 reads in any minute, whichever reads overlap', () => {
@@ -36,7 +42,7 @@ describe('the next read', () => {
         const all = dues.map((due) => run(due));
         const past: number[] = [];
         for (const { took, wait } of reads) {
-          const next = nextRead(all, new Map(), past, undefined);
+          const next = nextRead(all, new Map(), { past, slots: undefined, limited: true });
           if (next === null) return;
           past.push(Math.max(next.at, past.at(-1) ?? 0));
           next.run.due = next.at + took + wait;

@@ -1,6 +1,6 @@
-import { nextReadAt } from '../../client/rate-limit.ts';
 import type { Clock } from '../../clock.ts';
 import { eitherSignal } from '../../transport/stop.ts';
+import { type Budget, createAt, type ReadLimits, readNowAt } from '../budget.ts';
 import type { Emit } from '../events.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import type { HubLink } from './hub-link.ts';
@@ -52,21 +52,35 @@ const lastReadMs = 10_000;
 export async function permitRead(
   run: WatchedRun,
   deadline: number,
-  past: number[],
+  limits: ReadLimits & { past: number[] },
   tools: PermitTools & { hub?: HubLink | undefined },
 ): Promise<boolean> {
-  const { clock, hub, signal } = tools;
-  if (hub === undefined) {
-    past.push(clock.monotonic());
-    return true;
+  const { hub } = tools;
+  let own: ReadLimits = limits;
+  if (hub !== undefined) {
+    const usual = run.progress.attempts === 0 ? 'first' : 'safety';
+    await permitBefore(deadline - lastReadMs, hub, run.woken ? 'confirm' : usual, run.runId, tools);
+    own = { ...limits, slots: undefined, limited: true };
   }
-  const usual = run.progress.attempts === 0 ? 'first' : 'safety';
-  await permitBefore(deadline - lastReadMs, hub, run.woken ? 'confirm' : usual, run.runId, tools);
-  for (let now = clock.monotonic(), at = nextReadAt(past, now); at > now; at = nextReadAt(past, now)) {
-    if (at >= deadline) return false;
-    await clock.sleep(at - now, signal);
-    now = clock.monotonic();
+  // Another gate may have used the room in the meantime.
+  return takeTurn((now) => readNowAt(now, own), limits.past, deadline, tools);
+}
+
+/**
+ * Sleeps until the time that `at` returns, which may change meanwhile, and records the request. Returns false if that time is
+ * not before the deadline.
+ */
+async function takeTurn(
+  at: (now: number) => number,
+  past: number[],
+  deadline: number,
+  { clock, signal }: PermitTools,
+): Promise<boolean> {
+  for (let now = clock.monotonic(), next = at(now); next > now; now = clock.monotonic(), next = at(now)) {
+    if (next >= deadline) return false;
+    await clock.sleep(next - now, signal);
   }
+  // At once, or several waits would take the same turn.
   past.push(clock.monotonic());
   return true;
 }
@@ -74,21 +88,31 @@ export async function permitRead(
 /** A create that waits longer than this for its grant gets a message, in milliseconds. */
 const patienceMs = 5_000;
 
-/** Waits for the hub's grant of a create, or until the gate is stopped. */
+export interface CreatePermitTools extends PermitTools {
+  hub?: HubLink | undefined;
+  budget?: Budget | undefined;
+  emit?: Emit | undefined;
+}
+
+/** Waits for the hub's grant of a create and for room in the minute, or until the gate is stopped. */
 export async function permitCreate(
   timeoutMs: number,
-  { hub, clock, signal, emit }: PermitTools & { hub?: HubLink | undefined; emit?: Emit | undefined },
+  { hub, budget, clock, signal, emit }: CreatePermitTools,
 ): Promise<void> {
-  if (hub === undefined) return;
-  await hub.watch([], signal);
+  if (hub === undefined && budget === undefined) return;
+  await hub?.watch([], signal);
   const done = new AbortController();
+  const message = `waiting until the ${hub === undefined ? 'limit of creates' : 'hub'} permits the create of the run`;
   clock.sleep(patienceMs, done.signal).then(
-    () => emit?.({ type: 'note', message: 'waiting until the hub permits the create of the run' }),
+    () => emit?.({ type: 'note', message }),
     () => {},
   );
+  const deadline = clock.monotonic() + timeoutMs;
   try {
     // Without a grant in that time the gate creates its run anyway: the service has the last word.
-    await permitBefore(clock.monotonic() + timeoutMs, hub, 'create', null, { clock, signal });
+    if (hub !== undefined) await permitBefore(deadline, hub, 'create', null, { clock, signal });
+    if (budget === undefined) return;
+    await takeTurn((now) => createAt(now, budget), budget.creates, deadline, { clock, signal });
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {

@@ -44,6 +44,7 @@ export function slotFrom(earliest: number, { everyMs, atMs }: Slots): number {
 
 interface SlotTools {
   clock: Clock;
+  budget?: { slotAt?: number } | undefined;
   signal: AbortSignal;
   emit?: Emit | undefined;
 }
@@ -59,7 +60,7 @@ export async function waitForCreateSlot(
   leftMs: number,
   tools: SlotTools,
 ): Promise<boolean> {
-  const { clock, signal, emit } = tools;
+  const { clock, budget = {}, signal, emit } = tools;
   const slots = fleetCreates(fleet, clock.now() - clock.monotonic());
   if (slots === undefined) return true;
   if (slots.everyMs > timeoutMs) {
@@ -69,8 +70,12 @@ export async function waitForCreateSlot(
       { hint: 'set a longer timeout, or a smaller fleet size if fewer gates share the service' },
     );
   }
-  const waitMs = slotFrom(clock.monotonic(), slots) - clock.monotonic();
+  const now = clock.monotonic();
+  // Each slot is for one create, also if this process has several gates.
+  const at = slotFrom(Math.max(now, (budget.slotAt ?? -slots.everyMs) + slots.everyMs / 2), slots);
+  const waitMs = at - now;
   if (waitMs > leftMs) return false;
+  budget.slotAt = at;
   emit?.({ type: 'turn', waitMs });
   try {
     await clock.sleep(waitMs, signal);

@@ -17,21 +17,27 @@ export interface PlanState {
 
 export interface Skipped {
   readonly name: string;
-  /** Why, as the predicate of a sentence about the gate. */
+  /** Why, as a clause. */
   readonly reason: string;
+  /** The reason is the halt, not a need. */
+  readonly halted: boolean;
 }
 
 const endings = { fail: 'failed', skipped: 'was skipped' } as const;
 
-function reasonOf({ needs }: PlanNode, { ended, halt }: PlanState): string | null {
+function skipped({ name, needs }: PlanNode, { ended, halt }: PlanState): Skipped | null {
   for (const need of needs) {
     const end = ended.get(need);
-    if (end === 'fail' || end === 'skipped') return `its need ${need} ${endings[end]}`;
+    if (end === 'fail' || end === 'skipped')
+      return { name, reason: `its need ${need} ${endings[end]}`, halted: false };
   }
   if (halt === null) return null;
-  return 'by' in halt
-    ? `rungate was stopped by ${halt.by} before it began`
-    : `${halt.failed} failed (--fail-fast)`;
+  return { name, reason: haltReason(halt), halted: true };
+}
+
+/** Returns why a gate did not begin, or was stopped before its end. */
+export function haltReason(halt: Halt): string {
+  return 'by' in halt ? `rungate was stopped by ${halt.by}` : `${halt.failed} failed (--fail-fast)`;
 }
 
 /**
@@ -47,8 +53,8 @@ export function nextGates(
   for (const node of nodes) {
     const { name, needs } = node;
     if (state.begun.has(name) || state.ended.has(name)) continue;
-    const reason = reasonOf(node, state);
-    if (reason !== null) skip.push({ name, reason });
+    const never = skipped(node, state);
+    if (never !== null) skip.push(never);
     else if (needs.every((need) => state.ended.has(need))) begin.push(name);
   }
   return { begin, skip };

@@ -28,21 +28,21 @@ describe('the next gates', () => {
   it('leave out a gate whose need failed, and say why', () =>
     expect(next(['api', 'perf'], { api: 'fail' })).toEqual({
       begin: [],
-      skip: [{ name: 'web', reason: 'its need api failed' }],
+      skip: [{ name: 'web', reason: 'its need api failed', halted: false }],
     }));
 
   it('leave out a gate whose need was skipped', () =>
     expect(next(['api', 'perf'], { api: 'fail', web: 'skipped' }).skip).toEqual([
-      { name: 'e2e', reason: 'its need web was skipped' },
+      { name: 'e2e', reason: 'its need web was skipped', halted: false },
     ]));
 
   it.each<[Halt, string]>([
-    [{ by: 'SIGTERM' }, 'rungate was stopped by SIGTERM before it began'],
+    [{ by: 'SIGTERM' }, 'rungate was stopped by SIGTERM'],
     [{ failed: 'perf' }, 'perf failed (--fail-fast)'],
   ])('are none after %j', (halt, reason) =>
     expect(next(['api'], {}, halt)).toEqual({
       begin: [],
-      skip: ['web', 'e2e', 'perf'].map((name) => ({ name, reason })),
+      skip: ['web', 'e2e', 'perf'].map((name) => ({ name, reason, halted: true })),
     }),
   );
 });
