@@ -5,7 +5,7 @@ import { appendOwnFile, readOwnFile } from './own-file.ts';
 
 /** One line of a journal. Lines are only appended, so that concurrent processes cannot damage each other's lines. */
 export type JournalEvent =
-  | { event: 'triggering'; key: string; round: number; body?: unknown }
+  | { event: 'triggering'; key: string; round: number; body?: unknown; gate?: string }
   | { event: 'created'; key: string; runId: string; appUrl: string | null }
   | { event: 'settled'; runId: string };
 
@@ -20,6 +20,8 @@ export interface JournalRun {
   runId: string | null;
   /** The body of the create, so that a create without a response can be sent again; null if it is not in the journal. */
   readonly body: unknown;
+  /** The name of the gate, if the job has several. */
+  readonly gate: string | undefined;
 }
 
 function isEvent(value: unknown): value is JournalEvent {
@@ -56,8 +58,8 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
   const byKey = new Map<string, JournalRun>();
   for (const entry of events) {
     if (entry.event === 'triggering') {
-      const { key, round, body = null } = entry;
-      if (!byKey.has(key)) byKey.set(key, { key, round, runId: null, body, settled: false });
+      const { key, round, body = null, gate } = entry;
+      if (!byKey.has(key)) byKey.set(key, { key, round, runId: null, body, gate, settled: false });
     } else if (entry.event === 'created') {
       const run = byKey.get(entry.key);
       if (run !== undefined) run.runId = entry.runId;
@@ -69,7 +71,7 @@ export function runsOf(events: readonly JournalEvent[]): JournalRun[] {
 }
 
 export interface Journal extends RunJournal {
-  /** The runs that this process or another one started earlier. */
+  /** The runs that this process or another one started earlier for the same gate. */
   readonly runs: readonly JournalRun[];
 }
 
@@ -77,12 +79,14 @@ export interface Journal extends RunJournal {
  * Opens the journal of a job. A damaged journal is moved aside with a warning. If the journal cannot be read or written,
  * rungate warns and continues without it.
  * @param redact finds secrets; an event that contains one is not written
+ * @param gate the name of the gate, if several share the journal
  */
 export function openJournal(
   path: string,
   now: Date,
   warn: (problem: string) => void,
   redact: Redact,
+  gate?: string,
 ): Journal {
   let usable = true;
   const giveUp = (problem: string) => {
@@ -104,7 +108,7 @@ export function openJournal(
   } catch (error) {
     giveUp(`the journal ${path} cannot be used: ${(error as Error).message}`);
   }
-  const runs = runsOf(events);
+  const runs = runsOf(events).filter((run) => run.gate === gate);
   const round = runs.reduce((next, run) => (run.settled ? Math.max(next, run.round + 1) : next), 0);
   const open = runs.filter((run) => !run.settled).at(-1);
 
@@ -131,6 +135,7 @@ export function openJournal(
         key,
         round: known?.round ?? own ?? (open === undefined ? round : open.round + 1),
         ...(hasSecret(body) ? {} : { body }),
+        ...(gate === undefined ? {} : { gate }),
       });
     },
     created: ({ key }, { runId, appUrl }) => add({ event: 'created', key, runId, appUrl }),

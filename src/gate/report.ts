@@ -30,6 +30,8 @@ export interface RunReport extends RunSubject {
   nextReadSeconds?: number;
   /** Present if a webhook caused the last read. */
   woken?: true;
+  /** Present if the run belongs to an advisory gate, which warns where another one fails. */
+  advisory?: true;
   error?: ErrorReport;
 }
 
@@ -72,6 +74,18 @@ export function unknownRun(known: Partial<RunReport>): RunReport {
   const run = { ...nothingKnown, ...known };
   return { ...run, name: run.name ?? run.runId };
 }
+
+/** Returns the entry of a gate that never began, in a report that lists the runs of several gates. */
+export function skippedRun(gate: string, reason: string): RunReport {
+  const none = { status: null, method: null, path: null, details: null, hint: null, body: null };
+  return unknownRun({ name: gate, error: { code: 'skipped', message: reason, ...none } });
+}
+
+/** Returns whether this is the entry of a gate that never began. */
+export const isSkipped = ({ verdict, error }: RunReport) => verdict === null && error?.code === 'skipped';
+
+/** Returns the verdict of a run for people. */
+export const verdictText = (run: RunReport) => run.verdict ?? (isSkipped(run) ? 'skipped' : 'stopped');
 
 /** Converts milliseconds to seconds with three decimals, the precision of the clock. */
 export function seconds(ms: number): number {
@@ -214,6 +228,6 @@ function redacted(value: unknown, redact: Redact): unknown {
 }
 
 /** Returns the report without secrets. Call it before a format shortens or escapes the texts. */
-export function redactReport(report: GateReport, redact: Redact): GateReport {
-  return redacted(report, redact) as GateReport;
+export function redactReport<Report extends { schemaVersion: 1 }>(report: Report, redact: Redact): Report {
+  return redacted(report, redact) as Report;
 }

@@ -1,4 +1,4 @@
-import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
+import { type GateReport, isSkipped, type RunReport, shownAs, verdictText } from '../../gate/report.ts';
 import { describeOutcome, headline, messageLines, runTitle } from './wording.ts';
 
 /** Characters that XML 1.0 cannot contain, not even as a reference: controls, lone surrogates and two non-characters. */
@@ -65,8 +65,9 @@ function resultOf(run: RunReport): Result {
     case 'timeout':
     case 'unobserved':
     case 'mismatch':
-    case null:
       return 'error';
+    case null:
+      return isSkipped(run) ? 'skipped' : 'error';
   }
 }
 
@@ -83,7 +84,7 @@ function className({ project, process, tags }: RunReport): string {
 function testcase(run: RunReport): string {
   const result = resultOf(run);
   const text = xmlText(messageLines(run).join('\n'));
-  const reason = { type: run.verdict ?? 'stopped', message: describeOutcome(run) };
+  const reason = { type: verdictText(run), message: describeOutcome(run) };
   const children = result === 'passed' ? [] : [element(result, reason, text)];
   children.push(element('system-out', {}, text));
   const attributes = { name: runTitle(run), classname: className(run), time: seconds(run.elapsedSeconds) };

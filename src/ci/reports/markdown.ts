@@ -1,4 +1,4 @@
-import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
+import { type GateReport, type RunReport, shownAs, shownGate, verdictText } from '../../gate/report.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
 import { count, describeOutcome, describeRun, headline, hintOf } from './wording.ts';
@@ -54,7 +54,7 @@ function row(run: RunReport): string {
   const cells = [
     marks[shownAs(run)],
     runCell(run),
-    run.verdict ?? 'stopped',
+    verdictText(run),
     run.state === null ? '–' : code(run.state, 40),
     String(run.failed ?? '–'),
     String(run.blocked ?? '–'),

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../duration.ts';
 import { exitCodes } from '../../exit.ts';
-import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
+import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { excerpt } from '../../sanitize.ts';
 
 /** Makes untrusted text harmless in one format, and truncates it. */
@@ -34,6 +34,7 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
       return `${what}: ${quote(run.error?.message ?? '', 400)}${counts}`;
     }
     case null:
+      if (isSkipped(run)) return `was skipped: ${quote(run.error?.message ?? '', 400)}`;
       return run.runId === null
         ? `may have been created; find it by its idempotency key ${quote(run.idempotencyKey ?? '-', 200)}`
         : run.state === 'completed' || run.state === 'cancelled'
@@ -64,6 +65,7 @@ export function hintOf(run: RunReport): string | null {
   if (run.verdict === 'timeout')
     return 'increase --timeout, and --max-attempts if it is set; --cancel-on-timeout cancels a run that times out';
   if (shownAs(run) !== 'warn') return null;
+  if (run.advisory === true) return 'the gate is advisory: it warns instead of failing';
   const flag = run.verdict === 'cancelled' ? '--strict' : `--on ${run.verdict}=fail`;
   return `the gate lets it pass; ${flag} makes it fail`;
 }

@@ -31,6 +31,7 @@ export type SourceName =
   | 'api-paths'
   | 'environment-keys'
   | 'faults'
+  | 'gates'
   | 'ids'
   | 'overrides'
   | 'plain-settings'

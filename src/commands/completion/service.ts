@@ -152,3 +152,16 @@ export async function idsFor(path: string, index: number, line: Line): Promise<C
   }
   return candidates(await listItems(line, name, from, params), 'id');
 }
+
+/** Returns the gates of the project file, except those already on the line. */
+export async function gateNames(line: Line): Promise<Candidate[]> {
+  const context = await createContext(quiet(line.io), line.given as GlobalOptions, {}, { refOf: () => null });
+  try {
+    const gates = context.sources.gates.filter(({ name }) => !line.operands.includes(name));
+    return gates.map(({ name, needs = [] }) =>
+      needs.length === 0 ? { value: name } : { value: name, about: `Needs ${needs.join(', ')}.` },
+    );
+  } finally {
+    await context.close();
+  }
+}

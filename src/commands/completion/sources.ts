@@ -80,6 +80,7 @@ const lookups: { readonly [Name in SourceName]: Lookup<Name> } = {
   'api-paths': apiPaths,
   'environment-keys': async (line) => (await service()).environmentKeys(line),
   faults: faultWords,
+  gates: async (line) => (await service()).gateNames(line),
   ids: async (line, { path, index }) => (await service()).idsFor(path, index, line),
   overrides: overrideWords,
   'plain-settings': () => settingWords('plain'),

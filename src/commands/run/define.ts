@@ -2,9 +2,20 @@ import type { Command } from 'commander';
 import { UsageError } from '../../errors.ts';
 import { type Bind, examples } from '../binding.ts';
 import { completes } from '../completion/completes.ts';
+import type { GatesFlags } from './gates-plan.ts';
 import type { TriggerFlags } from './trigger.ts';
 import type { NamedWaitFlags } from './wait.ts';
 import { addWaitFlags, collect, type WaitFlags, waitSettings } from './wait-flags.ts';
+
+function addBuildOptions(command: Command): Command {
+  return command
+    .optionsGroup('Build information:')
+    .option('--repository <name>', 'repository (default: from the CI or git)')
+    .option('--ref <ref>', 'branch or ref (default: from the CI or git)')
+    .option('--commit-sha <sha>', 'commit hash (default: from the CI or git)')
+    .option('--event <name>', 'event that triggered the pipeline')
+    .option('--external-url <url>', 'URL of the CI build');
+}
 
 /** Defines `rungate run …`. The code of each command is loaded when it runs. */
 export function defineRun(group: Command, bind: Bind): void {
@@ -22,13 +33,8 @@ export function defineRun(group: Command, bind: Bind): void {
       'run the processes with this tag (repeatable, or separated by commas); the contract does not say whether one or all must match',
       collect,
     )
-    .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's default)")
-    .optionsGroup('Build information:')
-    .option('--repository <name>', 'repository (default: from the CI or git)')
-    .option('--ref <ref>', 'branch or ref (default: from the CI or git)')
-    .option('--commit-sha <sha>', 'commit hash (default: from the CI or git)')
-    .option('--event <name>', 'event that triggered the pipeline')
-    .option('--external-url <url>', 'URL of the CI build')
+    .option('--environment <key>', "the environment (RUNGATE_ENVIRONMENT; default: the project's default)");
+  addBuildOptions(trigger)
     .optionsGroup('Behaviour:')
     .option('--wait', 'wait for the run and exit with its verdict')
     .option('--no-wait', 'exit after starting the run (default), without the warning about a missing gate')
@@ -81,6 +87,40 @@ export function defineRun(group: Command, bind: Bind): void {
     settings: async (flags: WaitFlags) => waitSettings(flags),
     run: async (context, [runIds], flags: NamedWaitFlags) =>
       (await import('./wait.ts')).waitCommand(context, runIds as string[], flags),
+  });
+
+  const gates = group
+    .command('gates')
+    .summary('run the gates of the project file')
+    .description(
+      'Start and wait for the gates that .rungate.json names, each when the gates that it needs have passed, and exit with the most severe exit code.',
+    )
+    .argument('[name...]', 'the gates to run, with those that they need (default: all)')
+    .optionsGroup('Selection:')
+    .option('--project <slug>', 'the project (RUNGATE_PROJECT)')
+    .option('--environment <key>', 'the environment (RUNGATE_ENVIRONMENT)');
+  addBuildOptions(gates)
+    .optionsGroup('Behaviour:')
+    .option('--fail-fast', 'cancel the other gates when one fails')
+    .option('--dry-run', 'print the order, the requests and the idempotency keys, and send nothing')
+    .option(
+      '--idempotency-salt <text>',
+      'text added to the automatic keys, for example to distinguish matrix jobs',
+    )
+    .option('--explain-key', 'show on stderr how the keys are made');
+  completes(gates, '--environment', { from: 'environment-keys' });
+  completes(gates, 'name', { from: 'gates' });
+  addWaitFlags(gates, true);
+  examples(
+    gates,
+    'rungate run gates --strict --timeout 30m',
+    'rungate run gates web --fail-fast',
+    'rungate run gates --dry-run',
+  );
+  bind(gates, {
+    settings: async (flags: GatesFlags) => (await import('./gates.ts')).gatesSettings(flags),
+    run: async (context, [names], flags: GatesFlags) =>
+      (await import('./gates.ts')).gatesCommand(context, names as string[], flags),
   });
 
   const status = group

@@ -12,12 +12,16 @@ export interface KeyFlags {
   explainKey?: boolean;
 }
 
-/** Returns the keys of `run trigger`, and explains them if `--explain-key` is given. */
+/**
+ * Returns the keys of `run trigger`, and explains them if `--explain-key` is given.
+ * @param gate the name of the gate, if the job has several, which may share a journal
+ */
 export async function commandKeys(
   context: Context,
   flags: KeyFlags & { retries: number | undefined },
   body: TriggerBody,
   ci: CiContext,
+  gate?: string,
 ): Promise<PlannedKeys> {
   const given = filled('--idempotency-key', flags.idempotencyKey);
   const salt = filled('--idempotency-salt', flags.idempotencySalt) ?? null;
@@ -37,7 +41,7 @@ export async function commandKeys(
     journalPath: io.env.RUNGATE_JOURNAL,
     open(path) {
       const alert = (problem: string) => void output.alert(output.excerpt(problem, 400));
-      return openJournal(path, new Date(io.clock.now()), alert, output.redact);
+      return openJournal(path, new Date(io.clock.now()), alert, output.redact, gate);
     },
   });
   if (flags.explainKey === true)

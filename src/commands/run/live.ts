@@ -26,7 +26,7 @@ export interface GateLive {
   stop(): void;
 }
 
-interface Moment extends LiveRules {
+export interface Moment extends LiveRules {
   now: number;
   stopping: boolean;
   /** Redacts secrets. */
@@ -57,7 +57,12 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
   };
 }
 
-export function gateLive(io: Io, { motion, paint, redact }: Output, rules: LiveRules): GateLive {
+/** Shows the rows that `rowsOf` returns, until it is stopped. Nothing is shown before the first call of `show`. */
+export function liveRows(
+  io: Io,
+  { motion, paint, redact }: Output,
+  rowsOf: (moment: Omit<Moment, keyof LiveRules>) => LiveRun[],
+) {
   // ora clears too many lines if it counts the characters of a link as text.
   const link: LiveStyle['link'] = (url, text) => {
     const linked = hyperlink(url, text);
@@ -67,17 +72,13 @@ export function gateLive(io: Io, { motion, paint, redact }: Output, rules: LiveR
   const began = io.clock.monotonic();
   let stopping = false;
   let hide: (() => void) | undefined;
-  let runs: readonly WatchedRun[] = [];
 
   const model = (): LiveModel => {
     const now = io.clock.monotonic();
-    const moment = { ...rules, now, stopping, redact };
-    return { runs: runs.map((run) => liveRun(run, moment)), elapsedMs: now - began };
+    return { runs: rowsOf({ now, stopping, redact }), elapsedMs: now - began };
   };
   return {
-    watch(watched) {
-      if (watched.length === 0) return;
-      runs = watched;
+    show() {
       hide ??= motion.show((size) => liveLines(model(), size, style));
       motion.draw();
     },
@@ -86,5 +87,18 @@ export function gateLive(io: Io, { motion, paint, redact }: Output, rules: LiveR
       stopping = true;
     },
     stop: () => hide?.(),
+  };
+}
+
+export function gateLive(io: Io, output: Output, rules: LiveRules): GateLive {
+  let runs: readonly WatchedRun[] = [];
+  const view = liveRows(io, output, (moment) => runs.map((run) => liveRun(run, { ...rules, ...moment })));
+  return {
+    ...view,
+    watch(watched) {
+      if (watched.length === 0) return;
+      runs = watched;
+      view.show();
+    },
   };
 }

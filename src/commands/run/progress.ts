@@ -4,7 +4,7 @@ import type { Emit, GateEvent } from '../../gate/events.ts';
 import type { WatchedRun } from '../../gate/watched-run.ts';
 import type { Io } from '../../host/io.ts';
 import type { Output } from '../../output/output.ts';
-import type { LiveRules } from './live.ts';
+import type { GateLive, LiveRules } from './live.ts';
 
 /** The time after which an unchanged run gets another line in the log. */
 const heartbeatMs = 60_000;
@@ -21,18 +21,20 @@ export interface GateProgress {
 /**
  * Shows progress on stderr: on a terminal as a view that changes in place, elsewhere as a line for each change of state and one
  * line a minute. `rules` is null if the command does not wait. `nameOf` returns the name of a run, or null if it only has an id.
+ * @param given the view of a command that shows several gates
  */
 export async function gateProgress(
   io: Io,
   output: Output,
   rules: LiveRules | null,
   nameOf: (runId: string) => string | null,
+  given?: GateLive,
 ): Promise<GateProgress> {
   const { excerpt } = output;
   const { clock } = io;
   const moving = rules !== null && output.motion.possible;
   // Loaded on a terminal only: a gate in a CI does not need it.
-  const live = moving ? (await import('./live.ts')).gateLive(io, output, rules) : null;
+  const live = given ?? (moving ? (await import('./live.ts')).gateLive(io, output, rules) : null);
   if (moving) await output.motion.load();
   let runs: readonly WatchedRun[] = [];
   const shown = new Map<string, { state: string; at: number }>();

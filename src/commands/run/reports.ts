@@ -18,9 +18,9 @@ const formats: readonly (readonly [ending: string, format: (report: GateReport) 
   ['.teamcity', (report) => `${teamcityMessages(report).join('\n')}\n`],
 ];
 
-function formatted(path: string, report: GateReport): string {
+function formatted(path: string, report: GateReport, data: unknown): string {
   const format = formats.find(([ending]) => path.toLowerCase().endsWith(ending));
-  return format === undefined ? renderJson(report, 2) : format[1](report);
+  return format === undefined ? renderJson(data, 2) : format[1](report);
 }
 
 /** Returns the line break that is missing if another program left its last line unfinished. */
@@ -34,10 +34,11 @@ async function writeFiles(
   report: GateReport,
   flags: ReportFlags,
   facts: JunitFacts,
+  data: unknown,
 ) {
   const files = [
     ...(flags.junit === undefined ? [] : [{ path: flags.junit, text: junitReport(report, facts) }]),
-    ...(flags.report ?? []).map((path) => ({ path, text: formatted(path, report) })),
+    ...(flags.report ?? []).map((path) => ({ path, text: formatted(path, report, data) })),
   ];
   let complete = true;
   for (const { path, text } of files) {
@@ -95,6 +96,7 @@ async function reportToCi(context: Context, report: GateReport, receipt: string 
 /**
  * Writes the requested files and reports to the CI. The report must be redacted. Returns the exit code of the command.
  * @param receipt the path of the receipt that was written, or null
+ * @param data the result as JSON
  */
 export async function writeReports(
   context: Context,
@@ -102,8 +104,9 @@ export async function writeReports(
   flags: ReportFlags,
   facts: JunitFacts,
   receipt: string | null = null,
+  data: unknown = report,
 ): Promise<number> {
-  const complete = await writeFiles(context, report, flags, facts);
+  const complete = await writeFiles(context, report, flags, facts, data);
   // A report that could not be written fails a passing gate. A failing gate keeps its exit code.
   const exitCode = complete || report.exitCode !== exitCodes.ok ? report.exitCode : exitCodes.config;
   if (flags.ciReport !== false) await reportToCi(context, { ...report, exitCode }, receipt);

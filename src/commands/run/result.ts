@@ -1,6 +1,7 @@
 import { describeOutcome, describeRun, headline, hintOf } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
-import { type GateReport, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
+import type { GatesReport } from '../../gate/plan/result.ts';
+import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
 import type { Tone } from '../../output/paint.ts';
@@ -19,7 +20,8 @@ const heads = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'] as const;
 const countColumns = 2;
 
 function cellsOf(run: RunReport): Cell[] {
-  const { runId, verdict, state, failed, blocked } = run;
+  const { runId, state, failed, blocked } = run;
+  const verdict = isSkipped(run) ? 'skipped' : run.verdict;
   return [runId, verdict, state, failed, blocked].map((cell) => (cell === null ? null : String(cell)));
 }
 
@@ -84,7 +86,11 @@ function meaning({ exitCode, interruptedBy }: GateReport): string {
   return exitCode === exitCodes.cancelled ? ': a run was cancelled, and the policy fails on that' : '';
 }
 
-async function printTable(report: GateReport, { io: { out, env }, output }: Context): Promise<void> {
+async function printTable(
+  report: GateReport,
+  gates: GatesReport | undefined,
+  { io: { out, env }, output }: Context,
+): Promise<void> {
   if (output.format === 'table') {
     // The colours are chosen for stderr; a result that goes elsewhere has none.
     const paint: Output['paint'] = output.oneScreen ? output.paint : (_tone, text) => text;
@@ -92,14 +98,21 @@ async function printTable(report: GateReport, { io: { out, env }, output }: Cont
     return output.result(await gateScreen(report, out.columns || 80, paint, links));
   }
   const rows = report.runs.map((run) => [...cellsOf(run), run.appUrl]);
-  return output.data(report, { head: [...heads, 'URL'], rows });
+  if (gates === undefined) return output.data(report, { head: [...heads, 'URL'], rows });
+  // Without a run, the gate has one row, too.
+  const names = gates.gates.flatMap(({ name, runs }) => (runs.length === 0 ? [name] : runs.map(() => name)));
+  const named = rows.map((row, at) => [names[at] ?? '', ...row]);
+  return output.data(gates, { head: ['GATE', ...heads, 'URL'], rows: named });
 }
 
-/** Prints the result on stdout and its meaning on stderr. If both are one terminal, nothing is printed twice. */
-export async function printGate(report: GateReport, context: Context): Promise<void> {
+/**
+ * Prints the result on stdout and its meaning on stderr. If both are one terminal, nothing is printed twice.
+ * @param gates the result of several gates, whose runs are those of the report
+ */
+export async function printGate(report: GateReport, context: Context, gates?: GatesReport): Promise<void> {
   const { output } = context;
   const printer = (shown: GateReport['gate']) => (shown === 'pass' ? output.note : output.alert);
-  await printTable(report, context);
+  await printTable(report, gates, context);
   for (const run of report.runs) {
     if (output.oneScreen && isPlain(run)) continue;
     const shown = shownAs(run);

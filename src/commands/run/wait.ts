@@ -66,7 +66,7 @@ export async function runWait(
 }
 
 /** Returns whether a report is requested or a CI reads one; otherwise the formats are not loaded. */
-function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
+export function hasReports({ io: { env } }: Context, { junit, report }: WaitFlags): boolean {
   const requested = junit !== undefined || report !== undefined;
   return requested || env.GITHUB_ACTIONS !== undefined || env.TF_BUILD !== undefined;
 }

@@ -1,7 +1,14 @@
 import { type ErrorReport, type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
 import type { DeployedReport } from '../deployed/check.ts';
-import { type Cancellation, type GateReport, type RunReport, unknownRun, worst } from '../report.ts';
+import {
+  type Cancellation,
+  type GateReport,
+  type RunReport,
+  skippedRun,
+  unknownRun,
+  worst,
+} from '../report.ts';
 import type { RunSubject } from '../subject.ts';
 import type { PlanNode } from './graph.ts';
 import type { GateEnd } from './progress.ts';
@@ -43,7 +50,9 @@ const factsOf = ({ name, needs, advisory }: PlanNode) => ({ name, needs: [...nee
 /** An advisory gate warns instead of failing. A bug in rungate is never only a warning. */
 function advised(result: GateResult): GateResult {
   if (!result.advisory || result.gate !== 'fail' || result.exitCode === exitCodes.bug) return result;
-  const runs = result.runs.map((run) => (run.gate === 'fail' ? { ...run, gate: 'warn' as const } : run));
+  const runs = result.runs.map(
+    (run): RunReport => (run.gate === 'fail' ? { ...run, gate: 'warn', advisory: true } : run),
+  );
   const exitCode = result.exitCode === null ? null : exitCodes.ok;
   return { ...result, gate: 'warn', exitCode, runs };
 }
@@ -53,16 +62,16 @@ function advised(result: GateResult): GateResult {
  * @param stopped why rungate stopped the gate before its end, if another gate failed or a signal came
  */
 export function endedGate(node: PlanNode, report: GateReport, stopped: string | null): GateResult {
-  const { schemaVersion: _version, deployed: _deployed, interruptedBy, ...parts } = report;
+  const { schemaVersion: _version, deployed: _deployed, gate, exitCode, interruptedBy, ...parts } = report;
   const cutShort = interruptedBy !== undefined;
   // Without a run nothing was tested.
   const empty = report.runs.length === 0 && !cutShort;
   return advised({
     ...factsOf(node),
-    ...parts,
-    ...(empty && { gate: 'fail' }),
-    exitCode: cutShort ? null : empty ? exitCodes.bug : report.exitCode,
+    gate: empty ? 'fail' : gate,
+    exitCode: cutShort ? null : empty ? exitCodes.bug : exitCode,
     reason: cutShort ? stopped : null,
+    ...parts,
   });
 }
 
@@ -70,8 +79,8 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
 export function unstartedGate(node: PlanNode, subject: RunSubject, error: RungateError): GateResult {
   const cause = reportError(error);
   const run = unknownRun({ ...subject, verdict: 'unobserved', gate: 'fail', error: cause });
-  const facts = { ...factsOf(node), reason: null, runs: [run], error: cause };
-  return advised({ ...facts, gate: 'fail', exitCode: exitCodeOf(error) });
+  const failed = { gate: 'fail', exitCode: exitCodeOf(error), reason: null } as const;
+  return advised({ ...factsOf(node), ...failed, runs: [run], error: cause });
 }
 
 export function skippedGate(node: PlanNode, reason: string): GateResult {
@@ -110,4 +119,18 @@ export function combineGates(
     ...(stoppedBy !== null && { interruptedBy: stoppedBy }),
     ...(stopped && { cancellation: cancellationOf(gates) }),
   };
+}
+
+/**
+ * Returns the result as that of one gate with all runs, for reports that list runs. Their names begin with those of the gates,
+ * and each gate that was skipped has an entry, so that none is missing.
+ */
+export function flatReport({ gates, ...report }: GatesReport): GateReport {
+  const runs = gates.flatMap(({ name: gate, runs: own, gate: end, reason }) => {
+    if (end === 'skipped') return [skippedRun(gate, reason ?? '')];
+    // A run without an id was stopped before its create.
+    if (own.length === 0) return [skippedRun(gate, reason ?? 'rungate was stopped')];
+    return own.map((run) => ({ ...run, name: run.name === null ? gate : `${gate}: ${run.name}` }));
+  });
+  return { ...report, runs };
 }

@@ -57,6 +57,12 @@ const name: Column = {
   left: true,
   cut: shortenMiddle,
 };
+const gate: Column = {
+  head: 'GATE',
+  cell: (run) => ({ text: run.gate ?? '', url: run.url }),
+  left: true,
+  cut: shortenMiddle,
+};
 const state: Column = {
   head: 'STATE',
   cell: (run) => ({ text: run.state, tone: run.phase === 'going' ? undefined : marks[run.phase].tone }),
@@ -69,7 +75,11 @@ const details: readonly Column[] = [
   { head: 'FAILED', cell: (run) => countCell(run.failed, 'bad'), dropped: 7 },
   { head: 'BLOCKED', cell: (run) => countCell(run.blocked, 'warn'), dropped: 6 },
   { head: 'ATTEMPT', cell: (run) => ({ text: run.attempt }), dropped: 4 },
-  { head: 'ELAPSED', cell: (run) => ({ text: clockTime(run.elapsedMs) }), dropped: 3 },
+  {
+    head: 'ELAPSED',
+    cell: ({ elapsedMs }) => ({ text: elapsedMs === null ? '' : clockTime(elapsedMs) }),
+    dropped: 3,
+  },
   { head: 'NEXT POLL', cell: (run) => ({ text: nextPoll(run.nextMs) }), dropped: 5 },
 ];
 const url: Column = {
@@ -104,8 +114,10 @@ function sized(column: Column, runs: readonly LiveRun[]): FittedColumn {
 export function fitColumns(runs: readonly LiveRun[], columns: number, links: boolean): FittedColumn[] {
   const withUrl = !links && runs.some((run) => run.url);
   const withId = runs.some((run) => run.id !== null);
-  const [fittedName, fittedState] = [sized(name, runs), sized(state, runs)];
-  const ids = (withId ? [id] : []).map((column) => sized(column, runs));
+  const withGate = runs.some((run) => run.gate !== undefined);
+  const [fittedName, fittedState] = [sized(withGate ? gate : name, runs), sized(state, runs)];
+  const spare = [...(withGate ? [{ ...name, dropped: 2, spare: true }] : []), ...(withId ? [id] : [])];
+  const ids = spare.map((column) => sized(column, runs));
   const others = (withUrl ? [...details, url] : details).map((column) => sized(column, runs));
   const fitted = [fittedName, ...ids, fittedState, ...others];
   const leastName = Math.min(fittedName.width, shortName);

@@ -11,12 +11,14 @@ export type View = (size: Size) => readonly string[];
 
 /** A run in the live view. All texts are sanitized, one line each. */
 export interface LiveRun {
+  /** The gate of the run, if there are several. */
+  gate?: string;
   name: string;
   /** Null if the name is the id. */
   id: string | null;
   url: string | null;
-  /** `going`, or the gate's action for the verdict. */
-  phase: 'going' | 'pass' | 'warn' | 'fail';
+  /** `going`, or the gate's action for the verdict; `waiting` and `skipped` if the gate has no run. */
+  phase: 'going' | 'pass' | 'warn' | 'fail' | 'waiting' | 'skipped';
   /** The state of the run, or its verdict once it has ended. */
   state: string;
   /** Whether the last status read failed and will be retried. */
@@ -25,7 +27,8 @@ export interface LiveRun {
   blocked: number | null;
   /** `3/60`, or `3` if only the time is limited. */
   attempt: string;
-  elapsedMs: number;
+  /** Null if the gate has no run. */
+  elapsedMs: number | null;
   /** Milliseconds until the next status read; 0 during a read; null after the last one. */
   nextMs: number | null;
 }
@@ -50,4 +53,6 @@ export const marks = {
   pass: { tone: 'good', symbol: '✓', plain: '+' },
   warn: { tone: 'warn', symbol: '!', plain: '!' },
   fail: { tone: 'bad', symbol: '✗', plain: 'x' },
+  waiting: { tone: 'dim', symbol: '·', plain: '.' },
+  skipped: { tone: 'warn', symbol: '-', plain: '-' },
 } as const satisfies Record<LiveRun['phase'], { tone: Tone; symbol: string; plain: string }>;

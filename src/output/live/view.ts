@@ -3,7 +3,14 @@ import { clockTime, type FittedColumn, fitColumns, gap } from './columns.ts';
 import { type LiveModel, type LiveRun, type LiveStyle, marks, type Size } from './model.ts';
 
 /** Which runs are shown first if not all fit: those that are still going, then those that failed. */
-const weight: Readonly<Record<LiveRun['phase'], number>> = { going: 0, fail: 1, warn: 2, pass: 3 };
+const weight: Readonly<Record<LiveRun['phase'], number>> = {
+  going: 0,
+  fail: 1,
+  skipped: 2,
+  warn: 3,
+  waiting: 4,
+  pass: 5,
+};
 
 /** Returns the runs that fit into the lines, in their original order, and whether a heading fits. */
 function chosen(runs: readonly LiveRun[], lines: number): { shown: LiveRun[]; head: boolean } {
@@ -19,7 +26,8 @@ function summary({ runs, elapsedMs }: LiveModel, hidden: number, columns: number
   /** The number of runs by verdict, in the order in which the verdicts appeared. */
   const verdicts = new Map<string, number>();
   for (const { phase, state } of runs) {
-    if (phase !== 'going') verdicts.set(state, (verdicts.get(state) ?? 0) + 1);
+    if (phase === 'waiting') verdicts.set(phase, (verdicts.get(phase) ?? 0) + 1);
+    else if (phase !== 'going') verdicts.set(state, (verdicts.get(state) ?? 0) + 1);
   }
   const parts = [
     runs.length === 1 ? 'waiting for 1 run' : `${going} of ${runs.length} running`,

@@ -1,0 +1,82 @@
+import type { CiContext } from '../../ci/context.ts';
+import type { TriggerBody } from '../../contract/run.ts';
+import { ConfigError, UsageError } from '../../errors.ts';
+import { selected } from '../../gate/plan/graph.ts';
+import type { PlannedGate } from '../../gate/plan/run-gates.ts';
+import { echoed, instead } from '../../suggest.ts';
+import type { GateSettings } from '../config/sources.ts';
+import type { Context } from '../context.ts';
+import { filled } from '../global-options.ts';
+import { commandKeys } from './idempotency-key.ts';
+import { type TriggerFlags, triggerBody } from './trigger.ts';
+import { waitRules } from './wait-flags.ts';
+
+/** The options of `run gates`: those of `run trigger` that apply to every gate. */
+export interface GatesFlags extends Omit<TriggerFlags, 'process' | 'tag' | 'wait' | 'idempotencyKey'> {
+  failFast?: boolean;
+  dryRun?: boolean;
+}
+
+/** A gate with its settings, its place in the order and the run to create. */
+export interface GatePlan extends PlannedGate {
+  settings: GateSettings['settings'];
+}
+
+/**
+ * Returns the gates of these names and those that they need; without names, all gates.
+ * @throws UsageError if that is none
+ */
+export function selectGates({ sources, io }: Context, names: readonly string[]): GateSettings[] {
+  const { gates, projectFile } = sources;
+  if (gates.length === 0) {
+    const where = projectFile === null ? `no .rungate.json was found from ${io.cwd}` : projectFile;
+    throw new UsageError('no gates to run: the project file names none', {
+      hint: `${projectFile === null ? where : `write "gates" into ${where}`}; see rungate run gates --help`,
+    });
+  }
+  const known = gates.map(({ name }) => name);
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    throw new UsageError(`there is no gate ${echoed(name)}`, { hint: instead(name, known) });
+  }
+  const nodes = gates.map((gate) => ({ ...gate, needs: gate.needs ?? [], advisory: gate.advisory ?? false }));
+  return selected(nodes, names);
+}
+
+/** Returns the create request of a gate. @throws ConfigError if it has nothing to run */
+function gateBody({ name, settings, facts }: GateSettings, flags: GatesFlags, ci: CiContext): TriggerBody {
+  const { project, process, tags } = settings;
+  const missing =
+    project === undefined ? 'project' : (process ?? tags) === undefined ? 'process or tags' : null;
+  if (missing !== null) {
+    throw new ConfigError(`gate ${name} has no ${missing} to run`, {
+      hint: `write ${missing === 'project' ? '"project"' : '"process" or "tags"'} into the gate, or at the top level of the file for all gates`,
+    });
+  }
+  const own = [...Object.entries(facts), ...Object.entries(flags)].filter(([, value]) => value !== undefined);
+  return triggerBody(Object.fromEntries(own), settings, ci);
+}
+
+/**
+ * Returns the gates with the runs to create. Their keys differ by the name of the gate, since two gates may have the same body.
+ * @throws ConfigError or UsageError before anything is sent
+ */
+export async function planGates(
+  context: Context,
+  gates: readonly GateSettings[],
+  flags: GatesFlags,
+  ci: CiContext,
+): Promise<GatePlan[]> {
+  const salt = filled('--idempotency-salt', flags.idempotencySalt);
+  const bodies = gates.map((gate) => gateBody(gate, flags, ci));
+  const planned: GatePlan[] = [];
+  for (const [at, { name, needs = [], advisory = false, settings }] of gates.entries()) {
+    const own = { idempotencySalt: [salt, `gate ${name}`].filter(Boolean).join(', ') };
+    if (flags.explainKey === true) await context.output.alert(`gate ${name}:`);
+    const body = bodies[at] as TriggerBody;
+    const { keys, journal } = await commandKeys(context, { ...flags, ...own }, body, ci, name);
+    const start = { body, keys, idPointer: context.settings['run.idPointer']?.value };
+    planned.push({ name, needs, advisory, settings, start, journal, ...waitRules(settings) });
+  }
+  return planned;
+}

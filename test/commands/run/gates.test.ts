@@ -1,0 +1,268 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { MockOptions } from '../../../src/mock/server.ts';
+import { cli, type Settings, type Stage, stage } from '../../cli/harness.ts';
+
+let on: Stage | undefined;
+afterEach(async () => {
+  await on?.close();
+  on = undefined;
+});
+
+const usual = {
+  web: { tags: ['web'], needs: ['api'] },
+  api: { process: 'api-smoke' },
+  perf: { process: 'perf', advisory: true },
+};
+
+const fileOf = (gates: unknown, more: object = {}): Settings => ({
+  cwd: '/repo',
+  files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ project: 'shop', ...more, gates }) },
+});
+
+async function gates(options: MockOptions, file: Settings = fileOf(usual), ...argv: string[]) {
+  on = await stage({ duration: 25_000, ...options });
+  const result = await on.with(file)('run', 'gates', '--json', ...argv);
+  return { ...result, report: result.out === '' ? null : JSON.parse(result.out) };
+}
+
+interface Gate {
+  name: string;
+  gate: string;
+  exitCode: number | null;
+  reason: string | null;
+  runs: { verdict: string | null; runId: string | null }[];
+}
+const short = (report: { gates: Gate[] }) =>
+  report.gates.map(({ name, gate, exitCode }) => [name, gate, exitCode]);
+const requests = () => on?.mock.requests ?? [];
+const created = () => requests().filter(({ endpoint }) => endpoint === 'run.trigger');
+
+describe('rungate run gates', () => {
+  it('runs all gates, each after those that it needs, and exits with 0 if they pass', async () => {
+    const { code, report } = await gates({ outcome: 'passed' });
+    expect(code).toBe(0);
+    expect(report).toMatchObject({ schemaVersion: 1, gate: 'pass', exitCode: 0 });
+    expect(short(report)).toEqual([
+      ['api', 'pass', 0],
+      ['web', 'pass', 0],
+      ['perf', 'pass', 0],
+    ]);
+    expect(created().map(({ body }) => JSON.parse(String(body)))).toMatchObject([
+      { projectSlug: 'shop', processSlug: 'api-smoke' },
+      { projectSlug: 'shop', processSlug: 'perf' },
+      { projectSlug: 'shop', tags: ['web'] },
+    ]);
+  });
+
+  it('skips a gate whose need failed, and lets an advisory gate only warn', async () => {
+    const { code, report, err } = await gates({ outcome: 'failed' });
+    expect(code).toBe(1);
+    expect(short(report)).toEqual([
+      ['api', 'fail', 1],
+      ['web', 'skipped', null],
+      ['perf', 'warn', 0],
+    ]);
+    expect(report.gates[1]).toMatchObject({ reason: 'its need api failed', runs: [] });
+    expect(err).toContain('web was skipped: its need api failed');
+    expect(err).toContain('the gate is advisory: it warns instead of failing');
+    expect(created()).toHaveLength(2);
+  });
+
+  it('starts a gate whose need passed with a warning', async () => {
+    const { code, report } = await gates({ outcome: ['cancelled', 'passed'] });
+    expect(code).toBe(0);
+    expect(short(report)[0]).toEqual(['api', 'warn', 0]);
+    expect(short(report)[1]).toEqual(['web', 'pass', 0]);
+    expect(report.gate).toBe('warn');
+  });
+
+  it('runs the named gates with what they need, and no others', async () => {
+    const { code, report } = await gates({ outcome: 'passed' }, fileOf(usual), 'web');
+    expect(code).toBe(0);
+    expect(report.gates.map(({ name }: Gate) => name)).toEqual(['api', 'web']);
+  });
+
+  it('uses the settings of each gate over those of the file', async () => {
+    const file = fileOf(
+      { a: { process: 'a', environment: 'eu', on: { failed: 'warn' }, ref: 'own' }, b: { process: 'b' } },
+      { environment: 'us' },
+    );
+    const { code, report } = await gates({ outcome: 'failed' }, file, '--commit-sha', 'abc');
+    expect(code).toBe(1);
+    expect(short(report)).toEqual([
+      ['a', 'warn', 0],
+      ['b', 'fail', 1],
+    ]);
+    expect(created().map(({ body }) => JSON.parse(String(body)))).toMatchObject([
+      { environmentKey: 'eu', ref: 'own', commitSha: 'abc' },
+      { environmentKey: 'us', commitSha: 'abc' },
+    ]);
+  });
+
+  it('gives gates with the same request different runs, also on a CI', async () => {
+    const file = fileOf({ a: { process: 'x' }, b: { process: 'x' } });
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: String(Math.random()), GITHUB_RUN_ATTEMPT: '1' };
+    const { code, report } = await gates({ outcome: 'passed' }, { ...file, env }, '--no-ci-report');
+    expect(code).toBe(0);
+    expect(new Set(report.gates.map(({ runs }: Gate) => runs[0]?.runId)).size).toBe(2);
+  });
+
+  it('takes a trigger that fails as the result of its gate, and goes on with the others', async () => {
+    on = await stage({ duration: 25_000, outcome: 'passed' });
+    on.mock.faults.add({ kind: 'status', status: 422, endpoint: 'run.trigger', times: 1 });
+    const { code, out } = await on.with(fileOf(usual))('run', 'gates', '--json', '--on', 'unobserved=warn');
+    const report = JSON.parse(out);
+    expect(code).toBe(5);
+    expect(short(report)).toEqual([
+      ['api', 'fail', 5],
+      ['web', 'skipped', null],
+      ['perf', 'pass', 0],
+    ]);
+    expect(report.gates[0]).toMatchObject({
+      error: { status: 422 },
+      runs: [{ name: 'shop / api-smoke', runId: null, verdict: 'unobserved', gate: 'fail' }],
+    });
+  });
+
+  it('exits with the most severe code', async () => {
+    const file = fileOf({ a: { process: 'a' }, b: { process: 'b' } });
+    const { code } = await gates({ outcome: ['blocked', 'failed'] }, file);
+    expect(code).toBe(1);
+  });
+
+  it('cancels the other gates with --fail-fast', async () => {
+    const file = fileOf({ a: { process: 'a' }, b: { process: 'b' }, c: { process: 'c', needs: ['b'] } });
+    const { code, report } = await gates(
+      { outcome: ['failed', 'stuck'] },
+      file,
+      '--fail-fast',
+      '--no-cancel-on-interrupt',
+    );
+    expect(code).toBe(1);
+    expect(report).toMatchObject({ exitCode: 1, cancellation: 'requested' });
+    expect(report.interruptedBy).toBeUndefined();
+    expect(short(report)).toEqual([
+      ['a', 'fail', 1],
+      ['b', 'fail', null],
+      ['c', 'skipped', null],
+    ]);
+    expect(report.gates[1].reason).toBe('a failed (--fail-fast)');
+    expect(requests().filter(({ endpoint }) => endpoint === 'run.cancel')).toHaveLength(1);
+  });
+
+  it('does not stop at an advisory gate with --fail-fast', async () => {
+    const file = fileOf({ a: { process: 'a', advisory: true }, b: { process: 'b' } });
+    const { code, report } = await gates({ outcome: ['failed', 'passed'] }, file, '--fail-fast');
+    expect(code).toBe(0);
+    expect(short(report)).toEqual([
+      ['a', 'warn', 0],
+      ['b', 'pass', 0],
+    ]);
+  });
+
+  it('prints one table with the gate in each row', async () => {
+    on = await stage({ outcome: 'failed', duration: 25_000 });
+    const { out } = await on.with(fileOf(usual))('run', 'gates');
+    expect(
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split('\t').slice(0, 3)),
+    ).toMatchObject([
+      ['api', expect.stringMatching(/^run_/), 'failed'],
+      ['web', '', 'skipped'],
+      ['perf', expect.stringMatching(/^run_/), 'failed'],
+    ]);
+  });
+
+  it('names every gate in the reports, also one that was skipped', async () => {
+    const file = fileOf(usual);
+    const { code, out } = await gates(
+      { outcome: 'failed' },
+      file,
+      '--junit',
+      'j.xml',
+      '--report',
+      'r.json',
+      '--report',
+      's.md',
+    );
+    expect(code).toBe(1);
+    const { files = {} } = file;
+    expect(files['r.json']).toBe(out);
+    for (const name of ['j.xml', 's.md']) {
+      for (const text of ['api: shop / api-smoke', 'web', 'perf: shop / perf', 'its need api failed'])
+        expect(files[name]).toContain(text);
+    }
+  });
+});
+
+describe('rungate run gates --dry-run', () => {
+  it('prints the order, the requests and the keys, and sends nothing', async () => {
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '1' };
+    const { code, report } = await gates({}, { ...fileOf(usual), env }, '--dry-run');
+    expect(code).toBe(0);
+    expect(report.gates).toMatchObject([
+      {
+        name: 'api',
+        needs: [],
+        body: { processSlug: 'api-smoke' },
+        idempotencyKey: expect.stringMatching(/^\w{64}$/),
+      },
+      { name: 'web', needs: ['api'], body: { tags: ['web'] } },
+      { name: 'perf', advisory: true },
+    ]);
+    expect(requests()).toEqual([]);
+  });
+
+  it('shows the keys that the gates then use', async () => {
+    const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: String(Math.random()), GITHUB_RUN_ATTEMPT: '1' };
+    const file = { ...fileOf({ a: { process: 'a' } }), env };
+    const { report: plan } = await gates({ outcome: 'passed' }, file, '--dry-run');
+    const { out } = (await on?.with(file)('run', 'gates', '--json', '--no-ci-report')) ?? { out: '' };
+    expect(JSON.parse(out).gates[0].runs[0].idempotencyKey).toBe(plan.gates[0].idempotencyKey);
+  });
+
+  it('needs neither a service nor a key', async () => {
+    const { code } = await cli(['run', 'gates', '--dry-run'], fileOf(usual));
+    expect(code).toBe(0);
+  });
+});
+
+describe('a mistake', () => {
+  it.each<[string, Settings, string[], number, RegExp]>([
+    ['an unknown gate', fileOf(usual), ['wbe'], 64, /no gate "wbe"[\s\S]*did you mean web\?/],
+    ['no gates', fileOf({}), [], 64, /no gates to run/],
+    ['no project file', { cwd: '/repo' }, [], 64, /no gates to run[\s\S]*no \.rungate\.json/],
+    ['a receipt', fileOf(usual), ['--receipt', 'r.json'], 64, /--receipt has no effect with several gates/],
+    ['an idempotency key', fileOf(usual), ['--idempotency-key', 'x'], 64, /unknown option/],
+    ['nothing to run', fileOf({ a: {} }), [], 78, /gate a has no process or tags to run/],
+    [
+      'an interval below 1 s',
+      fileOf({ a: { process: 'a', interval: '10ms' } }),
+      [],
+      78,
+      /interval of gate a/,
+    ],
+    ['a cycle', fileOf({ a: { needs: ['b'] }, b: { needs: ['a'] } }), [], 78, /a → b → a/],
+    [
+      'an advisory need',
+      fileOf({ a: { advisory: true }, b: { needs: ['a'] } }),
+      [],
+      78,
+      /a, which is advisory/,
+    ],
+  ])('%s is an error before anything is sent', async (_what, file, argv, code, message) => {
+    const env = { RUNGATE_API_URL: 'https://service.example', RUNGATE_API_KEY: 'k'.repeat(20) };
+    const result = await cli(['run', 'gates', ...argv], { ...file, env });
+    expect(result.err).toMatch(message);
+    expect(result.code).toBe(code);
+  });
+
+  it('is reported if a project has no slug', async () => {
+    const files = { '/repo/.rungate.json': '{"gates": {"a": {"process": "x"}}}' };
+    const { code, err } = await cli(['run', 'gates'], { cwd: '/repo', files });
+    expect(err).toContain('gate a has no project to run');
+    expect(code).toBe(78);
+  });
+});
