@@ -23,7 +23,7 @@ export interface ReadLimits {
   limited: boolean;
 }
 
-/** Returns the time at which a read that is due at a time may be sent. */
+/** Returns the time at which a read may be sent that is needed at a certain time. */
 export function readAt(due: number, { past, slots, limited }: ReadLimits): number {
   if (slots === undefined) return limited ? nextReadAt(past, due) : due;
   // Each slot of a fleet is for one read.

@@ -122,6 +122,11 @@ async function examplesOf(words: readonly string[]): Promise<string[]> {
 const shellWords = (line: string) =>
   [...line.matchAll(/(?:[^\s"]|"[^"]*")+/g)].map(([word]) => word.replaceAll('"', ''));
 
+const projectFile = JSON.stringify({
+  project: 'shop',
+  gates: { api: { process: 'api-smoke' }, web: { tags: ['web'], needs: ['api'] } },
+});
+
 /** Commands that run until they are stopped, or start others; the tests of the docs run these in a shell. */
 const elsewhere = [
   'mock serve',
@@ -156,7 +161,12 @@ it.each(
         .map((word) => (word === 'key_123' ? key : word));
       const env = { RUNGATE_CONFIG_DIR: `${folder}/${words.join('-')}` };
       const service = (word: string) => word.replace('https://service.example.com', on.mock.url);
-      const { code, out, err } = await on.with({ env, stdin: on.mock.apiKey })(...argv.map(service));
+      const { code, out, err } = await on.with({
+        env,
+        stdin: on.mock.apiKey,
+        cwd: '/repo',
+        files: words.includes('gates') ? { '/repo/.rungate.json': projectFile } : {},
+      })(...argv.map(service));
       expect(code, `${line}\n${err}`).toBe(0);
       if (name !== undefined) variables[name] = out.trim();
     }

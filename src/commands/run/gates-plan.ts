@@ -71,7 +71,8 @@ export async function planGates(
   const bodies = gates.map((gate) => gateBody(gate, flags, ci));
   const planned: GatePlan[] = [];
   for (const [at, { name, needs = [], advisory = false, settings }] of gates.entries()) {
-    const own = { idempotencySalt: [salt, `gate ${name}`].filter(Boolean).join(', ') };
+    const retries = settings.retries?.value;
+    const own = { idempotencySalt: [salt, `gate ${name}`].filter(Boolean).join(', '), retries };
     if (flags.explainKey === true) await context.output.alert(`gate ${name}:`);
     const body = bodies[at] as TriggerBody;
     const { keys, journal } = await commandKeys(context, { ...flags, ...own }, body, ci, name);

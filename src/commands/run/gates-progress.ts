@@ -8,7 +8,7 @@ import type { Output } from '../../output/output.ts';
 import type { GateLive, Moment } from './live.ts';
 import { gateProgress } from './progress.ts';
 
-/** What is known of a gate while the gates run. */
+/** A gate, and its runs and its result so far. */
 interface GateState {
   gate: PlannedGate;
   runs: readonly WatchedRun[];

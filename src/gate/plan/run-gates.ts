@@ -1,9 +1,10 @@
 import { RungateError, type StopCause } from '../../errors.ts';
+import { type AttemptOptions, runAttempts } from '../attempts.ts';
 import { newBudget } from '../budget.ts';
 import type { DeployedCheck } from '../deployed/check.ts';
 import type { GateEvent } from '../events.ts';
 import type { HubLink } from '../fleet/hub-link.ts';
-import { type GateOptions, type GateTools, runGate } from '../gate.ts';
+import type { GateTools } from '../gate.ts';
 import type { RunJournal, Start } from '../start.ts';
 import { subjectOf } from '../subject.ts';
 import type { WatchedRun } from '../watched-run.ts';
@@ -18,15 +19,15 @@ import {
   unstartedGate,
 } from './result.ts';
 
-type OwnOptions = 'policy' | 'intervalMs' | 'maxAttempts' | 'timeoutMs';
+type OwnOptions = 'policy' | 'intervalMs' | 'maxAttempts' | 'timeoutMs' | 'retries';
 
 /** A gate with the run that it creates and its rules. */
-export interface PlannedGate extends PlanNode, Pick<GateOptions, OwnOptions> {
+export interface PlannedGate extends PlanNode, Pick<AttemptOptions, OwnOptions> {
   start: Start;
   journal?: RunJournal | undefined;
 }
 
-export interface GatesOptions extends Omit<GateOptions, OwnOptions | 'start' | 'runIds' | 'names'> {
+export interface GatesOptions extends Omit<AttemptOptions, OwnOptions | 'start' | 'runIds' | 'names'> {
   /** In any order; the needs must have no problem. */
   gates: readonly PlannedGate[];
   /** Whether the first gate that fails cancels the others. */
@@ -111,15 +112,15 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
   };
 
   async function runOne(gate: PlannedGate): Promise<GateResult> {
-    const { start, policy, intervalMs, maxAttempts, timeoutMs, journal, name } = gate;
+    const { start, policy, intervalMs, maxAttempts, timeoutMs, retries, journal, name } = gate;
     const emitOwn = (event: GateEvent) => {
       // One message says that all gates stop.
       if (event.type !== 'stopping') emit?.({ ...event, gate: name });
     };
     const hub = await openHub?.(emitOwn);
     try {
-      const report = await runGate(
-        { ...shared, start, policy, intervalMs, maxAttempts, timeoutMs },
+      const { report } = await runAttempts(
+        { ...shared, start, policy, intervalMs, maxAttempts, timeoutMs, retries },
         {
           ...common,
           onStop,

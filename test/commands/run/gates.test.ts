@@ -130,6 +130,18 @@ describe('rungate run gates', () => {
     expect(code).toBe(1);
   });
 
+  it('retries the run of a gate that has retries, and a flaky need is met', async () => {
+    const file = fileOf({ a: { process: 'a', retries: 1 }, b: { process: 'b', needs: ['a'] } });
+    const { code, report } = await gates({ outcome: ['failed', 'passed'] }, file);
+    expect(code).toBe(0);
+    expect(short(report)).toEqual([
+      ['a', 'warn', 0],
+      ['b', 'pass', 0],
+    ]);
+    expect(report.gates[0].runs[0]).toMatchObject({ verdict: 'flaky' });
+    expect(report.gates[0].attempts).toHaveLength(2);
+  });
+
   it('cancels the other gates with --fail-fast', async () => {
     const file = fileOf({ a: { process: 'a' }, b: { process: 'b' }, c: { process: 'c', needs: ['b'] } });
     const { code, report } = await gates(
