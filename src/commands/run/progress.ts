@@ -74,7 +74,7 @@ export async function gateProgress(
   let lastBuild = '';
   /** Returns the line for a read of the version page. Before the create, builds may alternate from read to read. */
   function buildLine({ phase, text, matches, agreed, error }: Extract<GateEvent, { type: 'deployed' }>) {
-    const build = error === null ? `the deployed build is ${JSON.stringify(text)}` : error.message;
+    const build = error === null ? `the deployed build is "${text}"` : error.message;
     const what = excerpt(build, 400);
     const changed = what !== lastBuild;
     lastBuild = what;

@@ -121,25 +121,29 @@ function outcomeOf(seen: Seen, { page, version }: Expected): Exclude<Outcome, { 
   return { verdict: 'unobserved', cause };
 }
 
-const quoted = (text: string | null) => JSON.stringify(text ?? '');
+const quoted = (text: string | null) => `"${text ?? ''}"`;
 
 /**
  * Returns the error of a gate that created no run, because the expected build did not appear in time.
  * @param waited the time that the gate waited, as text
  */
 export function neverDeployed(
-  { changes, last }: Seen,
+  { changes, error }: Seen,
   { page, version }: Expected,
   waited: string,
   names: HintNames,
 ): MismatchError {
   const texts = [...new Set(changes.flatMap(({ text }) => text ?? []))];
+  if (texts.length === 0 && error !== null)
+    return new MismatchError(`rungate waited ${waited}, but ${error.message}`, {
+      hint:
+        error.hint ??
+        `check ${names.deployed.url} and ${names.deployed.pointer}, and that the roll-out has finished`,
+    });
   const shown = texts.slice(-3).map(quoted).join(', ');
-  const found =
-    texts.length === 0 ? `it could not be read: ${last?.error ?? 'no response'}` : `it showed ${shown}`;
   const isJson = texts.at(-1)?.startsWith('{') === true;
   return new MismatchError(
-    `${page} did not show ${quoted(version)} in ${agreeingReads} reads in a row within ${waited}: ${found}`,
+    `${page} did not show ${quoted(version)} in ${agreeingReads} reads in a row within ${waited}: it showed ${shown}`,
     {
       hint: isJson
         ? `the page is JSON: set ${names.deployed.pointer} to the field with the version, such as /version`

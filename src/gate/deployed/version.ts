@@ -29,6 +29,8 @@ export function versionIn(body: string, pointer: string | undefined): Version {
   const found = pointer === undefined ? { text: body.trim() } : pointedText(body, pointer);
   if ('problem' in found) return found;
   if (found.text === '') return { problem: 'the version is empty' };
+  // Compressed, in UTF-16, or binary.
+  if (/(?![\t\n\r])\p{Cc}|\ufffd/u.test(found.text)) return { problem: 'the response is not readable text' };
   return found.text.startsWith('<') ? { problem: 'the response is markup, not a version' } : found;
 }
 

@@ -196,7 +196,7 @@ it('three reads after the run that show a version complete the check', () => {
 it.each([
   ['OOO', /did not show "new" in 3 reads in a row within 5 min: it showed "old"/, '--deployed-timeout'],
   ['NONON', /it showed "new", "old"/, '--deployed-timeout'],
-  ['xxx', /it could not be read: the deployed build could not be read/, '--deployed-timeout'],
+  ['xxx', /^rungate waited 5 min, but the deployed build could not be read$/, '--deployed-url'],
 ])('a gate that waited in vain after the reads %s says what it saw', (reads, message, hint) => {
   const error = neverDeployed(seenIn(reads), expected, '5 min', commandNames);
   expect(error).toBeInstanceOf(MismatchError);

@@ -49,6 +49,7 @@ describe('the expected version', () => {
 describe('a version page', () => {
   it.each([
     ['text', ' 1.2.3\r\n', undefined, '1.2.3'],
+    ['several lines', 'shop 1.2.3\n\tabc1234\r\n', undefined, 'shop 1.2.3\n\tabc1234'],
     ['a string in JSON', '{"build":{"commit":" abc "}}', '/build/commit', 'abc'],
     ['a number, with all its digits', '{"version":1.10}', '/version', '1.10'],
     ['an element of an array', '["a","b"]', '/1', 'b'],
@@ -61,6 +62,9 @@ describe('a version page', () => {
   it.each([
     ['nothing', ' \n', undefined, 'the version is empty'],
     ['markup', ' <!doctype html><p>abc1234</p>', undefined, 'the response is markup, not a version'],
+    ['compressed text', 'abc1234\u001f\ufffd', undefined, 'the response is not readable text'],
+    ['a NUL', 'abc1234\0', undefined, 'the response is not readable text'],
+    ['a control character in JSON', '{"v":"a\\u001b[31m"}', '/v', 'the response is not readable text'],
     ['markup instead of JSON', '<html>', '/version', 'the response is not JSON'],
     ['half of the JSON', '{"version":"abc', '/version', 'the response is not JSON'],
     ['another field', '{"versions":"abc"}', '/version', 'the response has nothing at /version'],
