@@ -1,8 +1,8 @@
 import { ownOptions } from '../own-options.ts';
-import { ReceiptError } from './error.ts';
+import { quoted, ReceiptError } from './error.ts';
 import { readPublicKey } from './keys.ts';
 import type { ReceiptResult, Statement } from './statement.ts';
-import { type Examination, examine, wholeCommit } from './verify.ts';
+import { ageOf, type Examination, examine, wholeCommit } from './verify.ts';
 
 export type { CheckName, ReceiptErrorCode } from './error.ts';
 export { ReceiptError } from './error.ts';
@@ -117,6 +117,11 @@ function timeOf(now: unknown): number {
 async function examineOptions(given: VerifyReceiptOptions): Promise<[Examination, now: number]> {
   if (typeof given !== 'object' || given === null)
     badOption('verifyReceipt takes one object: { receipt, keys, commit }');
+  const names: readonly string[] = optionNames;
+  const unknown = Object.keys(given).find((name) => !names.includes(name));
+  // A misspelt option would leave its check out.
+  if (unknown !== undefined)
+    badOption(`${quoted(unknown)} is not an option`, `the options are ${names.join(', ')}`);
   const options = ownOptions(given, optionNames);
   checkOptions(options);
   const bytes = bytesOf(options.receipt);
@@ -140,9 +145,7 @@ export async function verifyReceipt(options: VerifyReceiptOptions): Promise<Veri
     if (failed !== undefined)
       throw new ReceiptError(failed.check, `the receipt was refused: ${failed.reason}`, failed.hint);
     if (statement === null || keyId === null) throw new Error('the receipt was not read');
-    const { result, configuration } = statement.predicate;
-    const ageMs = now - Date.parse(configuration[0].annotations.rungate.finishedAt);
-    return { result, keyId, ageMs, statement };
+    return { result: statement.predicate.result, keyId, ageMs: ageOf(statement, now), statement };
   } catch (error) {
     if (error instanceof ReceiptError) throw error;
     const message = 'an option cannot be read, or the runtime rejected it';

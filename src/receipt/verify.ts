@@ -93,6 +93,10 @@ const tagText = (tags: readonly string[] | null) => tags && JSON.stringify([...n
 
 const factsOf = ({ predicate }: Statement) => predicate.configuration[0].annotations.rungate;
 
+/** Returns the milliseconds since the runs ended; negative if the receipt's clock is ahead. */
+export const ageOf = (statement: Statement, now: number): number =>
+  now - (parseTimestamp(factsOf(statement).finishedAt) ?? Number.NaN);
+
 type FactCheck = (statement: Statement, expected: Expected) => void;
 
 /** Returns the check of a fact that every run of the receipt must have. */
@@ -121,7 +125,7 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
   environment: runFact('environment'),
   age(statement, { maxAgeMs, now }) {
     const { finishedAt } = factsOf(statement);
-    const ageMs = now - (parseTimestamp(finishedAt) ?? Number.NaN);
+    const ageMs = ageOf(statement, now);
     if (!(ageMs >= -maxFutureMs))
       throw new Refused(`its time ${finishedAt} is in the future`, 'check the clocks of both machines');
     if (maxAgeMs !== undefined && !(ageMs <= maxAgeMs))

@@ -530,6 +530,7 @@ const options: readonly Row[] = [
   option('refuses an empty environment', 'bad_option', { environment: '' }),
   option('refuses an empty list of tags', 'bad_option', { tags: [] }),
   option('refuses a process together with tags', 'bad_option', { process: 'checkout', tags: ['a'] }),
+  option('refuses a misspelt option, whose check would be left out', 'bad_option', { maxAge: 1 }, '"maxAge"'),
   option('refuses a maximum age of 0', 'bad_option', { maxAgeMs: 0 }),
   option('refuses a maximum age that is not a number', 'bad_option', { maxAgeMs: Number.NaN }),
   option('refuses an invalid date', 'bad_option', { now: new Date(Number.NaN) }),

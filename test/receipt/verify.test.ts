@@ -29,6 +29,16 @@ describe('verifyReceipt', () => {
     });
   });
 
+  it('returns the age since a leap second', async () => {
+    const [{ annotations }] = statement.predicate.configuration;
+    const rungate = { ...annotations.rungate, finishedAt: '2026-11-22T11:59:60Z' };
+    const configuration = [{ name: 'rungate', uri: 'https://example.com', annotations: { rungate } }];
+    const changed = { ...statement, predicate: { ...statement.predicate, configuration } };
+    const receipt = JSON.stringify(await sealed(JSON.stringify(changed)));
+    const now = new Date(Date.parse(finishedAt) + 5000);
+    expect((await verifyReceipt({ receipt, keys: trusted.publicPem, commit, now })).ageMs).toBe(5000);
+  });
+
   it('compares with the current time by default', async () => {
     const receipt = JSON.stringify(await sealed(JSON.stringify(statement)));
     const keys = trusted.publicPem;

@@ -3,7 +3,7 @@ import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type PublicKey, readPublicKey } from '../../receipt/keys.ts';
-import { type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
+import { ageOf, type Examination, type Expected, examine, wholeCommit } from '../../receipt/verify.ts';
 import type { Context } from '../context.ts';
 import { filled } from '../global-options.ts';
 import { tagsOf } from '../run/wait-flags.ts';
@@ -106,8 +106,7 @@ async function report(
     return;
   }
   if (statement === null) return;
-  const { finishedAt } = statement.predicate.configuration[0].annotations.rungate;
-  const age = formatDuration(Math.max(0, io.clock.now() - Date.parse(finishedAt)));
+  const age = formatDuration(Math.max(0, ageOf(statement, io.clock.now())));
   await output.note(
     `${output.paint('good', 'verified:')} ${statement.predicate.result}, signed with ${output.excerpt(key ?? '')}, ${age} old`,
   );
