@@ -104,10 +104,18 @@ async function speakOf({ withheld, exposed, profile, profilesFile }: Sources, ou
       `the ${credentialNames[name]} of profile ${profile.name} was saved for ${sanitize(origin)}: rungate does not send it anywhere else`,
     );
   }
-  if (exposed)
-    await output.alert(
-      `other users may be able to read your secrets: run chmod 600 ${sanitize(profilesFile ?? '')}`,
-    );
+  if (exposed) await output.alert(exposedNote(profilesFile ?? ''));
+}
+
+const exposedNote = (path: string) =>
+  `other users may be able to read your secrets: run chmod 600 ${sanitize(path)}`;
+
+/** Warns if other users may read a file with secrets. Windows has no file modes. @throws a file system error */
+export async function warnIfExposed(
+  { io, output }: Pick<Context, 'io' | 'output'>,
+  path: string,
+): Promise<void> {
+  if (io.platform !== 'win32' && io.inspect(path).exposed) await output.alert(exposedNote(path));
 }
 
 /** Warns, on Windows, that the permissions of the folder apply to a new file with a secret: Windows has no file modes. */

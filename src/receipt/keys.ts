@@ -50,11 +50,15 @@ function readPem(pem: unknown): { label: string; der: Uint8Array<ArrayBuffer> } 
   if (typeof pem !== 'string') badKey('the key is not PEM text');
   const blocks = pem.split('-----BEGIN ').slice(1);
   const [block = ''] = blocks;
-  if (blocks.length !== 1) badKey(blocks.length === 0 ? 'the key is not PEM' : 'the file has several keys');
+  if (blocks.length > 1) badKey('the file has several keys', 'leave only one of them in it');
+  const whole = 'pass the whole content of the key file, with its BEGIN and END lines';
+  if (blocks.length === 0) badKey('the key is not PEM', whole);
   const label = block.slice(0, Math.max(0, block.indexOf('-----')));
   const end = block.indexOf(`-----END ${label}-----`);
-  const der = end < 0 ? null : fromBase64(block.slice(label.length + 5, end).replaceAll(/\s/g, ''));
-  if (der === null) badKey('the key is not complete PEM');
+  // In a variable of a CI, a line break may have become a space or the two characters \n.
+  const base64 = block.slice(label.length + 5, end).replaceAll(/\s|\\[nr]/g, '');
+  const der = end < 0 ? null : fromBase64(base64);
+  if (der === null) badKey('the key is not complete PEM', whole);
   return { label, der };
 }
 

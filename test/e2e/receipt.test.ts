@@ -77,7 +77,7 @@ describe('a stopped gate', () => {
     'leaves no receipt behind after %s',
     async (signal) => {
       await play({ outcome: 'stuck' });
-      writeFileSync(join(folder, 'receipt.json'), 'an older receipt');
+      writeFileSync(join(folder, 'receipt.json'), '{"payloadType":""}');
       const running = rungate([...gate, '--receipt', 'receipt.json']);
       await running.shows(/in_progress/);
       expect(existsSync(join(folder, 'receipt.json'))).toBe(false);

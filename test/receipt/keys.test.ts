@@ -63,10 +63,19 @@ describe('a private key', () => {
       '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Blbg==\n-----END OPENSSH PRIVATE KEY-----\n',
       /OPENSSH/,
     ],
-    ['a line without its line breaks', trusted.privatePem.replaceAll('\n', '\\n'), /not complete PEM/],
     ['no text', undefined, /not PEM/],
   ])('is refused if it is %s', async (_name, pem, reason) => {
     expect(await refused(pem)).toEqual(['bad_key', expect.stringMatching(reason)]);
+  });
+
+  it.each([
+    ['\\n', '\\n'],
+    ['\\r\\n', '\\r\\n'],
+    ['spaces', ' '],
+    ['CRLF', '\r\n'],
+  ])('may have %s as line breaks, as variables of a CI do', async (_name, lineBreak) => {
+    const pem = trusted.privatePem.replaceAll('\n', lineBreak);
+    expect((await keys.readPrivateKey(pem)).publicPem).toBe(trusted.publicPem);
   });
 
   it('is never repeated in the error', async () => {

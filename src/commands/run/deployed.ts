@@ -2,22 +2,20 @@ import { runFacts } from '../../ci/context.ts';
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { OpenDeployed, PageOptions } from '../../gate/deployed/open.ts';
 import type { Emit } from '../../gate/events.ts';
-import { sanitize } from '../../sanitize.ts';
 import { ciContext } from '../ci-context.ts';
 import { guardHeaders } from '../config/credential-guard.ts';
-import type { Context } from '../context.ts';
+import { type Context, warnIfExposed } from '../context.ts';
 import { namesOf } from '../source-names.ts';
 import { givenWaitFlags, type WaitFlags } from './wait-flags.ts';
 
 const headerOption = '--deployed-header-file';
 
 /** Reads the headers of `--deployed-header-file`. Warns if other users may read the file. */
-async function readHeaders({ io, output }: Context, path: string): Promise<Record<string, string>> {
+async function readHeaders(context: Context, path: string): Promise<Record<string, string>> {
   let text: string;
   try {
-    if (io.inspect(path).exposed && io.platform !== 'win32')
-      await output.alert(`other users may be able to read your secrets: run chmod 600 ${sanitize(path)}`);
-    text = new TextDecoder().decode(io.readFile(path));
+    await warnIfExposed(context, path);
+    text = new TextDecoder().decode(context.io.readFile(path));
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     throw new ConfigError(`the header file cannot be read: ${path} (${code ?? message})`, {

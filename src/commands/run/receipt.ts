@@ -1,13 +1,13 @@
 import { ConfigError, UsageError } from '../../errors.ts';
 import type { GateReport } from '../../gate/report.ts';
+import type { Io } from '../../host/io.ts';
 import { renderJson } from '../../output/json.ts';
 import { ReceiptError } from '../../receipt/error.ts';
 import { type BuildSource, buildFacts, type GateFacts, gateStatement } from '../../receipt/gate-statement.ts';
 import { type PrivateKey, readPrivateKey } from '../../receipt/keys.ts';
 import { signStatement } from '../../receipt/sign.ts';
 import { wholeCommit } from '../../receipt/verify.ts';
-import { sanitize } from '../../sanitize.ts';
-import type { Context } from '../context.ts';
+import { type Context, warnIfExposed } from '../context.ts';
 import { remedyFor, whyOf } from './unwritable.ts';
 import { waitRules } from './wait-flags.ts';
 
@@ -17,8 +17,23 @@ export type ReceiptOutcome = 'written' | 'none' | 'failed';
 /** Writes the receipt of a gate that began at `startedAt`. The report must be redacted. */
 export type WriteReceipt = (report: GateReport, startedAt: number) => Promise<ReceiptOutcome>;
 
+const receiptPattern = /^(?:\s*\{.*"(?:payloadType|_type)"|$)/s;
+
+/** Tells whether a file exists that no gate has written: `--receipt ci.key` must not remove the key. */
+function isForeign(io: Io, path: string): boolean {
+  try {
+    return io.inspect(path).isFile && !receiptPattern.test(new TextDecoder().decode(io.readFile(path)));
+  } catch {
+    return false;
+  }
+}
+
 /** Removes the receipt of an earlier gate, which must not be taken for the one of this gate. */
 function removeOld({ io, output }: Context, path: string): void {
+  if (isForeign(io, path))
+    throw new ConfigError(`${output.excerpt(path)} exists and is not a receipt`, {
+      hint: 'name another file, or remove this one',
+    });
   try {
     io.removeFile(path);
   } catch (cause) {
@@ -33,19 +48,19 @@ function removeOld({ io, output }: Context, path: string): void {
 }
 
 /** Returns the key that signs, or null if there is none. Warns if other users may read its file. */
-async function readKey({ io, output, settings }: Context): Promise<PrivateKey | null> {
+async function readKey(context: Context): Promise<PrivateKey | null> {
+  const { io, settings } = context;
   const { receiptKey } = settings;
   if (receiptKey === undefined) return null;
   const variable = receiptKey.detail ?? 'RUNGATE_RECEIPT_KEY';
   const file = variable.endsWith('_FILE') ? io.env[variable] : undefined;
-  if (file !== undefined && io.platform !== 'win32' && io.inspect(file).exposed)
-    await output.alert(`other users may be able to read your secrets: run chmod 600 ${sanitize(file)}`);
+  if (file !== undefined) await warnIfExposed(context, file);
   try {
     return await readPrivateKey(receiptKey.value);
   } catch (error) {
     if (!(error instanceof ReceiptError)) throw error;
     throw new ConfigError(`${variable} has no key for receipts: ${error.message}`, {
-      hint: `${error.hint}; a variable must keep its line breaks, or set RUNGATE_RECEIPT_KEY_FILE to the path of the file`,
+      hint: error.hint,
     });
   }
 }

@@ -10,6 +10,7 @@ afterEach(() => on.close());
 const key = { RUNGATE_RECEIPT_KEY: trusted.privatePem };
 const sha = ['--commit-sha', commit];
 const gate = [...trigger, '--wait', '--receipt', 'receipt.json'];
+const older = '{"payload":"","payloadType":"application/vnd.in-toto+json","signatures":[]}';
 /** Git knows the commit and the repository. */
 const captured = (command: readonly string[]) =>
   command.includes('rev-parse')
@@ -133,7 +134,7 @@ describe('--receipt of run trigger', () => {
 
   it('replaces an older receipt', async () => {
     const { text } = await run({ outcome: 'passed' }, [...gate, ...sha], {
-      files: { 'receipt.json': 'old' },
+      files: { 'receipt.json': older },
     });
     expect((await verified(text)).result).toBe('PASSED');
   });
@@ -216,7 +217,7 @@ describe('--receipt of run wait', () => {
 });
 
 describe('without a verdict, there is no receipt, and an older one is gone', () => {
-  const old = { files: { 'receipt.json': 'an older receipt' } };
+  const old = { files: { 'receipt.json': older } };
 
   it.each([
     ['timeout', { outcome: 'stuck' }, ['--timeout', '60s'], 3],
@@ -267,7 +268,7 @@ describe('refused before anything is sent', () => {
   };
 
   it('an unknown commit is a usage error, and the older receipt is gone', async () => {
-    const { code, err, text } = await refused(gate, { files: { 'receipt.json': 'old' } });
+    const { code, err, text } = await refused(gate, { files: { 'receipt.json': older } });
     expect([code, text]).toEqual([64, undefined]);
     expect(err).toMatch(/--receipt: neither the CI nor git says which commit this is\n.*--commit-sha/);
   });
@@ -300,12 +301,22 @@ describe('refused before anything is sent', () => {
   });
 
   it('an older receipt that cannot be removed is a configuration error', async () => {
-    const settings = { files: { 'receipt.json': 'old' }, unremovable: ['receipt.json'] };
+    const settings = { files: { 'receipt.json': older }, unremovable: ['receipt.json'] };
     const { code, err } = await refused([...gate, ...sha], settings);
     expect([code, err]).toEqual([
       78,
       expect.stringMatching(/the old receipt receipt\.json cannot be removed: EACCES/),
     ]);
+  });
+
+  it.each([
+    ['a private key', trusted.privatePem],
+    ['another JSON file', '{"name":"shop","type":"module"}'],
+    ['text', 'payloadType'],
+  ])('the path of %s is a configuration error, and the file stays', async (_name, content) => {
+    const { code, err, text } = await refused([...gate, ...sha], { files: { 'receipt.json': content } });
+    expect([code, text]).toEqual([78, content]);
+    expect(err).toMatch(/error: receipt\.json exists and is not a receipt\n {2}→ name another file/);
   });
 
   it.each([
@@ -315,7 +326,7 @@ describe('refused before anything is sent', () => {
       '-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n',
       'RSA PRIVATE KEY',
     ],
-    ['a key without line breaks', trusted.privatePem.replaceAll('\n', '\\n'), 'RUNGATE_RECEIPT_KEY_FILE'],
+    ['the path of a key', '/run/key', 'with its BEGIN and END lines'],
   ])('%s is a configuration error that does not repeat it', async (_name, pem, message) => {
     const { code, err, out } = await refused([...gate, ...sha], { env: { RUNGATE_RECEIPT_KEY: pem } });
     expect([code, err]).toEqual([78, expect.stringContaining(message)]);
