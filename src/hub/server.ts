@@ -60,7 +60,7 @@ const mostRuns = 1_000;
 const mostUnreadBytes = 64 * 1024;
 /** The time for deliveries that are under way when the hub stops. */
 const closeMs = 3_000;
-/** Deliveries that are received at the same time, since anyone may send one, of up to 1 MiB. */
+/** Deliveries that arrive at the same time, since anyone may send one, of up to 1 MiB. */
 const mostDeliveries = 64;
 
 /** An error that the sender is to blame for. */
@@ -125,15 +125,19 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       throw new BadRequest(401, 'the token is missing or wrong');
   };
 
-  let openDeliveries = 0;
+  /** The deliveries that are arriving, the oldest first. */
+  const arriving = new Set<IncomingMessage>();
   const deliver = async (request: IncomingMessage, response: ServerResponse) => {
     const refuse = (code: string, status: number) => {
       log({ type: 'refused-delivery', code, status });
       response.setHeader('Connection', 'close');
       send(response, status);
     };
-    if (openDeliveries >= mostDeliveries) return refuse('too_many', 503);
-    openDeliveries += 1;
+    arriving.add(request);
+    for (const event of ['end', 'close']) request.once(event, () => arriving.delete(request));
+    // An authentic delivery arrives in an instant: many slow ones must not keep it out.
+    const [oldest] = arriving;
+    if (arriving.size > mostDeliveries) oldest?.destroy();
     try {
       const { json, text, replay, ageSeconds } = await options.receive(request);
       const ids = replay ? 0 : await hub.deliver(json, text);
@@ -143,8 +147,6 @@ export async function serveHub(host: string, port: number, options: HubServerOpt
       const status = statusOf(error);
       if (status === 500) log({ type: 'fault', error });
       refuse(status === 500 ? 'error' : String((error as { code?: unknown }).code), status);
-    } finally {
-      openDeliveries -= 1;
     }
   };
 

@@ -267,11 +267,16 @@ describe('a delivery that does not arrive', () => {
     expect(log.filter(({ type }) => type === 'fault')).toEqual([]);
   });
 
-  it('leaves room for gates: at most 64 of them are received at the same time', async () => {
+  it('gives way to others: of 65, the first is broken off, and a complete one is accepted', async () => {
     const { server, log } = await startHub();
-    for (let count = 0; count < 65; count += 1) begin(server.port, '/deliveries');
-    await until(() => refused(log, 'too_many') === 1);
-    expect(await deliver(server.url, '{}')).toBe(503);
+    const first = begin(server.port, '/deliveries');
+    const closed = once(first, 'close');
+    await once(first, 'connect');
+    expect(await deliver(server.url, '{"so":"the first has arrived"}')).toBe(204);
+    for (let count = 0; count < 64; count += 1) begin(server.port, '/deliveries');
+    await closed;
+    expect(refused(log, 'body_incomplete')).toBe(1);
+    expect(await deliver(server.url, '{}')).toBe(204);
     const { signal } = new AbortController();
     expect(await connect(server.url).client.grant('first', 0, signal)).toEqual({ granted: true });
   });
