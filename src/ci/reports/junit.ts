@@ -1,5 +1,5 @@
 import { type GateReport, isSkipped, type RunReport, shownAs, verdictText } from '../../gate/report.ts';
-import { describeOutcome, headline, messageLines, runTitle } from './wording.ts';
+import { describeOutcome, headline, messageLines, othersOf, runTitle, type Suite } from './wording.ts';
 
 /** Characters that XML 1.0 cannot contain, not even as a reference: controls, lone surrogates and two non-characters. */
 const forbidden =
@@ -76,18 +76,55 @@ function seconds(value: number): string {
   return Number.isFinite(value) && value > 0 && value < 1e15 ? value.toFixed(3) : '0.000';
 }
 
+/** Returns the time of all runs of a test case, in seconds. */
+function elapsed(run: RunReport, report: GateReport): number {
+  return attemptsOf(run, report).reduce((total, { elapsedSeconds }) => total + elapsedSeconds, 0);
+}
+
 /** Returns the project with the process or tags, as in `shop.checkout`; `rungate` if they are unknown. */
 function className({ project, process, tags }: RunReport): string {
   return project === null ? 'rungate' : `${project}.${process ?? tags?.join('+')}`;
 }
 
-function testcase(run: RunReport): string {
-  const result = resultOf(run);
-  const text = xmlText(messageLines(run).join('\n'));
-  const reason = { type: verdictText(run), message: describeOutcome(run) };
-  const children = result === 'passed' ? [] : [element(result, reason, text)];
-  children.push(element('system-out', {}, text));
-  const attributes = { name: runTitle(run), classname: className(run), time: seconds(run.elapsedSeconds) };
+const reasonOf = (run: RunReport) => ({ type: verdictText(run), message: describeOutcome(run) });
+
+const linesOf = (run: RunReport) => xmlText(messageLines(run).join('\n'));
+
+/** Returns a run of a gate with retries, as Surefire writes it (surefire-test-report-3.0.xsd). */
+function attempt(kind: 'rerun' | 'flaky', run: RunReport): string {
+  const name = `${kind}${resultOf(run) === 'error' ? 'Error' : 'Failure'}`;
+  return element(name, reasonOf(run), element('stackTrace', {}, linesOf(run)));
+}
+
+/** Returns the runs of a test case, in order: the only one, or all of a gate with retries. */
+function attemptsOf(run: RunReport, { attempts = [] }: GateReport): [RunReport, ...RunReport[]] {
+  const [first, ...others] = attempts.filter(({ name }) => name === run.name);
+  return first === undefined || others.length === 0 ? [run] : [first, ...others];
+}
+
+/**
+ * Returns the result of a test case. As in Surefire, the first of several runs decides, unless a later one has passed.
+ */
+function caseResult(run: RunReport, report: GateReport): Result {
+  const [first, ...others] = attemptsOf(run, report);
+  return resultOf(others.length > 0 && run.verdict !== 'flaky' ? first : run);
+}
+
+function resultElements(run: RunReport, report: GateReport): string[] {
+  const [first, ...others] = attemptsOf(run, report);
+  const result = caseResult(run, report);
+  const own = (of: RunReport) => (result === 'passed' ? [] : [element(result, reasonOf(of), linesOf(of))]);
+  if (others.length === 0) return own(run);
+  if (run.verdict !== 'flaky') return [...own(first), ...others.map((other) => attempt('rerun', other))];
+  const failed = [first, ...others].filter(({ verdict }) => verdict !== 'passed');
+  return [...own(run), ...failed.map((other) => attempt('flaky', other))];
+}
+
+function testcase(run: RunReport, report: GateReport): string {
+  const text = xmlText(messageLines(run, othersOf(run, report)).join('\n'));
+  const children = [...resultElements(run, report), element('system-out', {}, text)];
+  const time = seconds(elapsed(run, report));
+  const attributes = { name: runTitle(run), classname: className(run), time };
   return element('testcase', attributes, `\n${children.map((line) => `      ${line}\n`).join('')}    `);
 }
 
@@ -106,35 +143,51 @@ const runFacts = [
   'attempts',
   'idempotencyKey',
   'reattached',
+  'retry',
 ] as const;
 
 /** Returns the properties of all runs. The schema allows none in a test case, so the suite has them, numbered like the cases. */
 function properties(report: GateReport): string {
   const { gate, exitCode, interruptedBy, cancellation } = report;
-  const runs = report.runs.flatMap((run, index) =>
-    runFacts.map((name) => [`run.${index + 1}.${name}`, run[name]] as const),
-  );
-  return [...Object.entries({ gate, exitCode, interruptedBy, cancellation }), ...runs]
+  const facts = (kind: string, runs: readonly RunReport[]) =>
+    runs.flatMap((run, index) =>
+      runFacts.map((name) => [`${kind}.${index + 1}.${name}`, run[name]] as const),
+    );
+  const runs = facts('run', report.runs);
+  const attempts = facts('attempt', report.attempts ?? []);
+  return [...Object.entries({ gate, exitCode, interruptedBy, cancellation }), ...runs, ...attempts]
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([name, value]) => `      ${element('property', { name, value: String(value) })}\n`)
     .join('');
 }
 
-/** Returns JUnit XML with a case per run. It is valid by the schema of Jenkins' xUnit plugin (junit-10.xsd). */
-export function junitReport(report: GateReport, facts: JunitFacts = {}): string {
+function testsuite({ name, report }: Suite, facts: JunitFacts): string {
   const { runs } = report;
-  const tally = (result: Result) => runs.filter((run) => resultOf(run) === result).length;
+  const tally = (result: Result) => runs.filter((run) => caseResult(run, report) === result).length;
   const attributes = {
-    name: 'rungate',
+    name,
     tests: runs.length,
     failures: tally('failure'),
     errors: tally('error'),
     skipped: tally('skipped'),
-    time: seconds(Math.max(0, ...runs.map((run) => run.elapsedSeconds))),
+    time: seconds(Math.max(0, ...runs.map((run) => elapsed(run, report)))),
     timestamp:
       facts.startedAt === undefined ? undefined : new Date(facts.startedAt).toISOString().slice(0, 19),
   };
-  const cases = runs.map((run) => `    ${testcase(run)}\n`).join('');
-  const suite = `\n    ${element('properties', {}, `\n${properties(report)}    `)}\n${cases}    ${element('system-out', {}, xmlText(headline(report)))}\n  `;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n  ${element('testsuite', attributes, suite)}\n</testsuites>\n`;
+  const cases = runs.map((run) => `    ${testcase(run, report)}\n`).join('');
+  const inside = `\n    ${element('properties', {}, `\n${properties(report)}    `)}\n${cases}    ${element('system-out', {}, xmlText(headline(report)))}\n  `;
+  return `  ${element('testsuite', attributes, inside)}\n`;
+}
+
+/**
+ * Returns JUnit XML with a suite for each gate and a case for each run. The retries of a run are elements of its case. It is valid
+ * by the schema of Jenkins' xUnit plugin (junit-10.xsd).
+ */
+export function junitReport(
+  report: GateReport,
+  facts: JunitFacts = {},
+  suites: readonly Suite[] = [{ name: 'rungate', report }],
+): string {
+  const all = suites.map((suite) => testsuite(suite, facts)).join('');
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${all}</testsuites>\n`;
 }

@@ -1,6 +1,6 @@
 import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
-import { count, headline, messageLines, runTitle } from './wording.ts';
+import { count, describeOther, headline, messageLines, othersOf, runTitle, type Suite } from './wording.ts';
 
 // Commands that a CI reads from a job's log, one per line.
 
@@ -32,7 +32,7 @@ export function githubAnnotations(report: GateReport): string[] {
   const titles = { fail: headline(report), warn: 'the gate lets it pass', pass: 'passed' };
   return (['fail', 'warn', 'pass'] as const).flatMap((shown) => {
     const runs = report.runs.filter((run) => shownAs(run) === shown);
-    const texts = runs.map((run) => messageLines(run).join('\n'));
+    const texts = runs.map((run) => messageLines(run, othersOf(run, report)).join('\n'));
     if (texts.length > maxAnnotations) {
       const hidden = texts.splice(maxAnnotations - 1).length;
       texts.push(`${count(hidden, 'more run')} not shown`);
@@ -49,7 +49,7 @@ export function azureCommands(report: GateReport): string[] {
   const issues = report.runs
     .filter((run) => shownAs(run) !== 'pass')
     .map((run) => {
-      const text = escaped(`rungate: ${messageLines(run).join('; ')}`, azureData);
+      const text = escaped(`rungate: ${messageLines(run, othersOf(run, report)).join('; ')}`, azureData);
       return `##vso[task.logissue type=${levels[shownAs(run)]}]${text}`;
     });
   const variables = Object.entries(gateOutputs(report)).map(([output, value]) => {
@@ -81,16 +81,19 @@ function teamcityMessage(name: string, attributes: Readonly<Record<string, strin
 /** TeamCity truncates a longer description of a build problem. */
 const maxProblemLength = 4000;
 
-function teamcityTest(run: RunReport): string[] {
+function teamcityTest(run: RunReport, others: readonly RunReport[]): string[] {
   const name = runTitle(run);
   const ms = Math.round(run.elapsedSeconds * 1000);
   const duration = Number.isSafeInteger(ms) && ms >= 0 ? String(ms) : '0';
-  const [message = '', ...details] = messageLines(run);
+  const [message = '', ...details] = messageLines(run, others);
   // A failed test fails the build, whatever the exit code, so a run that the policy lets pass is an ignored test.
   const result =
     shownAs(run) === 'fail'
       ? teamcityMessage('testFailed', { name, message, details: details.join('\n') })
-      : teamcityMessage('testIgnored', { name, message });
+      : teamcityMessage('testIgnored', {
+          name,
+          message: [message, ...others.map((other) => describeOther(other))].join('; '),
+        });
   return [
     teamcityMessage('testStarted', { name }),
     ...(run.verdict === 'passed' ? [] : [result]),
@@ -98,15 +101,23 @@ function teamcityTest(run: RunReport): string[] {
   ];
 }
 
-/** Returns TeamCity's service messages: a test for each run, a build problem for each that fails the gate, and the status. */
-export function teamcityMessages(report: GateReport): string[] {
+/**
+ * Returns TeamCity's service messages: a suite for each gate with a test for each run, a build problem for each run that fails
+ * its gate, and the status.
+ */
+export function teamcityMessages(
+  report: GateReport,
+  suites: readonly Suite[] = [{ name: 'rungate', report }],
+): string[] {
   const problems = report.runs
     .filter((run) => shownAs(run) === 'fail')
     .map((run) => `rungate: ${messageLines(run)[0]}`.slice(0, maxProblemLength));
   return [
-    teamcityMessage('testSuiteStarted', { name: 'rungate' }),
-    ...report.runs.flatMap(teamcityTest),
-    teamcityMessage('testSuiteFinished', { name: 'rungate' }),
+    ...suites.flatMap(({ name, report: own }) => [
+      teamcityMessage('testSuiteStarted', { name }),
+      ...own.runs.flatMap((run) => teamcityTest(run, othersOf(run, own))),
+      teamcityMessage('testSuiteFinished', { name }),
+    ]),
     ...problems.map((description) => teamcityMessage('buildProblem', { description })),
     teamcityMessage('buildStatus', { text: `{build.status.text}; rungate: ${headline(report)}` }),
   ];

@@ -1,7 +1,7 @@
 import { type GateReport, type RunReport, shownAs, shownGate, verdictText } from '../../gate/report.ts';
 import { parseUrl } from '../../parse-url.ts';
 import { excerpt } from '../../sanitize.ts';
-import { count, describeOutcome, describeRun, headline, hintOf } from './wording.ts';
+import { count, describeOther, describeOutcome, describeRun, headline, hintOf, othersOf } from './wording.ts';
 
 /** The limit of GitHub for a step's summary, and of Buildkite for an annotation, in bytes of UTF-8. */
 export const markdownLimit = 1024 * 1024;
@@ -63,10 +63,14 @@ function row(run: RunReport): string {
   return `| ${cells.join(' | ')} |\n`;
 }
 
-function note(run: RunReport): string {
+function note(run: RunReport, report: GateReport): string {
   const hint = hintOf(run);
   const next = hint === null ? '' : ` → ${code(hint, 400)}`;
-  return `- ${describeRun(run, code)} ${describeOutcome(run, code)}${next}\n`;
+  const others = othersOf(run, report).map((other) => {
+    const page = other.appUrl === null ? '' : ` ${link(other)}`;
+    return `  - ${describeOther(other, code)}${page}\n`;
+  });
+  return `- ${describeRun(run, code)} ${describeOutcome(run, code)}${next}\n${others.join('')}`;
 }
 
 const head = '| | Run | Verdict | State | Failed | Blocked | |\n|---|---|---|---|---:|---:|---|\n';
@@ -85,7 +89,7 @@ function render(report: GateReport, runs: readonly RunReport[], shown: number): 
     `### ${marks[shownGate(report)]} rungate: ${headline(report)}\n`,
     some.length === 0 ? '' : head + some.map(row).join(''),
     missing === 0 ? '' : `${count(missing, 'more run')} did not fit here: the log has the full result.\n`,
-    notable.map(note).join(''),
+    notable.map((run) => note(run, report)).join(''),
     report.cancellation === undefined ? '' : `${cancellations[report.cancellation]}\n`,
   ];
   return parts.filter((part) => part !== '').join('\n');

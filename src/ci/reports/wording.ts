@@ -3,6 +3,12 @@ import { exitCodes } from '../../exit.ts';
 import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { excerpt } from '../../sanitize.ts';
 
+/** A gate in a report of several. */
+export interface Suite {
+  name: string;
+  report: GateReport;
+}
+
 /** Makes untrusted text harmless in one format, and truncates it. */
 export type Quote = (text: string, limit: number) => string;
 
@@ -70,13 +76,28 @@ export function hintOf(run: RunReport): string | null {
   return `the gate lets it pass; ${flag} makes it fail`;
 }
 
-/** Returns the message about a run in harmless lines: its outcome, the hint and the address. */
-export function messageLines(run: RunReport): string[] {
+/** Returns the other runs of a gate with retries, in order. */
+export function othersOf(run: RunReport, { attempts = [] }: GateReport): RunReport[] {
+  return attempts.filter(({ name, runId }) => name === run.name && runId !== run.runId);
+}
+
+/** Returns what became of another run of a gate with retries. */
+export function describeOther(run: RunReport, quote: Quote = excerpt): string {
+  const which = run.retry === undefined ? 'first run' : `retry ${run.retry}`;
+  return `${which}: ${describeRun({ name: null, runId: run.runId }, quote)} ${describeOutcome(run, quote)}`;
+}
+
+/**
+ * Returns the message about a run in harmless lines: its outcome, the hint, the address, and the other runs of a gate with
+ * retries.
+ */
+export function messageLines(run: RunReport, others: readonly RunReport[] = []): string[] {
   const hint = hintOf(run);
   return [
     `${describeRun(run)} ${describeOutcome(run)}`,
     ...(hint === null ? [] : [excerpt(hint, 400)]),
     ...(run.appUrl === null ? [] : [excerpt(run.appUrl, 2000)]),
+    ...others.map((other) => describeOther(other)),
   ];
 }
 

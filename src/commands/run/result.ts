@@ -1,4 +1,11 @@
-import { describeOutcome, describeRun, headline, hintOf } from '../../ci/reports/wording.ts';
+import {
+  describeOther,
+  describeOutcome,
+  describeRun,
+  headline,
+  hintOf,
+  othersOf,
+} from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
 import type { GatesReport } from '../../gate/plan/result.ts';
 import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
@@ -75,8 +82,12 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
 }
 
 /** Returns whether the table says everything about a run: a verdict that needs no explanation and no advice. */
-function isPlain(run: RunReport): boolean {
-  return shownAs(run) !== 'warn' && ['passed', 'failed', 'blocked', 'cancelled'].includes(run.verdict ?? '');
+function isPlain(run: RunReport, report: GateReport): boolean {
+  return (
+    othersOf(run, report).length === 0 &&
+    shownAs(run) !== 'warn' &&
+    ['passed', 'failed', 'blocked', 'cancelled'].includes(run.verdict ?? '')
+  );
 }
 
 /** Returns the meaning of an exit code that the table does not explain. */
@@ -114,7 +125,7 @@ export async function printGate(report: GateReport, context: Context, gates?: Ga
   const printer = (shown: GateReport['gate']) => (shown === 'pass' ? output.note : output.alert);
   await printTable(report, gates, context);
   for (const run of report.runs) {
-    if (output.oneScreen && isPlain(run)) continue;
+    if (output.oneScreen && isPlain(run, report)) continue;
     const shown = shownAs(run);
     const [tone, mark] = marks[shown];
     const loud = shown === 'warn' ? ' WARNING:' : '';
@@ -123,6 +134,9 @@ export async function printGate(report: GateReport, context: Context, gates?: Ga
     await print(`${output.paint(tone, `${mark}${loud}`)} ${describeRun(run)} ${describeOutcome(run)}${url}`);
     const hint = hintOf(run);
     if (hint !== null) await print(`  ${output.paint('dim', '→')} ${output.excerpt(hint, 400)}`);
+    // The log has said already which runs had failed.
+    for (const other of othersOf(run, report).filter(({ verdict }) => verdict !== 'failed'))
+      await print(`  ${describeOther(other)}`);
     await output.refused(run.error?.body);
   }
   if (output.oneScreen) {

@@ -1,3 +1,4 @@
+import { mostRetries } from '../../gate/limits.ts';
 import type { Action } from '../../gate/policy.ts';
 import { hintFor, type PolicySettings, type Symptom } from './hints.ts';
 import type { StepResult } from './scenarios.ts';
@@ -21,6 +22,12 @@ export function looksStrict(text: string, bySettings: Action): boolean {
   return /--strict\b/.test(text) || bySettings === 'fail';
 }
 
+/** Returns the number of retries that a step seems to give its gate. Its own option overrides the settings. */
+export function retriesIn(text: string, bySettings: number): number {
+  const own = [...text.matchAll(/--retries[ =]['"]?(\d{1,2})\b/g)].at(-1)?.[1];
+  return own === undefined ? bySettings : Math.min(Number(own), mostRetries);
+}
+
 function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult): Symptom | null {
   if (stopped) return 'timed out';
   const green = exitCode === 0;
@@ -28,7 +35,7 @@ function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult): Sy
   if (scenario.expected === 'green' && !green) return 'fails a pass';
   // Only here does a created run prove that the step called the gate.
   if (scenario.name === 'passed' && runsCreated === 0) return 'no run';
-  if (runsCreated > 1) return 'several runs';
+  if (runsCreated > (scenario.runs ?? 1)) return 'several runs';
   return scenario.name === 'cancelled' && scenario.expected === 'any' && green ? 'lenient' : null;
 }
 

@@ -9,9 +9,16 @@ import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
 import { writeShims } from './environment.ts';
 import { normaliseScript } from './hints.ts';
-import { judge, looksStrict } from './judge.ts';
+import { judge, looksStrict, retriesIn } from './judge.ts';
 import { printJudgements, reportStep } from './report.ts';
-import { expectations, type Scenario, type StepResult, scenarioNames, scenarios } from './scenarios.ts';
+import {
+  expectations,
+  type Scenario,
+  type StepResult,
+  scenarioNames,
+  scenarios,
+  withRetries,
+} from './scenarios.ts';
 import { runStep, type StepSetup } from './step.ts';
 
 export interface SelftestFlags {
@@ -67,7 +74,9 @@ function chosen(flags: SelftestFlags, text: string, settings: Settings): Scenari
   const usual = looksStrict(text, policyOf(settings).cancelled.value) ? 'red' : 'any';
   const cancelled =
     flags.cancelled === undefined ? usual : oneOf('--cancelled', expectations, flags.cancelled);
+  const retries = retriesIn(text, settings.retries?.value ?? 0);
   return scenarios
+    .map((scenario) => withRetries(scenario, retries))
     .filter(({ name }) => names?.includes(name) ?? true)
     .map((scenario) => (scenario.name === 'cancelled' ? { ...scenario, expected: cancelled } : scenario));
 }

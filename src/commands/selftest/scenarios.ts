@@ -12,6 +12,8 @@ export interface Scenario {
   readonly code: number;
   readonly outcome: NonNullable<MockOptions['outcome']>;
   readonly retryAfterSeconds: number;
+  /** The number of runs that the gate may start; default 1. */
+  readonly runs?: number;
   /** `refused`: the service refuses every credential. `down`: nothing is listening. */
   readonly service: 'up' | 'refused' | 'down';
 }
@@ -24,7 +26,7 @@ const soon = 0.05;
  */
 const never = 1e9;
 
-/** Only the first run of a step fails. This also catches steps that retry until the gate passes. */
+/** Only the first gate of a step fails. This also catches steps that retry until the gate passes. */
 const usual = { expected: 'red', retryAfterSeconds: soon, service: 'up' } as const;
 
 export const scenarios = [
@@ -36,6 +38,13 @@ export const scenarios = [
   { ...usual, name: 'refused', code: 6, outcome: 'passed', service: 'refused' },
   { ...usual, name: 'down', code: 7, outcome: 'passed', service: 'down' },
 ] as const satisfies readonly Scenario[];
+
+/** Returns the scenario for a gate with retries: all its runs fail, so a later pass is that of another gate. */
+export function withRetries<Given extends Scenario>(scenario: Given, retries: number): Given {
+  if (scenario.name !== 'failed') return scenario;
+  const runs = retries + 1;
+  return { ...scenario, runs, outcome: [...Array<'failed'>(runs).fill('failed'), 'passed'] };
+}
 
 export type ScenarioName = (typeof scenarios)[number]['name'];
 export const scenarioNames: readonly ScenarioName[] = scenarios.map(({ name }) => name);

@@ -5,8 +5,8 @@ import { describe, expect, it, test } from 'vitest';
 import { validateXML } from 'xmllint-wasm';
 import { junitReport } from '../../../src/ci/reports/junit.ts';
 import { runTitle } from '../../../src/ci/reports/wording.ts';
-import type { RunReport } from '../../../src/gate/report.ts';
-import { everything, gate, hostileGate, run, samples } from './samples.ts';
+import type { GateReport, RunReport } from '../../../src/gate/report.ts';
+import { everything, gate, hostileGate, retried, run, samples } from './samples.ts';
 
 const schema = readFileSync(new URL('../../../fixtures/reports/junit-10.xsd', import.meta.url), 'utf8');
 
@@ -199,5 +199,88 @@ describe('JUnit XML', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('the case of a gate with retries', () => {
+  const only = (report: GateReport) => casesOf(junitReport(report))[0] as Node;
+  const elements = (report: GateReport) =>
+    only(report).children.map(({ name, attributes: { type } }) => [name, type].join(' ').trim());
+  const counts = ({ attributes: { tests, failures, errors, skipped } }: Node) => [
+    tests,
+    failures,
+    errors,
+    skipped,
+  ];
+
+  it.each([
+    ['passes with a flakyFailure, if a retry passed', retried.flaky, ['flakyFailure failed'], 0],
+    [
+      'fails as well, if flaky fails the gate',
+      retried.flakyFails,
+      ['failure flaky', 'flakyFailure failed'],
+      1,
+    ],
+    [
+      'fails with a rerunFailure for each failed retry',
+      retried.failed,
+      ['failure failed', 'rerunFailure failed'],
+      1,
+    ],
+    [
+      'has a rerunError for a retry without a verdict',
+      retried.timedOut,
+      ['failure failed', 'rerunError timeout'],
+      1,
+    ],
+  ])('%s', (_name, report, children, failures) => {
+    expect(elements(report)).toEqual([...children, 'system-out']);
+    expect(counts(suiteOf(junitReport(report)))).toEqual(['1', String(failures), '0', '0']);
+  });
+
+  it('has the message of each run, the time of all runs, and the same name as without retries', () => {
+    const { attributes, children } = only(retried.flaky);
+    expect(attributes).toEqual({ name: 'shop / checkout', classname: 'shop.checkout', time: '41.200' });
+    expect(children[0]?.attributes.message).toBe('failed: 2 failed, 0 blocked');
+    expect(children[0]?.children[0]).toMatchObject({
+      name: 'stackTrace',
+      text: expect.stringContaining('shop / checkout (run run_1) failed: 2 failed, 0 blocked'),
+    });
+    expect(children[1]?.text).toContain('passed only on retry 1, after a failed run: 0 failed, 0 blocked');
+    expect(children[1]?.text).toContain('first run: run run_1 failed: 2 failed, 0 blocked');
+  });
+
+  it('has the id of each run in the properties', () => {
+    const properties = suiteOf(junitReport(retried.flaky)).children[0]?.children.map(
+      ({ attributes }) => attributes,
+    );
+    expect(properties).toContainEqual({ name: 'run.1.runId', value: 'run_2' });
+    expect(properties).toContainEqual({ name: 'attempt.1.runId', value: 'run_1' });
+    expect(properties).toContainEqual({ name: 'attempt.2.runId', value: 'run_2' });
+  });
+
+  it('is valid by the schema', async () => {
+    expect(await problems(Object.values(retried).map((report) => junitReport(report)))).toEqual([]);
+  });
+});
+
+describe('the suites of several gates', () => {
+  it('have the names of the gates, and cases only of their own runs', async () => {
+    const all = gate([samples.failed, ...retried.flaky.runs]);
+    const suites = [
+      { name: 'api', report: gate([samples.failed]) },
+      { name: 'web', report: retried.flaky },
+    ];
+    const xml = junitReport(all, {}, suites);
+    const found = read(xml).children.map(({ attributes: { name, tests, failures } }) => [
+      name,
+      tests,
+      failures,
+    ]);
+    expect(found).toEqual([
+      ['api', '1', '1'],
+      ['web', '1', '0'],
+    ]);
+    expect(await problems([xml])).toEqual([]);
   });
 });

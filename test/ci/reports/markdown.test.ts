@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import markdownIt, { type Token } from 'markdown-it';
 import { describe, expect, it, test } from 'vitest';
 import { markdownReport } from '../../../src/ci/reports/markdown.ts';
+import { othersOf } from '../../../src/ci/reports/wording.ts';
 import { everything, gate, hostileGate, run, samples } from './samples.ts';
 
 /** A parser of GitHub's Markdown that passes HTML through and turns addresses into links. */
@@ -117,7 +118,9 @@ describe('the summary in Markdown', () => {
           report.runs.length + 1,
         ]);
         expect(count('td_open')).toBe(7 * report.runs.length);
-        expect(count('list_item_open')).toBe(report.runs.filter((one) => one.verdict !== 'passed').length);
+        const notable = report.runs.filter((one) => one.verdict !== 'passed');
+        const others = notable.flatMap((one) => othersOf(one, report));
+        expect(count('list_item_open')).toBe(notable.length + others.length);
         expect(count('em_open') + count('strong_open') + count('s_open')).toBe(0);
         for (const token of tokens) {
           // Text outside code comes from rungate and contains no mention, reference or address.

@@ -215,10 +215,38 @@ const hostileRun: fc.Arbitrary<RunReport> = fc
 export const hostileGate: fc.Arbitrary<GateReport> = fc
   .record({
     runs: fc.array(hostileRun, { minLength: 1, maxLength: 4 }),
+    others: fc.array(hostileRun, { maxLength: 3 }),
     exitCode: fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 130),
     interruptedBy: fc.constantFrom(undefined, 'SIGTERM' as const),
   })
-  .map(({ runs, exitCode, interruptedBy }) => ({
-    ...gate(runs, { exitCode }),
+  .map(({ runs, others, exitCode, interruptedBy }) => ({
+    ...gate(runs, {
+      exitCode,
+      // The other runs of the first one, in a gate with retries.
+      ...(others.length > 0 && {
+        attempts: others.map((other, index) => ({ ...other, name: runs[0]?.name ?? null, retry: index + 1 })),
+      }),
+    }),
     ...(interruptedBy === undefined ? {} : { interruptedBy, cancellation: 'requested' as const }),
   }));
+
+const checkout = { name: 'shop / checkout', project: 'shop', process: 'checkout' } as const;
+const failedFirst = run({ ...checkout, runId: 'run_1', verdict: 'failed', gate: 'fail', failed: 2 });
+const passedAgain = run({ ...checkout, runId: 'run_2', retry: 1, elapsedSeconds: 10 });
+
+/** Gates with retries. */
+export const retried = {
+  flaky: gate([{ ...passedAgain, verdict: 'flaky', gate: 'warn' }], { attempts: [failedFirst, passedAgain] }),
+  flakyFails: gate([{ ...passedAgain, verdict: 'flaky', gate: 'fail' }], {
+    attempts: [failedFirst, passedAgain],
+  }),
+  failed: gate([{ ...failedFirst, runId: 'run_2', retry: 1 }], {
+    attempts: [failedFirst, { ...failedFirst, runId: 'run_2', retry: 1 }],
+  }),
+  timedOut: gate([failedFirst], {
+    attempts: [
+      failedFirst,
+      run({ ...checkout, runId: 'run_2', verdict: 'timeout', gate: 'fail', state: 'in_progress', retry: 1 }),
+    ],
+  }),
+} satisfies Record<string, GateReport>;
