@@ -41,8 +41,9 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
   const of = Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
   const id = excerpt(redact(run.runId), 200);
   const name = excerpt(redact(run.subject.name ?? run.runId), 200);
+  const again = run.retry === 0 ? '' : `, retry ${run.retry}`;
   return {
-    name,
+    name: name + again,
     id: name === id ? null : id,
     // A redacted or shortened address would not work as a link.
     url: run.appUrl !== null && redact(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,

@@ -265,7 +265,7 @@ describe('the case of a gate with retries', () => {
 });
 
 describe('the suites of several gates', () => {
-  it('have the names of the gates, and cases only of their own runs', async () => {
+  it('have the names of the gates, and only the cases of their runs', async () => {
     const all = gate([samples.failed, ...retried.flaky.runs]);
     const suites = [
       { name: 'api', report: gate([samples.failed]) },

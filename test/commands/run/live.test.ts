@@ -104,6 +104,19 @@ describe('the live view of a wait', () => {
     expect(written).not.toMatch(/• .*run_/);
   });
 
+  it('says which retry is going, below the line about the failed run', async () => {
+    on = await stage({ outcome: ['failed', 'passed'], duration: 25_000 });
+    const { code, written } = await watch(
+      [...trigger, '--wait', '--retries', '1'],
+      {},
+      { columns: 120, rows: 24 },
+    );
+    expect(code).toBe(0);
+    expect(written).toMatch(/• shop \/ checkout {2}run_\w+ {2}in_progress/);
+    expect(written).toMatch(/run run_\w+ failed \(2 failed, 0 blocked\): starting retry 1 of 1/);
+    expect(written).toMatch(/• shop \/ checkout, retry 1 {2}run_\w+ {2}in_progress/);
+  });
+
   it('keeps a note above it', async () => {
     on = await stage({ outcome: 'passed', duration: 25_000 });
     const id = (await on.rungate(...trigger)).out.trim();

@@ -8,7 +8,7 @@ import {
   type PolicySettings,
   type Symptom,
 } from '../../../src/commands/selftest/hints.ts';
-import { judge, looksStrict } from '../../../src/commands/selftest/judge.ts';
+import { judge, looksStrict, retriesIn } from '../../../src/commands/selftest/judge.ts';
 import { type StepResult, scenarios } from '../../../src/commands/selftest/scenarios.ts';
 import type { GroupOptions, GroupResult } from '../../../src/host/process-group.ts';
 import { policyOf } from '../../../src/settings/merge.ts';
@@ -103,6 +103,49 @@ describe('selftest', () => {
     });
     expect(verdicts(result)).toEqual({ timeout: '3 ok' });
     expect(JSON.parse(result.out).scenarios[0].seconds).toBeLessThan(1);
+  });
+
+  it('lets all runs of a gate with retries fail, and does not warn about several runs', async () => {
+    const step = ['bash', '-c', 'rungate run trigger --wait --strict --retries 2'];
+    const result = await selftest(
+      async (gateOf) => ({ code: (await gateOf(...gate, '--retries', '2')).code }),
+      { words: ['--json', '--scenario', 'failed'], step },
+    );
+    expect(verdicts(result)).toEqual({ failed: '1 ok' });
+    expect(JSON.parse(result.out).scenarios[0]).toMatchObject({ runsCreated: 3, hint: null });
+  });
+
+  it('takes the number of retries from the project file, too', async () => {
+    const files = { '/repo/.git': '', '/repo/.rungate.json': '{"retries": 1}' };
+    const result = await selftest(
+      async (gateOf) => ({ code: (await gateOf(...gate, '--retries', '1')).code }),
+      { words: ['--json', '--scenario', 'failed'], cwd: '/repo', files },
+    );
+    expect(verdicts(result)).toEqual({ failed: '1 ok' });
+  });
+
+  it('still finds a step that starts another gate after one with retries', async () => {
+    const step = ['bash', '-c', 'until rungate run trigger --wait --retries 1; do :; done'];
+    const result = await selftest(
+      async (gateOf) => {
+        await gateOf(...gate, '--retries', '1');
+        return { code: (await gateOf(...gate, '--retries', '1')).code };
+      },
+      { words: ['--json', '--scenario', 'failed'], step },
+    );
+    expect(verdicts(result)).toEqual({ failed: '0 WRONG' });
+    expect(JSON.parse(result.out).scenarios[0].hint).toContain('the step retries until the gate passes');
+  });
+
+  it.each([
+    ['rungate run trigger --wait --retries 3', 0, 3],
+    ['rungate run trigger --wait --retries="2"', 0, 2],
+    ['rungate run trigger --wait --retries 0', 4, 0],
+    ['rungate run trigger --wait', 4, 4],
+    ['rungate run trigger --wait --retries 99', 0, 10],
+    ['rungate run trigger --wait --retries "$RETRIES"', 1, 1],
+  ])('reads the retries of %s, with %i in the settings, as %i', (text, bySettings, retries) => {
+    expect(retriesIn(text, bySettings)).toBe(retries);
   });
 
   it('exits with 1 for a step that passes a failure, with the cause and the last lines of the step', async () => {

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Exchange } from '../../src/client/caller.ts';
+import { decide, runAttempts } from '../../src/gate/attempts.ts';
+import type { DeployedCheck } from '../../src/gate/deployed/check.ts';
+import type { HubLink } from '../../src/gate/fleet/hub-link.ts';
+import type { GateTools } from '../../src/gate/gate.ts';
+import { type Overrides, resolvePolicy } from '../../src/gate/policy.ts';
+import { type GateReport, unknownRun } from '../../src/gate/report.ts';
+import type { RunService } from '../../src/gate/service.ts';
+import { verdicts } from '../../src/gate/verdict.ts';
+import { fakeClock } from '../fake-clock.ts';
+
+const codes = { failed: 1, blocked: 2, timeout: 3, cancelled: 4, unobserved: 5, mismatch: 8 } as const;
+const action = fc.constantFrom('pass', 'warn', 'fail');
+const known = fc.constantFrom('warn', 'fail');
+const policies = fc
+  .record({
+    ...{ flaky: action, failed: action, blocked: action, cancelled: action },
+    ...{ timeout: known, unobserved: known, mismatch: known },
+  })
+  .map((on) => resolvePolicy({ on: on as Overrides }));
+
+describe('the report that decides a gate with retries', () => {
+  test('passes a failed run only by a later pass or by its own policy, and exits with 0 unless it fails', () => {
+    const last = fc.constantFrom(...verdicts.filter((verdict) => verdict !== 'flaky'));
+    fc.assert(
+      fc.property(fc.nat(4), last, policies, (failures, verdict, policy) => {
+        const attempts = [...Array<'failed'>(failures).fill('failed'), verdict].map(
+          (own, index): GateReport => {
+            const gate = policy[own];
+            const exitCode = gate === 'fail' && own !== 'passed' ? codes[own] : 0;
+            return {
+              ...{ schemaVersion: 1, gate, exitCode },
+              runs: [unknownRun({ runId: `run_${index}`, verdict: own, gate })],
+            };
+          },
+        );
+        const { gate, exitCode, runs } = decide(attempts, policy);
+        expect(gate === 'fail').toBe(exitCode !== 0);
+        const all = attempts.map((report) => report.gate);
+        if (verdict !== 'passed') {
+          expect(gate === 'fail').toBe(all.includes('fail'));
+          expect(attempts.map((report) => report.runs[0]?.verdict)).toContain(runs[0]?.verdict);
+        } else {
+          expect(runs[0]?.verdict).toBe(failures === 0 ? 'passed' : 'flaky');
+          expect(gate).toBe(failures === 0 ? 'pass' : policy.flaky);
+        }
+      }),
+    );
+  });
+
+  test('fails if there is none', () => {
+    expect(decide([], resolvePolicy())).toMatchObject({ gate: 'fail', exitCode: 70 });
+  });
+});
+
+/** Runs a gate whose runs end at their second read with these counts of failed items. */
+async function play(failures: readonly number[], tools: Partial<GateTools> = {}, retries = 2) {
+  const clock = fakeClock();
+  let created = 0;
+  let active = 0;
+  let reads = 0;
+  const service: RunService = {
+    hasEnded: () => expect.fail('not expected'),
+    async trigger() {
+      expect(active).toBe(0);
+      active += 1;
+      created += 1;
+      reads = 0;
+      const value = { runId: `run_${created}` };
+      return {
+        ...{ status: 202, value, text: JSON.stringify(value), headers: {}, attempts: 1 },
+        redact: (text: string) => text,
+      } as Exchange;
+    },
+    async read() {
+      reads += 1;
+      const failed = failures[created - 1] ?? 0;
+      const seen = { failed, blocked: 0, appUrl: null };
+      if (reads === 1)
+        return {
+          reading: { kind: 'running', known: true, state: 'in_progress', retryAfterSeconds: null, ...seen },
+        };
+      active -= 1;
+      return { reading: { kind: 'ended', state: 'completed', ...seen } };
+    },
+    cancel: () => expect.fail('not expected'),
+  };
+  const keys = [0, 1, 2].map((retry) => ({
+    ...{ key: `key-${retry}`, how: 'random', origin: 'random' as const },
+    ...(retry > 0 && { retry }),
+  }));
+  const result = await runAttempts(
+    {
+      ...{ start: { body: { projectSlug: 'shop', processSlug: 'checkout' }, keys }, policy: resolvePolicy() },
+      ...{ intervalMs: 10_000, shortestMs: 1000, maxAttempts: 10, timeoutMs: 600_000, retries },
+      ...{ cancelOnInterrupt: true, cancelOnTimeout: false, cancelReason: () => 'stopped' },
+    },
+    { service, clock, random: () => 0.5, onStop: () => () => {}, ...tools },
+  );
+  return { ...result, created };
+}
+
+describe('each attempt of a gate', () => {
+  test('starts after the run before it has ended', async () => {
+    const { report, attempts, created } = await play([1, 1, 0]);
+    expect(created).toBe(3);
+    expect(attempts).toHaveLength(3);
+    expect(report).toMatchObject({ gate: 'warn', exitCode: 0, runs: [{ verdict: 'flaky', retry: 2 }] });
+  });
+
+  test('asks the hub for the permit of its create', async () => {
+    const asked: string[] = [];
+    const hub = {
+      async permit(of: string) {
+        asked.push(of);
+      },
+      watch: async () => {},
+      limited() {},
+      onWake: () => () => {},
+    } as unknown as HubLink;
+    const { created } = await play([1, 0], { hub });
+    expect(created).toBe(2);
+    expect(asked.filter((of) => of === 'create')).toHaveLength(2);
+  });
+
+  test('checks the deployed build from the start, within the time that is left', async () => {
+    const lefts: number[] = [];
+    const waits: string[] = [];
+    const check = (name: string): DeployedCheck => ({
+      async untilDeployed() {
+        waits.push(name);
+        return null;
+      },
+      observe: async () => {},
+      confirm: async () => {},
+      judge: (own) => own,
+      report: () => ({
+        url: 'https://shop.example/version',
+        pointer: null,
+        expected: name,
+        matches: true,
+        observations: [],
+      }),
+      again(leftMs) {
+        lefts.push(leftMs);
+        return check(`${name}+`);
+      },
+    });
+    const { report } = await play([1, 1, 0], { deployed: check('first') });
+    expect(waits).toEqual(['first', 'first+', 'first+']);
+    expect(lefts.every((left) => left > 0 && left < 600_000)).toBe(true);
+    expect(report.deployed?.expected).toBe('first+');
+  });
+
+  test('does not start if a stop came with the end of the run before it', async () => {
+    let stop = () => {};
+    const { report, created } = await play([1, 0], {
+      onStop(listener) {
+        const earlier = stop;
+        stop = () => {
+          earlier();
+          listener('SIGTERM');
+        };
+        return () => {};
+      },
+      emit(event) {
+        if (event.type === 'read' && event.nextMs === null) stop();
+      },
+    });
+    expect(created).toBe(1);
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 1, runs: [{ verdict: 'failed' }] });
+  });
+});
