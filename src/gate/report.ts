@@ -54,6 +54,21 @@ export interface GateReport {
   cancellation?: Cancellation;
 }
 
+/** The gate that a suite of a report is about. */
+export interface Suite {
+  name: string;
+  report: GateReport;
+}
+
+/** A gate for a report: the only one, or several as one, with a suite for each. */
+export interface SuitesReport extends GateReport {
+  suites?: readonly Suite[];
+}
+
+/** Returns the suites of a report. A gate without a name has the suite `rungate`. */
+export const suitesOf = (report: SuitesReport): readonly Suite[] =>
+  report.suites ?? [{ name: 'rungate', report }];
+
 const nothingKnown: RunReport = {
   runId: null,
   ...named(),

@@ -1,5 +1,14 @@
-import { type GateReport, isSkipped, type RunReport, shownAs, verdictText } from '../../gate/report.ts';
-import { describeOutcome, headline, messageLines, othersOf, runTitle, type Suite } from './wording.ts';
+import {
+  type GateReport,
+  isSkipped,
+  type RunReport,
+  type Suite,
+  type SuitesReport,
+  shownAs,
+  suitesOf,
+  verdictText,
+} from '../../gate/report.ts';
+import { describeOutcome, headline, messageLines, othersOf, runTitle } from './wording.ts';
 
 /** Characters that XML 1.0 cannot contain, not even as a reference: controls, lone surrogates and two non-characters. */
 const forbidden =
@@ -183,11 +192,9 @@ function testsuite({ name, report }: Suite, facts: JunitFacts): string {
  * Returns JUnit XML with a suite for each gate and a case for each run. The retries of a run are elements of its case. It is valid
  * by the schema of Jenkins' xUnit plugin (junit-10.xsd).
  */
-export function junitReport(
-  report: GateReport,
-  facts: JunitFacts = {},
-  suites: readonly Suite[] = [{ name: 'rungate', report }],
-): string {
-  const all = suites.map((suite) => testsuite(suite, facts)).join('');
+export function junitReport(report: SuitesReport, facts: JunitFacts = {}): string {
+  const all = suitesOf(report)
+    .map((suite) => testsuite(suite, facts))
+    .join('');
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${all}</testsuites>\n`;
 }

@@ -1,6 +1,6 @@
-import { type GateReport, type RunReport, shownAs } from '../../gate/report.ts';
+import { type GateReport, type RunReport, type SuitesReport, shownAs, suitesOf } from '../../gate/report.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
-import { count, describeOther, headline, messageLines, othersOf, runTitle, type Suite } from './wording.ts';
+import { count, describeOther, headline, messageLines, othersOf, runTitle } from './wording.ts';
 
 // Commands that a CI reads from a job's log, one per line.
 
@@ -105,15 +105,12 @@ function teamcityTest(run: RunReport, others: readonly RunReport[]): string[] {
  * Returns TeamCity's service messages: a suite for each gate with a test for each run, a build problem for each run that fails
  * its gate, and the status.
  */
-export function teamcityMessages(
-  report: GateReport,
-  suites: readonly Suite[] = [{ name: 'rungate', report }],
-): string[] {
+export function teamcityMessages(report: SuitesReport): string[] {
   const problems = report.runs
     .filter((run) => shownAs(run) === 'fail')
     .map((run) => `rungate: ${messageLines(run)[0]}`.slice(0, maxProblemLength));
   return [
-    ...suites.flatMap(({ name, report: own }) => [
+    ...suitesOf(report).flatMap(({ name, report: own }) => [
       teamcityMessage('testSuiteStarted', { name }),
       ...own.runs.flatMap((run) => teamcityTest(run, othersOf(run, own))),
       teamcityMessage('testSuiteFinished', { name }),

@@ -3,12 +3,6 @@ import { exitCodes } from '../../exit.ts';
 import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { excerpt } from '../../sanitize.ts';
 
-/** A gate in a report of several. */
-export interface Suite {
-  name: string;
-  report: GateReport;
-}
-
 /** Makes untrusted text harmless in one format, and truncates it. */
 export type Quote = (text: string, limit: number) => string;
 

@@ -5,6 +5,8 @@ import {
   type Cancellation,
   type GateReport,
   type RunReport,
+  type Suite,
+  type SuitesReport,
   skippedRun,
   unknownRun,
   worst,
@@ -125,12 +127,26 @@ export function combineGates(
  * Returns the result as that of one gate with all runs, for reports that list runs. Their names begin with those of the gates,
  * and each gate that was skipped has an entry, so that none is missing.
  */
-export function flatReport({ gates, ...report }: GatesReport): GateReport {
-  const runs = gates.flatMap(({ name: gate, runs: own, gate: end, reason }) => {
-    if (end === 'skipped') return [skippedRun(gate, reason ?? '')];
+export function flatReport({ gates, ...report }: GatesReport): SuitesReport {
+  const suites = gates.map((result): Suite => {
+    const { name, runs: own, gate: end, reason, attempts, exitCode } = result;
+    const named = (run: RunReport) => ({ ...run, name: run.name === null ? name : `${name}: ${run.name}` });
     // A run without an id was stopped before its create.
-    if (own.length === 0) return [skippedRun(gate, reason ?? 'rungate was stopped')];
-    return own.map((run) => ({ ...run, name: run.name === null ? gate : `${gate}: ${run.name}` }));
+    const runs =
+      end === 'skipped' || own.length === 0
+        ? [skippedRun(name, reason ?? (end === 'skipped' ? '' : 'rungate was stopped'))]
+        : own.map(named);
+    return {
+      name,
+      report: {
+        ...{ schemaVersion: 1, gate: end === 'skipped' ? 'fail' : end, runs },
+        // A gate that was skipped or stopped adds no exit code.
+        exitCode: exitCode ?? report.exitCode,
+        ...(attempts !== undefined && { attempts: attempts.map(named) }),
+      },
+    };
   });
-  return { ...report, runs };
+  const runs = suites.flatMap((suite) => suite.report.runs);
+  const attempts = suites.flatMap((suite) => suite.report.attempts ?? []);
+  return { ...report, runs, ...(attempts.length > 0 && { attempts }), suites };
 }

@@ -271,7 +271,7 @@ describe('the suites of several gates', () => {
       { name: 'api', report: gate([samples.failed]) },
       { name: 'web', report: retried.flaky },
     ];
-    const xml = junitReport(all, {}, suites);
+    const xml = junitReport({ ...all, suites });
     const found = read(xml).children.map(({ attributes: { name, tests, failures } }) => [
       name,
       tests,

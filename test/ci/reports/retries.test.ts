@@ -52,7 +52,7 @@ it('has a suite of TeamCity for each gate', () => {
     { name: 'web', report: retried.flaky },
   ];
   const all = gate([samples.passed, ...retried.flaky.runs]);
-  const messages = teamcityMessages(all, suites);
+  const messages = teamcityMessages({ ...all, suites });
   expect(messages.filter((line) => line.includes('testSuite'))).toEqual([
     "##teamcity[testSuiteStarted name='api']",
     "##teamcity[testSuiteFinished name='api']",
