@@ -1,4 +1,4 @@
-import { type Command, CommanderError } from 'commander';
+import { type Command, CommanderError, Option } from 'commander';
 import { type Bind, summarise } from '../commands/binding.ts';
 import type { ProgramFor } from '../commands/completion/complete.ts';
 import { addGlobals } from '../commands/global-options.ts';
@@ -84,8 +84,7 @@ const groups: Readonly<Record<string, Group>> = {
   },
 };
 
-const about = `Trigger a test run, wait for it, and gate the pipeline on its verdict.
-For first steps, run rungate without a command.`;
+const about = 'Gate a pipeline on a test run. For first steps, run rungate without a command.';
 
 const exitTable = `
 Exit codes: 0 passed · 1 failed · 2 blocked · 3 timeout · 4 cancelled (--strict)
@@ -118,7 +117,10 @@ export async function createProgram(argv: readonly string[], bind: Bind, printed
       writeErr: () => {},
     })
     .exitOverride();
-  addGlobals(program).version(version, '--version', 'show the version');
+  addGlobals(program)
+    .version(version, '--version', 'show the version')
+    // The reader of this help knows the option. Without its row, the help fits on a screen.
+    .addHelpOption(new Option('-h, --help', 'show this help').hideHelp());
   const [called = ''] = operandsOf(program, argv);
   const isGroup = Object.hasOwn(groups, called);
   for (const [name, { summary, load }] of Object.entries(groups)) {
