@@ -79,12 +79,13 @@ const opening = {
 } as const satisfies Readonly<Partial<Record<CheckName, (state: Opening) => void | Promise<void>>>>;
 
 /** Refuses a fact other than the expected one; null is a fact that the gate did not know. */
-function expectFact(name: string, fact: string | null, expected: string): void {
+function expectFact(name: string, fact: string | null, expected: string, hint?: string): void {
   if (fact === expected) return;
   throw new Refused(
     fact === null
       ? `it does not name the ${name}, so it may be for another than ${quoted(expected)}`
       : `it has the ${name} ${quoted(fact)}, not ${quoted(expected)}`,
+    hint,
   );
 }
 
@@ -97,6 +98,9 @@ const factsOf = ({ predicate }: Statement) => predicate.configuration[0].annotat
 export const ageOf = (statement: Statement, now: number): number =>
   now - (parseTimestamp(factsOf(statement).finishedAt) ?? Number.NaN);
 
+const waitHint =
+  'its gate, such as run wait, knew only the ids of its runs: write the receipt with run trigger --wait';
+
 type FactCheck = (statement: Statement, expected: Expected) => void;
 
 /** Returns the check of a fact that every run of the receipt must have. */
@@ -105,7 +109,8 @@ const runFact =
   (statement, { [name]: expected }) => {
     const text = (fact: string | readonly string[] | null = null) =>
       fact === null || typeof fact === 'string' ? fact : tagText(fact);
-    for (const run of factsOf(statement).runs) expectFact(name, text(run[name]), text(expected) ?? '');
+    for (const run of factsOf(statement).runs)
+      expectFact(name, text(run[name]), text(expected) ?? '', run.project === null ? waitHint : undefined);
   };
 
 const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, FactCheck>> = {

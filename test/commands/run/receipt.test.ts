@@ -207,6 +207,32 @@ describe('--receipt of run wait', () => {
     });
   });
 
+  it('does not verify as one of a project, a process, tags or an environment, and the reason is clear', async () => {
+    on = await stage({ outcome: 'passed' });
+    const id = (await on.rungate(...trigger)).out.trim();
+    const files: Record<string, string> = { 'ci.pub': trusted.publicPem };
+    await on.with({ files, env: key, captured })('run', 'wait', id, '--receipt', 'receipt.json');
+    const verify = ['receipt', 'verify', 'receipt.json', '--key', 'ci.pub', '--commit', commit];
+    const verifying = on.with({ files });
+    expect((await verifying(...verify)).code).toBe(0);
+    for (const [name, option] of [
+      ['project', ['--project', 'shop']],
+      ['process', ['--process', 'checkout']],
+      ['tags', ['--tag', 'smoke']],
+      ['environment', ['--environment', 'staging']],
+    ] as const) {
+      const { code, err } = await verifying(...verify, ...option);
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(
+          new RegExp(
+            `^refused: it does not name the ${name}, so .* \\(${name}\\)\\n.*run wait.*run trigger --wait`,
+          ),
+        ),
+      ]);
+    }
+  });
+
   it('has the result of the worst run', async () => {
     on = await stage({ outcome: ['passed', 'failed'] });
     const ids = [(await on.rungate(...trigger)).out.trim(), (await on.rungate(...trigger)).out.trim()];
