@@ -23,6 +23,13 @@ export function isSecretName(name: string): boolean {
   return !isPlainName(name) && secretName.test(name);
 }
 
+/** Returns the value of a setting as it may be shown: the URL of a page without its query, which may contain a secret. */
+export function shownValue(name: string, value: unknown): unknown {
+  if (name !== 'deployed.url' || typeof value !== 'string') return value;
+  const query = value.indexOf('?');
+  return query === -1 ? value : `${value.slice(0, query)}?…`;
+}
+
 /** The settings groups that may be written as nested objects: `webhook`, `run`, `env`. */
 const groups = new Set(
   plainNames.filter((name) => name.includes('.')).map((name) => name.slice(0, name.indexOf('.'))),

@@ -1,5 +1,6 @@
 import { exitCodes } from '../../exit.ts';
 import { excerpt, sanitize } from '../../sanitize.ts';
+import { shownValue } from '../../settings/fields.ts';
 import { gateSettings } from '../../settings/gate-fields.ts';
 import { policyOf } from '../../settings/merge.ts';
 import type { Setting, SettingName, Settings, SettingValues } from '../../settings/names.ts';
@@ -9,10 +10,12 @@ import { allNames, isSecret, settingName } from './change.ts';
 import type { GateSettings } from './sources.ts';
 import { profilesFile } from './store.ts';
 
-/** Returns a value as the JSON of a file; null if it is not set. Never called for a secret. */
+/** Returns a value as the JSON of a file, as it may be shown; null if it is not set. Never called for a secret. */
 function jsonValue(settings: Settings, name: SettingName): unknown {
   const setting: Setting<SettingValues[SettingName]> | undefined = settings[name];
-  return setting === undefined || !isPlainName(name) ? null : writeValue(name, setting.value as never);
+  return setting === undefined || !isPlainName(name)
+    ? null
+    : shownValue(name, writeValue(name, setting.value as never));
 }
 
 /** Returns one setting for `--json`. For a secret, only whether it is set. */

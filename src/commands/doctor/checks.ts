@@ -6,8 +6,8 @@ import { CredentialError, RungateError, reportError } from '../../errors.ts';
 import { exitCodeOf } from '../../exit.ts';
 import type { OpenPage } from '../../gate/deployed/open.ts';
 import { excerpt } from '../../sanitize.ts';
+import { shownValue } from '../../settings/fields.ts';
 import { type Settings, secretNames, sentNames } from '../../settings/names.ts';
-import { shownUrl } from '../../transport/address.ts';
 import { showProxy } from '../../transport/proxy.ts';
 import type { Sources } from '../config/sources.ts';
 import { notFound, type Probe } from './probes.ts';
@@ -45,7 +45,7 @@ export function checkSettings(settings: Settings, { unreadable }: Pick<Sources, 
   const shown = given.map(([name, { value, origin, detail }]) => {
     const text = (secretNames as readonly string[]).includes(name)
       ? 'set'
-      : excerpt(JSON.stringify(name === 'deployed.url' ? shownUrl(new URL(String(value))) : value) ?? '', 80);
+      : excerpt(JSON.stringify(shownValue(name, value)) ?? '', 80);
     return `${name} ${text} (${detail === undefined ? origin : `${origin}: ${detail}`})`;
   });
   return check('settings', 'ok', shown.length === 0 ? 'only defaults' : shown.join('; '));

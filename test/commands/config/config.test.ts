@@ -289,6 +289,19 @@ describe('config set', () => {
     else expect(out).toBe(`${plain}\n`);
   });
 
+  it('hides the query of the version page, which may contain a secret, in every format', async () => {
+    const url = 'https://shop.example/version?key=hidden';
+    await config('set', 'deployed.url', url);
+    expect(kept().default.settings).toEqual({ 'deployed.url': url });
+    for (const argv of [['get', 'deployed.url'], ['list']]) {
+      for (const format of [[], ['--json'], ['--format', 'table']]) {
+        const { out, err } = await config(...argv, ...format);
+        expect(out).toContain('https://shop.example/version?…');
+        expect(out + err).not.toContain('hidden');
+      }
+    }
+  });
+
   it('is tested with every setting', () => expect(plainNames).toHaveLength(24));
 
   it.each([
