@@ -21,8 +21,11 @@ export function traceExchange(event: ExchangeEvent, excerpt: Output['excerpt']):
   return `* ${event.method} ${excerpt(event.path)} → ${result} in ${formatDuration(event.elapsedMs)} (attempt ${event.attempt})`;
 }
 
-/** The certificates, the proxies, the safety and the timeout of connections. */
-type Connection = Pick<ClientOptions, 'caPem' | 'insecureHttp' | 'proxyEnv' | 'requestTimeoutMs'>;
+/** The certificates, the proxies, the safety, the timeout and the trace of connections. */
+type Connection = Pick<
+  ClientOptions,
+  'caPem' | 'insecureHttp' | 'proxyEnv' | 'requestTimeoutMs' | 'onExchange'
+>;
 
 /** Everything a command uses: it reaches its surroundings only through this. */
 export interface Context {
@@ -50,6 +53,7 @@ async function connectionOf(
   io: Io,
   { caFile }: Settings,
   { insecureHttp, requestTimeout }: GlobalOptions,
+  output: Output,
 ): Promise<Connection> {
   return {
     caPem: caFile && (await readCa(io, caFile)),
@@ -57,6 +61,9 @@ async function connectionOf(
     proxyEnv: io.env,
     requestTimeoutMs:
       requestTimeout === undefined ? undefined : parseDuration('--request-timeout', requestTimeout),
+    onExchange: output.verbose
+      ? (event) => void output.note(traceExchange(event, output.excerpt))
+      : undefined,
   };
 }
 
@@ -69,15 +76,12 @@ async function clientOptions(
   const apiUrl = settings.apiUrl;
   if (apiUrl === undefined) throw missingApiUrl();
   return {
-    ...(await connectionOf(io, settings, globals)),
+    ...(await connectionOf(io, settings, globals, output)),
     apiUrl: apiUrl.value,
     apiKey: settings.apiKey?.value,
     token: settings.token?.value,
     auth: settings.auth?.value,
     providerModelField: settings['env.providerModelField']?.value,
-    onExchange: output.verbose
-      ? (event) => void output.note(traceExchange(event, output.excerpt))
-      : undefined,
     clock: io.clock,
     random: io.random,
   };
@@ -208,7 +212,7 @@ export async function createContext(
       const redactOwn = redactor([secret]);
       return open(own, (text) => output.redact(redactOwn(text)), { ...namesOf(own), ...typedNames[kind] });
     },
-    connection: () => connectionOf(io, settings, globals),
+    connection: () => connectionOf(io, settings, globals, output),
     async close() {
       output.motion.end();
       for (const one of callers) await one.close();

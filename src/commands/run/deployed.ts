@@ -41,6 +41,7 @@ export async function pageOptions(
     pointer: settings['deployed.pointer']?.value,
     headers: file === undefined ? {} : await readHeaders(context, file),
     redact: output.redact,
+    clock: io.clock,
     names: namesOf(settings),
   };
 }

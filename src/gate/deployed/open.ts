@@ -5,10 +5,10 @@ import { proxyFor } from '../../transport/proxy.ts';
 import { httpTransport } from '../../transport/send.ts';
 import { createDeployedCheck, type DeployedCheck, type DeployedCheckOptions } from './check.ts';
 import type { Reading } from './observations.ts';
-import { pageNames, type VersionPage, versionReader } from './read-version.ts';
+import { pageNames, type ReadTrace, type VersionPage, versionReader } from './read-version.ts';
 
 /** How to reach the version page: with the same certificates and proxies as the service. */
-export interface PageOptions extends Omit<VersionPage, 'url'> {
+export interface PageOptions extends Omit<VersionPage, 'url'>, ReadTrace {
   url: string;
   insecureHttp?: boolean | undefined;
   caPem?: string | undefined;
@@ -42,7 +42,7 @@ export function openPage(options: PageOptions): OpenPage {
   const transport = httpTransport({ caPem, proxy, names });
   return {
     shown: redact(shownUrl(url)),
-    read: versionReader({ url, pointer, expected, headers }, transport, redact),
+    read: versionReader({ url, pointer, expected, headers }, transport, redact, options),
     close: () => transport.close(),
   };
 }

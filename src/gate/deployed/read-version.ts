@@ -1,4 +1,6 @@
-import { ContractError, HttpError, NetworkError } from '../../errors.ts';
+import type { ExchangeEvent } from '../../client/options.ts';
+import type { Clock } from '../../clock.ts';
+import { ContractError, HttpError, NetworkError, RungateError } from '../../errors.ts';
 import type { HintNames } from '../../hint-names.ts';
 import type { Redact } from '../../redact.ts';
 import { excerpt } from '../../sanitize.ts';
@@ -18,6 +20,12 @@ export interface VersionPage {
   headers: Readonly<Record<string, string>>;
 }
 
+/** Reports each read, as the client reports its attempts. */
+export interface ReadTrace {
+  onExchange?: ((event: ExchangeEvent) => void) | undefined;
+  clock: Pick<Clock, 'monotonic'>;
+}
+
 /** A version page is short; a longer response is not read to its end. */
 const maxBytes = 64 * 1024;
 const maxText = 200;
@@ -27,6 +35,7 @@ export function versionReader(
   { url, pointer, expected, headers }: VersionPage,
   transport: Transport,
   redact: Redact,
+  { onExchange, clock }: ReadTrace,
 ): (options: { signal: AbortSignal; timeoutMs: number }) => Promise<Reading> {
   const page = redact(shownUrl(url));
   const request: PreparedRequest = {
@@ -56,10 +65,17 @@ export function versionReader(
       hint,
     }),
   });
+  const report = (began: number, outcome: { status: number } | { code: string }) => {
+    const { endpoint, method } = request;
+    const elapsedMs = clock.monotonic() - began;
+    onExchange?.({ type: 'try', endpoint, method, path: page, attempt: 1, ...outcome, elapsedMs });
+  };
   return async ({ signal, timeoutMs }) => {
+    const began = clock.monotonic();
     try {
       // Without a fresh connection, a load balancer would always show the same instance.
       const { status, text: body } = await transport.send(request, { signal, timeoutMs, fresh: true });
+      report(began, { status });
       // 206 is a part of the body.
       if (status < 200 || status > 299 || status === 206) return failed(`HTTP ${status}`, undefined, status);
       const version = versionIn(body, pointer);
@@ -68,6 +84,7 @@ export function versionReader(
       return { text: excerpt(redact(text), maxText), matches: isExpected(text, expected) };
     } catch (error) {
       if (signal.aborted) throw error;
+      if (error instanceof RungateError) report(began, { code: error.code });
       if (error instanceof NetworkError) {
         const message = `the deployed build could not be read: ${page}: ${redact(error.message)}`;
         return { error: new NetworkError(error.fault, message, { hint: error.hint }) };

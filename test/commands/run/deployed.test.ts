@@ -48,6 +48,15 @@ const changed = { verdict: 'mismatch', code: 8, creates: 1 };
 const passed = { verdict: 'passed', code: 0, creates: 1 };
 const unknown = (code: number) => ({ verdict: 'unobserved', code, creates: 1 });
 
+it('--verbose traces each read of the page, without its query', async () => {
+  on = await stage({ ...options, deployed: commit, faults: [some({ kind: 'status', status: 500 }, 1, 1)] });
+  const { err } = await on.rungate(...gate, '--verbose', '--deployed-url', `${page()}?key=hidden`);
+  const traced = err.split('\n').filter((line) => line.startsWith(`* GET ${page()}?… → `));
+  expect(traced.map((line) => line.split(' ')[4]).slice(0, 5)).toEqual(['200', '500', '200', '200', '200']);
+  expect(traced).toHaveLength(reads().length);
+  expect(err).not.toContain('hidden');
+});
+
 describe('the deployed build', () => {
   it.each<[string, Rollout, { verdict: string; code: number; creates: number }]>([
     ['is new all the time', { deployed: 'new' }, passed],
