@@ -1,44 +1,29 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { parseYaml } from '@redocly/openapi-core';
-import MarkdownIt from 'markdown-it';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { type Mock, startMock } from '../../src/mock/server.ts';
-import { installInto, root, start } from '../e2e/built.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: the tests read parsed YAML key by key, and a missing key fails them.
-type Yaml = any;
-type Env = Record<string, string>;
+import { root } from '../e2e/built.ts';
+import {
+  type Env,
+  read,
+  run,
+  type Script,
+  type Store,
+  settingsOf,
+  snippets,
+  workspace,
+  type Yaml,
+  yaml,
+} from './ci-job.ts';
 
 /** A snippet as its CI runs it. */
-interface Step {
-  /** The shell lines of the job; null for the action. */
-  script: string | null;
-  /** The command with which the CI runs the script, which is also in `file`. */
-  shell: (file: string, script: string) => string[];
-  env: Env;
+interface Step extends Script {
   /** The job's timeout in minutes; null if the CI has none. */
   limit: number | null;
   /** Files or folders that the CI collects. */
   artifacts: string[];
   /** The variables that change when the job is retried; null if a retry is another build. */
   retried: Env | null;
-}
-
-/** The CI's secrets and variables. */
-interface Store {
-  RUNGATE_API_URL: string;
-  RUNGATE_API_KEY: string;
 }
 
 const bash = (file: string) => ['bash', '-e', file];
@@ -158,21 +143,8 @@ function circleci(doc: Yaml, store: Store): Step {
   };
 }
 
-/** Reads a Jenkinsfile without a parser: brackets and quotes must balance, and each setting must occur exactly once. */
 function jenkins(text: string, store: Store): Step {
-  const once = (pattern: RegExp): string => {
-    const found = [...text.matchAll(new RegExp(pattern, 'g'))];
-    expect(found, String(pattern)).toHaveLength(1);
-    return String(found[0]?.[1]);
-  };
-  const code = text.replaceAll(/'[^'\n]*'/g, '');
-  expect(code).not.toMatch(/['"]/);
-  const open: string[] = [];
-  for (const [bracket] of code.matchAll(/[{}()[\]]/g)) {
-    if ('{(['.includes(bracket)) open.push(bracket);
-    else expect(`${open.pop()}${bracket}`).toMatch(/^(\{\}|\(\)|\[\])$/);
-  }
-  expect(open).toEqual([]);
+  const once = settingsOf(text);
   once(/RUNGATE_API_URL = '(https:\/\/[^']+)'/);
   once(/RUNGATE_API_KEY = credentials\('([^']+)'\)/);
   once(/post \{\s+always \{ (junit) /);
@@ -273,68 +245,13 @@ const readers: Record<string, (doc: Yaml, store: Store) => Step> = {
   'Matrix jobs': (doc, store) => ({ ...githubRun(doc, store, '{"environment":"staging"}'), artifacts: [] }),
 };
 
-function read(path: string): string {
-  return readFileSync(join(root, path), 'utf8');
-}
-function yaml(text: string): Yaml {
-  return parseYaml(text);
-}
-
-/** Returns every code block of the page, named by the headings above it. */
-function snippets(): { name: string; language: string; text: string }[] {
-  const headings: string[] = [];
-  return new MarkdownIt().parse(read('docs/ci.md'), {}).flatMap((token, index, all) => {
-    if (token.type === 'heading_open') {
-      const level = Number(token.tag.slice(1)) - 2;
-      if (level >= 0) headings.splice(level, headings.length, all[index + 1]?.content ?? '');
-    }
-    if (token.type !== 'fence' && token.type !== 'code_block') return [];
-    return [{ name: headings.join(' / '), language: token.info, text: token.content }];
-  });
-}
-
-const found = snippets();
+const found = snippets('docs/ci.md');
 function stepOf(name: string, store: Store): Step {
   const snippet = found.find((one) => one.name === name);
   if (snippet === undefined) throw new Error(`no snippet: ${name}`);
   const reader = readers[name];
   if (reader === undefined) throw new Error(`no reader for the snippet: ${name}`);
   return reader(snippet.language === 'yaml' ? yaml(snippet.text) : snippet.text, store);
-}
-
-/** Creates the folder of a job in which npx finds the built rungate as an installed package. */
-function workspace(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rungate-docs-'));
-  const command = installInto(folder);
-  // The real npx takes half a second longer; only the tests of signals need it.
-  const npx = join(folder, 'quick/npx');
-  mkdirSync(dirname(npx));
-  writeFileSync(npx, `#!/bin/sh\nshift 2\nexec '${command}' "$@"\n`);
-  chmodSync(npx, 0o755);
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }');
-  return folder;
-}
-
-/** Runs a step as its CI does, with only the CI's environment. */
-function run(step: Step, folder: string, npx: 'real' | 'quick' = 'quick') {
-  const file = join(folder, 'step.sh');
-  writeFileSync(file, `${step.script}\n`);
-  const env: Env = {
-    PATH: [
-      ...(npx === 'quick' ? [join(folder, 'quick')] : []),
-      dirname(process.execPath),
-      process.env.PATH,
-    ].join(':'),
-    HOME: folder,
-    TMPDIR: folder,
-    RUNNER_TEMP: folder,
-    CI: 'true',
-    npm_config_offline: 'true',
-    npm_config_update_notifier: 'false',
-    ...step.env,
-  };
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return start('env', ['-i', ...variables, ...step.shell(file, String(step.script))], {}, folder);
 }
 
 async function withMock(
