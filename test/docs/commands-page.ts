@@ -38,9 +38,9 @@ function afterHelp(command: Command): string {
   command.configureOutput({ writeOut: (text) => (whole += text) }).outputHelp();
   const [text = '', lines] = whole.slice(command.helpInformation().length).split('\nExamples:\n');
   const notes = text.trim() === '' ? '' : `\n\`\`\`text\n${text.replace(/^\n+|\s+$/g, '')}\n\`\`\`\n`;
-  return lines === undefined
-    ? notes
-    : `${notes}\n\`\`\`sh\n${lines.replaceAll(/^ {2}/gm, '').trimEnd()}\n\`\`\`\n`;
+  if (lines === undefined) return notes;
+  const needs = lines.includes('rungate run gates') ? '<!-- with: .rungate.json -->\n\n' : '';
+  return `${notes}\n${needs}\`\`\`sh\n${lines.replaceAll(/^ {2}/gm, '').trimEnd()}\n\`\`\`\n`;
 }
 
 function section(command: Command, depth: number): string {

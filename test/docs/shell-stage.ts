@@ -42,7 +42,12 @@ exec rungate "\${@:2}"
 `,
 };
 
-const projectFile = '{ "project": "shop", "process": "checkout" }\n';
+const projectFile = `{
+  "project": "shop",
+  "process": "checkout",
+  "gates": { "api": { "process": "api-smoke" }, "web": { "tags": ["web"], "needs": ["api"] } }
+}
+`;
 
 /** The result of an example. */
 export interface ExampleResult {
