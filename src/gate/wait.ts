@@ -64,7 +64,9 @@ async function readOnce(run: WatchedRun, rules: PollRules, tools: WaitTools): Pr
   const result = await readStatus(run, rules, tools);
   const now = clock.monotonic();
   const before = run.progress.seen;
-  const { progress, decision } = afterRead(run.progress, result, rules, now, random());
+  // Reads that wake-ups have caused do not count: a hub must not use up the attempts.
+  const limits = { ...rules, maxAttempts: rules.maxAttempts + run.confirmations };
+  const { progress, decision } = afterRead(run.progress, result, limits, now, random());
   const { seen, attempts } = progress;
   const nextMs = 'done' in decision ? null : decision.waitMs;
   run.progress = progress;

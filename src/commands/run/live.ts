@@ -38,7 +38,7 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
   const { seen, attempts, trouble } = run.progress;
   const verdict = run.outcome?.verdict;
   const going = verdict === undefined;
-  const of = Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
+  const of = attempts <= maxAttempts && Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
   const id = excerpt(redact(run.runId), 200);
   const name = excerpt(redact(run.subject.name ?? run.runId), 200);
   const again = run.retry === 0 ? '' : `, retry ${run.retry}`;

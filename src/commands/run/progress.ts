@@ -41,7 +41,7 @@ export async function gateProgress(
 
   const attempt = (attempts: number) => {
     const most = rules?.maxAttempts ?? Number.POSITIVE_INFINITY;
-    return `attempt ${attempts}${Number.isFinite(most) ? `/${most}` : ''}`;
+    return `attempt ${attempts}${attempts <= most && Number.isFinite(most) ? `/${most}` : ''}`;
   };
 
   /** Names a run in a line that does not need its id. */
