@@ -143,6 +143,7 @@ describe('each attempt of a gate', () => {
         matches: true,
         observations: [],
       }),
+      ofGate: () => check(name),
       again(leftMs) {
         lefts.push(leftMs);
         return check(`${name}+`);

@@ -49,6 +49,8 @@ export interface DeployedCheck {
   report(): DeployedReport;
   /** Returns a check for another run, which waits for the build for `leftMs` at most. */
   again(leftMs: number): DeployedCheck;
+  /** Returns the check of another gate, which waits for the build together with this one. */
+  ofGate(): DeployedCheck;
 }
 
 export interface DeployedCheckOptions {
@@ -77,12 +79,12 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
   const { expected, pointer, timeoutMs, requestTimeoutMs, read, clock, emit, names } = options;
   let seen: Seen = nothingSeen;
   let reading: Promise<void> | undefined;
-  let complete = false;
+  let deployed: Promise<MismatchError | null> | undefined;
+  /** The gates whose runs have their outcomes, and those of them that have read the page since. */
+  let [ended, confirmed] = [0, 0];
 
-  /** A stop may come before the reads after the verdicts. Another build is certain without them. */
-  const isJudged = () => complete || matchOf(seen) === false;
-
-  async function look(phase: Phase, deadline: number, signal: AbortSignal): Promise<void> {
+  /** Returns whether the page showed a version. */
+  async function look(phase: Phase, deadline: number, signal: AbortSignal): Promise<boolean> {
     const left = deadline - clock.monotonic();
     const limit = Math.min(usualReadMs, requestTimeoutMs ?? usualReadMs);
     const result = await read({ signal, timeoutMs: Math.min(limit, Math.max(leastReadMs, left)) });
@@ -91,51 +93,76 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
     const error = 'error' in result ? result.error : null;
     const agreed = phase === 'before' && isDeployed(seen);
     emit?.({ type: 'deployed', phase, text, matches, agreed, error });
+    return error === null;
   }
 
   /** Reads once a second until `isDone`. Returns false if the time is up first. No wait is shortened. */
   async function lookUntil(
-    isDone: (seen: Seen) => boolean,
+    isDone: (readable: boolean) => boolean,
     phase: Phase,
     ms: number,
     signal: AbortSignal,
   ): Promise<boolean> {
     const deadline = clock.monotonic() + ms;
     for (;;) {
-      await look(phase, deadline, signal);
-      if (isDone(seen)) return true;
+      if (isDone(await look(phase, deadline, signal))) return true;
       if (clock.monotonic() + everyMs > deadline) return false;
       await clock.sleep(everyMs, signal);
     }
   }
 
-  return {
-    async untilDeployed(signal) {
-      if (await lookUntil(isDeployed, 'before', timeoutMs, signal)) return null;
-      return neverDeployed(seen, expected, formatDuration(timeoutMs), names);
-    },
-    observe(signal) {
-      reading ??= look('during', Number.POSITIVE_INFINITY, signal)
-        .catch((error: unknown) => {
-          if (!signal.aborted) throw error;
-        })
-        .finally(() => {
-          reading = undefined;
-        });
-      return reading;
-    },
-    async confirm(signal) {
-      await lookUntil(isConfirmed, 'after', confirmMs, signal);
-      complete = true;
-    },
-    judge: (own, policy) => (isJudged() ? judged(own, seen, policy, expected) : null),
-    report: () => ({
-      url: expected.page,
-      pointer: pointer ?? null,
-      expected: expected.version,
-      matches: isJudged() ? matchOf(seen) : null,
-      observations: reported(seen),
-    }),
-    again: (leftMs) => createDeployedCheck({ ...options, timeoutMs: Math.min(timeoutMs, leftMs) }),
-  };
+  async function waitForBuild(signal: AbortSignal): Promise<MismatchError | null> {
+    if (await lookUntil(() => isDeployed(seen), 'before', timeoutMs, signal)) return null;
+    return neverDeployed(seen, expected, formatDuration(timeoutMs), names);
+  }
+
+  /** Returns the check of one gate. The gates share the reads, but each needs its own ones after its verdict. */
+  function ofGate(): DeployedCheck {
+    let after = 0;
+    let complete = false;
+    const own = (): Seen => ({ ...seen, after });
+    return {
+      untilDeployed(signal) {
+        deployed ??= waitForBuild(signal);
+        return deployed;
+      },
+      observe(signal) {
+        reading ??= look('during', Number.POSITIVE_INFINITY, signal)
+          .then(
+            () => {},
+            (error: unknown) => {
+              if (!signal.aborted) throw error;
+            },
+          )
+          .finally(() => {
+            reading = undefined;
+          });
+        return reading;
+      },
+      async confirm(signal) {
+        ended += 1;
+        const isDone = (readable: boolean) => {
+          if (readable) after += 1;
+          return isConfirmed(own());
+        };
+        await lookUntil(isDone, 'after', confirmMs, signal);
+        complete = true;
+        if (after > 0) confirmed += 1;
+      },
+      // A stop may come before the reads after the verdicts. Another build is certain without them.
+      judge: (outcome, policy) =>
+        complete || seen.other !== null ? judged(outcome, own(), policy, expected) : null,
+      report: () => ({
+        url: expected.page,
+        pointer: pointer ?? null,
+        expected: expected.version,
+        matches: matchOf({ ...seen, after: ended === confirmed ? confirmed : 0 }),
+        observations: reported(seen),
+      }),
+      again: (leftMs) => createDeployedCheck({ ...options, timeoutMs: Math.min(timeoutMs, leftMs) }),
+      ofGate,
+    };
+  }
+
+  return ofGate();
 }

@@ -51,18 +51,6 @@ export interface GatesTools
   deployed?: DeployedCheck | undefined;
 }
 
-/** Returns the check for several gates: they wait for the build together. */
-function sharedCheck(check: DeployedCheck): DeployedCheck {
-  let deployed: ReturnType<DeployedCheck['untilDeployed']> | undefined;
-  return {
-    ...check,
-    untilDeployed(signal) {
-      deployed ??= check.untilDeployed(signal);
-      return deployed;
-    },
-  };
-}
-
 /** Passes a stop on to the gates that are running, and to those that begin to listen afterwards. */
 function stopper() {
   const listeners = new Set<(cause: StopCause) => void>();
@@ -92,7 +80,6 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
   const { emit, onWatch, openHub, ...common } = tools;
   const gates = inOrder(options.gates);
   const budget = newBudget();
-  const deployed = tools.deployed && sharedCheck(tools.deployed);
   const { stop, onStop } = stopper();
   const results = new Map<string, GateResult>();
   const running = new Map<string, Promise<void>>();
@@ -125,7 +112,7 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
           ...common,
           onStop,
           budget,
-          deployed,
+          deployed: tools.deployed?.ofGate(),
           journal,
           emit: emitOwn,
           onWatch: (runs) => onWatch?.(name, runs),
@@ -187,5 +174,5 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
   }
   if (bugs.length > 0) throw bugs[0];
   const ordered = gates.flatMap(({ name }) => results.get(name) ?? []);
-  return combineGates(ordered, cutShort ? stoppedBy : null, deployed?.report());
+  return combineGates(ordered, cutShort ? stoppedBy : null, tools.deployed?.report());
 }

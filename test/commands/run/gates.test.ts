@@ -299,3 +299,40 @@ describe('a mistake', () => {
     expect(code).toBe(78);
   });
 });
+
+describe('the deployed build of several gates', () => {
+  const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
+  const isRead = ({ path }: { path: string }) => path.startsWith('/_mock/version');
+  const play = async (faults: MockOptions['faults'] = []) => {
+    on = await stage({ duration: 25_000, outcome: 'passed', deployed: commit, faults });
+    const deployed = { url: `${on.mock.url}/_mock/version`, is: commit };
+    const two = { api: usual.api, web: usual.web };
+    const { code, out } = await on.with(fileOf(two, { deployed }))('run', 'gates', '--json');
+    return { code, report: JSON.parse(out) };
+  };
+
+  it('is read three times after the verdict of each gate', async () => {
+    const { code, report } = await play();
+    expect(code).toBe(0);
+    expect(report.deployed.matches).toBe(true);
+    const order = requests().map((request) => (isRead(request) ? 'version' : request.endpoint));
+    expect(order.slice(-3)).toEqual(['version', 'version', 'version']);
+    const create = order.lastIndexOf('run.trigger');
+    expect(order.slice(create - 3, create)).toEqual(['version', 'version', 'version']);
+  });
+
+  it('is unobserved for a gate after whose verdict no read succeeds, whatever the others read', async () => {
+    await play();
+    const second = requests().findLastIndex(({ endpoint }) => endpoint === 'run.trigger');
+    const skip = requests().slice(0, second).filter(isRead).length;
+    await on?.close();
+    const times = Number.POSITIVE_INFINITY;
+    const { code, report } = await play([{ kind: 'status', status: 500, endpoint: 'deployed', skip, times }]);
+    expect(short(report)).toEqual([
+      ['api', 'pass', 0],
+      ['web', 'fail', 5],
+    ]);
+    expect(report.gates[1].runs[0].verdict).toBe('unobserved');
+    expect([code, report.deployed.matches]).toEqual([5, null]);
+  });
+});
