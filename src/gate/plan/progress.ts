@@ -26,13 +26,13 @@ export interface Skipped {
 const endings = { fail: 'failed', skipped: 'was skipped' } as const;
 
 function skipped({ name, needs }: PlanNode, { ended, halt }: PlanState): Skipped | null {
+  if (halt !== null) return { name, reason: haltReason(halt), halted: true };
   for (const need of needs) {
     const end = ended.get(need);
     if (end === 'fail' || end === 'skipped')
       return { name, reason: `its need ${need} ${endings[end]}`, halted: false };
   }
-  if (halt === null) return null;
-  return { name, reason: haltReason(halt), halted: true };
+  return null;
 }
 
 /** Returns why a gate did not begin, or was stopped before its end. */

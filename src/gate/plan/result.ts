@@ -11,7 +11,6 @@ import {
   unknownRun,
   worst,
 } from '../report.ts';
-import type { RunSubject } from '../subject.ts';
 import type { PlanNode } from './graph.ts';
 import type { GateEnd } from './progress.ts';
 
@@ -77,10 +76,13 @@ export function endedGate(node: PlanNode, report: GateReport, stopped: string | 
   });
 }
 
-/** Returns the result of a gate that could not start a run. No policy lets it pass. */
-export function unstartedGate(node: PlanNode, subject: RunSubject, error: RungateError): GateResult {
+/**
+ * Returns the result of a gate that could not start a run. No policy lets it pass.
+ * @param known the facts about the run, with the key of its create, by which a lost run can be found
+ */
+export function unstartedGate(node: PlanNode, known: Partial<RunReport>, error: RungateError): GateResult {
   const cause = reportError(error);
-  const run = unknownRun({ ...subject, verdict: 'unobserved', gate: 'fail', error: cause });
+  const run = unknownRun({ ...known, verdict: 'unobserved', gate: 'fail', error: cause });
   const failed = { gate: 'fail', exitCode: exitCodeOf(error), reason: null } as const;
   return advised({ ...factsOf(node), ...failed, runs: [run], error: cause });
 }

@@ -105,6 +105,15 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
       if (event.type !== 'stopping') emit?.({ ...event, gate: name });
     };
     const hub = await openHub?.(emitOwn);
+    let idempotencyKey: string | null = null;
+    const noted: RunJournal = {
+      triggering(step, body) {
+        idempotencyKey = step.key;
+        journal?.triggering(step, body);
+      },
+      created: (step, run) => journal?.created(step, run),
+      settled: (runId) => journal?.settled(runId),
+    };
     try {
       const { report } = await runAttempts(
         { ...shared, start, policy, intervalMs, maxAttempts, timeoutMs, retries },
@@ -113,7 +122,7 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
           onStop,
           budget,
           deployed: tools.deployed?.ofGate(),
-          journal,
+          journal: noted,
           emit: emitOwn,
           onWatch: (runs) => onWatch?.(name, runs),
           hub: hub?.link,
@@ -125,7 +134,7 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
       return endedGate(gate, report, cause && haltReason(cause));
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
-      return unstartedGate(gate, subjectOf(start.body), error);
+      return unstartedGate(gate, { ...subjectOf(start.body), idempotencyKey }, error);
     } finally {
       await hub?.close();
     }
