@@ -15,7 +15,7 @@ function names(section: string): string[] {
 describe('action.yml', () => {
   it('declares exactly the inputs that the action reads', () => {
     expect(names('inputs').sort()).toEqual(
-      [...Object.keys(optionInputs), 'api-key', 'hub-url', 'hub-token', 'matrix'].sort(),
+      [...Object.keys(optionInputs), 'api-key', 'hub-url', 'hub-token', 'matrix', 'gates'].sort(),
     );
   });
 
@@ -29,8 +29,12 @@ describe('action.yml', () => {
     expect(names('outputs').sort()).toEqual(outputs.sort());
   });
 
-  it('has an input for every option of run trigger, except those left out on purpose', async () => {
-    const { out } = await cli(['run', 'trigger', '--help']);
+  it('has an input for every option of run trigger and of run gates, except those left out on purpose', async () => {
+    const [one, several] = [
+      ['run', 'trigger'],
+      ['run', 'gates'],
+    ].map((words) => cli([...words, '--help']));
+    const out = `${(await one)?.out}\n${(await several)?.out}`;
     const flags = [...out.matchAll(/^\s+(?:-\w, )?--(?:no-)?([a-z-]+)/gm)].map((match) => String(match[1]));
     const inputs = Object.keys(optionInputs).map((name) => (name === 'tags' ? 'tag' : name));
     expect(inputs.filter((name) => !flags.includes(name))).toEqual([]);
@@ -39,6 +43,7 @@ describe('action.yml', () => {
       'ci-report',
       'wait',
       'explain-key',
+      'dry-run',
       'auth',
       'format',
       'json',
@@ -50,6 +55,28 @@ describe('action.yml', () => {
     const missing = [...new Set(flags)].filter((name) => !inputs.includes(name) && !useless.includes(name));
     expect(missing).toEqual([]);
   });
+});
+
+describe('the input gates', () => {
+  const argv = (inputs: Record<string, string>) => argvOf((name) => inputs[name] ?? '');
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ gates: 'all', strict: 'true' }, ['run', 'gates', '--strict']],
+    [
+      { gates: 'api, web\nperf', 'fail-fast': 'true' },
+      ['run', 'gates', '--fail-fast', '--', 'api', 'web', 'perf'],
+    ],
+    [{ gates: '--json' }, ['run', 'gates', '--', '--json']],
+    [{ gates: 'api', 'idempotency-key': 'auto', 'fail-fast': 'false' }, ['run', 'gates', '--', 'api']],
+  ])('of %j becomes %j', (inputs, expected) => expect(argv(inputs)).toEqual(expected));
+
+  it.each<[Record<string, string>, string]>([
+    [{ gates: 'all', process: 'x' }, 'the input process has no effect with gates'],
+    [{ gates: 'all', tags: 'x' }, 'the input tags has no effect with gates'],
+    [{ gates: 'all', 'idempotency-key': 'x' }, 'the input idempotency-key has no effect with gates'],
+    [{ gates: 'all', receipt: 'x' }, 'the input receipt has no effect with gates'],
+    [{ 'fail-fast': 'true' }, 'the input fail-fast has no effect without gates'],
+  ])('refuses %j: %s', (inputs, message) => expect(() => argv(inputs)).toThrow(message));
 });
 
 describe('the command line for the inputs', () => {

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 type Kind = 'value' | 'switch' | 'list';
 
 /**
- * The inputs that mirror options of `run trigger --wait`. A list becomes one option for each line, or for each part between
+ * The inputs that mirror options of `run trigger --wait` and of `run gates`. A list becomes one option for each line, or for each part between
  * commas.
  */
 export const optionInputs = {
@@ -26,6 +26,7 @@ export const optionInputs = {
   'max-attempts': 'value',
   timeout: 'value',
   retries: 'value',
+  'fail-fast': 'switch',
   'cancel-on-timeout': 'switch',
   'cancel-on-interrupt': 'switch',
   'fleet-size': 'value',
@@ -76,11 +77,36 @@ function saltOf(read: (name: string) => string): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
+/** The inputs that only one of the two commands has. */
+const withoutGates: readonly OptionInput[] = ['fail-fast'];
+const onlyOneGate: readonly OptionInput[] = ['process', 'tags', 'idempotency-key', 'receipt'];
+
+/** Returns the command: the gates of the project file that the input `gates` names, or `all` of them; or one gate without it. */
+function commandOf(read: (name: string) => string): { command: string[]; names: string[] } {
+  const text = read('gates');
+  const isSet = (name: OptionInput) => !['', 'false', 'auto'].includes(read(name));
+  const useless = (text === '' ? withoutGates : onlyOneGate).find(isSet);
+  if (useless !== undefined) {
+    const hint = text === '' ? 'set gates, or leave it out' : 'leave it out, or run one gate without gates';
+    throw new UsageError(`the input ${useless} has no effect ${text === '' ? 'without' : 'with'} gates`, {
+      hint,
+    });
+  }
+  if (text === '') return { command: ['run', 'trigger', '--wait'], names: [] };
+  const names = text.split(/[\n,]/).map((name) => name.trim());
+  const chosen = text === 'all' ? [] : names.filter((name) => name !== '');
+  // After `--`, a name that begins with a dash is not an option.
+  return { command: ['run', 'gates'], names: chosen.length === 0 ? [] : ['--', ...chosen] };
+}
+
 /** Returns the command line for the inputs. `read` returns the trimmed text of an input, or '' if it is not set. */
 export function argvOf(read: (name: string) => string): string[] {
+  const { command, names } = commandOf(read);
   const options = (Object.keys(optionInputs) as OptionInput[]).flatMap((name) => {
     const text = name === 'idempotency-salt' ? saltOf(read) : read(name);
-    return text === '' ? [] : optionArguments(name, text);
+    // Several gates have automatic keys only.
+    if (text === '' || (name === 'idempotency-key' && command[1] === 'gates')) return [];
+    return optionArguments(name, text);
   });
-  return ['run', 'trigger', '--wait', ...options];
+  return [...command, ...options, ...names];
 }

@@ -49,6 +49,15 @@ const projectFile = `{
 }
 `;
 
+const gatesFile = JSON.stringify({
+  project: 'shop',
+  gates: {
+    api: { process: 'api-smoke' },
+    web: { tags: ['web'], needs: ['api'] },
+    perf: { process: 'perf', advisory: true },
+  },
+});
+
 /** The result of an example. */
 export interface ExampleResult {
   /** The first difference from the page, or null. */
@@ -60,7 +69,8 @@ export interface ExampleResult {
 /** Creates the folder of an example: a repository, a home directory, and the programs on the path. */
 function prepareFolder(folder: string, { needs }: ShellExample, { token, apiKey }: Mock): void {
   const base = { ...files, 'token.txt': `${token}\n`, 'key.txt': `${apiKey}\n` };
-  const all = needs.includes('.rungate.json') ? { ...base, 'work/.rungate.json': projectFile } : base;
+  const settings = needs.includes('gates') ? gatesFile : projectFile;
+  const all = needs.length > 0 ? { ...base, 'work/.rungate.json': settings } : base;
   for (const [name, content] of Object.entries(all)) {
     const path = join(folder, /^(home|bin|work)\//.test(name) ? name : `work/${name}`);
     mkdirSync(dirname(path), { recursive: true });

@@ -12,7 +12,7 @@ import { virtualTime } from '../../virtual-time.ts';
 export interface Course {
   end: 'passed' | 'failed' | 'blocked' | 'cancelled' | 'stuck';
   seconds: number;
-  /** What happens to the create: `lost`: the run exists, but the response never arrives. */
+  /** The fate of the create. `lost`: the run exists, but the response never arrives. */
   create: 'ok' | 'slow' | '422' | '503' | 'lost';
   /** The status codes of the first reads; 200 is a read that succeeds. */
   reads: readonly number[];
@@ -55,7 +55,7 @@ export async function world(options: WorldOptions) {
   const [reads, creates]: [number[], number[]] = [[], []];
   const events: (GatesEvent & { at: number })[] = [];
 
-  const reply = (value: unknown): Exchange => ({
+  const response = (value: unknown): Exchange => ({
     value,
     text: JSON.stringify(value),
     headers: {},
@@ -101,7 +101,7 @@ export async function world(options: WorldOptions) {
         await clock.sleep(Math.min(30_000, limit), signal);
         throw new NetworkError('broken', 'no response');
       }
-      return { ...reply({ runId: run.id }), headers: { 'idempotency-replayed': 'false' } };
+      return { ...response({ runId: run.id }), headers: { 'idempotency-replayed': 'false' } };
     },
     async read(runId, { signal }) {
       reads.push(now());
@@ -130,7 +130,7 @@ export async function world(options: WorldOptions) {
       await clock.sleep(30, signal);
       if (run.course.cancel === 'refused') throw new HttpError('no', { status: 409 });
       run.cancelledAt = now();
-      return reply({});
+      return response({});
     },
   };
 
