@@ -123,7 +123,12 @@ const factChecks: Readonly<Record<Exclude<CheckName, keyof typeof opening>, Fact
     if (digest.gitCommit !== commit) throw new Refused(`it is for commit ${digest.gitCommit}, not ${commit}`);
   },
   repository: ({ subject: [{ name = null }] }, { repository = '' }) =>
-    expectFact('repository', name, repository),
+    expectFact(
+      'repository',
+      name,
+      repository,
+      name === null ? undefined : 'write the repository as the receipt does',
+    ),
   project: runFact('project'),
   process: runFact('process'),
   tags: runFact('tags'),

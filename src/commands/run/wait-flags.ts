@@ -116,9 +116,12 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
 export function checkReportFlags(flags: ReportFlags): void {
   const files = [flags.junit ?? [], flags.report ?? [], flags.receipt ?? []].flat();
   if (files.some((file) => file.trim() === '' || file === '-')) {
-    throw new UsageError('a report needs a file: standard output already has the result', {
-      hint: 'name a file, such as --report gate.json; for JSON on standard output, use --json',
-    });
+    throw new UsageError(
+      '--junit, --report and --receipt need a file: standard output already has the result',
+      {
+        hint: 'name a file, such as --report gate.json; for JSON on standard output, use --json',
+      },
+    );
   }
   const paths = files.map((file) => resolve(file));
   if (new Set(paths).size < paths.length) {

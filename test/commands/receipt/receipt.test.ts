@@ -95,6 +95,16 @@ describe('receipt verify', () => {
     expect(JSON.parse(out)).toMatchObject({ verified: false, failed: check, statement: null });
   });
 
+  it('says how to write a repository that may only be spelt in another way', async () => {
+    for (const spelling of ['https://github.com/acme/shop', 'git@github.com:acme/shop.git', 'Acme/Shop']) {
+      const { code, err } = await run([...verify, '--repository', spelling]);
+      expect([code, err]).toEqual([
+        1,
+        expect.stringMatching(/\n {2}→ write the repository as the receipt does\n/),
+      ]);
+    }
+  });
+
   it('names every check that failed, the first one first', async () => {
     const { err } = await run([...verify, '--project', 'other', '--environment', 'dev']);
     expect(err).toMatch(/^refused: .*\(project\)\n {2}also: .*\(environment\)\n$/);

@@ -309,8 +309,8 @@ describe('refused before anything is sent', () => {
   });
 
   it.each([
-    [['--receipt', '-'], /needs a file/],
-    [['--receipt', ''], /needs a file/],
+    [['--receipt', '-'], /^error: --junit, --report and --receipt need a file/],
+    [['--receipt', ''], /need a file/],
     [['--receipt', 'a.json', '--report', './a.json'], /the same file/],
   ])('%j is a usage error', async (flags, message) => {
     const { code, err } = await refused([...trigger, '--wait', ...sha, ...flags]);

@@ -169,8 +169,8 @@ describe('a report that cannot be written', () => {
 
 describe('refused before anything is sent', () => {
   it.each([
-    [['--wait', '--junit', '-'], /needs a file/],
-    [['--wait', '--report', ''], /needs a file/],
+    [['--wait', '--junit', '-'], /need a file/],
+    [['--wait', '--report', ''], /need a file/],
     [['--wait', '--junit', 'a/b.xml', '--report', './a/b.xml'], /the same file/],
     [['--wait', '--report', 'out.XML'], /--report writes JSON[\s\S]*write --junit out\.XML/],
     [['--junit', 'a.xml'], /--junit has no effect without --wait/],
