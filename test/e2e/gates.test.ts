@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { rungate } from './built.ts';
+
+let folder: string;
+let mock: Mock;
+let env: Record<string, string>;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
+  const gates = {
+    api: { process: 'api' },
+    web: { process: 'web', needs: ['api'] },
+    perf: { process: 'perf' },
+  };
+  writeFileSync(join(folder, '.rungate.json'), JSON.stringify({ project: 'shop', timeout: '60s', gates }));
+});
+afterEach(async () => {
+  await mock.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Starts a mock. The runs of api and perf pass, and that of web never ends. */
+async function serve(): Promise<void> {
+  mock = await startMock({
+    outcome: ['passed', 'passed', 'stuck', 'passed'],
+    duration: 500,
+    retryAfterSeconds: 0.1,
+  });
+  env = {
+    RUNGATE_API_URL: mock.url,
+    RUNGATE_API_KEY: mock.apiKey,
+    RUNGATE_CONFIG: join(folder, '.rungate.json'),
+    // Two starts of one job on one machine.
+    GITHUB_ACTIONS: 'true',
+    GITHUB_RUN_ID: '77',
+    GITHUB_RUN_ATTEMPT: '1',
+    GITHUB_REPOSITORY: 'acme/shop',
+    RUNNER_TEMP: folder,
+  };
+}
+
+const argv = ['run', 'gates', '--no-ci-report'];
+const runsOf = (process: string) =>
+  [...mock.state.runs.values()].filter((run) => JSON.stringify(run).includes(`"${process}"`));
+
+describe('rungate run gates, built', () => {
+  it('after kill -9, starts finished gates again and attaches to the run in progress', async () => {
+    await serve();
+    const killed = rungate(argv, env);
+    await killed.shows(/web: .*in_progress/);
+    await killed.shows(/perf: passed/);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const again = rungate([...argv, '--json', '--timeout', '5s'], env);
+    const { out, code } = await again.ended;
+    expect(code).toBe(3);
+    const [api, web, perf] = JSON.parse(out).gates;
+    expect(api).toMatchObject({ gate: 'pass', runs: [{ reattached: false }] });
+    expect(perf).toMatchObject({ gate: 'pass', runs: [{ reattached: false }] });
+    expect(web).toMatchObject({ gate: 'fail', runs: [{ verdict: 'timeout', reattached: true }] });
+    expect(['api', 'web', 'perf'].map((name) => runsOf(name).length)).toEqual([2, 1, 2]);
+  });
+
+  it('cancels the runs of all gates on SIGTERM', async () => {
+    mock = await startMock({ outcome: 'stuck', retryAfterSeconds: 0.1 });
+    const own = { RUNGATE_API_URL: mock.url, RUNGATE_API_KEY: mock.apiKey };
+    const running = rungate([...argv, '--json'], { ...own, RUNGATE_CONFIG: join(folder, '.rungate.json') });
+    await running.shows(/api: .*in_progress/);
+    await running.shows(/perf: .*in_progress/);
+    running.child.kill('SIGTERM');
+    const { out, code } = await running.ended;
+    expect(code).toBe(143);
+    const report = JSON.parse(out);
+    expect(report).toMatchObject({ interruptedBy: 'SIGTERM', cancellation: 'requested' });
+    expect(report.gates.map(({ gate }: { gate: string }) => gate)).toEqual(['fail', 'skipped', 'fail']);
+    const runs = [...mock.state.runs.values()];
+    expect(runs).toHaveLength(2);
+    for (const run of runs) expect(run.cancelled?.reason).toContain('SIGTERM');
+  });
+});
