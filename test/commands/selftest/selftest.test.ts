@@ -666,3 +666,11 @@ it('judges the same input the same way, and rejects every failure that passes', 
   expect(judged).toEqual(judge(step, usualPolicy, results()));
   expect(judged.filter(({ ok }) => ok).map(({ result }) => result.scenario.name)).toEqual(['passed']);
 });
+
+it('does not warn about several runs of a step that runs several gates', () => {
+  const judged = judge('rungate run gates --strict', usualPolicy, results({ runsCreated: 2, endsRead: 2 }));
+  expect(judged.find(({ result }) => result.scenario.name === 'passed')).toMatchObject({
+    ok: true,
+    hint: null,
+  });
+});
