@@ -74,11 +74,12 @@ export function wrapWords(text: string, columns: number, indent: string): string
       const longer: string = line === null ? start + part : line + space + part;
       if (line !== null && columnsOf(longer.replaceAll(paint, '')) > columns) {
         lines.push(line);
-        // At the start of a line, `::` would begin a CI command.
-        line = indent + (part.startsWith('::') ? sanitize(part) : part);
+        line = indent + part;
       } else {
         line = longer;
       }
+      // At the start of a line, also after spaces, `::` would begin a CI command.
+      if (lines.length > 0 && line.trimStart().startsWith('::')) line = sanitize(line);
       space = '';
     }
   }

@@ -133,6 +133,16 @@ describe('a table on a terminal', () => {
     }
   });
 
+  test('never begins a line with a CI command that follows several spaces', async () => {
+    const rows = [
+      ['', '', '', 'a日日\n  ::', ''],
+      ['aaaa\n', '', 'aaa日a😀日😀', '', ''],
+    ];
+    const head = ['RUN', 'VERDICT', 'STATE', 'FAILED', 'BLOCKED'];
+    for (const line of lines(await renderTable({ head, rows }, 40)))
+      expect(line.trimStart()).not.toMatch(/^::/);
+  });
+
   test('fits the terminal unless its longest words do not, and cuts nothing off', async () => {
     const cell = fc.oneof(
       fc.string({ maxLength: 200 }),
