@@ -30,7 +30,8 @@ export function renderJson(value: unknown, indent: 0 | 2, redact: Redact = redac
   const redacted = redacting(redact);
   const exact: string[] = [];
   function replacer(this: object, name: string, member: unknown): unknown {
-    const text = textsOf(this)[name];
+    const texts = textsOf(this);
+    const text = Object.hasOwn(texts, name) ? texts[name] : undefined;
     if (text === undefined) return redact === redactNothing ? member : redacted(name, member);
     exact.push(redactJson(text, redact));
     return `\0${exact.length - 1}\0`;

@@ -10,6 +10,11 @@ describe('renderJson', () => {
 
   test('writes undefined as null', () => expect(renderJson(undefined, 0)).toBe('null\n'));
 
+  test.each(['valueOf', 'toString', 'constructor', 'hasOwnProperty', '__proto__'])(
+    'writes a field with the name %s',
+    (name) => expect(renderJson(JSON.parse(`{"${name}":1}`), 0)).toBe(`{"${name}":1}\n`),
+  );
+
   test('writes any value in one line that parses to the same value', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })), (value) => {
