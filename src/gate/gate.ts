@@ -1,6 +1,6 @@
 import { ceilings } from '../client/rate-limit.ts';
-import { HttpError, type MismatchError, RungateError, type StopCause, StoppedError } from '../errors.ts';
-import { untilAborted } from './create.ts';
+import { HttpError, type MismatchError, type StopCause, StoppedError } from '../errors.ts';
+import { cancelAll, cancelLate, stopBudgetMs } from './cancel.ts';
 import type { DeployedCheck } from './deployed/check.ts';
 import type { HubLink } from './fleet/hub-link.ts';
 import { permitCreate } from './fleet/permit.ts';
@@ -8,7 +8,6 @@ import { type Fleet, fleetSlots, waitForCreateSlot } from './fleet/slots.ts';
 import type { Policy } from './policy.ts';
 import { endedAtFirstRead, firstProgress, type PollRules, stretchAfter } from './poll.ts';
 import {
-  type Cancellation,
   type GateReport,
   type RunReport,
   reportGate,
@@ -92,10 +91,6 @@ interface Waited extends Pick<Attempt, 'late'> {
 }
 
 const nothingStarted: Waited = { runs: [], discarded: [], failed: [], keys: [], deadline: 0 };
-
-/** The time for a stop. It takes 5 s at most; the rest is for noticing it (a lost parent shows late) and for the report. */
-const stopBudgetMs = 4_400;
-const cancelTimeoutMs = 15_000;
 
 /** Creates a run if `start` is set, waits for all runs and judges them. Throws if no run could be created. */
 export const runGate = async (options: GateOptions, tools: GateTools): Promise<GateReport> =>
@@ -285,46 +280,4 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   // The key finds the run again.
   const elapsedSeconds = seconds(clock.monotonic() - startedAt);
   return { ...waited, lost: unknownRun({ ...subject, idempotencyKey: step.key, elapsedSeconds }) };
-}
-
-/** Cancels runs after the timeout. A stop in the meantime shortens it to the time of a stop. */
-async function cancelLate(runs: readonly WatchedRun[], reason: string, tools: StoppableTools): Promise<void> {
-  const { clock, signal } = tools;
-  const timeUp = new AbortController();
-  const done = new AbortController();
-  untilAborted(signal)
-    .then(() => clock.sleep(stopBudgetMs, done.signal))
-    .then(
-      () => timeUp.abort(signal.reason),
-      () => {},
-    );
-  try {
-    await cancelAll(runs, reason, cancelTimeoutMs, tools, timeUp.signal);
-  } finally {
-    done.abort();
-  }
-}
-
-async function cancelAll(
-  runs: readonly WatchedRun[],
-  reason: string,
-  timeoutMs: number,
-  { service, emit }: GateTools,
-  signal?: AbortSignal,
-): Promise<Cancellation> {
-  if (runs.length === 0) return 'none';
-  const done = await Promise.all(
-    runs.map(async ({ runId }) => {
-      try {
-        await service.cancel(runId, reason, { timeoutMs: Math.max(1, timeoutMs), signal });
-        emit?.({ type: 'cancelled', runId, error: null });
-        return true;
-      } catch (error) {
-        if (!(error instanceof RungateError)) throw error;
-        emit?.({ type: 'cancelled', runId, error });
-        return false;
-      }
-    }),
-  );
-  return done.every(Boolean) ? 'requested' : 'failed';
 }
