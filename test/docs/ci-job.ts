@@ -22,6 +22,8 @@ export interface Script {
   /** The command with which the CI runs the script, which is also in `file`. */
   shell: (file: string, script: string) => string[];
   env: Env;
+  /** The text of `.rungate.json` in the checkout, if there is one. */
+  projectFile?: string;
 }
 
 export function read(path: string): string {
@@ -82,6 +84,7 @@ export function workspace(): string {
 export function run(step: Script, folder: string, npx: 'real' | 'quick' = 'quick') {
   const file = join(folder, 'step.sh');
   writeFileSync(file, `${step.script}\n`);
+  if (step.projectFile !== undefined) writeFileSync(join(folder, '.rungate.json'), step.projectFile);
   const env: Env = {
     PATH: [
       ...(npx === 'quick' ? [join(folder, 'quick')] : []),

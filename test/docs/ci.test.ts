@@ -75,12 +75,14 @@ function githubRun(doc: Yaml, store: Store, cell = 'null'): Step {
 }
 
 function githubAction(doc: Yaml, store: Store): Step {
-  const { e2e } = doc.jobs;
-  const [action, upload] = e2e.steps;
+  const [job] = Object.values<Yaml>(doc.jobs);
+  const [action, upload] = job.steps.filter(({ uses }: Yaml) => !uses.startsWith('actions/checkout@'));
+  expect(action.uses).toMatch(/^OWNER\/rungate@v/);
   const { inputs } = yaml(read('action.yml'));
   const given: Env = { ...action.with };
   expect(Object.keys(inputs)).toEqual(expect.arrayContaining(Object.keys(given)));
-  expect(upload.if).toBe('always()');
+  if (given.junit !== undefined)
+    expect(upload).toMatchObject({ if: 'always()', with: { path: given.junit } });
   const filled = Object.entries<{ default?: string }>(inputs).flatMap(([name, input]) => {
     const value = given[name] ?? input.default;
     return value === undefined ? [] : [[`INPUT_${name.toUpperCase()}`, github(String(value), store, 'null')]];
@@ -89,8 +91,8 @@ function githubAction(doc: Yaml, store: Store): Step {
     script: null,
     shell: () => ['node', join(root, 'action/main.js')],
     env: { ...githubEnv, ...Object.fromEntries(filled) },
-    limit: e2e['timeout-minutes'],
-    artifacts: [upload.with.path],
+    limit: job['timeout-minutes'],
+    artifacts: given.junit === undefined ? [] : [given.junit],
     retried: githubRetried,
   };
 }
@@ -230,8 +232,18 @@ function withoutInstalling(step: Step): Step {
   return { ...step, script: step.script?.replace(install, '') ?? null };
 }
 
+type Reader = (doc: Yaml, store: Store) => Step;
+
+const onGates = snippets('docs/gates.md');
+
+/** Adds the project file of the page on several gates: `web` needs `api`, and `perf` is advisory. */
+function withGates(reader: Reader): Reader {
+  const projectFile = onGates.find(({ language }) => language === 'json')?.text ?? '';
+  return (doc, store) => ({ ...reader(doc, store), projectFile });
+}
+
 /** How to read each snippet, by the headings above it. */
-const readers: Record<string, (doc: Yaml, store: Store) => Step> = {
+const readers: Record<string, Reader> = {
   'GitHub Actions / The action': githubAction,
   'GitHub Actions / The plain command': githubRun,
   'GitLab CI / The template': gitlabTemplate,
@@ -243,9 +255,17 @@ const readers: Record<string, (doc: Yaml, store: Store) => Step> = {
   Buildkite: buildkite,
   Lockfiles: (doc, store) => withoutInstalling(gitlabJob(doc.e2e, store)),
   'Matrix jobs': (doc, store) => ({ ...githubRun(doc, store, '{"environment":"staging"}'), artifacts: [] }),
+  'Several gates / GitHub Actions': withGates(githubAction),
+  'Several gates / GitLab CI': withGates((doc, store) => gitlabJob(doc.gates, store)),
+  'Several gates / Jenkins': withGates(jenkins),
 };
 
-const found = snippets('docs/ci.md');
+const found = [
+  ...snippets('docs/ci.md'),
+  ...onGates
+    .filter(({ language }) => ['yaml', 'groovy'].includes(language))
+    .map((snippet) => ({ ...snippet, name: snippet.name.replace('Pipelines', 'Several gates') })),
+];
 function stepOf(name: string, store: Store): Step {
   const snippet = found.find((one) => one.name === name);
   if (snippet === undefined) throw new Error(`no snippet: ${name}`);
@@ -272,7 +292,7 @@ async function withMock(
 function withTwoReads(step: Step): Step {
   const more = '--max-attempts 2';
   const env = { ...step.env, 'INPUT_MAX-ATTEMPTS': '2', RUNGATE_ARGS: `${step.env.RUNGATE_ARGS} ${more}` };
-  return { ...step, script: step.script?.replace(' --timeout 45m', ` $& ${more}`) ?? null, env };
+  return { ...step, script: step.script?.replace(/ --timeout \d+m/, `$& ${more}`) ?? null, env };
 }
 
 /** Runs a step to its end and returns its exit code. Deletes the journal, as if each step ran on another machine. */
@@ -292,6 +312,10 @@ const placeholderStore: Store = {
 };
 const names = Object.keys(readers);
 
+/** How many runs a step creates if they all pass, and how the log calls those that it creates at once. */
+const runsOf = ({ projectFile }: Step) =>
+  projectFile === undefined ? { all: 1, first: [''] } : { all: 3, first: ['api: ', 'perf: '] };
+
 it('every snippet has a reader here, and every reader a snippet', () => {
   expect(found.map((snippet) => snippet.name).sort()).toEqual([...names].sort());
   expect(new Set(found.map((snippet) => snippet.language))).toEqual(new Set(['yaml', 'groovy']));
@@ -305,7 +329,7 @@ it('no snippet contains a key or is longer than a screen', () => {
 });
 
 it.each(names)('%s: is strict, replaces the shell, and has a job timeout above its own', (name) => {
-  const { script, env, limit } = stepOf(name, placeholderStore);
+  const { script, env, limit, projectFile } = stepOf(name, placeholderStore);
   expect(env).toMatchObject(script === null ? {} : placeholderStore);
   const timeout =
     script === null
@@ -313,7 +337,9 @@ it.each(names)('%s: is strict, replaces the shell, and has a job timeout above i
       : /--timeout "?([^ "]+)/.exec(script)?.[1]?.replace('$RUNGATE_TIMEOUT', env.RUNGATE_TIMEOUT ?? '');
   const minutes = Number(/^(\d+)m$/.exec(timeout ?? '')?.[1]);
   expect(minutes).toBeGreaterThan(0);
-  if (limit !== null) expect(limit).toBeGreaterThan(minutes);
+  // Each gate has its own timeout, so one that needs another may end after two.
+  const inTurn = projectFile === undefined ? 1 : 2;
+  if (limit !== null) expect(limit).toBeGreaterThan(inTurn * minutes);
   if (script === null) {
     expect(env.INPUT_STRICT).toBe('true');
     return;
@@ -322,15 +348,16 @@ it.each(names)('%s: is strict, replaces the shell, and has a job timeout above i
   // It is the last command, and replaces the shell; nothing may come before, behind or after it on the line.
   const last = script.trim().split('\n').at(-1);
   expect(last).toMatch(
-    /^exec npx (--yes ("\$RUNGATE_PACKAGE"|rungate@[\d.]+)|--no-install rungate) run trigger --wait --strict [^|&;]*$/,
+    /^exec npx (--yes ("\$RUNGATE_PACKAGE"|rungate@[\d.]+)|--no-install rungate) run (trigger --wait|gates) --strict [^|&;]*$/,
   );
 });
 
 it('GitHub snippets skip pull requests from forks, which have no secrets', () => {
-  for (const name of names.filter((one) => one.startsWith('GitHub'))) {
+  for (const name of names.filter((one) => one.includes('GitHub'))) {
     const doc = yaml(found.find((snippet) => snippet.name === name)?.text ?? '');
+    const [job] = Object.values<Yaml>(doc.jobs);
     expect(doc.on).toContain('pull_request');
-    expect(doc.jobs.e2e.if).toContain('head.repo.full_name == github.repository');
+    expect(job.if).toContain('head.repo.full_name == github.repository');
   }
   expect(found.map((snippet) => snippet.text).join('\n')).not.toContain('pull_request_target');
 });
@@ -344,7 +371,8 @@ describe.concurrent.each(names)('%s', (name) => {
       const step = stepOf(name, store);
       const ended = await run(step, folder).ended;
       expect(ended.code, ended.out + ended.err).toBe(code);
-      expect(mock.state.runs.size).toBe(1);
+      const { all, first } = runsOf(step);
+      expect(mock.state.runs.size).toBe(outcome === 'passed' ? all : first.length);
       for (const path of step.artifacts) {
         expect(existsSync(join(folder, path)), path).toBe(true);
         if (!/\.\w+$/.test(path)) expect(readdirSync(join(folder, path))).not.toEqual([]);
@@ -352,26 +380,29 @@ describe.concurrent.each(names)('%s', (name) => {
       expect((ended.out + ended.err).replace(/^::add-mask::.*$/m, '')).not.toContain(mock.apiKey);
       if (outcome === 'passed' || step.retried === null) return;
       expect(await codeOf(retry(step), folder)).toBe(1);
-      expect(mock.state.runs.size, 'a retry does not reuse a run that has ended').toBe(2);
+      expect(mock.state.runs.size, 'a retry does not reuse a run that has ended').toBe(2 * first.length);
     }),
   );
 
-  it('cancels its run on SIGTERM', () =>
+  it('cancels its runs on SIGTERM', () =>
     withMock('stuck', async (mock, store, folder) => {
-      const running = run(stepOf(name, store), folder, 'real');
-      await running.shows(/in_progress/);
+      const step = stepOf(name, store);
+      const { first } = runsOf(step);
+      const running = run(step, folder, 'real');
+      for (const gate of first) await running.shows(new RegExp(`${gate}.*in_progress`));
       running.child.kill('SIGTERM');
       // The pipes stay open until rungate has ended, even if its parent ended before.
       await running.ended;
-      expect([...mock.state.runs.values()].map((one) => one.cancelled?.reason)).toEqual([
-        expect.stringContaining('SIGTERM'),
-      ]);
+      expect([...mock.state.runs.values()].map((one) => one.cancelled?.reason)).toEqual(
+        first.map(() => expect.stringContaining('SIGTERM')),
+      );
     }));
 
   it('fails without a key', () =>
     withMock('passed', async (mock, store, folder) => {
-      const ended = await run(stepOf(name, { ...store, RUNGATE_API_KEY: '' }), folder).ended;
-      expect(ended.code, ended.out + ended.err).toBe(name.endsWith('The action') ? 78 : 6);
+      const step = stepOf(name, { ...store, RUNGATE_API_KEY: '' });
+      const ended = await run(step, folder).ended;
+      expect(ended.code, ended.out + ended.err).toBe(step.script === null ? 78 : 6);
       expect(mock.state.runs.size).toBe(0);
     }));
 });
@@ -387,12 +418,12 @@ it('on a Jenkins agent whose HOME is /, the npm cache is in the workspace', () =
 describe.concurrent.each(names.filter((name) => stepOf(name, placeholderStore).retried !== null))(
   '%s, retried',
   (name) => {
-    it('attaches to its run while the run continues', () =>
+    it('attaches to its runs while they continue', () =>
       withMock('stuck', async (mock, store, folder) => {
         const step = withTwoReads(stepOf(name, store));
         expect(await codeOf(step, folder)).toBe(3);
         expect(await codeOf(retry(step), folder)).toBe(3);
-        expect(mock.state.runs.size).toBe(1);
+        expect(mock.state.runs.size).toBe(runsOf(step).first.length);
       }));
   },
 );

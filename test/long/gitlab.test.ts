@@ -85,11 +85,17 @@ beforeEach(() => {
   };
 });
 
-/** The snippet of docs/ci.md, and a job after it that reads the dotenv report. */
-function pipeline(): string {
-  const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
-  const [, snippet] = /### The template\n.*?```yaml\n(include:.+?)```/s.exec(page) ?? [];
-  if (snippet === undefined) throw new Error('docs/ci.md has no snippet that includes the template');
+/** Returns the first match of a pattern on a page. */
+function textOn(page: string, pattern: RegExp): string {
+  const [, text] = pattern.exec(readFileSync(join(root, page), 'utf8')) ?? [];
+  if (text === undefined) throw new Error(`${page} has no ${pattern}`);
+  return text;
+}
+const template = textOn('docs/ci.md', /### The template\n.*?```yaml\n(include:.+?)```/s);
+const severalGates = textOn('docs/gates.md', /### GitLab CI\n+```yaml\n(.+?)```/s);
+
+/** Returns the pipeline with a job after it that reads the dotenv report. */
+function pipeline(snippet: string): string {
   return `${snippet}
 after:
   stage: deploy
@@ -98,9 +104,9 @@ after:
 `;
 }
 
-async function runPipeline(options: MockOptions, more: Record<string, string> = {}) {
+async function runPipeline(options: MockOptions, more: Record<string, string> = {}, snippet = template) {
   mock = await startMock({ duration: 300, retryAfterSeconds: 0.1, ...options });
-  writeFileSync(join(folder, '.gitlab-ci.yml'), pipeline());
+  writeFileSync(join(folder, '.gitlab-ci.yml'), pipeline(snippet));
   const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, stdio: 'pipe' });
   git('init', '-q', '-b', 'main');
   git('remote', 'add', 'origin', 'https://gitlab.example.test/acme/shop.git');
@@ -169,5 +175,31 @@ describe.skipIf(missing !== null)('the GitLab template in gitlab-ci-local', () =
     });
     // The idempotency key is a hash if the pipeline is known, and the same for all attempts of the job.
     expect(JSON.parse(written('rungate.json')).runs[0].idempotencyKey).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe.skipIf(missing !== null)('the GitLab pipeline of several gates in gitlab-ci-local', () => {
+  const play = (outcome: MockOptions['outcome']) => {
+    writeFileSync(join(folder, '.rungate.json'), textOn('docs/gates.md', /```json\n(.+?)```/s));
+    return runPipeline({ outcome }, {}, severalGates);
+  };
+  const suites = () =>
+    [...written('rungate.xml').matchAll(/<testsuite name="(\w+)"/g)].map(([, name]) => name);
+
+  it('is valid by the schema of GitLab, and passes if all runs passed', async () => {
+    const ended = await play('passed');
+    expect(ended.code, ended.out + ended.err).toBe(0);
+    expect(ended.out + ended.err).toMatch(/json schema validated/);
+    expect(mock.state.runs.size).toBe(3);
+    expect(ended.out).toContain('received [passed] [pass] [run_');
+    expect(suites()).toEqual(['api', 'web', 'perf']);
+  });
+
+  it('fails with the exit code of the gate that failed, and keeps its reports', async () => {
+    const ended = await play(['failed', 'passed']);
+    expect(ended.out + ended.err).toMatch(/gates +finished in .* FAIL 1\b/);
+    expect(mock.state.runs.size).toBe(2);
+    expect(written('rungate.env')).toContain('RUNGATE_VERDICT=failed\n');
+    expect(suites()).toEqual(['api', 'web', 'perf']);
   });
 });
