@@ -1,11 +1,9 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import crossSpawn from 'cross-spawn';
+// @ts-expect-error a module without types
+import readShebang from 'cross-spawn/lib/util/readShebang.js';
+// @ts-expect-error a module without types
+import resolveCommand from 'cross-spawn/lib/util/resolveCommand.js';
 import { UsageError } from '../errors.ts';
-
-/** The part of cross-spawn that looks a command up on the path, on Windows only. */
-const { _parse: parse } = crossSpawn as unknown as {
-  _parse(file: string, args: readonly string[], options: SpawnOptions): { file?: string };
-};
 
 /**
  * Quotes an argument for a batch file as Rust's standard library does. cmd parses it again when the batch file passes it on, so
@@ -34,15 +32,25 @@ export function batchLine(file: string, args: readonly string[]): string {
 /**
  * Starts a command with its arguments unchanged, without a shell. On Windows, the command may also be a batch file, such as the
  * `.cmd` that npm writes for a package, or a script whose first line names its interpreter.
+ * @throws ENOENT on Windows if there is no such program: cmd would look for it in its own way, and parse the arguments
  */
 export function spawnCommand(
   [file = '', ...args]: readonly string[],
   options: SpawnOptions & { env: NodeJS.ProcessEnv },
 ): ChildProcess {
-  const found = parse(file, args, options).file;
-  if (found === undefined || !/\.(?:cmd|bat)$/i.test(found)) return crossSpawn(file, args, options);
+  if (process.platform !== 'win32') return spawn(file, args, options);
+  const find = (command: string): string | undefined => resolveCommand({ command, options });
+  const script = find(file);
+  const interpreter: string | null = script === undefined ? null : readShebang(script);
+  const [name = file, ...own] = interpreter === null ? [] : interpreter.split(' ');
+  const found = find(name);
+  if (script === undefined || found === undefined) {
+    throw Object.assign(new Error(`${name}: command not found`), { code: 'ENOENT' });
+  }
+  const all = interpreter === null ? args : [...own, script, ...args];
+  if (/\.(?:exe|com)$/i.test(found)) return spawn(found, all, options);
   const shell = process.env.ComSpec ?? 'cmd.exe';
-  return spawn(shell, ['/d', '/e:on', '/v:off', '/s', '/c', `"${batchLine(found, args)}"`], {
+  return spawn(shell, ['/d', '/e:on', '/v:off', '/s', '/c', `"${batchLine(found, all)}"`], {
     ...options,
     windowsVerbatimArguments: true,
   });

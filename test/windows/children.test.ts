@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { folderWithSpace, node, npmShim, rungate, start, windowsPath } from './windows.ts';
+import { folderWithSpace, isWindows, node, npmShim, rungate, start, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const printed = join(folder, 'args.json');
@@ -31,50 +32,101 @@ const plain = [
   ...['say "hi"', 'q"q', '"', 'a\\"b', 'end\\', 'a b\\', 'a\\\\', 'C:\\a b\\', '\\\\server\\share\\x'],
   ...['--project=a b', 'a,b;c=d', '$HOME', '`id`', 'tab\there', 'é ü ñ', '漢字', '🎈 Ω', '--', '@x'],
 ];
+/** Arguments that would write a file if a part of them were a command. */
+const attacks = ['&', '|', '||', ') & (', '^&', '^" &', '\\" &', '\\\\" &', '"" &', '!x! &'].flatMap(
+  (operator) => ['', '"', '"" ', '^'].map((quote) => `${quote} ${operator} echo x>pwned & ${quote}`),
+);
+const pwned = join(folder, 'pwned');
+const characters = fc.constantFrom(...'""""\\\\\\^&|<>()!,;=  \t\'`*?~:@#$-/aZ0é\u001a\u007f');
+const hostile = fc.sample(fc.string({ unit: characters, maxLength: 9 }), 150);
+const percents = [
+  '%PATH%',
+  '100%',
+  '%%',
+  '%CD%\\x',
+  '%~dp0',
+  '%1',
+  '%*',
+  '%OS:~0,1%',
+  '"%OS:W=" & echo x>pwned & "%',
+];
 /** Wine's cmd expands variables once more in the arguments that a batch file passes on; that of Windows does not. */
-const percents = ['%PATH%', '100%', '%%', '%CD%\\x', '%~dp0'];
+const batch = [...plain, ...attacks, ...hostile, ...(isWindows ? percents : [])];
+const direct = [...plain, ...attacks, ...hostile, ...percents, 'two\nlines\r\n'];
 
 beforeAll(async () => {
   for (const one of ['node_modules/.bin', dirname(script), 'ci'])
     mkdirSync(join(folder, one), { recursive: true });
-  writeFileSync(
-    join(folder, script),
-    "#!/usr/bin/env node\nrequire('fs').writeFileSync(process.env.ARGS_FILE, JSON.stringify(process.argv.slice(2)));\n",
-  );
+  const source =
+    "require('fs').writeFileSync(process.env.ARGS_FILE, JSON.stringify(process.argv.slice(2)));\n";
+  writeFileSync(join(folder, script), `#!/usr/bin/env node\n${source}`);
   await npmShim(join(folder, script), join(folder, 'node_modules/.bin/tool'));
-  const batch = `@echo off\r\nnode "%~dp0..\\${script.replaceAll('/', '\\')}" %*\r\n`;
-  writeFileSync(join(folder, 'ci/step'), readFileSync(join(folder, script)));
-  for (const name of ['gate.cmd', 'gate.bat']) writeFileSync(join(folder, 'ci', name), batch);
+  writeFileSync(join(folder, 'ci/step'), `#!/usr/bin/env node\n${source}`);
+  writeFileSync(join(folder, 'ci/with-option'), `#!/usr/bin/node --no-warnings\r\n${source}`);
+  writeFileSync(join(folder, 'ci/with-batch'), `#!/usr/bin/env interpreter\n${source}`);
+  writeFileSync(join(folder, 'interpreter.cmd'), '@node %*\r\n');
+  const text = `@echo off\r\nnode "%~dp0..\\${script.replaceAll('/', '\\')}" %*\r\n`;
+  for (const name of ['gate.cmd', 'gate.bat']) writeFileSync(join(folder, 'ci', name), text);
 });
 
 const commands: [name: string, command: string[], args: string[]][] = [
-  ['an .exe', [windowsPath(node), script], [...plain, ...percents]],
-  ['an .exe on the path, without its ending', ['node', script], [...plain, ...percents]],
-  ['a script whose first line names node', ['./ci/step'], [...plain, ...percents]],
-  ['a .cmd of npm', ['node_modules/.bin/tool.cmd'], plain],
-  ['a .cmd of npm, without its ending', ['node_modules\\.bin\\tool'], plain],
-  ['a .cmd of the user', ['ci\\gate.cmd'], plain],
-  ['a .bat with an absolute path', [windowsPath(join(folder, 'ci/gate.bat'))], plain],
+  ['an .exe', [windowsPath(node), script], direct],
+  ['an .exe on the path, without its ending', ['node', script], direct],
+  ['a script whose first line names node', ['./ci/step'], direct],
+  ['a script whose first line names node with an option', ['ci/with-option'], direct],
+  ['a script whose first line names a .cmd', ['ci\\with-batch'], batch],
+  ['a .cmd of npm', ['node_modules/.bin/tool.cmd'], batch],
+  ['a .cmd of npm, without its ending', ['node_modules\\.bin\\tool'], batch],
+  ['a .cmd of the user', ['ci\\gate.cmd'], batch],
+  ['a .bat with an absolute path', [windowsPath(join(folder, 'ci/gate.bat'))], batch],
 ];
 
-describe.each(commands)('%s', (_name, command, args) => {
-  it('receives the arguments of mock exec unchanged', async () => {
-    writeFileSync(printed, '');
-    const ended = await rungate(['mock', 'exec', '--', ...command, ...args], { cwd: folder, env });
-    expect(ended).toEqual({ code: 0, out: '', err: '' });
-    expect(JSON.parse(readFileSync(printed, 'utf8'))).toEqual(args);
-  });
+it.each(commands)('%s receives the arguments of mock exec unchanged', async (_name, command, args) => {
+  writeFileSync(printed, '');
+  const ended = await rungate(['mock', 'exec', '--', ...command, ...args], { cwd: folder, env });
+  expect(ended).toEqual({ code: 0, out: '', err: '' });
+  expect(JSON.parse(readFileSync(printed, 'utf8'))).toEqual(args);
+});
 
-  it('receives the arguments of selftest unchanged', async () => {
-    writeFileSync(printed, '');
-    const ended = await rungate(['selftest', '--scenario', 'failed', '--', ...command, ...args], {
-      cwd: folder,
-      env,
-    });
-    // The tool does not call the gate.
-    expect(ended).toMatchObject({ code: 1, out: expect.stringContaining('failed\tred\t0\tWRONG') });
-    expect(JSON.parse(readFileSync(printed, 'utf8'))).toEqual(args);
+describe('selftest', () => {
+  it.each(commands.filter(([name]) => /^an .exe$|of npm$|absolute/.test(name)))(
+    'passes the arguments to %s unchanged',
+    async (_name, command, args) => {
+      writeFileSync(printed, '');
+      const selftest = ['selftest', '--scenario', 'failed', '--'];
+      const ended = await rungate([...selftest, ...command, ...args], { cwd: folder, env });
+      // The tool does not call the gate.
+      expect(ended).toMatchObject({ code: 1, out: expect.stringContaining('failed\tred\t0\tWRONG') });
+      expect(JSON.parse(readFileSync(printed, 'utf8'))).toEqual(args);
+    },
+  );
+
+  it('stops a step at its time limit', async () => {
+    const selftest = ['selftest', '--scenario', 'passed', '--time-limit', '3s', '--'];
+    writeFileSync(join(folder, 'endless.js'), 'setInterval(() => {}, 1000)');
+    const ended = await rungate([...selftest, 'node', 'endless.js'], { cwd: folder });
+    expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('did not end in time') });
   });
+});
+
+it('the name of a batch file may end in what Windows ignores: no argument becomes a command', async () => {
+  for (const name of ['ci\\gate.cmd ', 'ci\\gate.bat.', 'ci\\gate.bat. .']) {
+    await rungate(['mock', 'exec', '--', name, ...attacks], { cwd: folder, env });
+    expect(existsSync(pwned), name).toBe(false);
+  }
+});
+
+it('mock exec starts no batch file with an argument that has a line break', async () => {
+  for (const attack of ['a\necho x>pwned', 'a"\r\necho x>pwned\r\n']) {
+    const ended = await rungate(['mock', 'exec', '--', 'ci\\gate.cmd', attack], { cwd: folder, env });
+    expect(ended).toMatchObject({ code: 64, err: expect.stringContaining('with a line break') });
+  }
+});
+
+it('mock exec reports a command that does not exist, and runs no part of it', async () => {
+  const ended = await rungate(['mock', 'exec', '--', 'no-such', ...attacks], { cwd: folder, env });
+  expect(ended).toEqual({ code: 127, out: '', err: 'no-such: command not found\n' });
+  expect(existsSync(pwned)).toBe(false);
 });
 
 it('an argument that is not quoted arrives in parts, so the tests above would fail', async () => {
