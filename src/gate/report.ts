@@ -90,11 +90,14 @@ export function unknownRun(known: Partial<RunReport>): RunReport {
   return { ...run, name: run.name ?? run.runId };
 }
 
-/** Returns the entry of a gate that never began, in a report that lists the runs of several gates. */
-export function skippedRun(gate: string, reason: string): RunReport {
-  const none = { status: null, method: null, path: null, details: null, hint: null, body: null };
-  return unknownRun({ name: gate, error: { code: 'skipped', message: reason, ...none } });
+/** Returns why a run of one of several gates was not started or stopped, for a report that lists the runs of all of them. */
+export function haltError(code: 'skipped' | 'stopped', message: string): ErrorReport {
+  return { code, message, status: null, method: null, path: null, details: null, hint: null, body: null };
 }
+
+/** Returns the entry of a gate that never began, in a report that lists the runs of several gates. */
+export const skippedRun = (gate: string, reason: string): RunReport =>
+  unknownRun({ name: gate, error: haltError('skipped', reason) });
 
 /** Returns whether this is the entry of a gate that never began. */
 export const isSkipped = ({ verdict, error }: RunReport) => verdict === null && error?.code === 'skipped';

@@ -160,6 +160,7 @@ export async function waitForRuns(
     );
     while (!signal.aborted) {
       const next = nextRead(runs, reading, limits);
+      if (next !== null) next.run.turn = next.at;
       if (next === null) {
         if (reading.size === 0) return;
         await Promise.race(reading.values());

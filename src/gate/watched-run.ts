@@ -8,6 +8,8 @@ export interface WatchedRun {
   progress: Progress;
   /** The time of its next read, on the monotonic clock, in milliseconds. */
   due: number;
+  /** The time at which the limits or the hub permit that read, if that is later; Infinity while only the hub knows it. */
+  turn: number;
   outcome: Outcome | null;
   /** The times at which the wait for it began and ended, on the monotonic clock. */
   startedAt: number;
@@ -35,6 +37,7 @@ export function watch(runId: string, now: number, known: Partial<WatchedRun> = {
     subject: named(),
     progress: firstProgress(),
     due: now,
+    turn: now,
     outcome: null,
     startedAt: now,
     endedAt: null,

@@ -158,7 +158,7 @@ export async function hubStage(options: MockOptions = {}): Promise<HubStage> {
       // With `isTTY`, standard error is a terminal, which the live view needs.
       if (settings.isTTY === true) {
         const write = (text: string) => new Promise<void>((resolve) => terminal.write(text, () => resolve()));
-        Object.assign(io, { err: { ...io.err, terminal, write } });
+        Object.assign(io, { err: { ...io.err, terminal, write }, every });
       }
       const printed = () => ({ out: kept().out, err: kept().err + written() });
       const ended = main(argv, io).then((code) => {

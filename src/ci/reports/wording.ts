@@ -39,7 +39,9 @@ export function describeOutcome(run: RunReport, quote: Quote = excerpt): string 
         ? `may have been created; find it by its idempotency key ${quote(run.idempotencyKey ?? '-', 200)}`
         : run.state === 'completed' || run.state === 'cancelled'
           ? 'has ended, but rungate was stopped before it had checked the deployed build'
-          : 'had not ended when rungate was stopped';
+          : run.error?.code === 'stopped'
+            ? `had not ended: ${quote(run.error.message, 400)}`
+            : 'had not ended when rungate was stopped';
   }
 }
 

@@ -17,6 +17,7 @@ interface GateState {
 
 const noRun = {
   name: '',
+  retry: 0,
   id: null,
   url: null,
   trouble: false,
@@ -43,7 +44,7 @@ export function gateRows(
   if (result !== null) return [{ ...row, phase: result.gate, state: result.runs[0]?.verdict ?? 'stopped' }];
   const open = gate.needs.filter((need) => !ended.has(need));
   if (open.length > 0) return [{ ...row, phase: 'waiting', state: `needs ${open.join(', ')}` }];
-  return [{ ...row, phase: 'going', state: 'starting' }];
+  return [{ ...row, phase: 'waiting', state: 'starting' }];
 }
 
 /** Returns what a log says about a gate that has ended. */

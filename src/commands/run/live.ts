@@ -41,9 +41,9 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
   const of = attempts <= maxAttempts && Number.isFinite(maxAttempts) ? `/${maxAttempts}` : '';
   const id = excerpt(redact(run.runId), 200);
   const name = excerpt(redact(run.subject.name ?? run.runId), 200);
-  const again = run.retry === 0 ? '' : `, retry ${run.retry}`;
   return {
-    name: name + again,
+    name,
+    retry: run.retry,
     id: name === id ? null : id,
     // A redacted or shortened address would not work as a link.
     url: run.appUrl !== null && redact(run.appUrl) === run.appUrl ? excerpt(run.appUrl, 2000) : null,
@@ -54,7 +54,7 @@ export function liveRun(run: WatchedRun, { now, stopping, maxAttempts, policy, r
     blocked: seen?.blocked ?? null,
     attempt: `${attempts}${of}`,
     elapsedMs: (run.endedAt ?? now) - run.startedAt,
-    nextMs: going && !stopping ? Math.max(0, run.due - now) : null,
+    nextMs: going && !stopping ? Math.max(0, run.due - now, run.turn - now) : null,
   };
 }
 

@@ -7,7 +7,7 @@ import {
   othersOf,
 } from '../../ci/reports/wording.ts';
 import { exitCodes } from '../../exit.ts';
-import type { GatesReport } from '../../gate/plan/result.ts';
+import type { GateResult, GatesReport } from '../../gate/plan/result.ts';
 import { type GateReport, isSkipped, type RunReport, shownAs, shownGate } from '../../gate/report.ts';
 import { hyperlink, supportsLinks } from '../../output/live/hyperlink.ts';
 import type { Output } from '../../output/output.ts';
@@ -54,14 +54,14 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
   const [head = [], ...aligned] = alignCounts([named ? [id, 'ID', ...others] : heads, ...rows]);
   const verdictAt = head.length - heads.length + 1;
   const runs = report.runs.map((run, at) => {
-    const { appUrl } = run;
+    const { appUrl, runId } = run;
     const url = sanitize(appUrl ?? '');
     const style: Row['style'] = (text, column) => {
       if (column === verdictAt) return paint(marks[shownAs(run)][0], text);
       const isLink = links && appUrl !== null && text.trimStart() === url;
       return isLink ? text.replace(url, () => hyperlink(appUrl, url)) : text;
     };
-    return { cells: aligned[at] ?? [], url, below: url === '' ? [] : [`  ${url}`], style };
+    return { cells: aligned[at] ?? [], runId, url, below: url === '' ? [] : [`  ${url}`], style };
   });
   const dim: Row['style'] = (text) => paint('dim', text);
   const wide: Row[] = [
@@ -69,12 +69,12 @@ function gateScreen(report: GateReport, columns: number, paint: Output['paint'],
     ...runs.map(({ cells, url, style }) => ({ cells: [...cells, url], style })),
   ];
   const medium: Row[] = [{ cells: head, below: ['  URL'], style: dim }, ...runs];
-  const narrow: Row[] = runs.map(({ cells, below, style }) => {
+  const narrow: Row[] = runs.map(({ cells, runId, below, style }) => {
     const [name = '', ...rest] = cells;
     const ids = named ? [`  ${rest.shift()}`] : [];
     const [verdict = '', state, failed = '', blocked = ''] = rest;
     const counts = `  ${state}, ${failed.trim()} failed, ${blocked.trim()} blocked`;
-    return { cells: [name, verdict], below: [...ids, counts, ...below], style };
+    return { cells: [name, verdict], below: runId === null ? [] : [...ids, counts, ...below], style };
   });
   const widthsOf = (layout: readonly Row[]) => naturalWidths(layout.map(({ cells }) => cells));
   const layout = [wide, medium].find((rows) => tableWidth(widthsOf(rows)) <= columns) ?? narrow;
@@ -90,8 +90,21 @@ function isPlain(run: RunReport, report: GateReport): boolean {
   );
 }
 
+/** Returns which of several gates did not pass: the table may be longer than the screen. */
+function unmet(gates: readonly GateResult[]): string {
+  const wordOf = ({ gate, exitCode }: GateResult) =>
+    gate === 'fail' ? (exitCode === null ? 'stopped' : 'failed') : gate;
+  const texts = ['failed', 'stopped', 'skipped'].map((word) => {
+    const names = gates.flatMap((gate) => (wordOf(gate) === word ? gate.name : []));
+    return names.length === 0 ? '' : `${names.join(', ')} ${word}`;
+  });
+  return texts.filter(Boolean).join('; ');
+}
+
 /** Returns the meaning of an exit code that the table does not explain. */
-function meaning({ exitCode, interruptedBy }: GateReport): string {
+function meaning({ exitCode, interruptedBy }: GateReport, gates: GatesReport | undefined): string {
+  const ends = unmet(gates?.gates ?? []);
+  if (ends !== '') return `: ${ends}`;
   if (interruptedBy !== undefined) return '';
   if (exitCode === exitCodes.blocked) return ': something was blocked, nothing failed';
   return exitCode === exitCodes.cancelled ? ': a run was cancelled, and the policy fails on that' : '';
@@ -142,7 +155,7 @@ export async function printGate(report: GateReport, context: Context, gates?: Ga
   if (output.oneScreen) {
     const shown = shownGate(report);
     const [tone, mark] = marks[shown];
-    await printer(shown)(output.paint(tone, `${mark} ${headline(report)}${meaning(report)}`));
+    await printer(shown)(output.paint(tone, `${mark} ${headline(report)}${meaning(report, gates)}`));
   } else if (report.gate === 'fail') {
     await output.alert(output.paint('bad', `gate failed (exit ${report.exitCode})`));
   }

@@ -59,11 +59,16 @@ export async function permitRead(
   let own: ReadLimits = limits;
   if (hub !== undefined) {
     const usual = run.progress.attempts === 0 ? 'first' : 'safety';
+    run.turn = Number.POSITIVE_INFINITY;
     await permitBefore(deadline - lastReadMs, hub, run.woken ? 'confirm' : usual, run.runId, tools);
     own = { ...limits, slots: undefined, limited: true };
   }
   // Another gate may have used the room in the meantime.
-  return takeTurn((now) => readNowAt(now, own), limits.past, deadline, tools);
+  const at = (now: number) => {
+    run.turn = readNowAt(now, own);
+    return run.turn;
+  };
+  return takeTurn(at, limits.past, deadline, tools);
 }
 
 /**

@@ -4,6 +4,7 @@ import type { DeployedReport } from '../deployed/check.ts';
 import {
   type Cancellation,
   type GateReport,
+  haltError,
   type RunReport,
   type Suite,
   type SuitesReport,
@@ -132,7 +133,11 @@ export function combineGates(
 export function flatReport({ gates, ...report }: GatesReport): SuitesReport {
   const suites = gates.map((result): Suite => {
     const { name, runs: own, gate: end, reason, attempts, exitCode } = result;
-    const named = (run: RunReport) => ({ ...run, name: run.name === null ? name : `${name}: ${run.name}` });
+    const named = (run: RunReport): RunReport => ({
+      ...run,
+      name: run.name === null ? name : `${name}: ${run.name}`,
+      ...(run.verdict === null && reason !== null && { error: haltError('stopped', reason) }),
+    });
     // A run without an id was stopped before its create.
     const runs =
       end === 'skipped' || own.length === 0

@@ -46,28 +46,32 @@ function countCell(count: number | null, tone: Tone): Cell {
 /** Rounded up, so that it shows `now` at 0 and not a second earlier. */
 function nextPoll(ms: number | null): string {
   if (ms === null) return '';
+  if (ms === Number.POSITIVE_INFINITY) return 'by hub';
   const seconds = Math.ceil(ms / 1000);
   if (seconds <= 0) return 'now';
   return seconds < 60 ? `${seconds} s` : clockTime(seconds * 1000);
 }
 
+const withRetry = (text: string, { retry }: LiveRun) => (retry === 0 ? text : `${text}, retry ${retry}`);
+
 const name: Column = {
   head: 'RUN',
-  cell: (run) => ({ text: run.name, url: run.url }),
+  cell: (run) => ({ text: run.gate === undefined ? withRetry(run.name, run) : run.name, url: run.url }),
   left: true,
   cut: shortenMiddle,
 };
 const gate: Column = {
   head: 'GATE',
-  cell: (run) => ({ text: run.gate ?? '', url: run.url }),
+  cell: (run) => ({ text: withRetry(run.gate ?? '', run), url: run.url }),
   left: true,
   cut: shortenMiddle,
 };
+const leastState = 'in_progress'.length;
 const state: Column = {
   head: 'STATE',
   cell: (run) => ({ text: run.state, tone: run.phase === 'going' ? undefined : marks[run.phase].tone }),
   left: true,
-  least: 'in_progress'.length,
+  least: leastState,
   most: 20,
 };
 
@@ -101,8 +105,8 @@ const id: Column = {
 export const gap = 2;
 /** The width of the mark and the space after it. */
 const markWidth = 2;
-/** The name of a run is shortened to this width before a column is dropped for it. */
-const shortName = 8;
+/** A name is shortened to this width before a column is dropped for it. Ids differ at the end, names of gates anywhere. */
+const shortest = { name: 8, gate: 16 };
 
 function sized(column: Column, runs: readonly LiveRun[]): FittedColumn {
   const { head, cell, least = 0, most = Number.POSITIVE_INFINITY } = column;
@@ -120,12 +124,16 @@ export function fitColumns(runs: readonly LiveRun[], columns: number, links: boo
   const ids = spare.map((column) => sized(column, runs));
   const others = (withUrl ? [...details, url] : details).map((column) => sized(column, runs));
   const fitted = [fittedName, ...ids, fittedState, ...others];
-  const leastName = Math.min(fittedName.width, shortName);
+  const leastName = Math.min(fittedName.width, withGate ? shortest.gate : shortest.name);
   const roomForName = () =>
     fitted.slice(1).reduce((room, { width }) => room - gap - width, columns - markWidth);
   for (const other of [...ids, ...others].toSorted((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0))) {
-    if (roomForName() < (other.spare === true ? fittedName.width : leastName))
-      fitted.splice(fitted.indexOf(other), 1);
+    const needed = other.spare === true ? fittedName.width : leastName;
+    const missing = needed - roomForName();
+    if (missing <= 0) continue;
+    const longState = other.spare === true ? 0 : fittedState.width - leastState;
+    fittedState.width -= Math.min(Math.max(0, longState), missing);
+    if (roomForName() < needed) fitted.splice(fitted.indexOf(other), 1);
   }
   if (roomForName() < leastName) {
     // Only the name and the state are left. They share the space, until there is room for the name only.

@@ -14,6 +14,8 @@ export interface LiveRun {
   /** The gate of the run, if there are several. */
   gate?: string;
   name: string;
+  /** The number of the retry that started the run; 0 for the first run. */
+  retry: number;
   /** Null if the name is the id. */
   id: string | null;
   url: string | null;
@@ -29,7 +31,7 @@ export interface LiveRun {
   attempt: string;
   /** Null if the gate has no run. */
   elapsedMs: number | null;
-  /** Milliseconds until the next status read; 0 during a read; null after the last one. */
+  /** Milliseconds until the next status read; 0 during a read; Infinity if only the hub knows; null after the last one. */
   nextMs: number | null;
 }
 

@@ -20,7 +20,7 @@ function chosen(runs: readonly LiveRun[], lines: number): { shown: LiveRun[]; he
   return { shown: runs.filter((run) => fitting.has(run)), head };
 }
 
-/** Returns the summary line of all runs, the most important part first; a narrow terminal drops the last parts. */
+/** Returns the summary line of all runs, with the parts that fit, the most important first. */
 function summary({ runs, elapsedMs }: LiveModel, hidden: number, columns: number, symbols: boolean): string {
   const going = runs.filter(({ phase }) => phase === 'going').length;
   /** The number of runs by verdict, in the order in which the verdicts appeared. */
@@ -36,8 +36,10 @@ function summary({ runs, elapsedMs }: LiveModel, hidden: number, columns: number
     clockTime(elapsedMs),
   ].filter((part) => part !== '');
   const dot = symbols ? ' · ' : ', ';
-  while (parts.length > 1 && columnsOf(parts.join(dot)) > columns) parts.pop();
-  return shorten(parts.join(dot), columns);
+  const line = parts.reduce((text, part) =>
+    columnsOf(text + dot + part) > columns ? text : text + dot + part,
+  );
+  return shorten(line, columns);
 }
 
 /** Pads a text to its column. The padding is neither linked nor coloured. */

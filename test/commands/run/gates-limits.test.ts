@@ -24,3 +24,14 @@ it('twenty gates with needs stay within the documented limits, and take at most 
   const times = on.mock.requests.map(({ at }) => at);
   expect(Math.max(...times) - Math.min(...times)).toBeLessThanOrEqual(1.2 * 4 * duration);
 }, 60_000);
+
+it('the live view shows when a read is sent that waits for the limit of all gates', async () => {
+  on = await hubStage({ outcome: 'stuck', retryAfterSeconds: 1 });
+  const gates = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { process: name }]));
+  const files = { '/repo/.rungate.json': JSON.stringify({ project: 'shop', timeout: '70s', gates }) };
+  const settings = { cwd: '/repo', files, isTTY: true, env: { NO_COLOR: '1' } };
+  const { code, err } = await on.start('none', ['run', 'gates'], settings).end();
+  expect(code).toBe(3);
+  expect(err).toMatch(/• a .* in_progress +0 +0 +15 +0:2\d +[34]\d s /);
+  expect(err).not.toMatch(/• a .* in_progress .* 0:[2-5]\d +now /);
+});

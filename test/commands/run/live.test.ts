@@ -58,7 +58,8 @@ async function watch(
     beats.add(beat);
     return () => void beats.delete(beat);
   };
-  const code = await main(argv, { ...io, err, every });
+  const out: Io['out'] = { ...io.out, columns: size.columns, write: (text) => io.out.write(text) };
+  const code = await main(argv, { ...io, out, err, every });
   await screen.write(written());
   expect(beats.size).toBe(0);
   expect(terminal.write).toBe(write);
@@ -192,6 +193,52 @@ describe('the live view of a wait', () => {
     });
     expect(written).toContain('is ***');
     expect(written).not.toContain(on.mock.apiKey);
+  });
+});
+
+describe('the live view of several gates', () => {
+  const fileOf = (gates: object): Settings => ({
+    cwd: '/repo',
+    files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify({ project: 'shop', gates }) },
+  });
+  const three = {
+    api: { process: 'api-smoke' },
+    'web-checkout': { tags: ['web'], needs: ['api'], retries: 1 },
+    'mobile-checkout': { process: 'mobile', needs: ['web-checkout'] },
+  };
+
+  it('has a row for each gate: what it needs, its state, and which retry is going', async () => {
+    on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
+    const { code, written, screen } = await watch(['run', 'gates'], fileOf(three));
+    expect(code).toBe(1);
+    expect(written).toMatch(/l0 of 3 running · 3 waiting · 0:00\r/);
+    expect(written).toMatch(/· web-checkout {5}needs api /);
+    expect(written).toMatch(/✓ api +passed/);
+    expect(written).toMatch(/• web-checkout {5}in_progress/);
+    expect(written).toMatch(/• web-chec…retry 1 {2}in_progress/);
+    expect(written).toMatch(/✗ web-chec…retry 1 {2}failed/);
+    expect(screen.lines().at(-1)).toBe(
+      '✗ gate failed (exit 1): web-checkout failed; mobile-checkout skipped',
+    );
+  });
+
+  it('keeps their names and shortens the rest on a terminal of 40 columns, also in the result', async () => {
+    on = await stage({ outcome: ['passed', 'failed'], duration: 25_000 });
+    const { written, out } = await watch(['run', 'gates'], fileOf(three), { columns: 40, rows: 24 });
+    expect(written).toMatch(/^ {2}GATE +STATE +FAILED\r$/m);
+    expect(written).toMatch(/^· mobile-checkout {2}needs web-… /m);
+    expect(out).toMatch(/^mobile-checkout +skipped$/m);
+    expect(out).not.toMatch(/^ +-/m);
+  });
+
+  it('says which gate stopped the others with --fail-fast', async () => {
+    on = await stage({ outcome: ['failed', 'stuck'], duration: 25_000 });
+    const gates = { api: { process: 'a' }, web: { process: 'w' }, perf: { process: 'p', needs: ['web'] } };
+    const { code, screen } = await watch(['run', 'gates', '--fail-fast'], fileOf(gates));
+    expect(code).toBe(1);
+    const text = screen.lines().join(' ').replace(/ +/g, ' ');
+    expect(text).toMatch(/✗ web: shop \/ w \(run run_\w+\) had not ended: api failed \(--fail-fast\)/);
+    expect(text).toMatch(/✗ gate failed \(exit 1\): api failed; web stopped; perf skipped$/);
   });
 });
 

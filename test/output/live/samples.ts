@@ -7,6 +7,7 @@ export const plainStyle: LiveStyle = { paint: (_tone, text) => text, link: null,
 export function run(fields: Partial<LiveRun> = {}): LiveRun {
   return {
     name: 'run_79e0tee2vbs7',
+    retry: 0,
     id: null,
     url: 'https://app.example.test/runs/run_79e0tee2vbs7',
     phase: 'going',
@@ -41,6 +42,7 @@ const count = fc.option(fc.nat({ max: 10_000_000 }));
 
 export const anyRun: fc.Arbitrary<LiveRun> = fc.record({
   name: text,
+  retry: fc.nat({ max: 3 }),
   id: fc.option(text),
   url: fc.option(fc.webUrl()),
   phase: fc.constantFrom('going', 'pass', 'warn', 'fail'),

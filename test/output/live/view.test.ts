@@ -76,6 +76,13 @@ describe('the live view of', () => {
     ]);
   });
 
+  it('several runs drops the parts of the summary that do not fit', () => {
+    const runs = [run(), run({ phase: 'pass', state: 'passed' }), run({ phase: 'fail', state: 'failed' })];
+    expect(shown(runs, 44)[0]).toBe('1 of 3 running · 1 passed, 1 failed · 1:05');
+    expect(shown(runs, 36)[0]).toBe('1 of 3 running · 1:05');
+    expect(shown(runs, 20)[0]).toBe('1 of 3 running');
+  });
+
   it.each([
     [140, 'RUN STATE FAILED BLOCKED ATTEMPT ELAPSED NEXT POLL URL'],
     [80, 'RUN STATE FAILED BLOCKED ATTEMPT ELAPSED NEXT POLL'],
