@@ -3,6 +3,8 @@ import type { Installation } from './installation.ts';
 
 /** How the gate of a pipeline is configured. */
 export interface Plan {
+  /** The project file has gates, and the step runs them. */
+  readonly gates: boolean;
   /** The options that select what to run, unless the project file in the repository's root does. */
   readonly flags: string;
   /** The step needs files of the repository: a project file or a lockfile. */
@@ -11,8 +13,10 @@ export interface Plan {
   readonly folder: string;
   /** The project file contains the URL of the service, so no variable is needed. */
   readonly addressInFile: boolean;
-  /** The longest timeout of the project file, in milliseconds; null if it has none, and the step gives one. */
-  readonly fileTimeoutMs: number | null;
+  /** The project file has a timeout. Otherwise the step gives one. */
+  readonly timeoutInFile: boolean;
+  /** The longest time that the step waits, in milliseconds. */
+  readonly longestWaitMs: number;
   readonly installation: Installation;
 }
 
@@ -30,14 +34,22 @@ export interface Pipeline {
   text(plan: Plan): string;
 }
 
+/** The timeout of each gate if the project file has none, in minutes. */
+export const usualMinutes = 45;
+
 /** Returns the option for the timeout; empty if the project file sets one, because the option would take precedence. */
-export function timeoutFlag({ fileTimeoutMs }: Plan): string {
-  return fileTimeoutMs === null ? '--timeout 45m' : '';
+export function timeoutFlag({ timeoutInFile }: Plan): string {
+  return timeoutInFile ? '' : `--timeout ${usualMinutes}m`;
+}
+
+/** Returns the strict gate, or gates, of the step. */
+export function commandOf({ gates }: Plan): string {
+  return gates ? 'run gates --strict' : 'run trigger --wait --strict';
 }
 
 /** Returns the timeout of the job in minutes, longer than rungate's, so that rungate ends the wait and reports why. */
-function jobMinutes({ fileTimeoutMs }: Plan): number {
-  return Math.max(60, Math.ceil((fileTimeoutMs ?? 0) / 60_000) + 15);
+function jobMinutes({ longestWaitMs }: Plan): number {
+  return Math.max(60, Math.ceil(longestWaitMs / 60_000) + 15);
 }
 
 /**
@@ -48,7 +60,7 @@ function jobMinutes({ fileTimeoutMs }: Plan): number {
 export function gateLines(plan: Plan, reports: string, indent: string): string {
   const { flags, installation } = plan;
   const options = [flags, timeoutFlag(plan), reports].filter((one) => one !== '').join(' ');
-  return `${indent}exec ${installation.start} run trigger --wait --strict\n${indent}${options}`;
+  return `${indent}exec ${installation.start} ${commandOf(plan)}\n${indent}${options}`;
 }
 
 /** Returns the path as letters, digits and dashes, for use in a name. */

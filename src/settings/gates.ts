@@ -1,5 +1,6 @@
 import { ConfigError } from '../errors.ts';
 import { type PlanNode, problemIn } from '../gate/plan/graph.ts';
+import { echoed } from '../suggest.ts';
 import { checked, readFields } from './fields.ts';
 import { type GateFacts, gateName, gateSettings, ownFields } from './gate-fields.ts';
 import type { JsonFile, Path } from './json-file.ts';
@@ -19,7 +20,7 @@ export interface FileGate {
 
 function readGate(file: JsonFile, name: string, json: unknown, at: Path): FileGate {
   if (!gateName.test(name)) {
-    throw new ConfigError(`${file.place(at, 'key')}: not the name of a gate`, {
+    throw new ConfigError(`${file.place(at, 'key')}: ${echoed(name)} is not the name of a gate`, {
       hint: 'use up to 64 letters, digits, dots, hyphens and underscores, starting with a letter or digit',
     });
   }

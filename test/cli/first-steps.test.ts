@@ -54,6 +54,15 @@ describe('rungate without a command suggests', () => {
       /rungate init|rungate login|mock/,
     ],
     [
+      'the gates if the project file has any',
+      {
+        ...file({ gates: { api: { project: 'shop', process: 'api' }, web: { tags: ['web'] } } }),
+        env: { ...service, ...key },
+      },
+      [/Configured: gates api, web\nat https:.*\. Run/, /rungate run gates --strict --timeout 30m/],
+      /of project|run trigger|"process"|rungate init/,
+    ],
+    [
       'a fix for a broken project file',
       { cwd: '/repo', files: { '/repo/.git': '', '/repo/.rungate.json': '{' } },
       [/\/repo\/\.rungate\.json:1:1: not valid JSON/],

@@ -147,7 +147,6 @@ function circleci(doc: Yaml, store: Store): Step {
 
 function jenkins(text: string, store: Store): Step {
   const once = settingsOf(text);
-  once(/RUNGATE_API_URL = '(https:\/\/[^']+)'/);
   once(/RUNGATE_API_KEY = credentials\('([^']+)'\)/);
   once(/post \{\s+always \{ (junit) /);
   return {
@@ -256,7 +255,7 @@ const readers: Record<string, Reader> = {
   Lockfiles: (doc, store) => withoutInstalling(gitlabJob(doc.e2e, store)),
   'Matrix jobs': (doc, store) => ({ ...githubRun(doc, store, '{"environment":"staging"}'), artifacts: [] }),
   'Several gates / GitHub Actions': withGates(githubAction),
-  'Several gates / GitLab CI': withGates((doc, store) => gitlabJob(doc.gates, store)),
+  'Several gates / GitLab CI': withGates((doc, store) => gitlabJob(doc.e2e, store)),
   'Several gates / Jenkins': withGates(jenkins),
 };
 
@@ -292,7 +291,7 @@ async function withMock(
 function withTwoReads(step: Step): Step {
   const more = '--max-attempts 2';
   const env = { ...step.env, 'INPUT_MAX-ATTEMPTS': '2', RUNGATE_ARGS: `${step.env.RUNGATE_ARGS} ${more}` };
-  return { ...step, script: step.script?.replace(/ --timeout \d+m/, `$& ${more}`) ?? null, env };
+  return { ...step, script: step.script?.replace(/ --strict\b/, `$& ${more}`) ?? null, env };
 }
 
 /** Runs a step to its end and returns its exit code. Deletes the journal, as if each step ran on another machine. */
@@ -331,10 +330,11 @@ it('no snippet contains a key or is longer than a screen', () => {
 it.each(names)('%s: is strict, replaces the shell, and has a job timeout above its own', (name) => {
   const { script, env, limit, projectFile } = stepOf(name, placeholderStore);
   expect(env).toMatchObject(script === null ? {} : placeholderStore);
-  const timeout =
+  const option =
     script === null
       ? env.INPUT_TIMEOUT
       : /--timeout "?([^ "]+)/.exec(script)?.[1]?.replace('$RUNGATE_TIMEOUT', env.RUNGATE_TIMEOUT ?? '');
+  const timeout = option ?? JSON.parse(projectFile ?? '{}').timeout;
   const minutes = Number(/^(\d+)m$/.exec(timeout ?? '')?.[1]);
   expect(minutes).toBeGreaterThan(0);
   // Each gate has its own timeout, so one that needs another may end after two.

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { pinned } from '../../src/ci/installation.ts';
 import { pipelines } from '../../src/ci/pipelines.ts';
 import { version } from '../../src/version.ts';
+import { cli } from '../cli/harness.ts';
 import { root } from '../e2e/built.ts';
 import { commandIn } from './command-in.ts';
 
@@ -15,7 +16,9 @@ const plan = {
   checkout: false,
   folder: '',
   addressInFile: false,
-  fileTimeoutMs: null,
+  gates: false,
+  timeoutInFile: false,
+  longestWaitMs: 45 * 60_000,
   installation: pinned(version),
 };
 /** The plan of a step whose project file has the project and the process. */
@@ -25,6 +28,18 @@ const installations = { 'by its version': pinned(version), 'from the lockfile': 
 
 /** The CIs that pass a secret only to a step that names it. */
 const namesSecrets = ['github', 'jenkins', 'azure', 'buildkite'];
+
+it.each(['gitlab', 'jenkins'] as const)(
+  'docs/gates.md shows for %s what init writes for its file',
+  async (name) => {
+    const gatesPage = readFileSync(join(root, 'docs/gates.md'), 'utf8');
+    const project = /```json\n([\s\S]*?)```/.exec(gatesPage)?.[1] ?? '';
+    const files: Record<string, string> = { '/repo/.git': '', '/repo/.rungate.json': project };
+    expect((await cli(['init', '--ci', name], { cwd: '/repo', files })).code).toBe(0);
+    const written = files[`/repo/${pipelines.find(({ provider }) => provider === name)?.file}`];
+    expect(gatesPage).toContain(`\n${written}\`\`\`\n`);
+  },
+);
 
 describe.each(pipelines)('$title', (pipeline) => {
   const isYaml = pipeline.provider !== 'jenkins';

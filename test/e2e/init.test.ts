@@ -62,6 +62,19 @@ it.each(pipelines)(
   },
 );
 
+it('the pipeline that rungate init writes with --gates passes with both gates, and fails with one', async () => {
+  const flags = ['--project', 'shop', '--gates', 'api,web', '--api-url', mock.url, '--ci', 'gitlab'];
+  expect((await run(process.execPath, [bin, 'init', ...flags])).code).toBe(0);
+  const script = String(commandIn(parseYaml(readFileSync(join(folder, '.gitlab-ci.yml'), 'utf8'))));
+  const step = () => run('bash', ['-e', '-c', script], { RUNGATE_API_KEY: mock.apiKey });
+  mock.state.plan.outcomes = ['passed'];
+  expect((await step()).code).toBe(0);
+  mock.state.plan.outcomes = ['passed', 'passed', 'passed', 'failed'];
+  expect((await step()).code).toBe(1);
+  const processes = [...mock.state.runs.values()].map(({ request }) => request.processSlug);
+  expect(processes.toSorted()).toEqual(['api', 'api', 'web', 'web']);
+});
+
 it('each package of a monorepo gets a gate that works in the root, with its own process', async () => {
   mock.state.plan.outcomes = ['passed'];
   for (const name of ['web', 'api']) {

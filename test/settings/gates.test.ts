@@ -55,8 +55,8 @@ describe('a mistake in the gates', () => {
   it.each<[string, string, RegExp, RegExp?]>([
     ['a list', '{"gates": []}', /:1:11: gates: expected an object such as/],
     ['a gate that is not an object', '{"gates": {"a":\n 1}}', /:2:2: expected an object of settings/],
-    ['a name with a space', '{"gates": {"a b": {}}}', /:1:12: not the name of a gate/],
-    ['an empty name', '{"gates": {"": {}}}', /:1:12: not the name of a gate/],
+    ['a name with a space', '{"gates": {"a b": {}}}', /:1:12: "a b" is not the name of a gate/],
+    ['an empty name', '{"gates": {"": {}}}', /:1:12: "" is not the name of a gate/],
     ['a duplicate gate', '{"gates": {"a": {}, "a": {}}}', /:1:21: "a" is set twice/],
     ['an unknown field', '{"gates": {"a": {"proces": "x"}}}', /:1:18: unknown setting "proces"/, /"process"/],
     ['an unknown own field', '{"gates": {"a": {"need": ["x"]}}}', /:1:18: unknown setting/, /"needs"/],

@@ -6,12 +6,13 @@ import { readValue, valueFromArgument } from '../../settings/table.ts';
 import { InvalidValue } from '../../settings/value-types.ts';
 import { nearest } from '../../suggest.ts';
 import type { Context } from '../context.ts';
+import type { Fields, Target } from './target.ts';
 
 /** The settings that init writes, in the order of the file. It changes no others. */
 export const initNames = ['apiUrl', 'project', 'process', 'tags', 'environment', 'strict'] as const;
 
-/** The settings from the options and the prompts. */
-export type Answers = Partial<Pick<SettingValues, (typeof initNames)[number]>>;
+/** The settings from the options and the prompts, and the gates of the project file. */
+export type Answers = Partial<Pick<SettingValues, (typeof initNames)[number]>> & { gates?: object };
 
 export type CiChoice = Provider | 'none';
 
@@ -44,9 +45,22 @@ async function promptFor<Value>(
 /** Settings that are the same for every user, so that a new file may take them from the environment or a profile. */
 const sharedNames: readonly string[] = ['project', 'process', 'tags'];
 
+/** Tells whether the file has gates that the pipeline runs: no option names what to run instead. */
+export function runsGates(settings: Settings, { gates }: Fields): boolean {
+  const isNamed = [settings.process, settings.tags].some((one) => one?.origin === 'flag');
+  return !isNamed && Object.keys(gates ?? {}).length > 0;
+}
+
+/** Returns the gates of an existing file, and one for each process that has none of its name. A package has only its own gates. */
+function gatesWith({ exists, fields }: Target, processes: readonly string[]): object {
+  const present = exists ? Object(fields.gates) : {};
+  const added = processes.filter((process) => !Object.hasOwn(present, process));
+  return { ...present, ...Object.fromEntries(added.map((process) => [process, { process }])) };
+}
+
 /** Returns the settings from the options, and those that a new file copies from the environment and the profile. */
-function knownAnswers(settings: Settings, fields: Readonly<Record<string, unknown>>): Answers {
-  const selects = fields.process !== undefined || fields.tags !== undefined;
+function knownAnswers(settings: Settings, fields: Fields): Answers {
+  const selects = ['process', 'tags', 'gates'].some((name) => fields[name] !== undefined);
   const known = initNames.flatMap((name) => {
     const setting = settings[name];
     if (setting?.origin === 'flag') return [[name, setting.value]];
@@ -71,21 +85,27 @@ function unanswered(what: string): UsageError {
 
 /**
  * Returns the settings from the options and the prompts. It prompts only if a required setting is missing.
- * @param fields the current content of the project file
+ * @param processes the processes to write as gates
  * @param config the `--config` option, for a hint
  * @throws UsageError if a required setting is missing and no prompt provides it
  */
 export async function gatherAnswers(
   context: Context,
-  fields: Readonly<Record<string, unknown>>,
+  target: Target,
+  processes: readonly string[],
   mayAsk: boolean,
   config: string,
 ): Promise<{ answers: Answers; asked: boolean }> {
   const { settings } = context;
-  const answers = knownAnswers(settings, fields);
-  const selected = settings.process !== undefined || settings.tags !== undefined;
+  const { fields } = target;
+  const gates = processes.length === 0 ? {} : { gates: gatesWith(target, processes) };
+  const answers: Answers = { ...knownAnswers(settings, { ...fields, ...gates }), ...gates };
+  // Each gate of the file may have its own project.
+  const isWhole = answers.gates === undefined && runsGates(settings, fields);
+  const selected =
+    isWhole || answers.gates !== undefined || settings.process !== undefined || settings.tags !== undefined;
   const wanted = [
-    ...(settings.project === undefined ? ['the project (--project <slug>)'] : []),
+    ...(settings.project === undefined && !isWhole ? ['the project (--project <slug>)'] : []),
     ...(selected ? [] : ['what to run (--process <slug>, or --tag <tag>)']),
   ];
   if (wanted.length === 0) return { answers, asked: false };
@@ -100,11 +120,18 @@ export async function gatherAnswers(
   };
   if (settings.project === undefined && !(await ask('project', 'Project slug')))
     throw unanswered('a project');
-  if (
-    !selected &&
-    !(await ask('process', 'Process slug (Enter to use tags)')) &&
-    !(await ask('tags', 'Tags, separated by commas'))
-  )
+  const askProcesses = async () => {
+    const question = 'Process slug, or several separated by commas (Enter to use tags)';
+    const slugs = await promptFor(context, question, (text) =>
+      readValue('tags', valueFromArgument('tags', text)),
+    );
+    const [first, ...more] = slugs ?? [];
+    if (slugs === null) throw missing(wanted, config);
+    if (more.length > 0) answers.gates = gatesWith(target, slugs ?? []);
+    else if (first !== undefined) answers.process = first;
+    return first !== undefined;
+  };
+  if (!selected && !(await askProcesses()) && !(await ask('tags', 'Tags, separated by commas')))
     throw unanswered('a process or a tag');
   if (answers.environment === undefined && fields.environment === undefined)
     await ask('environment', "Environment key (Enter for the project's default)");

@@ -19,6 +19,11 @@ export function defineInit(command: Command, bind: Bind): void {
       'run the processes with this tag (repeatable, or separated by commas); the contract does not say whether one or all must match',
       collect,
     )
+    .option(
+      '--gates <slugs>',
+      'write a gate for each of these processes (repeatable, or separated by commas), instead of --process or --tag',
+      collect,
+    )
     .option('--environment <key>', "the environment (default: the project's default)")
     .option('--strict', 'write "strict": true into the file; the pipeline always uses --strict')
     .optionsGroup('The files:')
@@ -34,6 +39,7 @@ export function defineInit(command: Command, bind: Bind): void {
     command,
     'rungate init --project shop --process checkout --ci github',
     'rungate init --project shop --process checkout --ci gitlab --pipeline-only',
+    'rungate init --project shop --gates api,web,mobile --ci github',
   );
   bind(command, {
     newProjectFile: ({ pipelineOnly }: InitFlags) => pipelineOnly !== true,

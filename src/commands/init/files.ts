@@ -1,5 +1,6 @@
 import { basename, dirname, join, relative } from 'node:path';
 import {
+  commandOf,
   gateLines,
   type Pipeline,
   type Plan,
@@ -123,7 +124,7 @@ export function nextSteps(
   wanted = true,
 ): string[] {
   const lines = ['Next:'];
-  const words = [self, 'run trigger --wait --strict', ...config, ...settings, timeoutFlag(plan)];
+  const words = [self, commandOf(plan), ...config, ...settings, timeoutFlag(plan)];
   const gate = words.filter((word) => word !== '').join(' ');
   if (ci !== 'none') {
     const pipeline = pipelineOf(ci);

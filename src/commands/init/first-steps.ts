@@ -3,7 +3,7 @@ import type { Io } from '../../host/io.ts';
 import { excerpt } from '../../sanitize.ts';
 import { findRoot } from '../../settings/locate.ts';
 import type { Settings } from '../../settings/names.ts';
-import { loadSettings } from '../config/sources.ts';
+import { loadSettings, type Sources } from '../config/sources.ts';
 import type { GlobalOptions } from '../global-options.ts';
 import { displayPath } from './files.ts';
 
@@ -13,7 +13,9 @@ export function selfName(io: Io): string {
   return onPath && io.env.npm_command !== 'exec' ? 'rungate' : 'npx rungate';
 }
 
-function selectedOf({ process: chosen, tags }: Settings): string | null {
+function selectedOf({ process: chosen, tags }: Settings, { gates }: Sources): string | null {
+  const names = gates.map(({ name }) => name).join(', ');
+  if (names !== '') return `gates ${excerpt(names, 60)}`;
   if (chosen !== undefined) return `process ${excerpt(chosen.value, 60)}`;
   return tags === undefined ? null : `tags ${excerpt(tags.value.join(', '), 60)}`;
 }
@@ -23,7 +25,8 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
   const self = selfName(io);
   const { settings, sources } = await loadSettings(io, globals, {});
   const { apiUrl, apiKey, token, project } = settings;
-  const selected = selectedOf(settings);
+  const selected = selectedOf(settings, sources);
+  const hasGates = sources.gates.length > 0;
   const hasCredential = apiKey !== undefined || token !== undefined;
   const login = `  ${self} login    saves your API key (in a pipeline: RUNGATE_API_KEY)`;
   const end = [
@@ -45,13 +48,14 @@ async function nextSteps(io: Io, globals: GlobalOptions): Promise<string[]> {
     ];
   }
   const service = excerpt(apiUrl.value, 60);
-  if (project !== undefined && selected !== null) {
+  // Each gate may have its own project.
+  if ((project !== undefined || hasGates) && selected !== null) {
     return [
       '',
       `Configured: ${selected}`,
-      `of project ${excerpt(project.value, 60)}`,
-      `at ${service}. Run it and wait for the verdict:`,
-      `  ${self} run trigger --wait --strict --timeout 30m`,
+      ...(project === undefined ? [] : [`of project ${excerpt(project.value, 60)}`]),
+      `at ${service}. Run ${hasGates ? 'them' : 'it'} and wait for the verdict:`,
+      `  ${self} ${hasGates ? 'run gates' : 'run trigger --wait'} --strict --timeout 30m`,
       ...(hasCredential ? [] : [login]),
       ...end,
     ];

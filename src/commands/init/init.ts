@@ -7,12 +7,20 @@ import { detectCi, gitFacts } from '../../ci/provider.ts';
 import { UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { findRoot } from '../../settings/locate.ts';
-import type { Settings } from '../../settings/names.ts';
 import { version } from '../../version.ts';
 import { namedProjectFile } from '../config/project-file.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
-import { type Answers, type CiChoice, chooseCi, confirmFiles, gatherAnswers, initNames } from './answers.ts';
+import { namesIn } from '../run/wait-flags.ts';
+import {
+  type Answers,
+  type CiChoice,
+  chooseCi,
+  confirmFiles,
+  gatherAnswers,
+  initNames,
+  runsGates,
+} from './answers.ts';
 import {
   bareCommand,
   displayPath,
@@ -24,6 +32,7 @@ import {
   writeFiles,
 } from './files.ts';
 import { selfName } from './first-steps.ts';
+import { waitOf } from './longest-wait.ts';
 import {
   answerFlags,
   configFlag,
@@ -32,13 +41,14 @@ import {
   type ReadFile,
   sameConfig,
 } from './pipeline-flags.ts';
-import { changedFields, chooseTarget, differing, longestTimeout, type Target } from './target.ts';
+import { changedFields, chooseTarget, differing, type Target } from './target.ts';
 
 export interface InitFlags {
   apiUrl?: string;
   project?: string;
   process?: string;
   tag?: string[];
+  gates?: string[];
   environment?: string;
   strict?: boolean;
   config?: string;
@@ -60,13 +70,24 @@ interface Configuration {
   /** The settings that are not in the file, so that the command in the pipeline needs them as options. */
   readonly extra: Answers;
   readonly addressInFile: boolean;
-  readonly fileTimeoutMs: number | null;
+  /** The pipeline runs the gates of the file. */
+  readonly gates: boolean;
+  readonly wait: ReturnType<typeof waitOf>;
   /** The project file that the new one hides in the package. */
   readonly shadowed: Target['shadowed'];
 }
 
-function isGiven(settings: Settings): boolean {
-  return initNames.some((name) => settings[name]?.origin === 'flag');
+/** Returns the processes of `--gates`. @throws UsageError if another option says what to run, too */
+function gatesIn({ gates, process, tag, pipelineOnly }: InitFlags): string[] {
+  if (gates === undefined) return [];
+  const others = { '--process': process, '--tag': tag, '--pipeline-only': pipelineOnly };
+  const other = Object.entries(others).find(([, value]) => value !== undefined)?.[0];
+  if (other !== undefined) {
+    throw new UsageError(`--gates and ${other} cannot be combined`, {
+      hint: `leave out ${other}: init writes the gates into the project file`,
+    });
+  }
+  return gates.flatMap((given) => namesIn('--gates', given));
 }
 
 /** Returns the error for an existing project file that would change. */
@@ -91,27 +112,35 @@ function existsError(
 /** Plans the project file, without writing it. */
 async function configure(context: Context, root: string, flags: InitFlags): Promise<Configuration> {
   const { io, settings, sources } = context;
-  const given = isGiven(settings);
+  const processes = gatesIn(flags);
+  const given = processes.length > 0 || initNames.some((name) => settings[name]?.origin === 'flag');
   const named = namedProjectFile(io, flags.config) !== undefined;
   const pipelineOnly = flags.pipelineOnly === true;
   const target = chooseTarget(io, root, sources.projectFile, { named, given: given && !pipelineOnly });
   const { path, exists, fields, shadowed } = target;
   const mustBeWhole = !exists || (flags.force === true && !pipelineOnly) || given;
   const { answers, asked } = mustBeWhole
-    ? await gatherAnswers(context, fields, flags.yes !== true, sameConfig(flags.config))
+    ? await gatherAnswers(context, target, processes, flags.yes !== true, sameConfig(flags.config))
     : { answers: {}, asked: false };
   if (pipelineOnly) {
     const addressInFile = answers.apiUrl !== undefined || fields.apiUrl !== undefined;
     const off = named && sources.projectFile === null;
     const reads = off ? null : exists ? path : undefined;
-    const fileTimeoutMs = longestTimeout(fields);
-    return { file: null, asked, path, reads, extra: answers, addressInFile, fileTimeoutMs, shadowed: null };
+    if (answers.gates !== undefined) {
+      throw new UsageError('--pipeline-only writes no gates', {
+        hint: 'leave it out: init writes the gates into the project file',
+      });
+    }
+    const gates = runsGates(settings, fields);
+    const wait = waitOf(fields, gates);
+    return { file: null, asked, path, reads, extra: answers, addressInFile, gates, wait, shadowed: null };
   }
   const changes = differing(fields, answers);
   if (exists && changes.length > 0 && flags.force !== true) {
     throw existsError(context, path, changes, flags.config);
   }
   const after = changedFields(io, target, answers);
+  const gates = runsGates(settings, after);
   const file: PlannedFile =
     exists && changes.length === 0
       ? { path, text: '', fate: 'kept' }
@@ -123,7 +152,8 @@ async function configure(context: Context, root: string, flags: InitFlags): Prom
     reads: path,
     extra: {},
     addressInFile: after.apiUrl !== undefined,
-    fileTimeoutMs: longestTimeout(after),
+    gates,
+    wait: waitOf(after, gates),
     shadowed,
   };
 }
@@ -166,7 +196,7 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const given = flags.ci === undefined ? null : oneOf('--ci', [...providers, 'none'] as const, flags.ci);
   const root = findRoot(io.cwd, io.exists) ?? io.cwd;
   const configured = await configure(context, root, flags);
-  const { file, asked, path, shadowed, addressInFile, fileTimeoutMs } = configured;
+  const { file, asked, path, shadowed, addressInFile, gates, wait } = configured;
   const ci = given ?? (await plannedCi(context, root, asked));
   if (file === null && ci === 'none') {
     throw new UsageError('--pipeline-only needs a CI', { hint: 'choose one with --ci' });
@@ -175,11 +205,12 @@ export async function initCommand(context: Context, flags: InitFlags): Promise<n
   const shown = displayPath(io, path);
   const settings = answerFlags(configured.extra, shown);
   const plan: Plan = {
+    gates,
+    ...wait,
     flags: ci === 'none' ? '' : [...configFlag(root, configured.reads, shown), ...settings].join(' '),
     checkout: true,
     folder: packageOf(root, path),
     addressInFile,
-    fileTimeoutMs,
     installation,
   };
   const pipeline = ci === 'none' ? undefined : pipelineOf(ci);

@@ -2,8 +2,6 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { Io } from '../../host/io.ts';
 import { readJson } from '../../settings/json-file.ts';
 import { projectFileName } from '../../settings/locate.ts';
-import type { PlainName } from '../../settings/names.ts';
-import { duration } from '../../settings/value-types.ts';
 
 /** The files that mark a folder as a package. */
 const manifests = [
@@ -20,7 +18,7 @@ const manifests = [
   'mix.exs',
 ];
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** The project file that `init` writes. */
 export interface Target {
@@ -79,16 +77,9 @@ export function chooseTarget(
   return { path: own, exists: false, fields: inherited(io, found, own), shadowed };
 }
 
-/** Returns the longest timeout in a file, including its branches, in milliseconds; null if it has none. */
-export function longestTimeout({ timeout, branches }: Fields): number | null {
-  const all = [timeout, ...Object.values(Object(branches)).map((one) => Object(one).timeout)];
-  const read = all.filter((one) => one !== undefined).map((one) => duration.read(one));
-  return read.length === 0 ? null : Math.max(...read);
-}
-
 /** Returns the names of the settings whose values differ from those in the file. */
-export function differing(fields: Fields, changes: Fields): PlainName[] {
-  const names = Object.keys(changes) as PlainName[];
+export function differing(fields: Fields, changes: Fields): string[] {
+  const names = Object.keys(changes);
   return names.filter((name) => JSON.stringify(fields[name]) !== JSON.stringify(changes[name]));
 }
 
@@ -105,10 +96,17 @@ function schemaPath(exists: Io['exists'], file: string): string | null {
   }
 }
 
-/** Returns the file's fields with the changes applied. `process` replaces `tags`, and vice versa. */
+/** Returns the fields that the changes replace: what to run. An existing file keeps its gates, and the defaults that they may use. */
+function replacedBy(changes: Fields, target: Target): readonly string[] {
+  if (changes.gates !== undefined) return target.exists ? [] : ['process', 'tags'];
+  if (changes.process === undefined && changes.tags === undefined) return [];
+  return ['process', 'tags', ...(target.exists ? [] : ['gates'])];
+}
+
+/** Returns the file's fields with the changes applied. */
 export function changedFields({ exists }: Pick<Io, 'exists'>, target: Target, changes: Fields): Fields {
-  const replaced = changes.process === undefined ? (changes.tags === undefined ? null : 'process') : 'tags';
-  const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => name !== replaced));
+  const replaced = replacedBy(changes, target).filter((name) => changes[name] === undefined);
+  const kept = Object.fromEntries(Object.entries(target.fields).filter(([name]) => !replaced.includes(name)));
   if (target.exists && Object.keys(target.fields).length > 0) return { ...kept, ...changes };
   const schema = schemaPath(exists, target.path);
   return { ...(schema === null ? {} : { $schema: schema }), ...kept, ...changes };

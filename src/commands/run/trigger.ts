@@ -38,17 +38,30 @@ export function triggerSettings(flags: TriggerFlags): Partial<SettingValues> {
   };
 }
 
-function selector(settings: Settings): { processSlug: string } | { tags: [string, ...string[]] } {
+function selector(
+  settings: Settings,
+  hasGates: boolean,
+): { processSlug: string } | { tags: [string, ...string[]] } {
   const [first, ...rest] = settings.tags?.value ?? [];
   if (settings.process !== undefined) return { processSlug: settings.process.value };
   if (first !== undefined) return { tags: [first, ...rest] };
   throw new UsageError('no process or tag to run', {
-    hint: 'give --process <slug> or --tag <tag>; or write "process" or "tags" into .rungate.json, as rungate init does; or save a default: rungate config set process <slug>',
+    hint: hasGates
+      ? 'to run the gates of the project file: rungate run gates; for one run, give --process <slug> or --tag <tag>'
+      : 'give --process <slug> or --tag <tag>; or write "process" or "tags" into .rungate.json, as rungate init does; or save a default: rungate config set process <slug>',
   });
 }
 
-/** Returns the create request (interface, section 2.5) from options, settings and the CI. */
-export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiContext): TriggerBody {
+/**
+ * Returns the create request (interface, section 2.5) from options, settings and the CI.
+ * @param hasGates whether the project file has gates, for a hint
+ */
+export function triggerBody(
+  flags: TriggerFlags,
+  settings: Settings,
+  ci: CiContext,
+  hasGates = false,
+): TriggerBody {
   if (settings.project === undefined) {
     throw new UsageError('no project to run', {
       hint: 'give --project <slug>, set RUNGATE_PROJECT, or write "project" into .rungate.json, as rungate init does',
@@ -66,7 +79,7 @@ export function triggerBody(flags: TriggerFlags, settings: Settings, ci: CiConte
   const present = Object.fromEntries(
     Object.entries(optional).filter(([, value]) => value !== undefined && value !== null),
   );
-  return { projectSlug: settings.project.value, ...selector(settings), ...present };
+  return { projectSlug: settings.project.value, ...selector(settings, hasGates), ...present };
 }
 
 /** `rungate run trigger` */
@@ -74,7 +87,7 @@ export async function triggerCommand(context: Context, flags: TriggerFlags): Pro
   if (flags.wait !== true) refuseWaitFlags(flags);
   const openReceipt = await replaceReceipt(context, flags);
   const ci = await ciContext(context.io);
-  const body = triggerBody(flags, context.settings, ci);
+  const body = triggerBody(flags, context.settings, ci, context.sources.gates.length > 0);
   const writeReceipt = await openReceipt?.(body);
   const retries = flags.wait === true ? context.settings.retries?.value : undefined;
   const { keys, journal } = await commandKeys(context, { ...flags, retries }, body, ci);

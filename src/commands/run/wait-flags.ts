@@ -43,12 +43,14 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
   return [...(earlier ?? []), value];
 }
 
-/** Returns the tags of one `--tag`: separated by commas, as in settings and in the action. */
-export function tagsOf(given: string): string[] {
-  const tags = given.split(/[,\n]/).map((tag) => tag.trim());
-  filled('--tag', tags.join(''));
-  return tags.filter((tag) => tag !== '');
+/** Returns the names in one value of an option: separated by commas, as in settings and in the action. */
+export function namesIn(option: string, given: string): string[] {
+  const names = given.split(/[,\n]/).map((name) => name.trim());
+  filled(option, names.join(''));
+  return names.filter((name) => name !== '');
 }
+
+export const tagsOf = (given: string) => namesIn('--tag', given);
 
 export function addWaitFlags(command: Command, owned: boolean): Command {
   command

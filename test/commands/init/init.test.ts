@@ -215,6 +215,161 @@ describe('the timeout of the project file', () => {
   });
 });
 
+describe('several gates', () => {
+  const several = ['--project', 'shop', '--gates', 'api,web', '--gates', 'mobile'] as const;
+  const gates = { api: { process: 'api' }, web: { process: 'web' }, mobile: { process: 'mobile' } };
+  const held = { project: 'shop', gates: { api: { process: 'api', retries: 1 }, web: { tags: ['web'] } } };
+  const withFile = (fields: object, more: Settings = {}) =>
+    repository({ ...more, files: { [file]: JSON.stringify(fields) } });
+  const read = (world: { files: Record<string, string> }, path = file) => JSON.parse(world.files[path] ?? '');
+
+  it.each(pipelines)('are written as gates, and the pipeline for $title runs them', async (pipeline) => {
+    const world = repository();
+    const { code, err } = await cli(['init', ...several, '--ci', pipeline.provider], world);
+    expect(code, err).toBe(0);
+    expect(read(world)).toEqual({ project: 'shop', gates });
+    expect(valid(read(world)), JSON.stringify(valid.errors)).toBe(true);
+    const text = world.files[`/repo/${pipeline.file}`] ?? '';
+    expect(text).toMatch(/exec npx --yes rungate@[\d.]+ run gates --strict\s+--timeout 45m --junit /);
+    expect(text).not.toContain('run trigger');
+    expect(err).toMatch(/ run gates --strict --timeout 45m\n {2}offline .* run gates --strict /);
+    expect((await cli(['init', ...several, '--ci', pipeline.provider], world)).out).toBe(
+      `unchanged: .rungate.json\nunchanged: ${pipeline.file}\n`,
+    );
+    expect(world.files[`/repo/${pipeline.file}`]).toBe(text);
+    // A pipeline for one process that init wrote can be replaced, and vice versa.
+    const one = ['--project', 'shop', '--process', 'x', '--pipeline-only', '--force'];
+    const replaced = await cli(['init', ...one, '--ci', pipeline.provider], world);
+    expect(replaced.out).toBe(`wrote ${pipeline.file}\n`);
+    expect(world.files[`/repo/${pipeline.file}`]).toContain('run trigger --wait --strict');
+    const back = await cli(['init', '--force', '--ci', pipeline.provider], world);
+    expect(back.out).toBe(`unchanged: .rungate.json\nwrote ${pipeline.file}\n`);
+    expect(world.files[`/repo/${pipeline.file}`]).toBe(text);
+  });
+
+  it('are run in one line by a CI without a known pipeline format', async () => {
+    const { out } = await cli(['init', ...several, '--ci', 'drone'], repository());
+    expect(out).toMatch(
+      / {4}exec npx --yes rungate@\S+ run gates --strict --timeout 45m --junit rungate\.xml\n/,
+    );
+  });
+
+  it('of an existing file are run by the pipeline, and need no other settings', async () => {
+    const { project: _, ...gated } = held;
+    for (const fields of [held, gated]) {
+      const world = withFile(fields);
+      const { code, out } = await cli(['init'], world);
+      expect({ code, out }).toEqual({
+        code: 0,
+        out: 'unchanged: .rungate.json\nwrote .github/workflows/rungate.yml\n',
+      });
+      expect(world.files[workflow]).toContain(' run gates --strict\n');
+      expect((await cli(['init', '--environment', 'qa', '--force'], world)).code).toBe(0);
+      expect(read(world)).toEqual({ ...fields, environment: 'qa' });
+    }
+  });
+
+  it('of an existing file are kept as they are with --force, and new ones are added', async () => {
+    const world = withFile(held);
+    const refused = await cli(['init', ...several], world);
+    expect(refused.code).toBe(64);
+    expect(refused.err).toContain('already exists with different settings: gates\n');
+    expect((await cli(['init', ...several, '--force'], world)).code).toBe(0);
+    expect(read(world)).toEqual({ ...held, gates: { ...held.gates, mobile: { process: 'mobile' } } });
+  });
+
+  it('of an existing file are not in a pipeline for one process', async () => {
+    const world = withFile(held);
+    const one = ['--pipeline-only', '--process', 'checkout'];
+    expect((await cli(['init', ...one], world)).code).toBe(0);
+    expect(world.files[workflow]).toContain('run trigger --wait --strict\n          --process checkout');
+  });
+
+  it('take nothing to run from the environment into a new file', async () => {
+    const world = repository({ env: { RUNGATE_PROCESS: 'mine', RUNGATE_PROJECT: 'shop' } });
+    expect((await cli(['init', '--gates', 'api'], world)).code).toBe(0);
+    expect(read(world)).toEqual({ project: 'shop', gates: { api: { process: 'api' } } });
+  });
+
+  it('of a parent folder are copied into a package, unless the package has its own', async () => {
+    const cwd = '/repo/web';
+    const own = `${cwd}/.rungate.json`;
+    const added = async (...argv: string[]) => {
+      const world = withFile(held, { cwd });
+      world.files[`${cwd}/package.json`] = '{}';
+      const { code, err } = await cli(['init', ...argv], world);
+      expect(code, err).toBe(0);
+      return [read(world, own), world.files['/repo/.github/workflows/rungate-web.yml']];
+    };
+    const copied = await added('--environment', 'qa');
+    expect(copied).toEqual([{ ...held, environment: 'qa' }, expect.stringContaining('run gates --strict')]);
+    const one = await added('--process', 'web');
+    expect(one).toEqual([{ project: 'shop', process: 'web' }, expect.stringContaining('run trigger --wait')]);
+    const [{ gates: replaced }] = await added('--gates', 'a11y');
+    expect(replaced).toEqual({ a11y: { process: 'a11y' } });
+  });
+
+  it.each<[string, object, string, number]>([
+    [
+      '45 minutes for each one of a chain',
+      { a: {}, b: { needs: ['a'] }, c: { needs: ['b', 'a'] } },
+      '--timeout 45m',
+      150,
+    ],
+    ['45 minutes for gates side by side', { a: {}, b: {}, c: {} }, '--timeout 45m', 60],
+    [
+      'their own timeouts, and 60 minutes for the others',
+      { a: { timeout: '2h' }, b: { needs: ['a'] } },
+      '',
+      195,
+    ],
+  ])('have a job that allows %s', async (_what, nodes, option, minutes) => {
+    const world = withFile({ ...held, process: 'x', gates: nodes });
+    expect((await cli(['init'], world)).code).toBe(0);
+    expect(world.files[workflow]).toContain(`timeout-minutes: ${minutes}\n`);
+    expect(world.files[workflow]).toContain(`run gates --strict\n          ${option}${option && ' '}--junit`);
+  });
+
+  it('have a job that allows what the file and its branches set', async () => {
+    const chain = { a: {}, b: { needs: ['a'] } };
+    const branches = {
+      main: { timeout: '90m' },
+      dev: { gates: { a: { timeout: '5h' }, c: { needs: ['b'] } } },
+    };
+    const world = withFile({ ...held, process: 'x', timeout: '30m', gates: chain, branches });
+    expect((await cli(['init'], world)).code).toBe(0);
+    expect(world.files[workflow]).toContain('timeout-minutes: 375\n');
+    expect(world.files[workflow]).not.toContain('--timeout');
+  });
+
+  it('come from several processes at the prompt', async () => {
+    const { questions, answer } = person('shop', 'api, web,', '', '', '', 'y');
+    const world = repository({ answer });
+    expect((await cli(['init'], world)).code).toBe(0);
+    expect(questions[1]).toBe('Process slug, or several separated by commas (Enter to use tags): ');
+    expect(read(world)).toEqual({
+      project: 'shop',
+      gates: { api: { process: 'api' }, web: { process: 'web' } },
+    });
+    expect(world.files[workflow]).toContain(' run gates --strict\n');
+  });
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['with a process', [...several, '--process', 'a'], /--gates and --process cannot be combined/],
+    ['with a tag', [...several, '--tag', 'a'], /--gates and --tag cannot be combined/],
+    ['without a file', [...several, '--pipeline-only'], /--gates.*--pipeline-only/],
+    ['without a name', ['--project', 'shop', '--gates', ' ,'], /--gates is empty/],
+    ['that cannot be names', ['--project', 'shop', '--gates', 'a b'], /"a b" is not the name of a gate/],
+    ['without a project', ['--gates', 'a'], /settings are missing: the project/],
+  ])('%s exit with 64, and nothing is written', async (_name, argv, message) => {
+    const world = repository();
+    const { code, out, err } = await cli(['init', ...argv], world);
+    expect({ code, out }).toEqual({ code: 64, out: '' });
+    expect(err).toMatch(message);
+    expect(Object.keys(world.files)).toEqual(['/repo/.git']);
+  });
+});
+
 describe('an existing file', () => {
   const old = '{ "project": "old", "process": "old" }';
 

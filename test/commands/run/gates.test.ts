@@ -292,6 +292,14 @@ describe('a mistake', () => {
     expect(result.code).toBe(code);
   });
 
+  it('of run trigger in a project with gates shows the command that runs them', async () => {
+    const { code, err } = await cli(['run', 'trigger'], fileOf(usual));
+    expect(code).toBe(64);
+    expect(err).toMatch(
+      /no process or tag to run\n {2}→ to run the gates of the project file: rungate run gates;/,
+    );
+  });
+
   it('is reported if a project has no slug', async () => {
     const files = { '/repo/.rungate.json': '{"gates": {"a": {"process": "x"}}}' };
     const { code, err } = await cli(['run', 'gates'], { cwd: '/repo', files });
