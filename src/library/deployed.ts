@@ -6,7 +6,7 @@ import { usualDeployedMs } from '../gate/limits.ts';
 import { optionNames } from '../hint-names.ts';
 import { ownCopy } from '../own-options.ts';
 import type { Redact } from '../redact.ts';
-import { checkMs, type GateOptions } from './gate-options.ts';
+import { checkMs, checkPointer, type GateOptions } from './gate-options.ts';
 
 type Options = Pick<
   GateOptions,
@@ -36,8 +36,7 @@ export async function openOptionDeployed(
   const { url, pointer, is, timeoutMs = usualDeployedMs, headers = {} } = deployed;
   if (typeof url !== 'string')
     throw new UsageError('deployed must be { url } with the URL of the version page');
-  if (pointer !== undefined && !String(pointer).startsWith('/'))
-    throw new UsageError('deployed.pointer must be a JSON pointer, such as /version');
+  checkPointer('deployed.pointer', pointer, '/version');
   checkMs('deployed.timeoutMs', timeoutMs);
   const expected = is?.trim() ?? commit ?? (await commitIn(env));
   if (expected === undefined || expected === '') {

@@ -106,11 +106,17 @@ export function checkMs(name: string, value: number | undefined): void {
   throw new UsageError(`${name} must be a number of milliseconds above 0`);
 }
 
+/** @throws UsageError unless the value is undefined or a JSON pointer */
+export function checkPointer(name: string, value: string | undefined, example: string): void {
+  if (value === undefined || String(value).startsWith('/')) return;
+  throw new UsageError(`${name} must be a JSON pointer, such as ${example}`);
+}
+
 /** Returns the caller's own options, without properties that other code has added to every object. */
-export function ownGateOptions<T extends Partial<GateOptions>>(given: T): T {
+export function ownGateOptions<T extends object>(given: T): T {
   const options = ownCopy(given);
   for (const name of ['trigger', 'env', 'on', 'fleet', 'hub', 'deployed'] as const) {
-    const value: unknown = options[name];
+    const value: unknown = Reflect.get(options, name);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       Object.assign(options, { [name]: ownCopy(value) });
   }

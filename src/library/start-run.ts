@@ -13,7 +13,14 @@ import { type RunSubject, subjectOf } from '../gate/subject.ts';
 import { optionNames } from '../hint-names.ts';
 import type { Redact } from '../redact.ts';
 import { parseApiUrl } from '../transport/address.ts';
-import { checkHub, checkMs, checkTrigger, type GateOptions, ownGateOptions } from './gate-options.ts';
+import {
+  checkHub,
+  checkMs,
+  checkPointer,
+  checkTrigger,
+  type GateOptions,
+  ownGateOptions,
+} from './gate-options.ts';
 import { openOptionHub } from './hub.ts';
 import { observerOf } from './observer.ts';
 
@@ -38,17 +45,22 @@ const ownKeys = (retries: number): core.KeyStep[] =>
 /** The options of a gate for its start. */
 export type StartOptions = Pick<GateOptions, 'env' | 'idempotencyKey' | 'idempotencySalt' | 'idPointer'>;
 
-/** Returns the run to start: its body and its keys. The code that reads the CI is only loaded if `env` is given. */
+/**
+ * Returns the run to start: its body and its keys. The code that reads the CI is only loaded if `env` is given.
+ * @param gate the name of the gate, if several share a journal
+ */
 export async function planStart(
   given: TriggerBody,
   options: StartOptions & Pick<GateOptions, 'retries'>,
   clock: Clock,
   emit: Emit,
   redact: Redact,
+  gate?: string,
 ): Promise<{ start: core.Start; journal: core.RunJournal | undefined }> {
   // The caller's object may change during the wait, and a key must always come with the same body.
   const trigger = structuredClone(given);
   const { env, idempotencyKey: key, idempotencySalt: salt, idPointer, retries = 0 } = options;
+  checkPointer('idPointer', idPointer, '/data/runId');
   if (salt !== undefined && (env === undefined || (key !== undefined && key !== 'auto'))) {
     throw new UsageError('idempotencySalt only changes the key that is made from env', {
       hint: 'give env too, and leave out idempotencyKey',
@@ -76,7 +88,7 @@ export async function planStart(
     bodyBytes: JSON.stringify(body),
     ci,
     journalPath: env.RUNGATE_JOURNAL,
-    open: (path) => openJournal(path, now, (message) => emit({ type: 'note', message }), redact),
+    open: (path) => openJournal(path, now, (message) => emit({ type: 'note', message }), redact, gate),
   });
   return { start: { body, keys, idPointer, names: optionNames }, journal };
 }

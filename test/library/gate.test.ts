@@ -120,6 +120,91 @@ describe('a gate', () => {
   });
 });
 
+describe('retries', () => {
+  it('start a new run with a new key after a failed one: a pass is flaky, a warning that strict leaves', async () => {
+    await play({ outcome: ['failed', 'failed', 'passed'], duration: 0 });
+    const events: GateEvent[] = [];
+    const report = await run({
+      trigger,
+      retries: 5,
+      strict: true,
+      onProgress: (event) => events.push(event),
+    });
+    expect(report).toMatchObject({
+      gate: 'warn',
+      exitCode: 0,
+      runs: [{ verdict: 'flaky', gate: 'warn', retry: 2 }],
+      attempts: [
+        { verdict: 'failed', gate: 'fail', runId: mock.runs[0]?.runId },
+        { verdict: 'failed', retry: 1, runId: mock.runs[1]?.runId },
+        { verdict: 'passed', retry: 2, runId: mock.runs[2]?.runId },
+      ],
+    });
+    expect(report.attempts?.[0]).not.toHaveProperty('retry');
+    expect(new Set(keys()).size).toBe(3);
+    const reruns = events.filter(({ type }) => type === 'rerun');
+    expect(reruns).toMatchObject([{ runId: mock.runs[0]?.runId, retry: 1, retries: 5 }, { retry: 2 }]);
+  });
+
+  it.each([
+    ['fail', 'fail', 1],
+    ['warn', 'warn', 0],
+    ['pass', 'pass', 0],
+  ] as const)(
+    'with on.flaky %s, the gate has the action %s and the exit code %i',
+    async (flaky, action, exitCode) => {
+      await play({ outcome: ['failed', 'passed'], duration: 0 });
+      const report = await run({ trigger, retries: 1, on: { flaky } });
+      expect(report).toMatchObject({ gate: action, exitCode, runs: [{ verdict: 'flaky', gate: action }] });
+    },
+  );
+
+  it.each([
+    ['failed', 1, 3],
+    ['blocked', 2, 1],
+    ['cancelled', 4, 1],
+    ['passed', 0, 1],
+  ] as const)('after %s, the exit code is %i, with %i runs', async (outcome, exitCode, runs) => {
+    await play({ outcome, duration: 0 });
+    const report = await run({ trigger, retries: 2, strict: true });
+    expect([report.exitCode, mock.runs.length, report.attempts?.length]).toEqual([exitCode, runs, runs]);
+  });
+
+  it('only a pass makes up for a failed run', async () => {
+    await play({ outcome: ['failed', 'cancelled'], duration: 0 });
+    const report = await run({ trigger, retries: 1, on: { cancelled: 'pass' } });
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 1, runs: [{ verdict: 'failed' }] });
+    expect(report.attempts?.map(({ verdict }) => verdict)).toEqual(['failed', 'cancelled']);
+  });
+
+  it('a retry that cannot be started is unobserved, and the gate does not throw', async () => {
+    await play({ outcome: 'failed', duration: 0 });
+    mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger', skip: 1 });
+    const report = await run({ trigger, retries: 1 });
+    expect(report).toMatchObject({
+      gate: 'fail',
+      attempts: [{}, { verdict: 'unobserved', error: { status: 403 } }],
+    });
+  });
+
+  it('start no run after an abort', async () => {
+    await play({ outcome: 'failed', duration: 0 });
+    const controller = new AbortController();
+    const onProgress = ({ type }: GateEvent) => type === 'rerun' && controller.abort();
+    const report = await run({ trigger, retries: 3, signal: controller.signal, onProgress });
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 130, interruptedBy: 'abort' });
+    expect(mock.runs).toHaveLength(1);
+  });
+
+  it('stay within the timeout', async () => {
+    await play({ outcome: 'failed', duration: 40_000 });
+    const report = await run({ trigger, retries: 10, timeoutMs: 100_000 });
+    expect(report.gate).toBe('fail');
+    expect(mock.runs.length).toBeLessThan(4);
+    expect(clock.monotonic()).toBeLessThanOrEqual(101_000);
+  });
+});
+
 describe('an invalid call is refused before anything is sent:', () => {
   it.each<[string, Partial<GateOptions>, RegExp]>([
     ['neither trigger nor runs', {}, /either trigger/],
@@ -134,12 +219,20 @@ describe('an invalid call is refused before anything is sent:', () => {
     ['a timeout that is not a number', { trigger, timeoutMs: Number.NaN }, /timeoutMs/],
     ['an interval of 0', { trigger, intervalMs: 0 }, /intervalMs/],
     ['half a read', { trigger, maxAttempts: 1.5 }, /maxAttempts/],
+    ['a negative number of retries', { trigger, retries: -1 }, /retries must be a whole number from 0 to 10/],
+    ['half a retry', { trigger, retries: 0.5 }, /retries must be/],
+    ['too many retries', { trigger, retries: 11 }, /retries must be/],
+    ['endless retries', { trigger, retries: Number.POSITIVE_INFINITY }, /retries must be/],
+    ['a text for retries', { trigger, retries: '1' as never }, /retries must be/],
+    ['retries of existing runs', { runIds: ['r'], retries: 1 }, /retries only work with trigger/],
+    ['retries with one key', { trigger, retries: 1, idempotencyKey: 'k' }, /retries cannot use a given/],
     ['an index outside the fleet', { trigger, fleet: { size: 2, index: 2 } }, /fleet/],
     ['a pass for a timeout', { trigger, on: { timeout: 'pass' } as never }, /timeout cannot pass/],
     ['another action for passed', { trigger, on: { passed: 'fail' } as never }, /passed/],
     ['an unknown verdict', { trigger, on: { broken: 'fail' } as never }, /unknown verdict/],
     ['both a process and tags', { trigger: { ...trigger, tags: ['a'] } as never }, /cannot be combined/],
     ['a salt without env', { trigger, idempotencySalt: 'a' }, /idempotencySalt/],
+    ['a pointer to the run id that is not one', { trigger, idPointer: 'run' }, /idPointer/],
     ['an address that is not a URL', { trigger, apiUrl: 'nonsense' }, /not a URL/],
   ])('%s', async (_name, options, message) => {
     await play();
