@@ -30,6 +30,9 @@ export type { DeployedReport } from './gate/deployed/check.ts';
 export type { DeployedObservation } from './gate/deployed/observations.ts';
 export type { GateEvent } from './gate/events.ts';
 export type { Fleet } from './gate/fleet/slots.ts';
+export type { GateEnd } from './gate/plan/progress.ts';
+export type { GateResult as NamedGateResult, GatesReport } from './gate/plan/result.ts';
+export type { GatesEvent } from './gate/plan/run-gates.ts';
 export type { Action } from './gate/policy.ts';
 export type { Cancellation, GateReport, RunReport } from './gate/report.ts';
 export type { DiscardedRun } from './gate/start.ts';
@@ -38,6 +41,8 @@ export type { Verdict } from './gate/verdict.ts';
 export { gate } from './library/gate.ts';
 export type { GateDeployed, GateHub, GateOptions, GateOverrides } from './library/gate-options.ts';
 export type { GateResult } from './library/gate-result.ts';
+export { gates } from './library/gates.ts';
+export type { GatesOptions, NamedGate } from './library/gates-options.ts';
 export {
   type Mock,
   type MockDelivery,

@@ -246,6 +246,6 @@ function redacted(value: unknown, redact: Redact): unknown {
 }
 
 /** Returns the report without secrets. Call it before a format shortens or escapes the texts. */
-export function redactReport<Report extends { schemaVersion: 1 }>(report: Report, redact: Redact): Report {
+export function redactReport<Report extends object>(report: Report, redact: Redact): Report {
   return redacted(report, redact) as Report;
 }

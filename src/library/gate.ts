@@ -1,20 +1,11 @@
-import { createCaller, ownRedactor } from '../client/caller.ts';
-import { systemClock } from '../clock.ts';
-import type { StopCause } from '../errors.ts';
 import { runAttempts } from '../gate/attempts.ts';
 import type { OpenDeployed } from '../gate/deployed/open.ts';
 import type { OpenHub } from '../gate/fleet/open-hub.ts';
-import { intervalNote, shortestWaitMs } from '../gate/limits.ts';
 import { redactReport } from '../gate/report.ts';
 import { checkRunId } from '../gate/run-id.ts';
-import { runService } from '../gate/service.ts';
-import { optionNames } from '../hint-names.ts';
-import { isLocal, parseApiUrl } from '../transport/address.ts';
-import { openOptionDeployed } from './deployed.ts';
 import { type GateOptions, gateRules, ownGateOptions } from './gate-options.ts';
 import { type GateResult, withReceipt } from './gate-result.ts';
-import { openOptionHub } from './hub.ts';
-import { observerOf } from './observer.ts';
+import { withSession } from './session.ts';
 import { planStart } from './start-run.ts';
 
 /** Returns the facts of the CI job for the receipt of runs that another call started. */
@@ -39,61 +30,39 @@ async function factsOfJob(env: GateOptions['env']) {
 export async function gate(given: GateOptions): Promise<GateResult> {
   const options = ownGateOptions(given);
   const rules = gateRules(options);
-  const { trigger, runIds, env, clock = systemClock, random = Math.random } = options;
-  parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
+  const { trigger, runIds, env } = options;
   for (const runId of runIds ?? []) checkRunId(runId);
-  const startedAt = clock.now();
-  const local = isLocal(options.apiUrl);
-  const note = intervalNote('intervalMs', rules.intervalMs, local);
-  const observer = observerOf(options);
-  const redact = ownRedactor(options, options.hub?.token);
-  if (note !== null) observer.emit({ type: 'note', message: note });
-  const cancelReason = async (why: StopCause | 'timeout') =>
-    options.cancelReason ?? (await import('../ci/provider.ts')).cancelReason(why, env ?? {});
-  const started =
-    trigger === undefined
-      ? { runIds: [...new Set(runIds)], start: undefined, journal: undefined }
-      : { runIds: undefined, ...(await planStart(trigger, options, clock, observer.emit, redact)) };
-  const caller = createCaller(options, redact, optionNames);
-  let hub: OpenHub | undefined;
-  let deployed: OpenDeployed | undefined;
-  try {
-    hub = await openOptionHub(options, clock, redact, observer.emit);
-    const commit = started.start?.body.commitSha ?? undefined;
-    deployed = await openOptionDeployed(options, commit, clock, redact, observer.emit);
-    const { report } = await runAttempts(
-      {
-        start: started.start,
-        runIds: started.runIds,
-        ...rules,
-        shortestMs: shortestWaitMs(local),
-        cancelOnInterrupt: options.cancelOnAbort ?? trigger !== undefined,
-        cancelOnTimeout: options.cancelOnTimeout === true,
-        cancelReason,
-      },
-      {
-        service: runService(caller, clock.now),
-        clock,
-        random,
-        onStop: observer.onStop,
-        emit: observer.emit,
-        journal: started.journal,
-        hub: hub?.link,
-        deployed: deployed?.check,
-      },
-    );
-    observer.throwIfFailed();
-    return withReceipt(redactReport(report, redact), {
-      build: async () => started.start?.body ?? factsOfJob(env),
-      apiUrl: options.apiUrl,
-      policy: rules.policy,
-      startedAt,
-      finishedAt: clock.now(),
-      redact,
-    });
-  } finally {
-    await hub?.close();
-    await deployed?.close();
-    await caller.close();
-  }
+  return withSession(options, [rules.intervalMs], async (session) => {
+    const { clock, redact, emit } = session;
+    const startedAt = clock.now();
+    const planned =
+      trigger === undefined ? undefined : await planStart(trigger, options, clock, emit, redact);
+    const start = planned?.start;
+    let hub: OpenHub | undefined;
+    let deployed: OpenDeployed | undefined;
+    try {
+      hub = await session.openHub(emit);
+      deployed = await session.openDeployed(start?.body.commitSha ?? undefined);
+      const { report } = await runAttempts(
+        {
+          start,
+          runIds: start === undefined ? [...new Set(runIds)] : undefined,
+          ...rules,
+          ...session.shared,
+        },
+        { ...session.tools, emit, journal: planned?.journal, hub: hub?.link, deployed: deployed?.check },
+      );
+      return withReceipt(redactReport(report, redact), {
+        build: async () => start?.body ?? factsOfJob(env),
+        apiUrl: options.apiUrl,
+        policy: rules.policy,
+        startedAt,
+        finishedAt: clock.now(),
+        redact,
+      });
+    } finally {
+      await hub?.close();
+      await deployed?.close();
+    }
+  });
 }

@@ -10,14 +10,14 @@ function causeOf(reason: unknown): StopCause {
 }
 
 /** Wraps the caller's `onProgress` and `signal`. An `onProgress` that throws stops the gate, so no run goes on unobserved. */
-export function observerOf(options: {
-  onProgress?: ((event: GateEvent) => void) | undefined;
+export function observerOf<Event = GateEvent>(options: {
+  onProgress?: ((event: Event | GateEvent) => void) | undefined;
   signal?: AbortSignal | undefined;
 }) {
   let failure: { error: unknown } | undefined;
   const broken = new AbortController();
   return {
-    emit(event: GateEvent): void {
+    emit(event: Event | GateEvent): void {
       if (failure !== undefined) return;
       try {
         options.onProgress?.(event);

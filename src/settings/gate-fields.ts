@@ -37,6 +37,3 @@ export const ownFields: Readonly<Record<string, OwnField>> = {
   event: { type: text, about: 'The event that triggered the pipeline. Defaults to that of the CI.' },
   externalUrl: { type: text, about: 'The URL of the CI build. Defaults to that of the CI.' },
 };
-
-/** The names that a gate may have: they appear in commands and in the names of variables. */
-export const gateName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -1,8 +1,8 @@
 import { ConfigError } from '../errors.ts';
-import { type PlanNode, problemIn } from '../gate/plan/graph.ts';
+import { gateName, gateNameHint, type PlanNode, problemIn } from '../gate/plan/graph.ts';
 import { echoed } from '../suggest.ts';
 import { checked, readFields } from './fields.ts';
-import { type GateFacts, gateName, gateSettings, ownFields } from './gate-fields.ts';
+import { type GateFacts, gateSettings, ownFields } from './gate-fields.ts';
 import type { JsonFile, Path } from './json-file.ts';
 import { overlay } from './merge.ts';
 import { type Source, sourceAt } from './names.ts';
@@ -21,7 +21,7 @@ export interface FileGate {
 function readGate(file: JsonFile, name: string, json: unknown, at: Path): FileGate {
   if (!gateName.test(name)) {
     throw new ConfigError(`${file.place(at, 'key')}: ${echoed(name)} is not the name of a gate`, {
-      hint: 'use up to 64 letters, digits, dots, hyphens and underscores, starting with a letter or digit',
+      hint: gateNameHint,
     });
   }
   const values = readFields(file, json, at, Object.keys(ownFields), gateSettings);

@@ -1,4 +1,5 @@
-import { gateName, gateSettings, ownFields } from './gate-fields.ts';
+import { gateName } from '../gate/plan/graph.ts';
+import { gateSettings, ownFields } from './gate-fields.ts';
 import { plainNames, settingsTable } from './table.ts';
 
 type Schema = Record<string, unknown>;

@@ -170,6 +170,10 @@ describe('the library', () => {
       'const client = createClient(service); await client.orders.list(); await client.close();',
     ],
     ['gate', "await gate({ ...service, trigger: { projectSlug: 'a', processSlug: 'b' } });"],
+    [
+      'gates',
+      "await gates({ ...service, gates: { a: { trigger: { projectSlug: 'a', processSlug: 'b' } } } });",
+    ],
   ])('%s loads neither the command line nor the mock nor the CI detection', async (name, text) => {
     const { files, list } = await program(name, text);
     expect(files).toEqual(expect.arrayContaining(['dist/core.js', 'dist/index.js']));

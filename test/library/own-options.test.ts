@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { run } from '../../src/contract/run.ts';
-import { createClient, gate, startMock, startRun } from '../../src/index.ts';
+import { createClient, gate, gates, startMock, startRun } from '../../src/index.ts';
 import { proxyFor } from '../../src/transport/proxy.ts';
 import type { PreparedRequest } from '../../src/transport/transport.ts';
 import { fakeClock } from '../fake-clock.ts';
@@ -32,6 +32,11 @@ const options: readonly (readonly [string, unknown])[] = [
   ['intervalMs', 1],
   ['timeoutMs', 1],
   ['maxAttempts', 1],
+  ['retries', 3],
+  ['gates', {}],
+  ['needs', ['polluted']],
+  ['advisory', true],
+  ['failFast', true],
   ['fleet', { size: 100, index: 99 }],
   ['hub', { url: 'polluted://', token: 'polluted' }],
   ['deployed', { url: 'polluted://', is: 'polluted' }],
@@ -121,6 +126,7 @@ const entries: Readonly<Record<string, () => Promise<unknown>>> = {
   'gate with a trigger': () => gate({ ...service(), trigger: { ...triggered } }),
   'gate with run ids': () => gate({ ...service(), runIds: ['r-1'] }),
   'gate in a CI job': () => gate({ ...service(), trigger: { ...triggered }, env: { CI: 'true' } }),
+  gates: () => gates({ ...service(), gates: { api: { trigger: { ...triggered } } } }),
   startRun: () => startRun({ ...service(), trigger: { ...triggered } }),
   'a client': async () => {
     const client = createClient(service());

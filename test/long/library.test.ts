@@ -208,7 +208,7 @@ const isTest = (text: string) => text.includes("from 'vitest'");
 describe('the examples of the pages', () => {
   it('include one for each main section', () => {
     const sections = examples.map(({ section }) => section);
-    for (const kind of ['Whole lists', 'Errors', 'Amounts', 'gate', 'verify', 'startMock'])
+    for (const kind of ['Whole lists', 'Errors', 'Amounts', 'gate', 'gates', 'verify', 'startMock'])
       expect(sections).toContain(kind);
   });
 

@@ -1,5 +1,10 @@
 import { nearest } from '../../suggest.ts';
 
+/** The names that a gate may have: they appear in commands and in the names of variables. */
+export const gateName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+export const gateNameHint =
+  'use up to 64 letters, digits, dots, hyphens and underscores, starting with a letter or digit';
+
 /** A gate and what it needs, by name. */
 export interface PlanNode {
   readonly name: string;

@@ -15,10 +15,9 @@ import {
 import type { PlanNode } from './graph.ts';
 import type { GateEnd } from './progress.ts';
 
-type OwnParts = Omit<GateReport, 'schemaVersion' | 'gate' | 'exitCode' | 'deployed' | 'interruptedBy'>;
-
 /** The result of one gate of several. */
-export interface GateResult extends OwnParts {
+export interface GateResult
+  extends Omit<GateReport, 'schemaVersion' | 'gate' | 'exitCode' | 'deployed' | 'interruptedBy'> {
   name: string;
   /** `skipped`: the gate never began. */
   gate: GateEnd;

@@ -1,0 +1,71 @@
+import { expectTypeOf, test } from 'vitest';
+import {
+  type GateEnd,
+  type GateEvent,
+  type GatesEvent,
+  type GatesReport,
+  gate,
+  gates,
+  type NamedGateResult,
+  type StopCause,
+} from '../../src/index.ts';
+
+const service = { apiUrl: 'https://service.example.com', apiKey: undefined };
+const trigger = { projectSlug: 'shop', processSlug: 'checkout' };
+
+test('the result has the result of each gate', () => {
+  expectTypeOf(gates).returns.resolves.toEqualTypeOf<GatesReport>();
+  expectTypeOf<GatesReport['gates']>().toEqualTypeOf<NamedGateResult[]>();
+  expectTypeOf<NamedGateResult['gate']>().toEqualTypeOf<GateEnd>();
+  expectTypeOf<GateEnd>().toEqualTypeOf<'pass' | 'warn' | 'fail' | 'skipped'>();
+  expectTypeOf<GatesReport['interruptedBy']>().toEqualTypeOf<StopCause | undefined>();
+});
+
+test('an event has the name of its gate, and its type decides its other fields', () => {
+  expectTypeOf<GateEvent>().toExtend<GatesEvent>();
+  void gates({
+    ...service,
+    gates: { api: { trigger } },
+    onProgress(event) {
+      expectTypeOf(event.gate).toEqualTypeOf<string | undefined>();
+      if (event.type === 'gate') expectTypeOf(event.result).toEqualTypeOf<NamedGateResult>();
+      if (event.type === 'created') expectTypeOf(event.runId).toEqualTypeOf<string>();
+    },
+  });
+});
+
+test('valid options compile', () => {
+  const { signal } = new AbortController();
+  void gates({ ...service, gates: { api: { trigger }, web: { trigger, needs: ['api'], advisory: true } } });
+  void gates({
+    ...service,
+    gates: {},
+    strict: true,
+    on: { flaky: 'fail' },
+    retries: 1,
+    failFast: true,
+    signal,
+  });
+  void gates({
+    ...service,
+    gates: { api: { trigger, strict: false, on: { failed: 'warn' }, timeoutMs: 1 } },
+  });
+  void gates({ ...service, gates: Object.fromEntries([['api', { trigger }]]) });
+});
+
+test('invalid options do not compile', () => {
+  // @ts-expect-error no gates
+  void gates({ ...service });
+  // @ts-expect-error a gate without a run
+  void gates({ ...service, gates: { api: {} } });
+  // @ts-expect-error no existing runs
+  void gates({ ...service, gates: { api: { trigger } }, runIds: ['r'] });
+  // @ts-expect-error one key for all gates
+  void gates({ ...service, gates: { api: { trigger } }, idempotencyKey: 'k' });
+  // @ts-expect-error an unknown result never passes
+  void gates({ ...service, gates: { api: { trigger, on: { timeout: 'pass' } } } });
+  // @ts-expect-error needs is a list
+  void gates({ ...service, gates: { api: { trigger, needs: 'web' } } });
+  // @ts-expect-error only gates fails fast
+  void gate({ ...service, trigger, failFast: true });
+});

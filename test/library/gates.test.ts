@@ -1,0 +1,464 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  exitCodeOf,
+  type GatesEvent,
+  type GatesOptions,
+  gates,
+  type Mock,
+  type MockOptions,
+  type NamedGate,
+  startMock,
+} from '../../src/index.ts';
+import { cli } from '../cli/harness.ts';
+import { type FakeClock, fakeClock } from '../fake-clock.ts';
+
+let mock: Mock;
+let clock: FakeClock;
+afterEach(() => mock?.close());
+
+async function play(options: MockOptions = {}): Promise<void> {
+  clock = fakeClock();
+  mock = await startMock({ clock, ...options });
+}
+
+const of = (processSlug: string, more: Partial<NamedGate> = {}): NamedGate => ({
+  trigger: { projectSlug: 'shop', processSlug },
+  ...more,
+});
+const usual = {
+  web: of('web', { needs: ['api'] }),
+  api: of('api-smoke'),
+  perf: of('perf', { needs: ['web'], advisory: true }),
+};
+const run = (own: Partial<GatesOptions> = {}) =>
+  gates({ apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, gates: usual, ...own });
+const short = (report: Awaited<ReturnType<typeof gates>>) =>
+  report.gates.map(({ name, gate, exitCode }) => [name, gate, exitCode]);
+const creates = () => mock.requests.filter(({ endpoint }) => endpoint === 'run.trigger');
+
+describe('gates', () => {
+  it.each(['passed', 'failed', 'cancelled', 'stuck'] as const)(
+    'returns what rungate run gates prints, with the same keys in a CI job (%s)',
+    async (outcome) => {
+      const folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
+      const job = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '77' };
+      const env = { ...job, GITHUB_RUN_ATTEMPT: '1', GITHUB_JOB: 'gate', RUNNER_TEMP: folder };
+      await play({ outcome, seed: 7 });
+      const { url, apiKey } = mock;
+      const report = await run({
+        env,
+        maxAttempts: 5,
+        gates: { ...usual, api: of('api-smoke', { retries: 1 }) },
+      });
+      await mock.close();
+      rmSync(folder, { recursive: true });
+
+      await play({ outcome, seed: 7, port: Number(new URL(url).port) });
+      const file = {
+        project: 'shop',
+        maxAttempts: 5,
+        gates: {
+          web: { process: 'web', needs: ['api'] },
+          api: { process: 'api-smoke', retries: 1 },
+          perf: { process: 'perf', needs: ['web'], advisory: true },
+        },
+      };
+      const printed = await cli(['run', 'gates', '--json'], {
+        env: { ...env, RUNGATE_API_URL: url, RUNGATE_API_KEY: apiKey },
+        clock,
+        cwd: '/repo',
+        files: { '/repo/.git': '', '/repo/.rungate.json': JSON.stringify(file) },
+      });
+      rmSync(folder, { recursive: true, force: true });
+      expect(JSON.parse(printed.out)).toEqual(report);
+      expect(printed.code).toBe(report.exitCode);
+    },
+  );
+
+  it('skips a gate whose need failed, and lets an advisory gate only warn', async () => {
+    await play({ outcome: 'failed', duration: 0 });
+    const report = await run({ gates: { ...usual, perf: of('perf', { advisory: true }) } });
+    expect(short(report)).toEqual([
+      ['api', 'fail', 1],
+      ['web', 'skipped', null],
+      ['perf', 'warn', 0],
+    ]);
+    expect(report).toMatchObject({
+      gate: 'fail',
+      exitCode: 1,
+      gates: [{}, { reason: 'its need api failed', runs: [] }, {}],
+    });
+    expect(creates()).toHaveLength(2);
+  });
+
+  it('applies the options of all gates to a gate that does not set them', async () => {
+    await play({ outcome: 'cancelled', duration: 0 });
+    const report = await run({
+      strict: true,
+      on: { cancelled: 'fail', failed: 'warn' },
+      gates: {
+        all: of('a'),
+        own: of('b', { strict: undefined, on: { cancelled: 'pass', failed: undefined } }),
+        lenient: of('c', { strict: false }),
+      },
+    });
+    expect(short(report)).toEqual([
+      ['all', 'fail', 4],
+      ['own', 'pass', 0],
+      ['lenient', 'warn', 0],
+    ]);
+  });
+
+  it('retries a failed gate, whose verdict is then flaky', async () => {
+    await play({ outcome: ['failed', 'passed'], duration: 0 });
+    const report = await run({ gates: { api: of('api'), web: of('web', { needs: ['api'] }) }, retries: 1 });
+    expect(report).toMatchObject({
+      gate: 'warn',
+      gates: [
+        { name: 'api', runs: [{ verdict: 'flaky' }], attempts: [{ verdict: 'failed' }, { retry: 1 }] },
+        { name: 'web', gate: 'pass' },
+      ],
+    });
+  });
+
+  it('a gate whose run cannot be started fails with the error, and the others go on', async () => {
+    await play({ duration: 0 });
+    mock.faults.add({ kind: 'status', status: 403, endpoint: 'run.trigger' });
+    const report = await run({
+      gates: { api: of('api'), web: of('web', { needs: ['api'] }), perf: of('perf') },
+    });
+    expect(short(report)).toEqual([
+      ['api', 'fail', 6],
+      ['web', 'skipped', null],
+      ['perf', 'pass', 0],
+    ]);
+    expect(report.gates[0]).toMatchObject({ error: { status: 403 }, runs: [{ verdict: 'unobserved' }] });
+    expect(report.exitCode).toBe(6);
+  });
+
+  it('failFast cancels the others when one fails', async () => {
+    await play({ outcome: ['failed', 'stuck'], duration: 0 });
+    const report = await run({
+      gates: { api: of('api'), web: of('web'), perf: of('perf', { needs: ['web'] }) },
+      failFast: true,
+    });
+    expect(short(report).map(([, gate]) => gate)).toEqual(['fail', 'fail', 'skipped']);
+    expect(report).toMatchObject({ exitCode: 1, cancellation: 'requested' });
+    expect(mock.runs.map(({ state }) => state)).toEqual(['completed', 'cancelled']);
+  });
+
+  it('waits for the deployed build once, and expects the commit that all gates have', async () => {
+    await play({ deployed: 'old,abc1234@5s', duration: 60_000 });
+    const commit = (processSlug: string, commitSha: string) => ({
+      trigger: { projectSlug: 'shop', processSlug, commitSha },
+    });
+    const deployed = { url: `${mock.url}/_mock/version` };
+    const sha = 'abc1234'.padEnd(40, '0');
+    const report = await run({ deployed, gates: { a: commit('a', sha), b: commit('b', sha) } });
+    expect(report).toMatchObject({ gate: 'pass', deployed: { expected: sha, matches: true } });
+    await expect(run({ deployed, gates: { a: commit('a', sha), b: commit('b', 'def') } })).rejects.toThrow(
+      'the expected build is unknown',
+    );
+  });
+
+  it('stays within the limits of the service with fifty gates, without a warning of Node', async () => {
+    const warn = vi.spyOn(process, 'emitWarning');
+    await play({ duration: 25_000, rateLimit: 'documented' });
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`g${at}`, of(`p${at}`)]));
+    const report = await run({ gates: many, signal: new AbortController().signal, timeoutMs: 3_600_000 });
+    expect(report.gates.map(({ gate }) => gate)).toEqual(Array(50).fill('pass'));
+    expect(mock.requests.filter(({ status }) => status === 429)).toEqual([]);
+    expect(warn).not.toHaveBeenCalled();
+  });
+});
+
+describe('gates with invalid options are refused before anything is sent:', () => {
+  const two = (api: Partial<NamedGate>, web: Partial<NamedGate> = {}) => ({
+    gates: { api: of('api', api), web: of('web', web) },
+  });
+  it.each<[string, Partial<GatesOptions>, RegExp]>([
+    ['no gates', { gates: {} }, /gates is empty/],
+    ['nothing in place of gates', { gates: undefined as never }, /must be an object/],
+    ['a list of gates', { gates: [of('a')] as never }, /must be an object/],
+    ['a map of gates', { gates: new Map([['a', of('a')]]) as never }, /must be an object/],
+    // The literal sets the prototype, so the gate has no name.
+    [
+      'a gate named __proto__ in a literal',
+      { gates: { __proto__: of('a'), b: of('b') } as never },
+      /must be an object/,
+    ],
+    [
+      'a gate named __proto__ in JSON',
+      { gates: JSON.parse('{"__proto__":{}}') },
+      /"__proto__" is not the name/,
+    ],
+    [
+      'a control character in a name',
+      { gates: { 'a\u001b[2J': of('a') } },
+      /"a\\u001b\[2J" is not the name of a gate/,
+    ],
+    ['nothing in place of a gate', { gates: { api: null as never } }, /gate api: trigger must be/],
+    ['a gate without a run', { gates: { api: {} as never } }, /gate api: trigger must be/],
+    ['existing runs', two({ runIds: ['r'] } as never), /gate api: .*either trigger/],
+    ['existing runs for all gates', { runIds: ['r'] } as never, /either trigger/],
+    ['one key for all gates', { idempotencyKey: 'k' } as never, /idempotencyKey is only for a single gate/],
+    ['a key of a gate', two({ idempotencyKey: 'k' } as never), /gate api: idempotencyKey/],
+    ['a salt without env', { idempotencySalt: 'a' }, /idempotencySalt/],
+    [
+      'a body with a process and tags',
+      two({}, { trigger: { projectSlug: 's', processSlug: 'p', tags: ['a'] } as never }),
+      /gate web: .*cannot be combined/,
+    ],
+    [
+      'a body without a project',
+      two({}, { trigger: { processSlug: 'p' } as never }),
+      /gate web: .*projectSlug/,
+    ],
+    ['an unknown need', two({ needs: ['wep'] }), /gate api needs "wep", which is not a gate/],
+    ['a need that an object inherits', two({ needs: ['constructor'] }), /"constructor", which is not a gate/],
+    ['a need that is not in a list', two({ needs: 'web' as never }), /gate api: needs must be a list/],
+    ['a need that is not a name', two({ needs: [undefined] as never }), /gate api: needs must be a list/],
+    [
+      'a need that is advisory',
+      two({ advisory: true }, { needs: ['api'] }),
+      /web needs api, which is advisory/,
+    ],
+    ['a text for advisory', two({ advisory: 'false' as never }), /gate api: advisory must be true or false/],
+    ['a cycle', two({ needs: ['web'] }, { needs: ['api'] }), /api → web → api/],
+    ['a gate that needs itself', two({ needs: ['api'] }), /api → api/],
+    ['half a retry', two({ retries: 0.5 }), /gate api: retries must be/],
+    ['a timeout that is not a number', { timeoutMs: Number.NaN }, /timeoutMs/],
+    ['a pass for a timeout', two({ on: { timeout: 'pass' as never } }), /gate api: timeout cannot pass/],
+    ['an address that is not a URL', { apiUrl: 'nonsense' }, /not a URL/],
+    ['no API key', { apiKey: undefined }, /needs an API key/],
+    ['a hub without a token', { hub: { url: 'http://127.0.0.1:1' } as never }, /hub must be/],
+    ['a pointer to the run id that is not one', { idPointer: 'run' }, /idPointer must be a JSON pointer/],
+  ])('%s', async (_name, options, message) => {
+    await play();
+    const error = await run(options).catch((caught: unknown) => caught);
+    expect(String(error)).toMatch(message);
+    expect([64, 78, 6]).toContain(exitCodeOf(error));
+    expect(mock.requests).toEqual([]);
+  });
+});
+
+describe('an abort of gates', () => {
+  const stuck = { api: of('api'), web: of('web'), later: of('later', { needs: ['api'] }) };
+  /** Aborts at an event for the given number of times. */
+  const abortOn = (type: GatesEvent['type'], times = 1, reason?: unknown) => {
+    const controller = new AbortController();
+    let left = times;
+    return {
+      signal: controller.signal,
+      onProgress(event: GatesEvent) {
+        if (event.type !== type) return;
+        left -= 1;
+        if (left === 0) controller.abort(reason);
+      },
+    };
+  };
+
+  it('before the call sends nothing, and skips every gate', async () => {
+    await play();
+    const report = await run({ signal: AbortSignal.abort() });
+    expect(report).toMatchObject({
+      gate: 'fail',
+      exitCode: 130,
+      interruptedBy: 'abort',
+      cancellation: 'none',
+    });
+    expect(report.gates.map(({ gate }) => gate)).toEqual(['skipped', 'skipped', 'skipped']);
+    expect(mock.requests).toEqual([]);
+  });
+
+  it.each([
+    ['while the gates begin', 'created', 1],
+    ['when all runs exist', 'created', 2],
+    ['during the wait', 'read', 3],
+  ] as const)('%s cancels every run that was created', async (_when, type, times) => {
+    await play({ outcome: 'stuck' });
+    const report = await run({ gates: stuck, ...abortOn(type, times, 'SIGTERM') });
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 143, interruptedBy: 'SIGTERM' });
+    expect(report.gates.map(({ gate }) => gate)).toEqual(['fail', 'fail', 'skipped']);
+    expect(mock.runs.length).toBeGreaterThan(0);
+    for (const { state, runId } of mock.runs) {
+      expect(state).toBe('cancelled');
+      expect(JSON.stringify(report)).toContain(runId);
+    }
+  });
+
+  it('while a create is under way finds the run and cancels it', async () => {
+    await play({ outcome: 'stuck' });
+    mock.faults.add({ kind: 'reset-after-commit', endpoint: 'run.trigger', times: 2 });
+    const report = await run({ gates: stuck, ...abortOn('retry') });
+    expect(report).toMatchObject({ exitCode: 130, cancellation: 'requested' });
+    expect(mock.runs.map(({ state }) => state)).toEqual(mock.runs.map(() => 'cancelled'));
+  });
+
+  it('after a gate has ended leaves its result, and skips the gates that need it', async () => {
+    await play({ outcome: ['passed', 'stuck'], duration: 0 });
+    const report = await run({ gates: stuck, ...abortOn('gate') });
+    expect(report.gates.map(({ name, gate }) => [name, gate])).toEqual([
+      ['api', 'pass'],
+      ['web', 'fail'],
+      ['later', 'skipped'],
+    ]);
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 130 });
+  });
+
+  it('leaves the runs going if cancelOnAbort is false', async () => {
+    await play({ outcome: 'stuck' });
+    const report = await run({ gates: stuck, cancelOnAbort: false, ...abortOn('created', 2) });
+    expect(report.cancellation).toBe('none');
+    expect(mock.runs.map(({ state }) => state)).toEqual(['in_progress', 'in_progress']);
+  });
+});
+
+describe('onProgress of gates', () => {
+  it('receives the name of the gate with each event, and the result of each gate', async () => {
+    await play({ outcome: 'failed', duration: 0 });
+    const events: GatesEvent[] = [];
+    const report = await run({ onProgress: (event) => events.push(event) });
+    expect(events.map((event) => [event.type, event.gate])).toEqual([
+      ['created', 'api'],
+      ['read', 'api'],
+      ['gate', 'api'],
+      ['gate', 'web'],
+      ['gate', 'perf'],
+    ]);
+    const results = events.flatMap((event) => (event.type === 'gate' ? event.result : []));
+    expect(results).toEqual(report.gates);
+  });
+
+  it('cannot change the verdict through the result that it receives', async () => {
+    await play({ outcome: 'failed', duration: 0 });
+    const report = await run({
+      onProgress(event) {
+        if (event.type === 'gate')
+          Object.assign(event.result, { gate: 'pass', exitCode: 0, name: 'x', runs: [] });
+      },
+    });
+    expect(short(report)).toEqual([
+      ['api', 'fail', 1],
+      ['web', 'skipped', null],
+      ['perf', 'skipped', null],
+    ]);
+  });
+
+  it.each(['created', 'read', 'gate'])(
+    'stops all gates if it throws at %s, and gates throws the error',
+    async (type) => {
+      await play({ outcome: ['failed', 'stuck'], duration: 0 });
+      const full = new Error('the disk is full');
+      const onProgress = (event: GatesEvent) => {
+        if (event.type === type) throw full;
+      };
+      const three = { api: of('api'), web: of('web'), later: of('later', { needs: ['web'] }) };
+      await expect(run({ gates: three, onProgress })).rejects.toBe(full);
+      expect(mock.runs.filter(({ state }) => state === 'in_progress')).toEqual([]);
+    },
+  );
+
+  it('gets one note about a short interval of several gates', async () => {
+    const transport = { send: () => Promise.reject(new Error('nothing is sent')), close: async () => {} };
+    const events: GatesEvent[] = [];
+    clock = fakeClock();
+    await gates({
+      apiUrl: 'https://service.example.com',
+      apiKey: 'k',
+      clock,
+      transport,
+      gates: usual,
+      intervalMs: 2000,
+      onProgress: (event) => events.push(event),
+    }).catch(() => {});
+    expect(events.filter(({ type }) => type === 'note')).toHaveLength(1);
+  });
+});
+
+describe('the options of gates', () => {
+  it('may be given twice, also at the same time: each call starts its own runs', async () => {
+    await play({ duration: 20_000 });
+    const options = { apiUrl: mock.url, apiKey: mock.apiKey, clock, random: () => 0.5, gates: usual };
+    const before = structuredClone(usual);
+    const reports = await Promise.all([gates(options), gates(options)]);
+    reports.push(await gates(options));
+    expect(reports.map(({ gate }) => gate)).toEqual(['pass', 'pass', 'pass']);
+    expect(new Set(mock.runs.map(({ runId }) => runId)).size).toBe(9);
+    expect(usual).toEqual(before);
+  });
+
+  it('may share a transport with another call, which the end of the first one leaves open', async () => {
+    await play({ outcome: ['failed', 'passed'], duration: 0 });
+    const { httpTransport } = await import('../../src/transport/send.ts');
+    const transport = httpTransport({});
+    const reports = await Promise.all([
+      run({ transport, gates: { a: of('a') } }),
+      run({ transport, gates: { b: of('b') } }),
+    ]);
+    expect(reports.map(({ gate }) => gate).toSorted()).toEqual(['fail', 'pass']);
+    expect((await run({ transport })).gate).toBe('pass');
+    await transport.close();
+  });
+
+  it('may change during the call without an effect', async () => {
+    await play({ outcome: 'failed', duration: 0 });
+    const options = {
+      apiUrl: mock.url,
+      apiKey: mock.apiKey,
+      clock,
+      on: { blocked: 'warn' as 'warn' | 'fail' },
+      gates: {
+        api: {
+          trigger: { projectSlug: 'shop', tags: ['a'] },
+          needs: [] as string[],
+          advisory: false,
+          on: {},
+        },
+        web: { trigger: { projectSlug: 'shop', tags: ['b'] }, needs: ['api'] },
+      },
+    };
+    const running = gates(options);
+    const { api, web } = options.gates;
+    api.trigger.tags.push('c');
+    Object.assign(api, { advisory: true });
+    Object.assign(api.on, { failed: 'pass' });
+    web.needs.pop();
+    Object.assign(options, { apiKey: 'other', gates: {} });
+    const report = await running;
+    expect(short(report)).toEqual([
+      ['api', 'fail', 1],
+      ['web', 'skipped', null],
+    ]);
+    expect(mock.runs).toMatchObject([{ request: { tags: ['a'] } }]);
+  });
+
+  it('allow a gate with the name of a method of every object', async () => {
+    await play({ outcome: ['failed', 'passed'], duration: 0 });
+    const names = { constructor: of('a'), toString: of('b', { needs: ['constructor'] }), valueOf: of('c') };
+    expect(short(await run({ gates: names as GatesOptions['gates'] }))).toEqual([
+      ['constructor', 'fail', 1],
+      ['toString', 'skipped', null],
+      ['valueOf', 'pass', 0],
+    ]);
+  });
+
+  it('are redacted in the report and in the result of each gate', async () => {
+    const apiKey = 'key_live_0123456789abcdef';
+    await play({ apiKey, duration: 0 });
+    mock.faults.add({ kind: 'status', status: 422, endpoint: 'run.trigger' });
+    const seen: unknown[] = [];
+    const secret = { projectSlug: 'shop', processSlug: apiKey };
+    const report = await run({
+      apiKey,
+      gates: { api: { trigger: secret } },
+      onProgress: (event) => event.type === 'gate' && seen.push(event.result),
+    });
+    expect(report).toMatchObject({ gate: 'fail' });
+    expect(JSON.stringify([report, seen])).not.toContain(apiKey);
+    expect(seen).toHaveLength(1);
+  });
+});
