@@ -2,7 +2,7 @@ import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { systemClock } from '../clock.ts';
-import type { ChildResult } from './children.ts';
+import { type ChildResult, capture } from './children.ts';
 import { readStat } from './lineage.ts';
 import { spawnCommand } from './spawn.ts';
 
@@ -31,10 +31,16 @@ const stopMs = 2_000;
 
 /** Returns whether a process received the signal; signal 0 only checks that one exists. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
-  // Windows has no process groups: only the command itself is stopped.
-  if (windows || child.pid === undefined) return child.exitCode === null && child.kill(signal);
+  const { pid, exitCode } = child;
+  if (windows || pid === undefined) {
+    if (exitCode !== null) return false;
+    // Windows has no process groups. The full path, since Windows looks for a program in the working directory first.
+    if (signal !== 0)
+      capture([`${process.env.SystemRoot}\\System32\\taskkill.exe`, '/pid', `${pid}`, '/t', '/f']);
+    return child.kill(signal);
+  }
   try {
-    return process.kill(-child.pid, signal);
+    return process.kill(-pid, signal);
   } catch {
     return false;
   }

@@ -15,7 +15,8 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { devNull } from 'node:os';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { makeFolders } from './paths.ts';
 
 /** Returns an unused path beside `place` for the draft of a file. */
@@ -57,11 +58,13 @@ function writeThrough(path: string, text: string, patienceMs = 5000): void {
 
 /**
  * Replaces a file in one step and creates its missing parent folders: a reader sees the old text or the new one, whole.
- * A link stays a link; a device or a pipe (`/dev/stderr`) is written to directly.
+ * A link stays a link; a device or a pipe (`/dev/stderr`, `NUL` on Windows) is written to directly.
  * @param patienceMs how long the reader of a pipe may pause; default 5 s
  * @throws a file system error, `ENXIO` for a named pipe without a reader, `EAGAIN` for a reader that pauses too long
  */
-export function writeWholeFile(path: string, text: string, patienceMs?: number): void {
+export function writeWholeFile(name: string, text: string, patienceMs?: number): void {
+  // Node would create a file with this name, which Windows can hardly delete.
+  const path = sep === '\\' && name.toLowerCase() === 'nul' ? devNull : name;
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile()) {
     writeThrough(path, text, patienceMs);

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../until.ts';
 import { folderWithSpace, isWindows, node, npmShim, rungate, start, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
@@ -101,11 +104,37 @@ describe('selftest', () => {
     },
   );
 
-  it('stops a step at its time limit', async () => {
-    const selftest = ['selftest', '--scenario', 'passed', '--time-limit', '3s', '--'];
-    writeFileSync(join(folder, 'endless.js'), 'setInterval(() => {}, 1000)');
-    const ended = await rungate([...selftest, 'node', 'endless.js'], { cwd: folder });
+  it('finds a step that calls rungate from a .cmd in order, and one that ignores it wrong', async () => {
+    const gate = '@rungate run trigger --project a --process b --wait --strict';
+    writeFileSync(join(folder, 'ci/right.cmd'), `${gate} --timeout 30s\r\n`);
+    writeFileSync(join(folder, 'ci/wrong.cmd'), `@call ${gate.slice(1)} --timeout 30s\r\n@exit /b 0\r\n`);
+    const selftest = ['selftest', '--parallel', '2', '--scenario', 'passed', '--scenario', 'failed', '--'];
+    const right = await rungate([...selftest, 'ci\\right'], { cwd: folder });
+    expect(right).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/passed\tgreen\t0\tok[\s\S]*failed\tred\t1\tok/),
+    });
+    const wrong = await rungate([...selftest, 'ci\\wrong'], { cwd: folder });
+    expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('failed\tred\t0\tWRONG') });
+  });
+
+  it('stops a step at its time limit, on Windows with the processes that it started', async () => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket.on('error', () => {}).once('close', () => sockets.delete(socket)));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    writeFileSync(join(folder, 'ci/wait.cmd'), '@node ci\\wait.js\r\n');
+    const wait = `require('net').connect(${port}, '127.0.0.1').resume().on('close', () => process.exit())`;
+    writeFileSync(join(folder, 'ci/wait.js'), wait);
+    const selftest = ['selftest', '--scenario', 'passed', '--time-limit', '3s', '--', 'ci\\wait'];
+    const ended = await rungate(selftest, { cwd: folder });
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining('did not end in time') });
+    // Wine's taskkill has no /t, and ends only cmd.
+    if (isWindows) await until(() => sockets.size === 0);
+    for (const socket of sockets) socket.destroy();
+    server.close();
   });
 });
 

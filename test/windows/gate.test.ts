@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MockOptions, startMock } from '../../src/mock/server.ts';
-import { folderWithSpace, rungate, serviceEnv, windowsPath } from './windows.ts';
+import { folderWithSpace, rungate, serviceEnv, sharePath, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const gate = ['run', 'trigger', '--project', 'a shop', '--process', 'checkout', '--wait', '--strict'];
@@ -64,7 +64,7 @@ describe('the gate', () => {
     expect(on.mock.state.runs.size).toBe(1);
   });
 
-  it('trusts the certificates of a --ca-file with backslashes', async () => {
+  it('trusts the certificates of a --ca-file, with any kind of path but a file URL', async () => {
     const pem = (name: string) => readFileSync(new URL(`../transport/tls/${name}`, import.meta.url));
     const server = createServer({ key: pem('server.key'), cert: pem('server.pem') }, (_, response) =>
       response
@@ -76,52 +76,79 @@ describe('the gate', () => {
     writeFileSync(join(folder, 'ca.pem'), pem('ca.pem').toString().replaceAll('\n', '\r\n'));
     const url = `https://localhost:${(server.address() as AddressInfo).port}`;
     const around = { cwd: folder, env: { RUNGATE_API_URL: url, RUNGATE_API_KEY: 'key' } };
-    const wait = ['run', 'wait', 'run_1'];
-    expect(await rungate([...wait, '--ca-file', windowsPath(join(folder, 'ca.pem'))], around)).toMatchObject({
-      code: 0,
-    });
-    expect(await rungate([...wait, '--ca-file', '.\\ca.pem'], around)).toMatchObject({ code: 0 });
+    const wait = ['run', 'wait', 'run_1', '--ca-file'];
+    const pemFile = join(folder, 'ca.pem');
+    for (const path of [windowsPath(pemFile), '.\\CA.pem', sharePath(pemFile)])
+      expect(await rungate([...wait, path], around)).toMatchObject({ code: 0 });
+    const ended = await rungate([...wait, `file:///${windowsPath(pemFile).replaceAll('\\', '/')}`], around);
+    expect(ended).toMatchObject({ code: 78, err: expect.stringContaining('cannot be read: file:///') });
   });
 });
 
-describe('a report', () => {
-  const paths: [form: string, path: string, file: string][] = [
-    ['a drive letter', windowsPath(join(folder, 'a é', 'r.json')), 'a é/r.json'],
-    [
-      'slashes after the drive letter',
-      windowsPath(join(folder, 'b', 'r.json')).replaceAll('\\', '/'),
-      'b/r.json',
-    ],
-    ['backslashes', 'c d\\..\\c\\r.json', 'c/r.json'],
-    ['the prefix for long paths', `\\\\?\\${windowsPath(join(folder, 'e', 'r.json'))}`, 'e/r.json'],
-    ['more than 260 characters', `f\\${'long\\'.repeat(60)}r.json`, `f/${'long/'.repeat(60)}r.json`],
-  ];
+/** Forms of paths that a user may give, with the file in the folder that each means. */
+const forms: [form: string, path: (file: string) => string][] = [
+  ['a drive letter', (file) => windowsPath(join(folder, file))],
+  ['slashes after the drive letter', (file) => windowsPath(join(folder, file)).replaceAll('\\', '/')],
+  ['backslashes', (file) => `no\\..\\.\\${file.replaceAll('/', '\\')}`],
+  ['a drive letter without a slash', (file) => `${windowsPath(folder).slice(0, 2)}${file}`],
+  ['the prefix for long paths', (file) => `\\\\?\\${windowsPath(join(folder, file))}`],
+  ['a share', (file) => sharePath(join(folder, file))],
+  ['a share and slashes', (file) => sharePath(join(folder, file)).replaceAll('\\', '/')],
+  ['the prefix for long paths and a share', (file) => `\\\\?\\UNC${sharePath(join(folder, file)).slice(1)}`],
+];
 
-  it.each(paths)('is written to a path with %s', async (_form, path, file) => {
+describe('a report', () => {
+  it('is written to every form of a path, and to NUL', async () => {
     const on = await service({ outcome: 'failed' });
-    const junit = `${path.slice(0, -'json'.length)}xml`;
-    expect(await rungate([...gate, '--report', path, '--junit', junit], on)).toMatchObject({
+    const files = [...forms.map((_, index) => `a é ${index}/r.json`), `f/${'long/'.repeat(60)}r.json`];
+    const given = files.map((file, index) => forms[index]?.[1](file) ?? file);
+    const reports = [...given, 'nul'].flatMap((path) => ['--report', path]);
+    expect(await rungate([...gate, ...reports, '--junit', 'a b\\r.xml'], on)).toMatchObject({
       code: 1,
       err: expect.not.stringContaining('could not'),
     });
-    expect(JSON.parse(readFileSync(join(folder, file), 'utf8'))).toMatchObject({ exitCode: 1 });
-    expect(readFileSync(join(folder, file.replace(/json$/, 'xml')), 'utf8')).toContain('<testsuites');
+    for (const file of files)
+      expect(JSON.parse(readFileSync(join(folder, file), 'utf8'))).toMatchObject({ exitCode: 1 });
+    expect(readFileSync(join(folder, 'a b/r.xml'), 'utf8')).toContain('<testsuites');
+    expect(readdirSync(folder).filter((name) => /nul/i.test(name))).toEqual([]);
   });
 
-  it('replaces the file of an earlier build', async () => {
+  it('replaces the file of an earlier build, also if the case differs', async () => {
     const on = await service({ outcome: ['failed', 'passed'] });
-    for (const exitCode of [1, 0]) {
-      await rungate([...gate, '--report', 'again.json'], on);
+    for (const [name, exitCode] of [
+      ['again.json', 1],
+      ['AGAIN.json', 0],
+    ] as const) {
+      await rungate([...gate, '--report', name], on);
       expect(JSON.parse(readFileSync(join(folder, 'again.json'), 'utf8'))).toMatchObject({ exitCode });
     }
   });
 
-  it.each(['\\\\no-such-server.invalid\\share\\r.json', 'Q:\\r.json'])(
-    'that cannot be written to %s fails a passing gate',
-    async (path) => {
-      const on = await service({ outcome: 'passed' });
-      const ended = await rungate([...gate, '--report', path], on);
-      expect(ended).toMatchObject({ code: 78, err: expect.stringContaining('could not be written') });
-    },
-  );
+  it('that cannot be written to a server or a drive fails a passing gate', async () => {
+    const on = await service({ outcome: 'passed' });
+    const paths = ['\\\\no-such-server.invalid\\share\\r.json', 'Q:\\r.json'];
+    const { code, err } = await rungate([...gate, ...paths.flatMap((path) => ['--report', path])], on);
+    expect([code, err.match(/the report \S+ could not be written/g)?.length]).toEqual([78, 2]);
+  });
+
+  it.each([
+    [['--report', 'a.json', '--report', '.\\A.JSON'], 'the same file'],
+    [['--junit', 'reports\\con.xml'], 'con.xml is the name of a device'],
+  ])('%j is refused before anything is sent', async (flags, message) => {
+    const on = await service();
+    const ended = await rungate([...gate, ...flags], on);
+    expect(ended).toMatchObject({ code: 64, err: expect.stringContaining(message) });
+    expect(on.mock.requests).toEqual([]);
+  });
+});
+
+it('several gates of a project file run, and write one report', async () => {
+  const on = await service({ outcome: ['passed', 'failed'] });
+  const gates = { api: { process: 'api' }, web: { tags: ['é b'], needs: ['api'] } };
+  const text = `\ufeff${JSON.stringify({ project: 'a shop', strict: true, gates }, null, 2)}\n`;
+  writeFileSync(join(folder, 'gates.json'), text.replaceAll('\n', '\r\n'));
+  const flags = ['--config', sharePath(join(folder, 'gates.json')), '--junit', 'gates\\r.xml'];
+  const ended = await rungate(['run', 'gates', ...flags], on);
+  expect(ended).toMatchObject({ code: 1, err: expect.stringMatching(/✓ api: [\s\S]*✗ web: /) });
+  expect(readFileSync(join(folder, 'gates/r.xml'), 'utf8').match(/<testsuite /g)).toHaveLength(2);
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // @ts-expect-error a script without types
@@ -32,6 +32,10 @@ export default function setup(): () => void {
   process.env.WINEDEBUG = '-all';
   const { status } = spawnSync('wine', ['wineboot', '--init'], { stdio: 'ignore', timeout: 120_000 });
   if (status !== 0) throw new Error('Wine could not create its prefix');
+  // Wine looks here for servers and their shares.
+  const server = join(prefix, 'dosdevices/unc/localhost');
+  mkdirSync(server, { recursive: true });
+  symlinkSync('/', join(server, 'Z$'));
   return () => {
     spawnSync('wineserver', ['--kill']);
     rmSync(prefix, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });

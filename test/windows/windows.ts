@@ -30,6 +30,9 @@ export const isWindows = process.platform === 'win32';
 /** Returns the Windows path of a file: Z: is the root folder in Wine. */
 export const windowsPath = (path: string) => (isWindows ? path : `Z:${path.replaceAll('/', '\\')}`);
 
+/** Returns the path of a file through the share of its drive, such as `\\\\localhost\\C$\\x`. */
+export const sharePath = (path: string) => windowsPath(path).replace(/^(\w):/, '\\\\localhost\\$1$');
+
 /** Returns the command that starts a Windows program. */
 export const onWindows = (file: string, ...args: readonly string[]): [file: string, args: string[]] =>
   isWindows ? [file, [...args]] : ['wine', [file, ...args]];

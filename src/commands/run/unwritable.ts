@@ -10,6 +10,7 @@ const remedies: Readonly<Record<string, string>> = {
   ERR_FS_EISDIR: 'it is a folder: name a file in it',
   ENOTDIR: 'a part of the path is a file: check the path',
   EACCES: 'name a file that you may write to',
+  EPERM: 'name a file that you may write to',
   EROFS: 'name a file that you may write to',
   ENOSPC: 'free some space on the disk',
 };

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { basename, resolve, sep } from 'node:path';
 import { type Command, Option } from 'commander';
 import { parseDuration } from '../../duration.ts';
 import { UsageError } from '../../errors.ts';
@@ -114,6 +114,10 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
   return completes(command, '--on', { from: 'overrides' });
 }
 
+const windows = sep === '\\';
+/** Node would create a file with such a name, which other programs can neither read nor delete. */
+const devices = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
 /** Refuses report files that could not be written later, before anything is sent. */
 export function checkReportFlags(flags: ReportFlags): void {
   const files = [flags.junit ?? [], flags.report ?? [], flags.receipt ?? []].flat();
@@ -125,7 +129,21 @@ export function checkReportFlags(flags: ReportFlags): void {
       },
     );
   }
-  const paths = files.map((file) => resolve(file));
+  const url = files.find((file) => /^file:/i.test(file));
+  if (url !== undefined) {
+    throw new UsageError(`a report needs a path, not a URL: ${excerpt(url, 80)}`, {
+      hint: 'write the path without file://',
+    });
+  }
+  const device = files.find(
+    (file) => windows && file.toLowerCase() !== 'nul' && devices.test(basename(file)),
+  );
+  if (device !== undefined) {
+    throw new UsageError(`${excerpt(device, 80)} is the name of a device on Windows`, {
+      hint: 'choose another name for the report',
+    });
+  }
+  const paths = files.map((file) => (windows ? resolve(file).toLowerCase() : resolve(file)));
   if (new Set(paths).size < paths.length) {
     throw new UsageError('two reports have the same file: one would overwrite the other', {
       hint: 'give each report its own file',
