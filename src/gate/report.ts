@@ -96,8 +96,8 @@ export function haltError(code: 'skipped' | 'stopped', message: string): ErrorRe
 }
 
 /** Returns the entry of a gate that never began, in a report that lists the runs of several gates. */
-export const skippedRun = (gate: string, reason: string): RunReport =>
-  unknownRun({ name: gate, error: haltError('skipped', reason) });
+export const skippedRun = (subject: RunSubject, reason: string): RunReport =>
+  unknownRun({ ...subject, error: haltError('skipped', reason) });
 
 /** Returns whether this is the entry of a gate that never began. */
 export const isSkipped = ({ verdict, error }: RunReport) => verdict === null && error?.code === 'skipped';

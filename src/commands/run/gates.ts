@@ -1,12 +1,11 @@
-import { ConfigError, UsageError } from '../../errors.ts';
+import { ConfigError, RungateError, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import { intervalNote, shortestWaitMs } from '../../gate/limits.ts';
 import { inOrder } from '../../gate/plan/graph.ts';
-import { flatReport, type GatesReport } from '../../gate/plan/result.ts';
+import { flatReport, type GatesReport, unstartedGates } from '../../gate/plan/result.ts';
 import { type GatesOptions, runGates } from '../../gate/plan/run-gates.ts';
-import { type RunReport, redactReport } from '../../gate/report.ts';
+import { redactReport } from '../../gate/report.ts';
 import { runService } from '../../gate/service.ts';
-import { subjectOf } from '../../gate/subject.ts';
 import type { SettingValues } from '../../settings/names.ts';
 import { isLocal } from '../../transport/address.ts';
 import { ciContext } from '../ci-context.ts';
@@ -38,23 +37,23 @@ export async function gatesCommand(
   if (flags.dryRun === true) return printPlan(context, plan);
 
   const facts = { startedAt: context.io.clock.now() };
+  const redacted = <Report extends { schemaVersion: 1 }>(whole: Report) =>
+    redactReport(whole, context.output.redact);
+  const flat = (whole: GatesReport) => redacted(flatReport(whole, plan));
+  const write = async (whole: GatesReport) => {
+    if (!hasReports(context, flags)) return whole.exitCode;
+    const { writeReports } = await import('./reports.ts');
+    return writeReports(context, flat(whole), flags, facts, null, whole);
+  };
   let report: GatesReport;
   try {
-    report = redactReport(await waitForGates(context, plan, flags), context.output.redact);
+    report = redacted(await waitForGates(context, plan, flags));
   } catch (error) {
-    if (hasReports(context, flags)) {
-      const known = plan.map(({ name, start }): Partial<RunReport> => {
-        const subject = subjectOf(start.body);
-        return { ...subject, name: `${name}: ${subject.name}` };
-      });
-      await (await import('./reports.ts')).writeUnstarted(context, error, known, flags, facts);
-    }
+    if (error instanceof RungateError) await write(redacted(unstartedGates(plan, error)));
     throw error;
   }
-  const flat = flatReport(report);
-  await printGate(flat, context, report);
-  if (!hasReports(context, flags)) return report.exitCode;
-  return (await import('./reports.ts')).writeReports(context, flat, flags, facts, null, report);
+  await printGate(flat(report), context, report);
+  return write(report);
 }
 
 async function printPlan({ output }: Context, plan: readonly GatePlan[]): Promise<number> {

@@ -1,3 +1,4 @@
+import type { TriggerBody } from '../../contract/run.ts';
 import { type ErrorReport, type RungateError, reportError, type StopCause } from '../../errors.ts';
 import { exitCodeOf, exitCodeOfSignal, exitCodes, mostSevere } from '../../exit.ts';
 import type { DeployedReport } from '../deployed/check.ts';
@@ -12,6 +13,7 @@ import {
   unknownRun,
   worst,
 } from '../report.ts';
+import { named, type RunSubject, subjectOf } from '../subject.ts';
 import type { PlanNode } from './graph.ts';
 import type { GateEnd } from './progress.ts';
 
@@ -31,6 +33,11 @@ export interface GateResult
   runs: RunReport[];
   /** Why no run could be started; absent if one was. */
   error?: ErrorReport;
+}
+
+/** A gate and the run that it starts. */
+interface GateStart extends PlanNode {
+  start: { body: TriggerBody };
 }
 
 /** The result of several gates. Its fields are public and covered by semantic versioning. */
@@ -87,6 +94,12 @@ export function unstartedGate(node: PlanNode, known: Partial<RunReport>, error: 
   return advised({ ...factsOf(node), ...failed, runs: [run], error: cause });
 }
 
+/** Returns the result of gates none of which could begin, for the same reason. It fails even if all of them are advisory. */
+export function unstartedGates(plan: readonly GateStart[], error: RungateError): GatesReport {
+  const gates = plan.map((gate) => unstartedGate(gate, subjectOf(gate.start.body), error));
+  return { ...combineGates(gates, null), gate: 'fail', exitCode: exitCodeOf(error) };
+}
+
 export function skippedGate(node: PlanNode, reason: string): GateResult {
   return { ...factsOf(node), gate: 'skipped', exitCode: null, reason, runs: [] };
 }
@@ -126,29 +139,32 @@ export function combineGates(
 }
 
 /**
- * Returns the result as that of one gate with all runs, for reports that list runs. Their names begin with those of the gates,
- * and each gate that was skipped has an entry, so that none is missing.
+ * Returns the result as that of one gate with all runs, for reports that list runs. Their names begin with those of the gates.
+ * Each gate that was skipped has an entry with the name that its run would have, so that every build has the same names.
  */
-export function flatReport({ gates, ...report }: GatesReport): SuitesReport {
+export function flatReport({ gates, ...report }: GatesReport, plan: readonly GateStart[]): SuitesReport {
+  const subjects = new Map(plan.map(({ name, start }) => [name, subjectOf(start.body)]));
   const suites = gates.map((result): Suite => {
     const { name, runs: own, gate: end, reason, attempts, exitCode } = result;
-    const named = (run: RunReport): RunReport => ({
-      ...run,
-      name: run.name === null ? name : `${name}: ${run.name}`,
+    const titled = <Run extends RunSubject>(run: Run): Run => ({ ...run, name: `${name}: ${run.name}` });
+    const ended = (run: RunReport): RunReport => ({
+      ...titled(run),
       ...(run.verdict === null && reason !== null && { error: haltError('stopped', reason) }),
     });
+    const subject = subjects.get(name);
+    const entry = subject === undefined ? named(name) : titled(subject);
     // A run without an id was stopped before its create.
     const runs =
       end === 'skipped' || own.length === 0
-        ? [skippedRun(name, reason ?? (end === 'skipped' ? '' : 'rungate was stopped'))]
-        : own.map(named);
+        ? [skippedRun(entry, reason ?? (end === 'skipped' ? '' : 'rungate was stopped'))]
+        : own.map(ended);
     return {
       name,
       report: {
         ...{ schemaVersion: 1, gate: end === 'skipped' ? 'fail' : end, runs },
         // A gate that was skipped or stopped adds no exit code.
         exitCode: exitCode ?? report.exitCode,
-        ...(attempts !== undefined && { attempts: attempts.map(named) }),
+        ...(attempts !== undefined && { attempts: attempts.map(ended) }),
       },
     };
   });

@@ -209,27 +209,6 @@ describe('rungate run gates', () => {
   });
 });
 
-describe('the JUnit file of several gates', () => {
-  it('has a suite for each gate, with the same case names in every build, and the retries of each run', async () => {
-    const namesOf = async (outcome: MockOptions['outcome']) => {
-      const file = fileOf(usual, { retries: 1 });
-      await gates({ outcome }, file, '--junit', 'j.xml');
-      const xml = String(file.files?.['j.xml']);
-      await on?.close();
-      return { xml, names: [...xml.matchAll(/<test(?:suite|case) name="([^"]*)"/g)].map(([, name]) => name) };
-    };
-    const first = await namesOf(['failed', 'passed']);
-    const second = await namesOf('passed');
-    expect(first.names).toEqual([
-      ...['api', 'api: shop / api-smoke', 'web', 'web: shop / web'],
-      ...['perf', 'perf: shop / perf'],
-    ]);
-    expect(second.names).toEqual(first.names);
-    expect(first.xml.match(/<flakyFailure type="failed"/g)).toHaveLength(1);
-    expect(second.xml).not.toContain('flakyFailure');
-  });
-});
-
 describe('rungate run gates --dry-run', () => {
   it('prints the order, the requests and the keys, and sends nothing', async () => {
     const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '1' };

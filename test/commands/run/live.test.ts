@@ -227,7 +227,7 @@ describe('the live view of several gates', () => {
     const { written, out } = await watch(['run', 'gates'], fileOf(three), { columns: 40, rows: 24 });
     expect(written).toMatch(/^ {2}GATE +STATE +FAILED\r$/m);
     expect(written).toMatch(/^· mobile-checkout {2}needs web-… /m);
-    expect(out).toMatch(/^mobile-checkout +skipped$/m);
+    expect(out).toMatch(/^mobile-checkout: shop \/ mobile +skipped$/m);
     expect(out).not.toMatch(/^ +-/m);
   });
 
