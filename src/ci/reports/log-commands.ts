@@ -1,4 +1,11 @@
-import { type GateReport, type RunReport, type SuitesReport, shownAs, suitesOf } from '../../gate/report.ts';
+import {
+  type GateReport,
+  isSkipped,
+  type RunReport,
+  type SuitesReport,
+  shownAs,
+  suitesOf,
+} from '../../gate/report.ts';
 import { gateOutputs, variableOf } from './outputs.ts';
 import { count, describeOther, headline, messageLines, othersOf, runTitle } from './wording.ts';
 
@@ -78,6 +85,9 @@ function teamcityMessage(name: string, attributes: Readonly<Record<string, strin
   return `##teamcity[${name}${list.join('')}]`;
 }
 
+/** Returns whether the run fails its gate. A skipped gate is only a consequence of another one. */
+const isFailed = (run: RunReport) => shownAs(run) === 'fail' && !isSkipped(run);
+
 /** TeamCity truncates a longer description of a build problem. */
 const maxProblemLength = 4000;
 
@@ -87,13 +97,12 @@ function teamcityTest(run: RunReport, others: readonly RunReport[]): string[] {
   const duration = Number.isSafeInteger(ms) && ms >= 0 ? String(ms) : '0';
   const [message = '', ...details] = messageLines(run, others);
   // A failed test fails the build, whatever the exit code, so a run that the policy lets pass is an ignored test.
-  const result =
-    shownAs(run) === 'fail'
-      ? teamcityMessage('testFailed', { name, message, details: details.join('\n') })
-      : teamcityMessage('testIgnored', {
-          name,
-          message: [message, ...others.map((other) => describeOther(other))].join('; '),
-        });
+  const result = isFailed(run)
+    ? teamcityMessage('testFailed', { name, message, details: details.join('\n') })
+    : teamcityMessage('testIgnored', {
+        name,
+        message: [message, ...others.map((other) => describeOther(other))].join('; '),
+      });
   return [
     teamcityMessage('testStarted', { name }),
     ...(run.verdict === 'passed' ? [] : [result]),
@@ -107,7 +116,7 @@ function teamcityTest(run: RunReport, others: readonly RunReport[]): string[] {
  */
 export function teamcityMessages(report: SuitesReport): string[] {
   const problems = report.runs
-    .filter((run) => shownAs(run) === 'fail')
+    .filter(isFailed)
     .map((run) => `rungate: ${messageLines(run)[0]}`.slice(0, maxProblemLength));
   return [
     ...suitesOf(report).flatMap(({ name, report: own }) => [

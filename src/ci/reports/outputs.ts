@@ -1,25 +1,26 @@
-import { type GateReport, type RunReport, shownAs, worst } from '../../gate/report.ts';
+import { type GateReport, isSkipped, type RunReport, shownAs, worst } from '../../gate/report.ts';
 import type { Verdict } from '../../gate/verdict.ts';
 import { sanitize } from '../../sanitize.ts';
 
-const verdictsByCode: Readonly<Record<number, Verdict>> = {
-  1: 'failed',
-  2: 'blocked',
-  3: 'timeout',
-  4: 'cancelled',
-  5: 'unobserved',
-  6: 'unobserved',
-  7: 'unobserved',
-  8: 'mismatch',
+const verdictsByCode: Readonly<Record<number, readonly Verdict[]>> = {
+  1: ['failed', 'flaky'],
+  2: ['blocked'],
+  3: ['timeout'],
+  4: ['cancelled'],
+  5: ['unobserved'],
+  6: ['unobserved'],
+  7: ['unobserved'],
+  8: ['mismatch'],
 };
 
 /** Returns the run that decided the gate: the first of the worst runs whose verdict gives the exit code. */
 export function decidingRun(report: GateReport): RunReport | undefined {
   const shown = worst(report.runs.map(shownAs));
-  const worstRuns = report.runs.filter((run) => shownAs(run) === shown);
-  const verdict = report.interruptedBy === undefined ? verdictsByCode[report.exitCode] : null;
+  const worstRuns = report.runs.filter((run) => shownAs(run) === shown && !isSkipped(run));
+  const verdicts = report.interruptedBy === undefined ? (verdictsByCode[report.exitCode] ?? []) : [null];
+  const hasVerdict = (run: RunReport) => (verdicts as readonly unknown[]).includes(run.verdict);
   const isDecisive = (run: RunReport) => run.gate === report.gate;
-  return worstRuns.find((run) => run.verdict === verdict) ?? worstRuns.find(isDecisive) ?? worstRuns[0];
+  return worstRuns.find(hasVerdict) ?? worstRuns.find(isDecisive) ?? worstRuns[0];
 }
 
 /** Returns a count from the service; empty if it is not a valid count. */

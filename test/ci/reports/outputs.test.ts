@@ -3,6 +3,8 @@ import { decidingRun, gateOutputs } from '../../../src/ci/reports/outputs.ts';
 import { headline } from '../../../src/ci/reports/wording.ts';
 import { gate, run, samples } from './samples.ts';
 
+const flaky = run({ runId: 'run_12', verdict: 'flaky', gate: 'fail' });
+
 describe('the outputs', () => {
   const { passed, failed, blocked, cancelled, timeout, unobserved, mismatch, stopped } = samples;
   it.each([
@@ -14,7 +16,9 @@ describe('the outputs', () => {
     ['the run that timed out', [passed, timeout], 3, 'run_5'],
     ['the run that could not be observed', [failed, unobserved], 6, 'run_6'],
     ['the run of another build', [passed, blocked, mismatch], 8, 'run_10'],
+    ['the flaky run that fails its gate', [blocked, flaky], 1, 'run_12'],
     ['the run that had not ended', [failed, stopped], 143, 'run_7'],
+    ['the run that had not ended, not a skipped gate', [failed, samples.skipped, stopped], 143, 'run_7'],
   ] as const)('are those of %s', (_what, runs, exitCode, runId) => {
     const interrupted = exitCode === 143 ? ({ interruptedBy: 'SIGTERM' } as const) : {};
     expect(decidingRun(gate([...runs], { exitCode, ...interrupted }))?.runId).toBe(runId);
@@ -42,6 +46,7 @@ it.each([
   [gate([samples.cancelled, samples.passed]), 'gate passed with 1 warning'],
   [gate([samples.cancelled, samples.cancelled]), 'gate passed with 2 warnings'],
   [gate([samples.failed]), 'gate failed (exit 1)'],
+  [gate([samples.skipped]), 'gate skipped'],
   [gate([samples.stopped], { exitCode: 130, interruptedBy: 'SIGINT' }), 'stopped by SIGINT (exit 130)'],
 ])('the headline gives the result of the gate (row %#)', (report, expected) => {
   expect(headline(report)).toBe(expected);

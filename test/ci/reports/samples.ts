@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { ErrorReport } from '../../../src/errors.ts';
 import { actions } from '../../../src/gate/policy.ts';
-import type { GateReport, RunReport } from '../../../src/gate/report.ts';
+import { type GateReport, type RunReport, skippedRun } from '../../../src/gate/report.ts';
+import { named } from '../../../src/gate/subject.ts';
 import { verdicts } from '../../../src/gate/verdict.ts';
 
 export function run(over: Partial<RunReport> = {}): RunReport {
@@ -75,6 +76,7 @@ export const samples = {
   }),
   named: run({ runId: 'run_8', name: 'shop / checkout', project: 'shop', process: 'checkout' }),
   tagged: run({ runId: 'run_9', name: 'shop / smoke, web', project: 'shop', tags: ['smoke', 'web'] }),
+  skipped: skippedRun(named('web: shop / web'), 'its need api failed'),
   stopped: run({ runId: 'run_7', verdict: null, gate: 'fail', state: 'running' }),
   lost: run({
     runId: null,
