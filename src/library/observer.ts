@@ -1,3 +1,4 @@
+import type { ExchangeEvent } from '../client/options.ts';
 import { type StopCause, StoppedError } from '../errors.ts';
 import type { GateEvent } from '../gate/events.ts';
 
@@ -9,23 +10,28 @@ function causeOf(reason: unknown): StopCause {
   return signals.includes(reason) ? (reason as StopCause) : 'abort';
 }
 
-/** Wraps the caller's `onProgress` and `signal`. An `onProgress` that throws stops the gate, so no run goes on unobserved. */
+/** Wraps the caller's functions and `signal`. A function that throws stops the gate, so no run goes on unobserved. */
 export function observerOf<Event = GateEvent>(options: {
   onProgress?: ((event: Event | GateEvent) => void) | undefined;
+  onExchange?: ((event: ExchangeEvent) => void) | undefined;
   signal?: AbortSignal | undefined;
 }) {
   let failure: { error: unknown } | undefined;
   const broken = new AbortController();
-  return {
-    emit(event: Event | GateEvent): void {
+  const guarded =
+    <Given>(receive: ((event: Given) => void) | undefined) =>
+    (event: Given): void => {
       if (failure !== undefined) return;
       try {
-        options.onProgress?.(event);
+        receive?.(event);
       } catch (error) {
         failure = { error };
         broken.abort();
       }
-    },
+    };
+  return {
+    emit: guarded(options.onProgress),
+    onExchange: guarded(options.onExchange),
     throwIfFailed(): void {
       if (failure !== undefined) throw failure.error;
     },

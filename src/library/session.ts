@@ -38,7 +38,7 @@ type SessionOptions<Event> = Omit<GateOptions, 'onProgress'> & {
 /**
  * Calls the function with a session, and closes its connections afterwards.
  * @param intervalsMs the intervals of the gates
- * @throws what `onProgress` has thrown
+ * @throws what a function of the caller's has thrown
  */
 export async function withSession<Event, Result>(
   options: SessionOptions<Event>,
@@ -50,10 +50,10 @@ export async function withSession<Event, Result>(
   const local = isLocal(options.apiUrl);
   const notes = new Set(intervalsMs.flatMap((ms) => intervalNote('intervalMs', ms, local) ?? []));
   const observer = observerOf<Event>(options);
-  const { emit } = observer;
+  const { emit, onExchange } = observer;
   for (const message of notes) emit({ type: 'note', message });
   const redact = ownRedactor(options, options.hub?.token);
-  const caller = createCaller(options, redact, optionNames);
+  const caller = createCaller({ ...options, onExchange }, redact, optionNames);
   try {
     const result = await use({
       base,

@@ -138,10 +138,10 @@ export async function startRun(given: StartRunOptions): Promise<StartedRun> {
   checkHub(options.hub);
   parseApiUrl(options.apiUrl, options.insecureHttp, optionNames);
   const observer = observerOf(options);
-  const { emit } = observer;
+  const { emit, onExchange } = observer;
   const redact = ownRedactor(options, options.hub?.token);
   const { start, journal } = await planStart(options.trigger, options, clock, emit, redact);
-  const caller = createCaller(options, redact, optionNames);
+  const caller = createCaller({ ...options, onExchange }, redact, optionNames);
   const stop = new AbortController();
   const unsubscribe = observer.onStop(() => stop.abort());
   let hub: OpenHub | undefined;

@@ -381,6 +381,18 @@ describe('onProgress', () => {
     expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
   });
 
+  it.each([1, 2, 3])('stops the gate in the same way if onExchange throws at exchange %i', async (at) => {
+    await play({ outcome: 'stuck' });
+    const full = new Error('the disk is full');
+    let exchanges = 0;
+    const onExchange = () => {
+      exchanges += 1;
+      if (exchanges === at) throw full;
+    };
+    await expect(run({ trigger, onExchange })).rejects.toBe(full);
+    expect(mock.runs).toMatchObject([{ state: 'cancelled' }]);
+  });
+
   it('fails the gate even if it throws at the last event', async () => {
     await play({ duration: 0 });
     const onProgress = () => {

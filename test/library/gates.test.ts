@@ -78,6 +78,24 @@ describe('gates', () => {
     },
   );
 
+  it('in a retried job attaches to the runs in progress, and gives two gates with the same run different keys', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
+    const job = { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'acme/shop', GITHUB_RUN_ID: '78' };
+    const attempt = (number: string) =>
+      run({
+        env: { ...job, GITHUB_RUN_ATTEMPT: number, GITHUB_JOB: 'gate', RUNNER_TEMP: folder },
+        gates: { one: of('a'), two: of('a') },
+        maxAttempts: 1,
+      });
+    await play({ outcome: 'stuck' });
+    const [first, second] = [await attempt('1'), await attempt('2')];
+    rmSync(folder, { recursive: true });
+    expect(mock.runs).toHaveLength(2);
+    const ids = ({ gates: all }: typeof first) => all.map(({ runs }) => runs[0]?.runId);
+    expect(ids(second)).toEqual(ids(first));
+    expect(second.gates).toMatchObject([{ runs: [{ reattached: true }] }, { runs: [{ reattached: true }] }]);
+  });
+
   it('skips a gate whose need failed, and lets an advisory gate only warn', async () => {
     await play({ outcome: 'failed', duration: 0 });
     const report = await run({ gates: { ...usual, perf: of('perf', { advisory: true }) } });
@@ -361,6 +379,18 @@ describe('onProgress of gates', () => {
       expect(mock.runs.filter(({ state }) => state === 'in_progress')).toEqual([]);
     },
   );
+
+  it('stops all gates in the same way if onExchange throws', async () => {
+    await play({ outcome: 'stuck' });
+    const full = new Error('the disk is full');
+    let exchanges = 0;
+    const onExchange = () => {
+      exchanges += 1;
+      if (exchanges === 3) throw full;
+    };
+    await expect(run({ gates: { api: of('api'), web: of('web') }, onExchange })).rejects.toBe(full);
+    expect(mock.runs.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+  });
 
   it('gets one note about a short interval of several gates', async () => {
     const transport = { send: () => Promise.reject(new Error('nothing is sent')), close: async () => {} };
