@@ -42,6 +42,11 @@ export function decide(attempts: readonly GateReport[], policy: Policy): GateRep
   });
 }
 
+const noTime = {
+  type: 'note',
+  message: 'the run failed, and the timeout leaves no time for a retry',
+} as const;
+
 /** Returns the only run of a report if its verdict is `failed`. */
 function failedRun({ runs: [run, ...others], interruptedBy }: GateReport): RunReport | undefined {
   const isFailed = run?.verdict === 'failed' && others.length === 0 && interruptedBy === undefined;
@@ -75,7 +80,10 @@ export async function runAttempts(options: AttemptOptions, tools: GateTools): Pr
     let next: Next = { options, tools };
     for (;;) {
       const attempt = await runOr(next, attempts.length);
-      if (attempt.late === true) break;
+      if (attempt.late === true) {
+        emit?.(noTime);
+        break;
+      }
       attempts.push(...attempt.failed.map((run) => reportFailed(run, policy)), attempt.report);
       const run = failedRun(attempt.report);
       const { keys, deadline } = attempt;
@@ -84,7 +92,7 @@ export async function runAttempts(options: AttemptOptions, tools: GateTools): Pr
       if (run === undefined || stopped || retry > retries || keys.length === 0) break;
       // Its second read would already come after the timeout.
       if (leftMs <= intervalMs) {
-        emit?.({ type: 'note', message: 'the run failed, and the timeout leaves no time for a retry' });
+        emit?.(noTime);
         break;
       }
       const { runId, failed, blocked } = run;

@@ -230,13 +230,16 @@ async function createAndWait(start: Start, options: GateOptions, tools: Stoppabl
   }
   if (signal.aborted) return nothingStarted;
   const { retry, timeoutMs } = options;
-  const leftMs = () => (retry === undefined ? timeoutMs : retry.deadline - clock.monotonic());
+  // The timeout begins with the first run, after the turn of its create.
+  const deadline = retry?.deadline ?? Number.POSITIVE_INFINITY;
+  const leftMs = () => Math.min(timeoutMs, deadline - clock.monotonic());
   const fleet = fleetOf(options, tools.hub);
-  const inTime = fleet === undefined || (await waitForCreateSlot(fleet, timeoutMs, leftMs(), tools));
-  if (inTime && leftMs() > 0) await permitCreate(leftMs(), tools);
+  const inTime =
+    (fleet === undefined || (await waitForCreateSlot(fleet, timeoutMs, deadline, tools))) &&
+    leftMs() > 0 &&
+    (await permitCreate(leftMs(), tools, deadline));
   if (signal.aborted) return nothingStarted;
   if (!inTime || leftMs() <= 0) return { ...nothingStarted, late: true };
-  // The timeout of the run starts after the gate's turn in its fleet.
   const startedAt = clock.monotonic();
   const rules = pollRules(options, tools);
   let runs: WatchedRun[] = [];

@@ -99,12 +99,18 @@ export interface CreatePermitTools extends PermitTools {
   emit?: Emit | undefined;
 }
 
-/** Waits for the hub's grant of a create and for room in the minute, or until the gate is stopped. */
+/**
+ * Waits for the hub's grant of a create and for room in the minute, or until the gate is stopped. Returns false if the room
+ * comes after the deadline.
+ * @param timeoutMs the longest wait for the hub: the service has the last word
+ * @param deadline on the monotonic clock; default: none, since the process has sent the creates before this one
+ */
 export async function permitCreate(
   timeoutMs: number,
   { hub, budget, clock, signal, emit }: CreatePermitTools,
-): Promise<void> {
-  if (hub === undefined && budget === undefined) return;
+  deadline = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  if (hub === undefined && budget === undefined) return true;
   await hub?.watch([], signal);
   const done = new AbortController();
   const message = `waiting until the ${hub === undefined ? 'limit of creates' : 'hub'} permits the create of the run`;
@@ -112,14 +118,15 @@ export async function permitCreate(
     () => emit?.({ type: 'note', message }),
     () => {},
   );
-  const deadline = clock.monotonic() + timeoutMs;
   try {
-    // Without a grant in that time the gate creates its run anyway: the service has the last word.
-    if (hub !== undefined) await permitBefore(deadline, hub, 'create', null, { clock, signal });
-    if (budget === undefined) return;
-    await takeTurn((now) => createAt(now, budget), budget.creates, deadline, { clock, signal });
+    // Without a grant in that time the gate creates its run anyway.
+    if (hub !== undefined)
+      await permitBefore(clock.monotonic() + timeoutMs, hub, 'create', null, { clock, signal });
+    if (budget === undefined) return true;
+    return await takeTurn((now) => createAt(now, budget), budget.creates, deadline, { clock, signal });
   } catch (error) {
     if (!signal.aborted) throw error;
+    return false;
   } finally {
     done.abort();
   }

@@ -51,13 +51,13 @@ interface SlotTools {
 
 /**
  * Waits for the gate's slot to create its run, or until the signal is aborted. Returns false at once if the slot comes after
- * `leftMs`.
+ * the deadline.
  * @throws UsageError if that could take longer than `timeoutMs`, since the user's timeout limits every wait
  */
 export async function waitForCreateSlot(
   fleet: Fleet,
   timeoutMs: number,
-  leftMs: number,
+  deadline: number,
   tools: SlotTools,
 ): Promise<boolean> {
   const { clock, budget = {}, signal, emit } = tools;
@@ -73,8 +73,8 @@ export async function waitForCreateSlot(
   const now = clock.monotonic();
   // Each slot is for one create, also if this process has several gates.
   const at = slotFrom(Math.max(now, (budget.slotAt ?? -slots.everyMs) + slots.everyMs / 2), slots);
+  if (at > deadline) return false;
   const waitMs = at - now;
-  if (waitMs > leftMs) return false;
   budget.slotAt = at;
   emit?.({ type: 'turn', waitMs });
   try {

@@ -91,7 +91,8 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
 
   const end = (result: GateResult) => {
     results.set(result.name, result);
-    emit?.({ type: 'gate', gate: result.name, result });
+    // After a bug or a mistake in the settings there is no result.
+    if (bugs.length === 0) emit?.({ type: 'gate', gate: result.name, result });
   };
   const giveUp = (failed: string) => {
     halt ??= { failed };
