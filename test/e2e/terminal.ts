@@ -27,6 +27,7 @@ const setups: Readonly<
     command: (folder) => `bash --noprofile --rcfile ${folder}/.bashrc -i`,
     text: (folder) => String.raw`
 PS1='READY> '
+unset HISTFILE
 bind 'set bell-style none'
 bind 'set page-completions off'
 eval "$(rungate completion bash)"
@@ -49,7 +50,7 @@ bindkey '^X^P' written
   },
   fish: {
     file: '.config/fish/config.fish',
-    command: () => 'fish -i',
+    command: () => 'fish --private -i',
     text: (folder) => String.raw`
 function fish_prompt
     echo -n 'READY> '
@@ -179,8 +180,7 @@ mv '${args}.draft' '${args}'
       // Kills the process group, which is the whole session.
       if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
       await ended;
-      // The shell may still write its history after its terminal has closed.
-      rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
+      rmSync(folder, { recursive: true, force: true });
     },
   };
 }
