@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { verifyReceipt } from '../../src/receipt/index.ts';
-import { commit, outcomeOf, sealed, statement, trusted } from './table.ts';
+import { commit, outcomeOf, sealed, statement, trusted } from '../receipt/table.ts';
 
 const envelope = await sealed(JSON.stringify(statement));
 const bytes = Buffer.from(JSON.stringify(envelope));

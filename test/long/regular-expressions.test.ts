@@ -4,13 +4,13 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { rateLimitLeft } from '../src/client/rate-limit.ts';
-import { pathPattern } from '../src/contract/endpoint.ts';
+import { rateLimitLeft } from '../../src/client/rate-limit.ts';
+import { pathPattern } from '../../src/contract/endpoint.ts';
 
 /** The pure JavaScript build, which has the same result on every platform and needs no child process. */
 const { checkSync } = createRequire(import.meta.url)('recheck/lib/browser.js') as typeof import('recheck');
 
-const root = fileURLToPath(new URL('../src', import.meta.url));
+const root = fileURLToPath(new URL('../../src', import.meta.url));
 
 /** Files whose expressions may take longer than linear time, and why that is safe. */
 const exceptions: Readonly<Record<string, string>> = {
