@@ -1,5 +1,5 @@
 // Simulates gates of one tenant against a rate limiter, in virtual time. The gates run the code of `run trigger --wait`;
-// the service and the clock are simulated. `bench/fleet.mjs` and `test/gate/fleet-load.test.ts` use it.
+// the service and the clock are simulated. `bench/fleet.mjs` and the tests of the load use it.
 
 import { createCaller } from '../src/client/caller.ts';
 import { ceilings } from '../src/client/rate-limit.ts';

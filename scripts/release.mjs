@@ -128,6 +128,7 @@ if (!options['skip-checks']) {
   npm('run', 'lint');
   npm('run', 'types');
   npm('test');
+  npm('run', 'test:long');
   npm('run', 'build');
   if (git(['status', '--porcelain']) !== '' || git(['rev-parse', 'HEAD']) !== main) {
     stop('building and testing changed the checkout');

@@ -247,7 +247,7 @@ describe('npm run release', () => {
     expect(tags()).toEqual([]);
     rmSync(log);
     expect(await release(['1.2.3'], { PATH, FAIL: '' })).toMatchObject({ code: 0 });
-    expect(readFileSync(log, 'utf8')).toBe('ci\nrun lint\nrun types\ntest\nrun build\n');
+    expect(readFileSync(log, 'utf8')).toBe('ci\nrun lint\nrun types\ntest\nrun test:long\nrun build\n');
     expect(tags()).toEqual(['v1', 'v1.2.3']);
   });
 });

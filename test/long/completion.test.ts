@@ -1,0 +1,185 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Mock, startMock } from '../../src/mock/server.ts';
+import { isMissing, openTerminal, type Shell, type Terminal } from '../e2e/terminal.ts';
+
+/** Keys of environments with shell syntax. Each begins with a different letter. */
+const hostile = [
+  'a-$(touch pwned)',
+  'b-`touch pwned`',
+  'c-;touch pwned',
+  'd-|touch pwned&',
+  'e->pwned',
+  'f-two  words',
+  "g-it's",
+  'h-"quoted"',
+  'i-back\\slash',
+  'j-$HOME-${PATH}',
+  'k-*?[a-z]',
+  'l-{x,y}',
+  'm-#comment',
+  'n-a:b:c',
+  'o-a=b=c',
+  'p-(sub)',
+  'q-~root',
+  'r-été-日本',
+  's-%s%n',
+  't-!!',
+  'u-^x^y',
+];
+
+describe.each<Shell>(['bash', 'zsh', 'fish'])('in %s', (shell) => {
+  describe.skipIf(isMissing(shell))('with the TAB key', () => {
+    let mock: Mock;
+    let terminal: Terminal;
+    beforeAll(async () => {
+      mock = await startMock();
+      const env = { RUNGATE_API_URL: mock.url, RUNGATE_TOKEN: mock.token, RUNGATE_API_KEY: mock.apiKey };
+      terminal = await openTerminal(shell, env);
+      mkdirSync(join(terminal.folder, 'reports'));
+      writeFileSync(join(terminal.folder, 'reports/gate.xml'), '');
+    });
+    afterAll(async () => {
+      await terminal?.close();
+      await mock?.close();
+    });
+    afterEach(() => {
+      expect(existsSync(join(terminal.folder, 'pwned'))).toBe(false);
+    });
+
+    const left = '\u001b[D';
+    it.each([
+      ['a command', 'rungate ru\t', 'rungate run '],
+      ['a subcommand', 'rungate run tri\t', 'rungate run trigger '],
+      [
+        'a command of a group in a group',
+        'rungate webhooks deliveries re\t',
+        'rungate webhooks deliveries retry ',
+      ],
+      ['an option', 'rungate run wait --max-a\t', 'rungate run wait --max-attempts '],
+      ['a global option before the command', 'rungate --request-t\t', 'rungate --request-timeout '],
+      ['a value', 'rungate run status x --format nd\t', 'rungate run status x --format ndjson '],
+      ['a value after =', 'rungate run status x --format=nd\t', 'rungate run status x --format=ndjson '],
+      ['a verdict and an action', 'rungate run wait --on bloc\tw\t', 'rungate run wait --on blocked=warn '],
+      [
+        'a value with colons',
+        'rungate keys create --scope ci:tr\t',
+        'rungate keys create --scope ci:trigger ',
+      ],
+      [
+        'a fault at an endpoint',
+        'rungate mock exec --fault reset@run.st\t',
+        'rungate mock exec --fault reset@run.status ',
+      ],
+      [
+        'a key from the service',
+        'rungate run trigger --environment stag\t',
+        'rungate run trigger --environment staging ',
+      ],
+      [
+        'the same after =',
+        'rungate run trigger --environment=stag\t',
+        'rungate run trigger --environment=staging ',
+      ],
+      [
+        'the same in quotes',
+        'rungate run trigger --environment "stag\t',
+        'rungate run trigger --environment "staging" ',
+      ],
+      ['after quoted words', "rungate 'run' \"tri\t", 'rungate \'run\' "trigger" '],
+      ['nothing for unknown values', 'rungate run status a\t', 'rungate run status a'],
+      ['a folder', 'rungate webhooks listen --save rep\t', 'rungate webhooks listen --save reports/'],
+      ['a file', 'rungate run wait x --junit reports/\t', 'rungate run wait x --junit reports/gate.xml '],
+      [
+        'a file after =',
+        'rungate run wait x --junit=reports/\t',
+        'rungate run wait x --junit=reports/gate.xml ',
+      ],
+      ['the command of mock exec', 'rungate mock exec -- rung\t', 'rungate mock exec -- rungate '],
+      [
+        'the arguments of the command of mock exec',
+        'rungate mock exec -- rungate run tri\t',
+        'rungate mock exec -- rungate run trigger ',
+      ],
+      ['files of another command', 'rungate mock exec -- cat rep\t', 'rungate mock exec -- cat reports/'],
+      ['after a variable', 'FOO=1 rungate ru\t', 'FOO=1 rungate run '],
+      ['after another command', 'true; rungate ru\t', 'true; rungate run '],
+      ['under a relative path', './bin/rungate ru\t', './bin/rungate run '],
+      ['under a path in the home folder', '~/bin/rungate ru\t', '~/bin/rungate run '],
+    ])('completes %s', async (_what, keys, line) => {
+      expect(await terminal.type(keys)).toBe(line);
+    });
+
+    it('completes before existing words', async () => {
+      const line = await terminal.type(`rungate run tri --json${left.repeat(7)}\t`);
+      expect(line.replace(/ +/g, ' ')).toBe('rungate run trigger --json');
+    });
+
+    it('completes after npx if the package is installed', async () => {
+      const folder = join(terminal.folder, 'node_modules/.bin');
+      mkdirSync(folder, { recursive: true });
+      execFileSync('ln', ['-s', join(terminal.folder, 'bin/rungate'), folder]);
+      writeFileSync(join(terminal.folder, 'package.json'), '{}');
+      expect(await terminal.type('npx rungate run tri\t')).toBe('npx rungate run trigger ');
+      expect(await terminal.type('npx rungate run wait --format=nd\t')).toBe(
+        'npx rungate run wait --format=ndjson ',
+      );
+      expect(await terminal.type('npx rep\t')).toMatch(/^npx (rep|reports\/)$/);
+    });
+
+    it('shows descriptions if the shell supports them', async () => {
+      const words = ['trigger', 'wait', 'status', 'cancel'];
+      const abouts = shell === 'bash' ? [] : ['wait for runs and gate on them', 'cancel a run'];
+      await terminal.press('rungate run \t\t', [...words, ...abouts]);
+    });
+
+    describe('and keys with shell syntax', () => {
+      beforeAll(() => {
+        const items = hostile.map((key) => ({ key, name: `\u001b]0;pwned\u0007 $(touch pwned) ${key}` }));
+        mock.faults.add({ kind: 'reply', text: JSON.stringify({ items }), times: Number.POSITIVE_INFINITY });
+        // Another address, since the values for the one above are cached for 30 s.
+        start = `rungate run trigger --api-url ${mock.url}/other `;
+      });
+
+      let start: string;
+      it.each(hostile)('passes %s to the program unchanged', async (key) => {
+        const places = [' ', '=', ' "', " '"];
+        const keys = places.map((before) => `--environment${before}${key.slice(0, 2)}\t`);
+        // The TAB key completes each word, closes its quote and adds a space.
+        expect(await terminal.run(`${start}${keys.join('')}`)).toEqual([
+          ...start.split(' ').slice(1, -1),
+          ...places.flatMap((before) => (before === '=' ? `--environment=${key}` : ['--environment', key])),
+        ]);
+      });
+
+      it('lists them without their terminal escape sequences', async () => {
+        const shown = await terminal.press(`${start}--environment \t\t`, ['b-', 'm-', 's-']);
+        expect(shown).not.toContain('\u001b]0;pwned');
+      });
+    });
+
+    it('completes nothing and prints no error if the service does not respond', async () => {
+      mock.faults.clear();
+      mock.faults.add({ kind: 'stall-headers', times: Number.POSITIVE_INFINITY });
+      const before = terminal.shown().length;
+      const line = `rungate --api-url ${mock.url}/stalled run trigger --environment s`;
+      expect(await terminal.type(`${line}\t`)).toBe(line);
+      expect(terminal.shown().slice(before)).not.toMatch(/error/i);
+    });
+
+    it('prints no error if the program has been removed', async () => {
+      const gone = await openTerminal(shell);
+      try {
+        await gone.type('rungate ru\t');
+        execFileSync('rm', [join(gone.folder, 'bin/rungate')]);
+        const before = gone.shown().length;
+        expect(await gone.type('rungate ru\t')).toBe('rungate ru');
+        expect(gone.shown().slice(before)).not.toMatch(/not found|no such|unknown/i);
+      } finally {
+        await gone.close();
+      }
+    });
+  });
+});
