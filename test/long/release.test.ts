@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startMock } from '../src/mock/server.ts';
-import { root, start } from './e2e/built.ts';
+import { startMock } from '../../src/mock/server.ts';
+import { root, start } from '../e2e/built.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
