@@ -56,6 +56,8 @@ export interface KeyedResponse {
 export interface RunPlan {
   /** The n-th run gets the n-th outcome, and the last one repeats. */
   outcomes: readonly Outcome[];
+  /** Decides instead of `outcomes`, in the order in which the runs are created. */
+  outcomeOf?: (request: TriggerBody) => Outcome;
   durationMs: number;
   counts: Partial<Counts> | undefined;
   /** Sent with the status of a run in progress; omitted if undefined. */

@@ -41,7 +41,8 @@ interface Cause {
 /** Matches a call of rungate by any path: `npx rungate`, `bin/rungate.js`; not a variable RUNGATE_… or another file. */
 const gate = String.raw`\brungate(?:\.js)?(?=[\s"')]|$)`;
 const onLine = (before: string, after: string) => new RegExp(`${before}${gate}${after}`, 'm');
-const startsWithoutWait = /\brun\s+trigger\b/;
+export const startsRun = /\brun\s+trigger\b/;
+export const runsGates = /\brun\s+gates\b/;
 const waits = /--wait\b|\brun\s+wait\b/;
 const losesRun = ['passes a failure', 'no run'] as const;
 
@@ -95,7 +96,7 @@ function endedResults(results: readonly StepResult[]): readonly StepResult[] {
 function startsOnly({ text, results }: Evidence): boolean {
   const ended = endedResults(results);
   if (ended.length > 0) return ended.every((one) => one.runsCreated > 0 && one.endsRead === 0);
-  return startsWithoutWait.test(text) && !waits.test(text);
+  return startsRun.test(text) && !waits.test(text);
 }
 
 /** Tells whether the step starts several runs and reads the end of only some. */
@@ -149,6 +150,10 @@ export const causes: readonly Cause[] = [
     hint: 'an --on option lets this verdict pass: remove it',
   },
   {
+    when: ({ result }) => result.scenario.harmless === true,
+    hint: 'no gate of the project file stops the step here: each one is advisory, or its policy lets this verdict pass',
+  },
+  {
     when: allowedBySettings,
     hint: ({ policy, result }) => {
       const { origin, detail } = policy[verdictOf(result)];
@@ -157,6 +162,7 @@ export const causes: readonly Cause[] = [
   },
   {
     symptoms: ['passes a failure', 'several runs'],
+    unless: runsGates,
     when: waitsForSome,
     hint: 'the step starts several runs but does not wait for all of them: pass the id of every run to run wait',
   },
@@ -167,7 +173,8 @@ export const causes: readonly Cause[] = [
   },
   {
     symptoms: ['passes a failure', 'several runs'],
-    when: ({ result }) => result.runsCreated > 1 && result.scenario.expected !== 'green',
+    when: ({ result: { runsCreated, scenario } }) =>
+      runsCreated > Math.max(1, scenario.runs ?? 1) && scenario.expected !== 'green',
     hint: 'the step starts another run after a failed one: trigger once, and exit with the code of that run',
   },
   {
@@ -229,7 +236,7 @@ export const causes: readonly Cause[] = [
     hint: 'run status exits with 0 in every state: use run wait or run trigger --wait',
   },
   {
-    text: startsWithoutWait,
+    text: startsRun,
     unless: waits,
     hint: 'the step itself checks the result of the run: leave that to run trigger --wait or run wait',
   },

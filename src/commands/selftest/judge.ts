@@ -28,15 +28,14 @@ export function retriesIn(text: string, bySettings: number): number {
   return own === undefined ? bySettings : Math.min(Number(own), mostRetries);
 }
 
-function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult, text: string): Symptom | null {
+function symptomOf({ scenario, exitCode, runsCreated, stopped }: StepResult): Symptom | null {
   if (stopped) return 'timed out';
   const green = exitCode === 0;
   if (scenario.expected === 'red' && green) return 'passes a failure';
   if (scenario.expected === 'green' && !green) return 'fails a pass';
   // Only here does a created run prove that the step called the gate.
   if (scenario.name === 'passed' && runsCreated === 0) return 'no run';
-  // Each gate of `run gates` has its own run.
-  if (runsCreated > (scenario.runs ?? 1) && !/\brun gates\b/.test(text)) return 'several runs';
+  if (runsCreated > (scenario.runs ?? 1)) return 'several runs';
   return scenario.name === 'cancelled' && scenario.expected === 'any' && green ? 'lenient' : null;
 }
 
@@ -47,7 +46,7 @@ export function judge(
   results: readonly StepResult[],
 ): readonly Judgement[] {
   return results.map((result) => {
-    const symptom = symptomOf(result, text);
+    const symptom = symptomOf(result);
     const hint = symptom === null ? null : hintFor(symptom, { text, policy, result, results });
     return { result, ok: symptom === null || symptom === 'several runs' || symptom === 'lenient', hint };
   });

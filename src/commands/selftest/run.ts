@@ -4,10 +4,10 @@ import { StoppedError, type StopSignal, UsageError } from '../../errors.ts';
 import { exitCodes } from '../../exit.ts';
 import type { Io } from '../../host/io.ts';
 import { policyOf } from '../../settings/merge.ts';
-import type { Settings } from '../../settings/names.ts';
 import type { Context } from '../context.ts';
 import { oneOf } from '../global-options.ts';
 import { writeShims } from './environment.ts';
+import { gatesOf, withGates } from './gates.ts';
 import { normaliseScript } from './hints.ts';
 import { judge, looksStrict, retriesIn } from './judge.ts';
 import { printJudgements, reportStep } from './report.ts';
@@ -69,16 +69,23 @@ async function stepText(io: Io, command: readonly string[]): Promise<string> {
 }
 
 /** Returns the requested scenarios, in their usual order, with the results expected of this step. */
-function chosen(flags: SelftestFlags, text: string, settings: Settings): Scenario[] {
+function chosen(flags: SelftestFlags, text: string, { settings, sources }: Context): Scenario[] {
   const names = flags.scenario?.map((name) => oneOf('--scenario', scenarioNames, name));
-  const usual = looksStrict(text, policyOf(settings).cancelled.value) ? 'red' : 'any';
-  const cancelled =
-    flags.cancelled === undefined ? usual : oneOf('--cancelled', expectations, flags.cancelled);
+  const given = flags.cancelled === undefined ? null : oneOf('--cancelled', expectations, flags.cancelled);
+  const gates = gatesOf(text, sources.gates);
   const retries = retriesIn(text, settings.retries?.value ?? 0);
+  const strict = looksStrict(text, policyOf(settings).cancelled.value);
   return scenarios
-    .map((scenario) => withRetries(scenario, retries))
     .filter(({ name }) => names?.includes(name) ?? true)
-    .map((scenario) => (scenario.name === 'cancelled' ? { ...scenario, expected: cancelled } : scenario));
+    .map((scenario) => {
+      const one = withRetries(scenario, retries);
+      return gates === null ? one : withGates(one, text, gates);
+    })
+    .map((one) => {
+      if (one.name !== 'cancelled') return one;
+      const isRed = gates === null || gates.length === 0 ? strict : one.harmless !== true;
+      return { ...one, expected: given ?? (isRed ? 'red' : 'any') };
+    });
 }
 
 /** Runs the step in every scenario, up to `parallel` at a time. Returns the results in the order of the scenarios. */
@@ -121,7 +128,7 @@ export async function selftestCommand(
     flags.timeLimit === undefined ? usualLimitMs : parseDuration('--time-limit', flags.timeLimit);
   const parallel = parallelism(flags.parallel);
   const text = await stepText(io, command);
-  const list = chosen(flags, text, context.settings);
+  const list = chosen(flags, text, context);
   const stop = new AbortController();
   const unsubscribe = io.onStop((signal: StopSignal) => stop.abort(new StoppedError(signal)));
   const folder = io.temporaryFolder();

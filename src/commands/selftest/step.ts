@@ -6,6 +6,7 @@ import type { TemporaryFolder } from '../../host/paths.ts';
 import { type Mock, startMock } from '../../mock/server.ts';
 import { mockEnvironment } from '../mock/serve.ts';
 import { stepEnvironment } from './environment.ts';
+import { failingFirst } from './gates.ts';
 import type { Scenario, StepResult } from './scenarios.ts';
 
 /** The setup shared by all scenarios. */
@@ -26,8 +27,10 @@ const nowhere = 'http://127.0.0.1:1';
 /** The size of the end of the output to keep. */
 const outputBytes = 64 * 1024;
 
-async function startScenario(io: Io, { outcome, retryAfterSeconds, service }: Scenario): Promise<Mock> {
-  const mock = await startMock({ clock: io.clock, outcome, retryAfterSeconds, duration: runMs });
+async function startScenario(io: Io, scenario: Scenario): Promise<Mock> {
+  const { retryAfterSeconds, service } = scenario;
+  const mock = await startMock({ clock: io.clock, retryAfterSeconds, duration: runMs });
+  mock.state.plan.outcomeOf = failingFirst(scenario);
   if (service === 'refused') mock.state.credentials.clear();
   return mock;
 }

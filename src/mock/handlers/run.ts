@@ -28,7 +28,8 @@ function statusOf(state: State, found: Run): Status {
 export const runHandlers: HandlersOf<typeof run> = {
   'run.trigger': ({ body, tenant, state }) => {
     const { plan, runs } = state;
-    const outcome = plan.outcomes[Math.min(runs.size, plan.outcomes.length - 1)] ?? 'stuck';
+    const nth = plan.outcomes[Math.min(runs.size, plan.outcomes.length - 1)] ?? 'stuck';
+    const outcome = plan.outcomeOf?.(body) ?? nth;
     const id = state.nextId('run');
     const appUrl = `${plan.appUrlBase}/projects/${encodeURIComponent(body.projectSlug)}/runs/${id}`;
     const created: Run = {
