@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { stopSignals } from './process-events.ts';
 
 export interface ChildResult {
@@ -6,11 +8,20 @@ export interface ChildResult {
   signal: NodeJS.Signals | null;
 }
 
-/** Returns the output of a quick command, or null if it failed or took more than 2 s. */
+/** Returns the program on the path. Windows itself would look for `git.exe` in the working directory first. */
+function onPath(name: string): string {
+  if (process.platform !== 'win32' || isAbsolute(name)) return name;
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
+  return folders.map((folder) => join(folder, `${name}.exe`)).find((path) => existsSync(path)) ?? '';
+}
+
+/** Returns the output of a quick command, or null if it is not on the path, failed or took more than 2 s. */
 export function capture([file = '', ...args]: readonly string[]): string | null {
   // Here and below: load the module when a command runs, not at every start.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
-  const { status, stdout } = spawnSync(file, args, {
+  const program = onPath(file);
+  if (program === '') return null;
+  const { status, stdout } = spawnSync(program, args, {
     timeout: 2000,
     // `spawnSync` would wait for a command that ignores SIGTERM.
     killSignal: 'SIGKILL',

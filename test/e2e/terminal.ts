@@ -7,8 +7,8 @@ import { bin } from './built.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-/** Set by `.ci/run`, which installs the shells, so that no test is skipped. */
-const required = process.env.REQUIRE_SHELLS === '1';
+/** Set by `.ci/run`, which installs the shells and other tools, so that no test is skipped. */
+const required = process.env.REQUIRE_TOOLS !== undefined;
 
 /** Whether `script` of util-linux is available, which gives each shell its own terminal. */
 const hasTerminal = /util-linux/.test(spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout ?? '');

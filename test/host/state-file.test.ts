@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -21,7 +22,8 @@ import { until } from '../until.ts';
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-state-'));
+  // On macOS, the folder for temporary files is below a link.
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'rungate-state-')));
   path = join(folder, 'config', 'state.json');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startMock } from '../../src/mock/server.ts';
-import { folderWithSpace, rungate, serviceEnv, windowsPath } from './windows.ts';
+import { folderWithSpace, node, rungate, serviceEnv, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const profile = `windows-${process.env.WINDOWS_NODE}`;
@@ -153,6 +153,18 @@ it('init writes a project file and a pipeline, with slashes in both', async () =
   const pipeline = readFileSync(join(cwd, '.github/workflows/rungate.yml'), 'utf8');
   expect(pipeline).toContain('run trigger --wait --strict');
   expect(pipeline).not.toMatch(/\\|\r/);
+});
+
+it('a git.exe in the working directory, such as that of a stranger’s repository, is not started', async () => {
+  const cwd = join(folder, 'strange');
+  mkdirSync(cwd);
+  copyFileSync(node, join(cwd, 'git.exe'));
+  // Node would run a script with the name of the first argument.
+  for (const name of ['rev-parse', 'symbolic-ref', 'config'])
+    writeFileSync(join(cwd, name), "require('fs').writeFileSync('started.txt', '')");
+  const gate = ['run', 'trigger', '--project', 'a', '--process', 'b'];
+  expect(await rungate(gate, { cwd, env: serviceEnv(await service()) })).toMatchObject({ code: 0 });
+  expect(readdirSync(cwd)).not.toContain('started.txt');
 });
 
 it('keys create writes the token to a file and says that Windows has no file modes', async () => {

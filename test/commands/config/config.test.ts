@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,7 +19,8 @@ import { sampleNames, samples } from '../../settings/samples.ts';
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rungate-config-'));
+  // On macOS, the folder for temporary files is below a link.
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'rungate-config-')));
   path = join(folder, 'profiles.json');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
