@@ -40,9 +40,11 @@ const lines: readonly Row[] = [
 ];
 
 const options: readonly Row[] = [
-  [/^-V$/, 'write rungate --version'],
-  [/^-o|^--output$/, 'write --json or --format <format>'],
-  [/^--(?:no-)?colou?r$/, 'set NO_COLOR=1 in the environment for output without colours'],
+  [/ -V$/, 'write rungate --version'],
+  [/ -o| --output$/, 'write --json or --format <format>'],
+  [/^rungate run gates --wait$/, 'run gates always waits'],
+  [/^rungate run gates --(?:process|tags?)$/, 'each gate in .rungate.json has its own process or tags'],
+  [/ --(?:no-)?colou?r$/, 'set NO_COLOR=1 in the environment for output without colours'],
 ];
 
 const hintOf = (rows: readonly Row[], given: string) => rows.find(([row]) => row.test(given))?.[1] ?? null;
@@ -50,5 +52,5 @@ const hintOf = (rows: readonly Row[], given: string) => rows.find(([row]) => row
 /** Returns a hint for a command line of another tool, or null. */
 export const lineInstead = (line: string) => hintOf(lines, line);
 
-/** Returns a hint for an option of another tool, or null. */
-export const optionOfOthers = (option: string) => hintOf(options, option);
+/** Returns a hint for an option of another tool or command, or null. */
+export const optionOfOthers = (command: string, option: string) => hintOf(options, `${command} ${option}`);

@@ -67,7 +67,7 @@ function optionInstead(command: Command, word: string): string | null {
   if (names.includes(word)) return `${word} takes no value: write it alone`;
   const near = nearest(word, [...names, '--help']);
   if (near !== null) return `did you mean ${near}?`;
-  const foreign = optionOfOthers(word);
+  const foreign = optionOfOthers(nameOf(command), word);
   if (foreign !== null) return foreign;
   // Some requests may have fields that are not in the contract, so any name could be one.
   if (!names.includes('--field') || !/^--[a-z-]{1,30}$/.test(word)) return null;

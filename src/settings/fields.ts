@@ -80,7 +80,9 @@ export function readFields(
 ): Partial<SettingValues> {
   const values: Values = {};
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new ConfigError(`${file.place(at)}: expected an object of settings`);
+    throw new ConfigError(`${file.place(at)}: expected an object of settings`, {
+      hint: 'write an object such as { "process": "smoke-tests" }',
+    });
   }
   const add = (name: string, value: unknown, where: Path) => {
     if (!isPlainName(name)) {

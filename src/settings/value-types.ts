@@ -53,7 +53,7 @@ function textOf(expected: string, pattern: RegExp): ValueType<string> {
 }
 
 export const text: ValueType<string> = {
-  ...textOf('a non-empty string', /\S/),
+  ...textOf('a non-empty string on one line', /\S/),
   schema: { type: 'string', pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
 };
 
@@ -141,10 +141,12 @@ export const duration: ValueType<number> = {
 
 export const textList: ValueType<readonly string[]> = {
   read(json) {
-    if (!Array.isArray(json) || json.length === 0)
-      return invalid('a list of strings, such as ["smoke", "nightly"]');
+    if (!Array.isArray(json) || json.length === 0) {
+      const hint = isText(json) ? 'one name also needs a list: ["smoke"]' : undefined;
+      throw new InvalidValue('expected a list of strings, such as ["smoke", "nightly"]', [], hint);
+    }
     json.forEach((item, index) => {
-      if (!isText(item)) throw new InvalidValue('expected a non-empty string', [index]);
+      if (!isText(item)) throw new InvalidValue('expected a non-empty string on one line', [index]);
     });
     return json;
   },

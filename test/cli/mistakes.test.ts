@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signSync } from '../../src/webhook/node.ts';
 import { type Stage, stage, trigger } from './harness.ts';
 import { env, type Mistake, project } from './mistake.ts';
+import { mistakesInGates } from './mistakes-in-gates.ts';
 import { mistakesInValues } from './mistakes-in-values.ts';
 
 let on: Stage;
@@ -299,6 +300,7 @@ const mistakes: readonly Mistake[] = [
     says: ['--format: "jsno" is not one of table, json, ndjson', 'did you mean json?'],
   },
   ...mistakesInValues,
+  ...mistakesInGates,
 ];
 
 /** Replaces the ports, which differ between runs. */

@@ -37,7 +37,13 @@ export function selectGates({ sources, io }: Context, names: readonly string[]):
   const known = gates.map(({ name }) => name);
   for (const name of names) {
     if (known.includes(name)) continue;
-    throw new UsageError(`there is no gate ${echoed(name)}`, { hint: instead(name, known) });
+    const hint =
+      name === 'all'
+        ? 'without names, all gates run'
+        : name.includes(',')
+          ? 'separate the names with spaces'
+          : instead(name, known);
+    throw new UsageError(`${echoed(name)} is not one of the gates`, { hint });
   }
   const nodes = gates.map((gate) => ({ ...gate, needs: gate.needs ?? [], advisory: gate.advisory ?? false }));
   return selected(nodes, names);

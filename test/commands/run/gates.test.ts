@@ -243,7 +243,7 @@ describe('rungate run gates --dry-run', () => {
 
 describe('a mistake', () => {
   it.each<[string, Settings, string[], number, RegExp]>([
-    ['an unknown gate', fileOf(usual), ['wbe'], 64, /no gate "wbe"[\s\S]*did you mean web\?/],
+    ['an unknown gate', fileOf(usual), ['wbe'], 64, /"wbe" is not one of the gates\s+→ did you mean web\?/],
     ['no gates', fileOf({}), [], 64, /no gates to run/],
     ['no project file', { cwd: '/repo' }, [], 64, /no gates to run[\s\S]*no \.rungate\.json/],
     ['a receipt', fileOf(usual), ['--receipt', 'r.json'], 64, /--receipt has no effect with several gates/],
