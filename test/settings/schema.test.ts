@@ -126,3 +126,11 @@ it('docs/settings.md shows a valid project file', () => {
   expect(valid(JSON.parse(shown))).toBe(true);
   expect(isRead(shown)).toBe(true);
 });
+
+it.each([
+  ...['a\nb', 'a\u001b[31m', 'a\u202eb', ']', 'a|b', '<script>', '::error::x', '##vso[task.complete]'],
+  ...['--fail-fast', '..', '__proto__', 'a'.repeat(65)],
+])('refuse %j as the name of a gate, which could break out of a report or a log', (name) => {
+  const file = { gates: { [name]: { process: 'a' } } };
+  expect([isRead(file), valid(file)]).toEqual([false, false]);
+});

@@ -6,7 +6,7 @@ import { validateXML } from 'xmllint-wasm';
 import { junitReport } from '../../../src/ci/reports/junit.ts';
 import { runTitle } from '../../../src/ci/reports/wording.ts';
 import type { GateReport, RunReport } from '../../../src/gate/report.ts';
-import { everything, gate, hostileGate, retried, run, samples } from './samples.ts';
+import { everything, gate, hostileGate, hostileSuites, retried, run, samples } from './samples.ts';
 
 const schema = readFileSync(new URL('../../../fixtures/reports/junit-10.xsd', import.meta.url), 'utf8');
 
@@ -283,5 +283,14 @@ describe('the suites of several gates', () => {
       ['web', '1', '0'],
     ]);
     expect(await problems([xml])).toEqual([]);
+  });
+
+  test('are read back exactly for hostile names and texts, and nothing else with them', async () => {
+    const reports = fc.sample(hostileSuites, 100).map((report) => ({ report, xml: junitReport(report) }));
+    for (const { report, xml } of reports) {
+      const found = read(xml).children.map(({ attributes: { name }, children }) => [name, children.length]);
+      expect(found).toEqual(report.suites?.map((one) => [inXml(one.name), one.report.runs.length + 2]));
+    }
+    expect(await problems(reports.map(({ xml }) => xml))).toEqual([]);
   });
 });

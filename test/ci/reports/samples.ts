@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ErrorReport } from '../../../src/errors.ts';
 import { actions } from '../../../src/gate/policy.ts';
-import { type GateReport, type RunReport, skippedRun } from '../../../src/gate/report.ts';
+import { type GateReport, type RunReport, type SuitesReport, skippedRun } from '../../../src/gate/report.ts';
 import { named } from '../../../src/gate/subject.ts';
 import { verdicts } from '../../../src/gate/verdict.ts';
 
@@ -231,6 +231,11 @@ export const hostileGate: fc.Arbitrary<GateReport> = fc
     }),
     ...(interruptedBy === undefined ? {} : { interruptedBy, cancellation: 'requested' as const }),
   }));
+
+/** Several gates with hostile names and texts. The project file allows only plain names. */
+export const hostileSuites: fc.Arbitrary<SuitesReport> = fc
+  .array(fc.record({ name: hostileText, report: hostileGate }), { minLength: 1, maxLength: 3 })
+  .map((suites) => ({ ...gate(suites.flatMap(({ report }) => report.runs)), suites }));
 
 const checkout = { name: 'shop / checkout', project: 'shop', process: 'checkout' } as const;
 const failedFirst = run({ ...checkout, runId: 'run_1', verdict: 'failed', gate: 'fail', failed: 2 });

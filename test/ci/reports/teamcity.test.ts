@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { teamcityMessages } from '../../../src/ci/reports/log-commands.ts';
 import { linesOf, teamcityMessage } from './readers.ts';
-import { everything, gate, hostileGate, run, samples } from './samples.ts';
+import { everything, gate, hostileGate, hostileSuites, run, samples } from './samples.ts';
 
 const namesOf = (lines: readonly string[]) => lines.map((line) => teamcityMessage(line)?.name);
 
@@ -94,6 +94,21 @@ describe('service messages for TeamCity', () => {
         }
       }),
       { numRuns: 500 },
+    );
+  });
+
+  test('have the names of several gates for any text, and nothing breaks out of them', () => {
+    fc.assert(
+      fc.property(hostileSuites, (report) => {
+        const lines = linesOf(teamcityMessages(report).join('\n'));
+        const found = lines.map(teamcityMessage);
+        expect(found).not.toContain(null);
+        const suites = found.filter((message) => message?.name === 'testSuiteStarted');
+        expect(suites.map((message) => message?.properties.name)).toEqual(
+          report.suites?.map(({ name }) => name),
+        );
+      }),
+      { numRuns: 300 },
     );
   });
 });
