@@ -46,6 +46,7 @@ export interface DeployedCheck {
   confirm(signal: AbortSignal): Promise<void>;
   /** Returns the outcome of a run, given what the reads have shown; null if a stop prevented the reads after the verdict. */
   judge(own: Outcome, policy: Policy): Outcome | null;
+  /** Returns what all runs have shown, those of `again` included. */
   report(): DeployedReport;
   /** Returns a check for another run, which waits for the build for `leftMs` at most. */
   again(leftMs: number): DeployedCheck;
@@ -80,6 +81,8 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
   let seen: Seen = nothingSeen;
   let reading: Promise<void> | undefined;
   let deployed: Promise<MismatchError | null> | undefined;
+  /** The checks of later runs. */
+  const later: DeployedCheck[] = [];
   /** The gates whose runs have their outcomes, and those of them that have read the page since. */
   let [ended, confirmed] = [0, 0];
 
@@ -152,14 +155,24 @@ export function createDeployedCheck(options: DeployedCheckOptions): DeployedChec
       // A stop may come before the reads after the verdicts. Another build is certain without them.
       judge: (outcome, policy) =>
         complete || seen.other !== null ? judged(outcome, own(), policy, expected) : null,
-      report: () => ({
-        url: expected.page,
-        pointer: pointer ?? null,
-        expected: expected.version,
-        matches: matchOf({ ...seen, after: ended === confirmed ? confirmed : 0 }),
-        observations: reported(seen),
-      }),
-      again: (leftMs) => createDeployedCheck({ ...options, timeoutMs: Math.min(timeoutMs, leftMs) }),
+      report() {
+        const reports = later.map((check) => check.report());
+        const own = matchOf({ ...seen, after: ended === confirmed ? confirmed : 0 });
+        const all = [own, ...reports.map(({ matches }) => matches)];
+        const observations = [...reported(seen), ...reports.flatMap((other) => other.observations)];
+        return {
+          url: expected.page,
+          pointer: pointer ?? null,
+          expected: expected.version,
+          matches: all.includes(false) ? false : all.includes(null) ? null : true,
+          observations: observations.toSorted((a, b) => a.at.localeCompare(b.at)),
+        };
+      },
+      again(leftMs) {
+        const next = createDeployedCheck({ ...options, timeoutMs: Math.min(timeoutMs, leftMs) });
+        later.push(next);
+        return next;
+      },
       ofGate,
     };
   }

@@ -290,13 +290,55 @@ describe('a mistake', () => {
 describe('the deployed build of several gates', () => {
   const commit = '3c1d9a7f0b2e4c6a8d1f3b5e7a9c0d2e4f6a8b1c';
   const isRead = ({ path }: { path: string }) => path.startsWith('/_mock/version');
-  const play = async (faults: MockOptions['faults'] = []) => {
-    on = await stage({ duration: 25_000, outcome: 'passed', deployed: commit, faults });
+  const two = { api: usual.api, web: usual.web };
+  const play = async (mock: MockOptions = {}, gates: object = two, ...argv: string[]) => {
+    on = await stage({ duration: 25_000, outcome: 'passed', deployed: commit, ...mock });
     const deployed = { url: `${on.mock.url}/_mock/version`, is: commit };
-    const two = { api: usual.api, web: usual.web };
-    const { code, out } = await on.with(fileOf(two, { deployed }))('run', 'gates', '--json');
+    const { code, out } = await on.with(fileOf(gates, { deployed }))('run', 'gates', '--json', ...argv);
     return { code, report: JSON.parse(out) };
   };
+
+  it('is waited for once, before the first run', async () => {
+    const five = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, { process: name }]));
+    const { code } = await play({ deployed: `old,${commit}@10s` }, five);
+    expect([code, created().length]).toEqual([0, 5]);
+    const first = requests().findIndex(({ endpoint }) => endpoint === 'run.trigger');
+    const before = requests().slice(0, first);
+    expect(before.every(isRead)).toBe(true);
+    // One read a second: the build appears after 10 s, and three reads agree.
+    const times = before.map(({ at }) => Math.round((at - (before[0]?.at ?? 0)) / 1000));
+    expect(times).toEqual(Array.from({ length: 13 }, (_, second) => second));
+  });
+
+  it('that never appears is a mismatch of each gate, creates nothing, and skips what needs them', async () => {
+    const { code, report } = await play(
+      { deployed: 'old' },
+      { ...two, perf: { process: 'perf' } },
+      '--deployed-timeout',
+      '20s',
+    );
+    expect([code, created().length, report.deployed.matches]).toEqual([8, 0, null]);
+    expect(short(report)).toEqual([
+      ['api', 'fail', 8],
+      ['web', 'skipped', null],
+      ['perf', 'fail', 8],
+    ]);
+    expect(requests().filter(isRead)).toHaveLength(21);
+  });
+
+  it('that a retry did not test is not called the expected one in the result', async () => {
+    const gates = { api: { ...usual.api, retries: 1 } };
+    const { code, report } = await play(
+      { outcome: ['failed', 'passed'], deployed: `${commit},old@60s` },
+      gates,
+    );
+    expect(report.gates[0].attempts.map(({ verdict }: { verdict: string }) => verdict)).toEqual([
+      'failed',
+      'mismatch',
+    ]);
+    expect([code, report.deployed.matches]).toEqual([1, false]);
+    expect(report.deployed.observations.at(-1)).toMatchObject({ phase: 'after', text: 'old' });
+  });
 
   it('is read three times after the verdict of each gate', async () => {
     const { code, report } = await play();
@@ -314,7 +356,9 @@ describe('the deployed build of several gates', () => {
     const skip = requests().slice(0, second).filter(isRead).length;
     await on?.close();
     const times = Number.POSITIVE_INFINITY;
-    const { code, report } = await play([{ kind: 'status', status: 500, endpoint: 'deployed', skip, times }]);
+    const { code, report } = await play({
+      faults: [{ kind: 'status', status: 500, endpoint: 'deployed', skip, times }],
+    });
     expect(short(report)).toEqual([
       ['api', 'pass', 0],
       ['web', 'fail', 5],
