@@ -36,7 +36,7 @@ async function planGate(
  * function, with the same rules. They share the connections and the limits of the service, or the hub.
  * @returns the gates as data, in the shape that `--json` prints. With the default policy, `gate` is `pass` only if every run
  * passed. A gate whose run could not be started fails, with the `error`; the others go on
- * @throws RungateError if an option is invalid or a credential is missing; then nothing was sent. An abort does not throw: the
+ * @throws RungateError if the options of a gate are invalid or a credential is missing; then nothing was sent. An abort does not throw: the
  * report has `interruptedBy`
  */
 export async function gates(given: GatesOptions): Promise<GatesReport> {

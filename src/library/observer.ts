@@ -36,17 +36,18 @@ export function observerOf<Event = GateEvent>(options: {
       if (failure !== undefined) throw failure.error;
     },
     onStop(listener: (cause: StopCause) => void): () => void {
-      const done = new AbortController();
-      for (const signal of [options.signal, broken.signal]) {
-        const onAbort = () => {
-          if (done.signal.aborted) return;
-          done.abort();
-          listener(causeOf(signal?.reason));
-        };
-        if (signal?.aborted === true) onAbort();
-        else signal?.addEventListener('abort', onAbort, { once: true, signal: done.signal });
-      }
-      return () => done.abort();
+      const own = [options.signal, broken.signal].filter((signal) => signal !== undefined);
+      const onAbort = () => {
+        remove();
+        listener(causeOf(own.find(({ aborted }) => aborted)?.reason));
+      };
+      // The option `signal` of addEventListener would leave the listener there after a garbage collection, in Node 20.
+      const remove = () => {
+        for (const signal of own) signal.removeEventListener('abort', onAbort);
+      };
+      if (own.some(({ aborted }) => aborted)) onAbort();
+      else for (const signal of own) signal.addEventListener('abort', onAbort);
+      return remove;
     },
   };
 }

@@ -1,6 +1,9 @@
+import { getEventListeners } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   exitCodeOf,
@@ -333,6 +336,16 @@ describe('an abort of gates', () => {
     expect(report.cancellation).toBe('none');
     expect(mock.runs.map(({ state }) => state)).toEqual(['in_progress', 'in_progress']);
   });
+});
+
+it('gates leave no listener on the signal, even after a garbage collection', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await play({ duration: 0 });
+  const { signal } = new AbortController();
+  const options = { signal, onProgress: ({ type }: GatesEvent) => type === 'read' && collect() };
+  await Promise.all([run(options), run(options), run(options)]);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 describe('onProgress of gates', () => {
