@@ -122,6 +122,7 @@ export function gitlabVariables(text: string): [string, string][] {
   const variables = lines.map((line): [string, string] => {
     const [, key, value] = /^(.*?)=(.*)$/.exec(line) ?? [];
     if (key === undefined || value === undefined) throw new Error(`invalid format: ${line}`);
+    if (!/^[A-Za-z_]\w*$/.test(key)) throw new Error(`not the name of a variable: ${key}`);
     return [key.trim(), value.trim()];
   });
   if (variables.length > 20) throw new Error('too many');

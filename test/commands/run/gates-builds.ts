@@ -1,4 +1,3 @@
-import type { StopSignal } from '../../../src/errors.ts';
 import type { MockOptions } from '../../../src/mock/server.ts';
 import { type Settings, stage } from '../../cli/harness.ts';
 
@@ -13,6 +12,8 @@ export interface Build {
   options?: MockOptions;
   argv?: readonly string[];
   settings?: Settings;
+  /** When SIGTERM comes, in milliseconds after the start. */
+  stopAfterMs?: number;
   /** In the order of the gates. */
   shown: readonly [smoke: Shown, web: Shown, perf: Shown];
 }
@@ -22,10 +23,6 @@ const skipped = { result: 'skipped' } as const;
 const failed = { result: 'failed' } as const;
 const broken = { result: 'broken' } as const;
 const endless = Number.POSITIVE_INFINITY;
-const stopAt =
-  (signal: StopSignal): NonNullable<Settings['onStop']> =>
-  (stop) =>
-    stop(signal);
 
 /** A build for each outcome of a gate. */
 export const builds: Readonly<Record<string, Build>> = {
@@ -80,9 +77,10 @@ export const builds: Readonly<Record<string, Build>> = {
     shown: [broken, broken, broken],
   },
   'that is stopped before it begins': {
-    settings: { onStop: stopAt('SIGTERM') },
+    stopAfterMs: 0,
     shown: [skipped, skipped, skipped],
   },
+  'that is stopped while a run is in progress': { stopAfterMs: 15_000, shown: [broken, skipped, skipped] },
   'with an advisory gate that fails': {
     options: { outcome: ['passed', 'passed', 'failed'] },
     shown: [passed, passed, { ...failed, retries: 1 }],
@@ -96,14 +94,18 @@ const gates = {
 };
 
 /** Runs a build against a mock. The seed determines the ids of its runs. Returns its files. */
-export async function runBuild({ options, argv = [], settings }: Build, seed: number) {
+export async function runBuild({ options, argv = [], settings, stopAfterMs }: Build, seed: number) {
   const on = await stage({ duration: 25_000, outcome: 'passed', ...options, seed });
   const project = JSON.stringify({ project: 'shop', retries: 1, timeout: '10m', gates });
   const files: Record<string, string> = { '/repo/.git': '', '/repo/.rungate.json': project };
   const deployed = options?.deployed === undefined ? [] : ['--deployed-url', `${on.mock.url}/_mock/version`];
   const reports = ['--junit', 'junit.xml', '--report', 'gates.json'];
   try {
-    const run = on.with({ cwd: '/repo', files, ...settings });
+    const onStop: Settings['onStop'] = (stop) => {
+      if (stopAfterMs === 0) stop('SIGTERM');
+      else if (stopAfterMs !== undefined) void on.clock.sleep(stopAfterMs).then(() => stop('SIGTERM'));
+    };
+    const run = on.with({ cwd: '/repo', files, onStop, ...settings });
     const { code, err } = await run('run', 'gates', ...reports, ...deployed, ...argv);
     return { code, err, junit: String(files['junit.xml']), json: String(files['gates.json']) };
   } finally {
