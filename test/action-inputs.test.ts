@@ -68,6 +68,7 @@ describe('the input gates', () => {
     ],
     [{ gates: '--json' }, ['run', 'gates', '--', '--json']],
     [{ gates: 'api', 'idempotency-key': 'auto', 'fail-fast': 'false' }, ['run', 'gates', '--', 'api']],
+    [{ 'fail-fast': 'False' }, ['run', 'trigger', '--wait']],
   ])('of %j becomes %j', (inputs, expected) => expect(argv(inputs)).toEqual(expected));
 
   it.each<[Record<string, string>, string]>([

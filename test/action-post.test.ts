@@ -78,6 +78,18 @@ it.each<[string, () => void]>([
   expect(err).toMatch(/^::error title=rungate::the journal of the main step cannot be used/m);
 });
 
+it('cancels the other runs of several gates while the response for one is slow', async () => {
+  await killedAfterCreate();
+  const [first = ''] = on.mock.state.runs.keys();
+  const second = (await on.rungate(...trigger)).out.trim();
+  const text = readFileSync(journal, 'utf8');
+  writeFileSync(journal, text + text.replaceAll(first, second).replaceAll('"key":"', '"key":"second-'));
+  on.mock.faults.add({ kind: 'drip', everyMs: 10, endpoint: 'run.status', times: 1 });
+  expect((await post()).code).toBe(0);
+  const cancelled = on.mock.requests.filter(({ endpoint }) => endpoint === 'run.cancel');
+  expect(cancelled.map(({ path }) => path.split('/').at(-2))).toEqual([second, first]);
+});
+
 it('does nothing if the main step started no run', async () => {
   on = await stage();
   expect(await post()).toMatchObject({ code: 0, err: '', asked: [] });

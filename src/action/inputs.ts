@@ -84,7 +84,7 @@ const onlyOneGate: readonly OptionInput[] = ['process', 'tags', 'idempotency-key
 /** Returns the command: the gates of the project file that the input `gates` names, or `all` of them; or one gate without it. */
 function commandOf(read: (name: string) => string): { command: string[]; names: string[] } {
   const text = read('gates');
-  const isSet = (name: OptionInput) => !['', 'false', 'auto'].includes(read(name));
+  const isSet = (name: OptionInput) => !['', 'false', 'auto'].includes(read(name).toLowerCase());
   const useless = (text === '' ? withoutGates : onlyOneGate).find(isSet);
   if (useless !== undefined) {
     const hint = text === '' ? 'set gates, or leave it out' : 'leave it out, or run one gate without gates';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
+import { type Mock, type MockOptions, type Outcome, startMock } from '../../src/mock/server.ts';
 import { until } from '../until.ts';
 import { root, start } from './built.ts';
 
@@ -146,10 +146,10 @@ describe('the main step', () => {
   });
 });
 
-describe('the post step', () => {
-  const post = (inputs: Record<string, string> = gate) =>
-    step('post', environment(inputs, written('state'))).ended;
+const post = (inputs: Record<string, string> = gate) =>
+  step('post', environment(inputs, written('state'))).ended;
 
+describe('the post step', () => {
   it('does nothing if the main step has ended', async () => {
     await serve();
     await step('main', environment(gate)).ended;
@@ -225,5 +225,147 @@ describe('the post step', () => {
     const ended = await post();
     expect(ended.code).toBe(78);
     expect(ended.err).toMatch(/^::error title=rungate::the journal of the main step cannot be read/m);
+  });
+});
+
+describe('several gates', () => {
+  const processes = {
+    api: { process: 'api' },
+    web: { process: 'web', needs: ['api'] },
+    perf: { process: 'perf', advisory: true },
+    slow: { process: 'slow' },
+  };
+  const inputs = (gates: string, more: Record<string, string> = {}) => ({
+    config: file('.rungate.json'),
+    gates,
+    ...more,
+  });
+  const runsOf = (name: string) => runs().filter(({ request }) => request.processSlug === name);
+
+  /** Starts a mock that gives the runs of each process these outcomes in turn. */
+  const play = async (outcomes: Record<string, readonly Outcome[]>, gates: object = processes) => {
+    await serve();
+    mock.state.plan.outcomeOf = ({ processSlug }) =>
+      outcomes[String(processSlug)]?.[runsOf(String(processSlug)).length] ?? 'passed';
+    writeFileSync(file('.rungate.json'), JSON.stringify({ project: 'shop', gates }));
+  };
+
+  it('set the outputs and the summary, and fail the step with the worst of them', async () => {
+    await play({ api: ['failed'], perf: ['blocked'] });
+    const ended = await step('main', environment(inputs('web,\n perf , slow\n'))).ended;
+    expect(ended.code).toBe(1);
+    const [api] = runsOf('api');
+    expect(written('output')).toEqual({
+      'run-id': api?.id,
+      verdict: 'failed',
+      gate: 'fail',
+      'exit-code': '1',
+      failed: '2',
+      blocked: '0',
+      'app-url': api?.appUrl,
+    });
+    const summary = readFileSync(file('summary'), 'utf8');
+    for (const name of Object.keys(processes)) expect(summary).toMatch(new RegExp(`\\b${name}\\b`));
+    expect(summary).toContain('its need api failed');
+    for (const { id } of runs()) expect(summary).toContain(id);
+    expect(ended.err + ended.out).toMatch(/^::error title=rungate.*api/m);
+    expect(runsOf('web')).toHaveLength(0);
+    const before = mock.requests.length;
+    expect((await post()).code).toBe(0);
+    expect(mock.requests).toHaveLength(before);
+  });
+
+  it('with retries pass with a warning if the second run passes', async () => {
+    await play({ api: ['failed'] });
+    const ended = await step('main', environment(inputs('web', { retries: '1' }))).ended;
+    expect(ended.code).toBe(0);
+    expect(written('output')).toMatchObject({
+      verdict: 'flaky',
+      gate: 'warn',
+      'run-id': runsOf('api')[1]?.id,
+    });
+    expect(['api', 'web', 'perf'].map((name) => runsOf(name).length)).toEqual([2, 1, 0]);
+  });
+
+  it('with fail-fast cancel the others when one fails, and all means all', async () => {
+    await play({ api: ['failed'], slow: ['stuck'], perf: ['stuck'] });
+    const ended = await step('main', environment(inputs('all', { 'fail-fast': 'true' }))).ended;
+    expect(ended.code).toBe(1);
+    for (const name of ['slow', 'perf']) expect(runsOf(name)[0]?.cancelled?.reason).toMatch(/fail/);
+    expect(written('output')).toMatchObject({ verdict: 'failed', 'run-id': runsOf('api')[0]?.id });
+  });
+
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['a process', { gates: 'all', process: 'api' }, /the input process has no effect with gates/],
+    ['a name with a space', { gates: 'api web' }, /there is no gate "api web"/],
+    ['all among names', { gates: 'api, all' }, /there is no gate "all"/],
+  ])('refuse %s before anything is sent', async (_what, given, message) => {
+    await play({});
+    const { code, err } = await step('main', environment({ ...given, config: file('.rungate.json') })).ended;
+    expect(code).toBe(64);
+    expect(err).toMatch(message);
+    expect(mock.requests).toHaveLength(0);
+  });
+
+  describe('of a main step that was killed', () => {
+    /** Kills a step while one gate retries, one waits, one has ended, and the response to one create is lost. */
+    const killed = async () => {
+      await play(
+        { retried: ['failed', 'stuck'], slow: ['stuck'], lost: ['stuck'] },
+        {
+          retried: { process: 'retried', retries: 2 },
+          slow: processes.slow,
+          perf: processes.perf,
+          lost: { process: 'lost' },
+        },
+      );
+      mock.faults.add({ kind: 'stall-body', endpoint: 'run.trigger', skip: 3, times: 1 });
+      const running = step('main', environment(inputs('all')));
+      await running.shows(/perf: passed/);
+      await until(() => runsOf('retried').length === 2 && runsOf('lost').length === 1);
+      await running.shows(/slow: .*in_progress/);
+      running.child.kill('SIGKILL');
+      await running.ended;
+      expect(runs().filter(({ cancelled }) => cancelled !== undefined)).toEqual([]);
+    };
+
+    it('are cancelled by the post step if they are in progress, in any attempt', async () => {
+      await killed();
+      const { code, err } = await post(inputs('all'));
+      expect(code).toBe(0);
+      expect(runs()).toHaveLength(5);
+      const wanted = [runsOf('retried')[1], runsOf('slow')[0], runsOf('lost')[0]];
+      expect(runs().filter(({ cancelled }) => cancelled !== undefined)).toEqual(
+        expect.arrayContaining(wanted),
+      );
+      for (const run of wanted) expect(err).toContain(run?.id);
+      expect(runs().filter(({ cancelled }) => cancelled !== undefined)).toHaveLength(3);
+    });
+
+    it('are attached to by a retried job, in the attempt in progress', async () => {
+      await killed();
+      const before = runs().map(({ id }) => id);
+      const env = {
+        ...environment(inputs('all', { timeout: '3s', report: file('r.json') })),
+        GITHUB_RUN_ATTEMPT: '2',
+      };
+      // The first attempt of one gate had failed, and nothing has passed since.
+      expect((await step('main', env).ended).code).toBe(1);
+      const started = runs().filter(({ id }) => !before.includes(id));
+      expect(started.map(({ request }) => request.processSlug)).toEqual(['perf']);
+      const { gates } = JSON.parse(readFileSync(file('r.json'), 'utf8'));
+      const found = gates.map(
+        ({ name, runs, attempts = runs }: { name: string; [list: string]: unknown }) => [
+          name,
+          (attempts as { runId: string }[]).map(({ runId }) => runId),
+        ],
+      );
+      expect(Object.fromEntries(found)).toEqual({
+        retried: runsOf('retried').map(({ id }) => id),
+        slow: [runsOf('slow')[0]?.id],
+        perf: [runsOf('perf')[1]?.id],
+        lost: [runsOf('lost')[0]?.id],
+      });
+    });
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Mock, startMock } from '../../src/mock/server.ts';
+import { until } from '../until.ts';
 import { rungate } from './built.ts';
 
 let folder: string;
@@ -14,6 +15,7 @@ beforeEach(async () => {
     api: { process: 'api' },
     web: { process: 'web', needs: ['api'] },
     perf: { process: 'perf' },
+    smoke: { process: 'smoke', needs: ['api'], retries: 1 },
   };
   writeFileSync(join(folder, '.rungate.json'), JSON.stringify({ project: 'shop', timeout: '60s', gates }));
 });
@@ -22,13 +24,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts a mock. The runs of api and perf pass, and that of web never ends. */
+/** Starts a mock. The runs of api and perf pass, that of web never ends, and that of smoke fails once before one that never ends. */
 async function serve(): Promise<void> {
-  mock = await startMock({
-    outcome: ['passed', 'passed', 'stuck', 'passed'],
-    duration: 500,
-    retryAfterSeconds: 0.1,
-  });
+  mock = await startMock({ duration: 500, retryAfterSeconds: 0.1 });
+  mock.state.plan.outcomeOf = ({ processSlug }) => {
+    if (processSlug === 'smoke' && runsOf('smoke').length === 0) return 'failed';
+    return processSlug === 'smoke' || processSlug === 'web' ? 'stuck' : 'passed';
+  };
   env = {
     RUNGATE_API_URL: mock.url,
     RUNGATE_API_KEY: mock.apiKey,
@@ -47,21 +49,26 @@ const runsOf = (process: string) =>
   [...mock.state.runs.values()].filter((run) => JSON.stringify(run).includes(`"${process}"`));
 
 describe('rungate run gates, built', () => {
-  it('after kill -9, starts finished gates again and attaches to the run in progress', async () => {
+  it('after kill -9, starts finished gates again and attaches to the runs in progress, also to a retry', async () => {
     await serve();
     const killed = rungate(argv, env);
     await killed.shows(/web: .*in_progress/);
     await killed.shows(/perf: passed/);
+    await until(() => runsOf('smoke').length === 2);
     killed.child.kill('SIGKILL');
     await killed.ended;
     const again = rungate([...argv, '--json', '--timeout', '5s'], env);
     const { out, code } = await again.ended;
-    expect(code).toBe(3);
-    const [api, web, perf] = JSON.parse(out).gates;
+    // smoke had failed once, and has not passed since.
+    expect(code).toBe(1);
+    const [api, web, perf, smoke] = JSON.parse(out).gates;
     expect(api).toMatchObject({ gate: 'pass', runs: [{ reattached: false }] });
     expect(perf).toMatchObject({ gate: 'pass', runs: [{ reattached: false }] });
     expect(web).toMatchObject({ gate: 'fail', runs: [{ verdict: 'timeout', reattached: true }] });
-    expect(['api', 'web', 'perf'].map((name) => runsOf(name).length)).toEqual([2, 1, 2]);
+    expect(smoke.attempts.map(({ runId }: { runId: string }) => runId)).toEqual(
+      runsOf('smoke').map(({ id }) => id),
+    );
+    expect(['api', 'web', 'perf', 'smoke'].map((name) => runsOf(name).length)).toEqual([2, 1, 2, 2]);
   });
 
   it('cancels the runs of all gates on SIGTERM', async () => {
@@ -75,7 +82,12 @@ describe('rungate run gates, built', () => {
     expect(code).toBe(143);
     const report = JSON.parse(out);
     expect(report).toMatchObject({ interruptedBy: 'SIGTERM', cancellation: 'requested' });
-    expect(report.gates.map(({ gate }: { gate: string }) => gate)).toEqual(['fail', 'skipped', 'fail']);
+    expect(report.gates.map(({ gate }: { gate: string }) => gate)).toEqual([
+      'fail',
+      'skipped',
+      'fail',
+      'skipped',
+    ]);
     const runs = [...mock.state.runs.values()];
     expect(runs).toHaveLength(2);
     for (const run of runs) expect(run.cancelled?.reason).toContain('SIGTERM');

@@ -53,16 +53,16 @@ async function idOf(run: JournalRun, service: RunService, context: Context): Pro
   return creation.kind === 'created' ? creation.runId : null;
 }
 
-/** Cancels the runs that a journal lists as started and not ended. */
+/** Cancels the runs that a journal lists as started and not ended, all at once: a slow response delays only its own run. */
 export async function cancelUnfinished(context: Context, runs: readonly JournalRun[]): Promise<number> {
   const { io, output } = context;
   const service = runService(await context.connect(), io.clock.now);
   const signal = new AbortController().signal;
   let code: number = exitCodes.ok;
-  for (const run of runs) {
+  const cancel = async (run: JournalRun) => {
     try {
       const runId = await idOf(run, service, context);
-      if (runId === null || (await service.hasEnded(runId, { signal, timeoutMs }))) continue;
+      if (runId === null || (await service.hasEnded(runId, { signal, timeoutMs }))) return;
       await service.cancel(runId, 'rungate: the job was stopped before the run ended', { timeoutMs });
       await output.alert(
         `asked the service to cancel run ${output.excerpt(runId, 80)}, which the stopped job left running`,
@@ -74,6 +74,7 @@ export async function cancelUnfinished(context: Context, runs: readonly JournalR
       );
       code = exitCodes.service;
     }
-  }
+  };
+  await Promise.all(runs.map(cancel));
   return code;
 }
