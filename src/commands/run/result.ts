@@ -92,8 +92,10 @@ function isPlain(run: RunReport, report: GateReport): boolean {
 
 /** Returns which of several gates did not pass: the table may be longer than the screen. */
 function unmet(gates: readonly GateResult[]): string {
-  const wordOf = ({ gate, exitCode }: GateResult) =>
-    gate === 'fail' ? (exitCode === null ? 'stopped' : 'failed') : gate;
+  const wordOf = ({ gate, exitCode, runs }: GateResult) => {
+    if (exitCode === null) return runs.length === 0 ? 'skipped' : 'stopped';
+    return gate === 'fail' ? 'failed' : gate;
+  };
   const texts = ['failed', 'stopped', 'skipped'].map((word) => {
     const names = gates.flatMap((gate) => (wordOf(gate) === word ? gate.name : []));
     return names.length === 0 ? '' : `${names.join(', ')} ${word}`;
