@@ -30,6 +30,14 @@ const confParts: NonNullable<Options['esbuildPlugins']>[number] = {
   },
 };
 
+/** ora with the two spinners that are used. */
+const oraParts: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'ora-parts',
+  setup(build) {
+    build.onResolve({ filter: /^cli-spinners$/ }, () => ({ path: join(root, 'scripts/spinner-parts.mjs') }));
+  },
+};
+
 /** @redis/client without clusters and sentinels, and with the commands that the hub uses instead of all 400. */
 const redisParts: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'redis-parts',
@@ -77,7 +85,7 @@ const oneWebhook: NonNullable<Options['esbuildPlugins']>[number] = {
 };
 
 const shared: Options = {
-  esbuildPlugins: [undiciParts, confParts, raw],
+  esbuildPlugins: [undiciParts, confParts, oraParts, raw],
   format: 'esm',
   target: 'node20.18',
   platform: 'node',
@@ -108,7 +116,7 @@ export default defineConfig([
   {
     ...shared,
     entry: { cli: 'src/cli/main.ts', index: 'src/index.ts', version: 'src/version.ts' },
-    esbuildPlugins: [undiciParts, confParts, redisParts, raw, oneWebhook],
+    esbuildPlugins: [undiciParts, confParts, oraParts, redisParts, raw, oneWebhook],
     // Which source went into which file: for the step that follows (scripts/chunks.mjs), which minifies as well.
     metafile: true,
     splitting: true,
