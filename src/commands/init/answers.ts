@@ -45,10 +45,14 @@ async function promptFor<Value>(
 /** Settings that are the same for every user, so that a new file may take them from the environment or a profile. */
 const sharedNames: readonly string[] = ['project', 'process', 'tags'];
 
+const hasGates = ({ gates }: Fields) => Object.keys(gates ?? {}).length > 0;
+
 /** Tells whether the file has gates that the pipeline runs: no option names what to run instead. */
-export function runsGates(settings: Settings, { gates }: Fields): boolean {
-  const isNamed = [settings.process, settings.tags].some((one) => one?.origin === 'flag');
-  return !isNamed && Object.keys(gates ?? {}).length > 0;
+export function runsGates(settings: Settings, fields: Fields): boolean {
+  if ([settings.process, settings.tags].some((one) => one?.origin === 'flag')) return false;
+  if (fields.process === undefined && fields.tags === undefined)
+    return [fields, ...Object.values(Object(fields.branches))].some((part) => hasGates(Object(part)));
+  return hasGates(fields);
 }
 
 /** Returns the gates of an existing file, and one for each process that has none of its name. A package has only its own gates. */

@@ -285,6 +285,18 @@ describe('several gates', () => {
     expect(world.files[workflow]).toContain('run trigger --wait --strict\n          --process checkout');
   });
 
+  it('that only a branch has are run if the file has nothing else to run', async () => {
+    const branches = { '*': { gates: held.gates } };
+    for (const [fields, command] of [
+      [{ project: 'shop', branches }, 'run gates --strict\n          --timeout 45m'],
+      [{ project: 'shop', process: 'x', branches }, 'run trigger --wait --strict'],
+    ] as const) {
+      const world = withFile(fields);
+      expect((await cli(['init'], world)).code).toBe(0);
+      expect(world.files[workflow]).toContain(command);
+    }
+  });
+
   it('take nothing to run from the environment into a new file', async () => {
     const world = repository({ env: { RUNGATE_PROCESS: 'mine', RUNGATE_PROJECT: 'shop' } });
     expect((await cli(['init', '--gates', 'api'], world)).code).toBe(0);
