@@ -18,7 +18,14 @@ export default defineConfig({
         test: {
           name: 'runtime',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/long/**', 'test/prism/**', 'test/runtimes/**', 'test/windows/**'],
+          exclude: [
+            'test/e2e/**',
+            'test/importers/**',
+            'test/long/**',
+            'test/prism/**',
+            'test/runtimes/**',
+            'test/windows/**',
+          ],
           testTimeout: 15_000,
           // The files of a worker share what they import, which takes a third less time.
           isolate: false,
