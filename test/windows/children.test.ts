@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../until.ts';
-import { folderWithSpace, isWindows, node, npmShim, rungate, start, windowsPath } from './windows.ts';
+import { folderWithSpace, here, isWindows, node, npmShim, rungate, start, windowsPath } from './windows.ts';
 
 const folder = folderWithSpace();
 const printed = join(folder, 'args.json');
@@ -108,13 +108,28 @@ describe('selftest', () => {
     const gate = '@rungate run trigger --project a --process b --wait --strict';
     writeFileSync(join(folder, 'ci/right.cmd'), `${gate} --timeout 30s\r\n`);
     writeFileSync(join(folder, 'ci/wrong.cmd'), `@call ${gate.slice(1)} --timeout 30s\r\n@exit /b 0\r\n`);
-    const selftest = ['selftest', '--parallel', '2', '--scenario', 'passed', '--scenario', 'failed', '--'];
-    const right = await rungate([...selftest, 'ci\\right'], { cwd: folder });
+    // Wine's cmd expands the value of a variable once more.
+    const installed = join(folder, isWindows ? '100% é' : 'é');
+    for (const part of ['package.json', 'bin', 'dist'])
+      cpSync(here(`../../${part}`), join(installed, part), { recursive: true });
+    const own = windowsPath(join(installed, 'bin/rungate.js'));
+    const selftest = [
+      own,
+      'selftest',
+      '--parallel',
+      '2',
+      '--scenario',
+      'passed',
+      '--scenario',
+      'failed',
+      '--',
+    ];
+    const right = await start(node, [...selftest, 'ci\\right'], { cwd: folder });
     expect(right).toMatchObject({
       code: 0,
       out: expect.stringMatching(/passed\tgreen\t0\tok[\s\S]*failed\tred\t1\tok/),
     });
-    const wrong = await rungate([...selftest, 'ci\\wrong'], { cwd: folder });
+    const wrong = await start(node, [...selftest, 'ci\\wrong'], { cwd: folder });
     expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('failed\tred\t0\tWRONG') });
   });
 

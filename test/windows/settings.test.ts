@@ -21,7 +21,7 @@ describe('a profile', () => {
     const saved = await rungate(login, { cwd: folder, stdin: join(folder, 'key.txt') });
     expect(saved).toMatchObject({
       code: 0,
-      err: expect.stringMatching(/C:\\users\\.*\\AppData\\Roaming\\rungate\\Config\\profiles\.json/),
+      err: expect.stringMatching(/C:\\users\\.*\\AppData\\Roaming\\rungate\\Config\\profiles\.json/i),
     });
     const shown = await rungate(['config', 'list', '--profile', profile], { cwd: folder });
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining(mock.url), err: '' });

@@ -22,7 +22,10 @@ const readNames = [
 const outputs = 'gate exitCode verdict failed blocked runId appUrl state idempotencyKey'.split(' ');
 
 /** Variables that rungate, its pipelines and its reports set for others to read. */
-const setNames = [...outputs.map(variableOf), 'RUNGATE_SELFTEST', 'RUNGATE_PACKAGE', 'RUNGATE_ARGS'];
+const setNames = [
+  ...outputs.map(variableOf),
+  ...['RUNGATE_SELFTEST', 'RUNGATE_SELFTEST_NODE', 'RUNGATE_SELFTEST_CLI', 'RUNGATE_PACKAGE', 'RUNGATE_ARGS'],
+];
 
 function remedyFor(name: string): string {
   const rest = name.slice(prefix.length);

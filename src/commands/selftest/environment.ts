@@ -20,11 +20,15 @@ const withheld = {
   RUNGATE_HUB_TOKEN_FILE: undefined,
 };
 
+/** The variables of a step on Windows with the program under test. */
+const programVariables = ['RUNGATE_SELFTEST_NODE', 'RUNGATE_SELFTEST_CLI'] as const;
+
 /** Writes the commands that put the `rungate` under test first on the step's path, and returns their folder. */
 export function writeShims(folder: TemporaryFolder, program: readonly string[]): string {
   const quoted = program.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   folder.write('bin/rungate', `#!/bin/sh\nexec ${quoted} "$@"\n`, 0o700);
-  folder.write('bin/rungate.cmd', `@${program.map((word) => `"${word}"`).join(' ')} %*\r\n`);
+  // cmd would expand a % in a path, and read letters beyond ASCII in the code page of the console.
+  folder.write('bin/rungate.cmd', `@${programVariables.map((name) => `"%${name}%"`).join(' ')} %*\r\n`);
   return join(folder.path, 'bin');
 }
 
@@ -38,7 +42,7 @@ function readText(io: Pick<Io, 'readFile'>, path: string): string {
 
 /** Returns the environment of a step: the real one with the settings of a mock, and without access to the real build. */
 export function stepEnvironment(
-  io: Pick<Io, 'env' | 'readFile' | 'makeFolder'>,
+  io: Pick<Io, 'env' | 'readFile' | 'makeFolder' | 'platform' | 'program'>,
   scenario: string,
   settings: Readonly<Record<string, string>>,
   folder: TemporaryFolder,
@@ -56,6 +60,9 @@ export function stepEnvironment(
   // In CircleCI, bash reads this file before each step, and steps append to it.
   if (given('BASH_ENV'))
     own.BASH_ENV = folder.write(`${scenario}/BASH_ENV`, readText(io, env.BASH_ENV ?? ''));
+  if (io.platform === 'win32') {
+    for (const [index, name] of programVariables.entries()) own[name] = io.program[index] ?? '';
+  }
   // Windows writes the name as `Path`.
   const path = Object.keys(env).find((name) => name.toUpperCase() === 'PATH') ?? 'PATH';
   own[path] = given(path) ? `${shims}${delimiter}${env[path]}` : shims;
