@@ -39,7 +39,7 @@ export function defineInit(command: Command, bind: Bind): void {
     command,
     'rungate init --project shop --process checkout --ci github',
     'rungate init --project shop --process checkout --ci gitlab --pipeline-only',
-    'rungate init --project shop --gates api,web,mobile --ci github',
+    'rungate init --gates api,web,mobile --ci github --force',
   );
   bind(command, {
     newProjectFile: ({ pipelineOnly }: InitFlags) => pipelineOnly !== true,
