@@ -64,15 +64,17 @@ describe('the live view of', () => {
       run({ name: 'c', phase: 'fail', state: 'failed', failed: 12, blocked: 3, nextMs: null }),
       run({ name: 'd', phase: 'warn', state: 'cancelled', nextMs: null }),
       run({ name: 'e', trouble: true, failed: null, blocked: null, nextMs: 90_000 }),
+      run({ name: 'f', nextMs: Number.POSITIVE_INFINITY }),
     ];
     expect(shown(runs, 80)).toEqual([
-      '2 of 5 running · 1 passed, 1 failed, 1 cancelled · 1:05',
+      '3 of 6 running · 1 passed, 1 failed, 1 cancelled · 1:05',
       '  RUN  STATE        FAILED  BLOCKED  ATTEMPT  ELAPSED  NEXT POLL',
       '• a    in_progress       1        0     3/60  1:02:05        now',
       '✓ b    passed            0        0     3/60     0:32',
       '✗ c    failed           12        3     3/60     0:32',
       '! d    cancelled         0        0     3/60     0:32',
       '! e    in_progress       -        -     3/60     0:32       1:30',
+      '• f    in_progress       0        0     3/60     0:32     by hub',
     ]);
   });
 
