@@ -297,8 +297,8 @@ describe('several gates', () => {
 
   it.each<[string, Record<string, string>, RegExp]>([
     ['a process', { gates: 'all', process: 'api' }, /the input process has no effect with gates/],
-    ['a name with a space', { gates: 'api web' }, /there is no gate "api web"/],
-    ['all among names', { gates: 'api, all' }, /there is no gate "all"/],
+    ['a name with a space', { gates: 'api web' }, /"api web" is not one of the gates/],
+    ['all among names', { gates: 'api, all' }, /"all" is not one of the gates/],
   ])('refuse %s before anything is sent', async (_what, given, message) => {
     await play({});
     const { code, err } = await step('main', environment({ ...given, config: file('.rungate.json') })).ended;
