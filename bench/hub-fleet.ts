@@ -1,5 +1,5 @@
 // A fleet as processes of the built program: hubs, a proxy in front of them, and gates. `bench/hub.mjs` and
-// `test/e2e/hub-fleet.test.ts` use it.
+// `test/long/hub-fleet.test.ts` use it.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';

@@ -3,7 +3,6 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Mock, type MockOptions, startMock } from '../../src/mock/server.ts';
-import { commit, trusted } from '../receipt/table.ts';
 import {
   type Env,
   read,
@@ -14,7 +13,8 @@ import {
   workspace,
   type Yaml,
   yaml,
-} from './ci-job.ts';
+} from '../docs/ci-job.ts';
+import { commit, trusted } from '../receipt/table.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -11,9 +11,9 @@ import {
   tenantSecret,
 } from '../../bench/hub-fleet.ts';
 import { type Mock, startMock } from '../../src/index.ts';
+import { bin } from '../e2e/built.ts';
 import { isRedisMissing, startRedis, type TestRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
-import { bin } from './built.ts';
 
 // Five gates, two hubs, a proxy in front of them and Redis, as processes. bench/hub.mjs does the same with fifty gates.
 

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { type Mock, startMock } from '../../src/mock/server.ts';
-import { root } from '../e2e/built.ts';
 import {
   type Env,
   read,
@@ -14,7 +13,8 @@ import {
   workspace,
   type Yaml,
   yaml,
-} from './ci-job.ts';
+} from '../docs/ci-job.ts';
+import { root } from '../e2e/built.ts';
 
 /** A snippet as its CI runs it. */
 interface Step extends Script {

@@ -9,8 +9,8 @@ import { redisBudget } from '../../src/hub/redis-budget.ts';
 import { redisWakes } from '../../src/hub/redis-wakes.ts';
 import { memoryWakes } from '../../src/hub/wakes.ts';
 import { memoryStore, type ReplayStore } from '../../src/webhook/replay.ts';
+import { isRedisMissing, startRedis, type TestRedis } from '../hub/redis.ts';
 import { until } from '../until.ts';
-import { isRedisMissing, startRedis, type TestRedis } from './redis.ts';
 
 const limits: BudgetLimits = { reads: 8, creates: 8, requests: 100 };
 
