@@ -66,13 +66,15 @@ it('SIGTERM ends the wait for the roll-out, and nothing was created', async () =
 
 it.runIf(process.platform !== 'win32')('warns about a header file that other users can read', async () => {
   mock.deploy('v2');
-  const file = join(folder, 'headers');
-  writeFileSync(file, 'Authorization: Bearer page-secret-1\n', { mode: 0o600 });
-  const silent = await start('--deployed-header-file', file).ended;
-  chmodSync(file, 0o640);
-  const { code, err } = await start('--deployed-header-file', file).ended;
-  expect([silent.code, code]).toEqual([0, 0]);
-  expect(silent.err).not.toContain('chmod');
-  expect(err).toContain(`run chmod 600 ${file}`);
+  const [own, shared] = [join(folder, 'own'), join(folder, 'shared')];
+  for (const file of [own, shared]) {
+    writeFileSync(file, 'Authorization: Bearer page-secret-1\n', { mode: 0o600 });
+  }
+  chmodSync(shared, 0o640);
+  const gates = [own, shared].map((file) => start('--deployed-header-file', file).ended);
+  const [silent, warned] = await Promise.all(gates);
+  expect([silent?.code, warned?.code]).toEqual([0, 0]);
+  expect(silent?.err).not.toContain('chmod');
+  expect(warned?.err).toContain(`run chmod 600 ${shared}`);
   expect(mock.requests[0]?.headers.authorization).toBe('Bearer page-secret-1');
 });
