@@ -110,7 +110,7 @@ export function defineRun(group: Command, bind: Bind): void {
     .option('--explain-key', 'show on stderr how the keys are made');
   completes(gates, '--environment', { from: 'environment-keys' });
   completes(gates, 'name', { from: 'gates' });
-  addWaitFlags(gates, true);
+  addWaitFlags(gates, true, false);
   examples(
     gates,
     'rungate run gates --strict --timeout 30m',

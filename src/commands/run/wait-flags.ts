@@ -52,7 +52,11 @@ export function namesIn(option: string, given: string): string[] {
 
 export const tagsOf = (given: string) => namesIn('--tag', given);
 
-export function addWaitFlags(command: Command, owned: boolean): Command {
+/**
+ * @param owned the command creates the runs that it waits for
+ * @param single the command is one gate, which can have a receipt
+ */
+export function addWaitFlags(command: Command, owned: boolean, single = true): Command {
   command
     .optionsGroup('Wait options:')
     .option(
@@ -105,9 +109,11 @@ export function addWaitFlags(command: Command, owned: boolean): Command {
       'write the result as JSON, or in the format of the extension .md, .env or .teamcity (repeatable)',
       collect,
     )
-    .option(
-      '--receipt <file>',
-      'write a signed receipt of the result for later jobs (key: RUNGATE_RECEIPT_KEY)',
+    .addOption(
+      new Option(
+        '--receipt <file>',
+        'write a signed receipt of the result for later jobs (key: RUNGATE_RECEIPT_KEY)',
+      ).hideHelp(!single),
     )
     .addOption(new Option('--ci-report').hideHelp())
     .option('--no-ci-report', 'write no outputs, summary, annotations or variables for the CI');
