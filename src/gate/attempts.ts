@@ -10,6 +10,7 @@ import {
   reportUnstarted,
   worst,
 } from './report.ts';
+import { noteKey } from './start.ts';
 import { subjectOf } from './subject.ts';
 
 export interface AttemptOptions extends Omit<GateOptions, 'retry'> {
@@ -116,12 +117,14 @@ interface Next {
 
 /** Runs one attempt. A retry that cannot be started has an error in its report. */
 async function runOr({ options, tools }: Next, earlier: number): Promise<Attempt> {
+  const { journal, lastKey } = noteKey(tools.journal);
   try {
-    return await runAttempt(options, tools);
+    return await runAttempt(options, { ...tools, journal });
   } catch (error) {
     const { start, policy } = options;
     if (earlier === 0 || start === undefined || !(error instanceof RungateError)) throw error;
-    const report = reportUnstarted({ ...subjectOf(start.body), retry: earlier }, error, policy);
+    const known = { ...subjectOf(start.body), retry: earlier, idempotencyKey: lastKey() };
+    const report = reportUnstarted(known, error, policy);
     return { report, failed: [], keys: [], deadline: 0 };
   }
 }

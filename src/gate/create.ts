@@ -1,7 +1,14 @@
 import type { Exchange } from '../client/caller.ts';
 import type { Clock } from '../clock.ts';
 import type { TriggerBody } from '../contract/run.ts';
-import { HttpError, NetworkError } from '../errors.ts';
+import {
+  ConfigError,
+  CredentialError,
+  HttpError,
+  NetworkError,
+  RungateError,
+  UsageError,
+} from '../errors.ts';
 import type { HintNames } from '../hint-names.ts';
 import type { Emit } from './events.ts';
 import type { HubLink } from './fleet/hub-link.ts';
@@ -53,7 +60,16 @@ const callTimeoutMs = 120_000;
 /** Returns whether the error proves that the service did not act on the request. */
 function surelyRefused(error: unknown): boolean {
   if (error instanceof NetworkError) return error.unsent;
+  if (error instanceof UsageError || error instanceof ConfigError || error instanceof CredentialError)
+    return true;
   return error instanceof HttpError && error.status < 500 && error.status !== 408 && error.status !== 409;
+}
+
+/** Adds the key, by which a person can find the run, to the error of a create after which a run may exist. */
+function addKey(error: unknown, key: string): void {
+  if (!(error instanceof RungateError)) return;
+  const known = `a run may have been created with the idempotency key ${key}`;
+  error.hint = error.hint === undefined ? known : `${known}; ${error.hint}`;
 }
 
 function readCreated(
@@ -138,8 +154,13 @@ export async function createRun(
 
   const result = await Promise.race([settled, untilAborted(signal)]);
   if (result !== undefined) {
-    if ('error' in result) throw result.error;
-    return readCreated(result.response, request);
+    try {
+      if ('error' in result) throw result.error;
+      return readCreated(result.response, request);
+    } catch (error) {
+      if (mayExist || !surelyRefused(error)) addKey(error, idempotencyKey);
+      throw error;
+    }
   }
 
   const underWay = clock.monotonic() >= retryAt;

@@ -57,6 +57,22 @@ export interface RunJournal {
   settled(runId: string): void;
 }
 
+/** Returns the journal and, for the report of a create that fails, the key of the last one. */
+export function noteKey(journal?: RunJournal): { journal: RunJournal; lastKey(): string | null } {
+  let key: string | null = null;
+  return {
+    lastKey: () => key,
+    journal: {
+      triggering(step, body) {
+        key = step.key;
+        journal?.triggering(step, body);
+      },
+      created: (step, run) => journal?.created(step, run),
+      settled: (runId) => journal?.settled(runId),
+    },
+  };
+}
+
 /** A run that a create returned. */
 export interface Candidate {
   step: KeyStep;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Exchange } from '../../src/client/caller.ts';
+import { NetworkError } from '../../src/errors.ts';
 import { decide, runAttempts } from '../../src/gate/attempts.ts';
 import type { DeployedCheck } from '../../src/gate/deployed/check.ts';
 import type { HubLink } from '../../src/gate/fleet/hub-link.ts';
@@ -56,7 +57,12 @@ describe('the report that decides a gate with retries', () => {
 });
 
 /** Runs a gate whose runs end at their second read with these counts of failed items. */
-async function play(failures: readonly number[], tools: Partial<GateTools> = {}, retries = 2) {
+async function play(
+  failures: readonly number[],
+  tools: Partial<GateTools> = {},
+  retries = 2,
+  idOf: (created: number) => string = (nth) => `run_${nth}`,
+) {
   const clock = fakeClock();
   let created = 0;
   let active = 0;
@@ -68,7 +74,7 @@ async function play(failures: readonly number[], tools: Partial<GateTools> = {},
       active += 1;
       created += 1;
       reads = 0;
-      const value = { runId: `run_${created}` };
+      const value = { runId: idOf(created) };
       return {
         ...{ status: 202, value, text: JSON.stringify(value), headers: {}, attempts: 1 },
         redact: (text: string) => text,
@@ -153,6 +159,26 @@ describe('each attempt of a gate', () => {
     expect(waits).toEqual(['first', 'first+', 'first+']);
     expect(lefts.every((left) => left > 0 && left < 600_000)).toBe(true);
     expect(report.deployed?.expected).toBe('first+');
+  });
+
+  test('has the key of its create in the result and in the hint, even if the create gets no response', async () => {
+    const lost = (nth: number) => {
+      if (nth === 1) return 'run_1';
+      throw new NetworkError('broken', 'no response', { hint: 'try again' });
+    };
+    const { report } = await play([1], {}, 2, lost);
+    const hint = 'a run may have been created with the idempotency key key-1; try again';
+    expect(report.runs).toMatchObject([{ runId: null, retry: 1, idempotencyKey: 'key-1', error: { hint } }]);
+  });
+
+  test('is not judged by the run of an earlier attempt, which a service without idempotency keys returns again', async () => {
+    const { report, attempts } = await play([1, 0], {}, 2, () => 'run_1');
+    expect(report).toMatchObject({
+      gate: 'fail',
+      exitCode: 5,
+      runs: [{ runId: null, verdict: 'unobserved' }],
+    });
+    expect(attempts).toHaveLength(2);
   });
 
   test('does not start if a stop came with the end of the run before it', async () => {

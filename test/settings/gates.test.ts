@@ -29,13 +29,16 @@ describe('the gates of a project file', () => {
     }));
 
   it('take fields from the branch, one by one, and further gates', () => {
-    const main = { gates: { api: { tags: ['all'], on: { failed: 'warn' } }, perf: { process: 'perf' } } };
-    const api = { process: 'smoke', strict: true, on: { blocked: 'warn' }, needs: [] };
+    const main = {
+      gates: { api: { tags: ['all'], event: 'push', on: { failed: 'warn' } }, perf: { process: 'perf' } },
+    };
+    const api = { process: 'smoke', ref: 'main', strict: true, on: { blocked: 'warn' }, needs: [] };
     const file = { gates: { api }, branches: { main } };
     expect(gatesFor(file, 'main')).toMatchObject([
       {
         name: 'api',
         needs: [],
+        facts: { ref: 'main', event: 'push' },
         values: {
           process: undefined,
           tags: ['all'],

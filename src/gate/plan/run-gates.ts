@@ -5,7 +5,7 @@ import type { DeployedCheck } from '../deployed/check.ts';
 import type { GateEvent } from '../events.ts';
 import type { HubLink } from '../fleet/hub-link.ts';
 import type { GateTools } from '../gate.ts';
-import type { RunJournal, Start } from '../start.ts';
+import { noteKey, type RunJournal, type Start } from '../start.ts';
 import { subjectOf } from '../subject.ts';
 import type { WatchedRun } from '../watched-run.ts';
 import { inOrder, type PlanNode } from './graph.ts';
@@ -106,15 +106,7 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
       if (event.type !== 'stopping') emit?.({ ...event, gate: name });
     };
     const hub = await openHub?.(emitOwn);
-    let idempotencyKey: string | null = null;
-    const noted: RunJournal = {
-      triggering(step, body) {
-        idempotencyKey = step.key;
-        journal?.triggering(step, body);
-      },
-      created: (step, run) => journal?.created(step, run),
-      settled: (runId) => journal?.settled(runId),
-    };
+    const noted = noteKey(journal);
     try {
       const { report } = await runAttempts(
         { ...shared, start, policy, intervalMs, maxAttempts, timeoutMs, retries },
@@ -123,7 +115,7 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
           onStop,
           budget,
           deployed: tools.deployed?.ofGate(),
-          journal: noted,
+          journal: noted.journal,
           emit: emitOwn,
           onWatch: (runs) => onWatch?.(name, runs),
           hub: hub?.link,
@@ -135,7 +127,7 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
       return endedGate(gate, report, cause && haltReason(cause));
     } catch (error) {
       if (!(error instanceof RungateError)) throw error;
-      return unstartedGate(gate, { ...subjectOf(start.body), idempotencyKey }, error);
+      return unstartedGate(gate, { ...subjectOf(start.body), idempotencyKey: noted.lastKey() }, error);
     } finally {
       await hub?.close();
     }
@@ -145,7 +137,7 @@ export async function runGates(options: GatesOptions, tools: GatesTools): Promis
     try {
       const result = await runOne(gate);
       end(result);
-      if (failFast && result.gate === 'fail' && result.exitCode !== null) giveUp(gate.name);
+      if (failFast && result.gate === 'fail') giveUp(gate.name);
     } catch (error) {
       // A bug: the runs of the other gates must not go on without a gate.
       bugs.push(error);

@@ -1,4 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { MockOptions } from '../../../src/mock/server.ts';
 import { cli, type Settings, type Stage, stage } from '../../cli/harness.ts';
 
@@ -206,6 +209,42 @@ describe('rungate run gates', () => {
       for (const text of ['api: shop / api-smoke', 'web', 'perf: shop / perf', 'its need api failed'])
         expect(files[name]).toContain(text);
     }
+  });
+});
+
+describe('the journal that the gates of a job share', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rungate-gates-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const play = async (outcome: 'stuck' | 'passed') => {
+    const journal = join(folder, `${outcome}.journal`);
+    const job = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '7', GITHUB_RUN_ATTEMPT: '1' };
+    const file = {
+      ...fileOf({ a: { process: 'a' }, b: { process: 'b' } }),
+      env: { ...job, RUNGATE_JOURNAL: journal },
+    };
+    const argv = ['--timeout', '1m', '--no-ci-report'];
+    const first = await gates({ outcome }, file, ...argv);
+    const again = await on?.with(file)('run', 'gates', '--json', ...argv);
+    const ids = (report: { gates: Gate[] }) => report.gates.map(({ runs }) => runs[0]?.runId);
+    return {
+      first: ids(first.report),
+      again: ids(JSON.parse(again?.out ?? '')),
+      text: readFileSync(journal, 'utf8'),
+    };
+  };
+
+  it('leads each gate of a retried job to its own run in progress', async () => {
+    const { first, again } = await play('stuck');
+    expect(new Set(first).size).toBe(2);
+    expect(again).toEqual(first);
+  });
+
+  it('says which runs have ended, so that the post step does not cancel them and a retried job starts new ones', async () => {
+    const { first, again, text } = await play('passed');
+    for (const runId of [...first, ...again])
+      expect(text).toContain(`{"event":"settled","runId":"${runId}"}`);
+    expect(created()).toHaveLength(4);
+    expect(new Set([...first, ...again]).size).toBe(4);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   type GateResult,
   skippedGate,
   unstartedGate,
+  unstartedGates,
 } from '../../../src/gate/plan/result.ts';
 import { type GateReport, unknownRun } from '../../../src/gate/report.ts';
 import { named } from '../../../src/gate/subject.ts';
@@ -82,6 +83,12 @@ describe('the result of several gates', () => {
   ])('is right if %s', (_what, gates, gate, exitCode) =>
     expect(combineGates(gates, null)).toMatchObject({ gate, exitCode }),
   );
+
+  it('fails if none could begin, even if all are advisory', () => {
+    const start = { body: { projectSlug: 'shop', processSlug: 'e' } };
+    const report = unstartedGates([{ ...node('e', true), start }], refused);
+    expect(report).toMatchObject({ gate: 'fail', exitCode: 5, gates: [{ name: 'e', gate: 'warn' }] });
+  });
 
   it('is that of the signal after a stop', () =>
     expect(combineGates([passed, skipped], 'SIGTERM')).toMatchObject({

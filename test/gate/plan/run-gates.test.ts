@@ -43,6 +43,8 @@ const scene = graphs.chain((nodes) =>
   }),
 );
 
+const codes: Record<string, number> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
 const reportOf = ({ settled }: Awaited<ReturnType<typeof world>>): GatesReport => {
   const done = settled as { report?: GatesReport; error?: unknown } | null;
   if (done?.report === undefined) throw new Error(`no report: ${String(done?.error)}`);
@@ -73,7 +75,7 @@ it('gates of any graph, with any outcomes, faults and signals, keep every promis
       }
       // Every run has ended, or was cancelled, or is in the output, by its id or by its key.
       for (const run of runs)
-        if (!seen.hasEnded(run)) expect(text.includes(run.id) || text.includes(`"${run.gate}-`)).toBe(true);
+        if (!seen.hasEnded(run)) expect(text.includes(run.id) || text.includes(`"${run.key}"`)).toBe(true);
       for (const node of options.nodes) {
         const own = runs.filter(({ gate }) => gate === node.name);
         // Each gate runs at most once per attempt, and its runs do not overlap.
@@ -92,6 +94,13 @@ it('gates of any graph, with any outcomes, faults and signals, keep every promis
       // A stop takes 5 s, and decides the exit code.
       const stopped = events.find(({ type }) => type === 'stopping');
       if (stopped !== undefined) expect(seen.endedAt - stopped.at).toBeLessThanOrEqual(5_000);
+      const cut = report.gates.some(({ reason }) => reason?.startsWith('rungate was stopped by'));
+      if (cut)
+        expect(report).toMatchObject({
+          exitCode: codes[options.stop?.by ?? ''],
+          interruptedBy: options.stop?.by,
+        });
+      else expect(Object.values(codes)).not.toContain(report.exitCode);
     }),
     { numRuns: 1000 },
   );
@@ -150,10 +159,24 @@ describe('a stop', () => {
     expect(seen.runs.every(({ cancelledAt }) => cancelledAt !== null)).toBe(true);
   });
 
-  it('after the last gate has ended changes nothing', async () => {
-    const courses = { a: [good], b: [good], c: [good] };
-    const seen = await world({ nodes, courses, stop: { at: 3_000_000, by: 'SIGTERM' } });
-    expect(reportOf(seen)).toMatchObject({ gate: 'pass', exitCode: 0 });
+  it('after the last verdict does not change the exit code', async () => {
+    // The timeout is after 60 s, and the cancellation that follows it gets no response.
+    const courses = { a: [{ ...good, end: 'stuck', cancel: 'hangs' }] } as const;
+    const stop = { at: 65_000, by: 'SIGTERM' } as const;
+    const seen = await world({ nodes: nodes.slice(0, 1), courses, timeoutMs: 60_000, stop });
+    expect(seen.events.map(({ type }) => type)).toContain('stopping');
+    expect(seen.endedAt).toBeLessThanOrEqual(70_000);
+    expect(reportOf(seen)).toMatchObject({
+      exitCode: 3,
+      gates: [{ reason: null, runs: [{ verdict: 'timeout' }] }],
+    });
+    expect(reportOf(seen).interruptedBy).toBeUndefined();
+  });
+
+  it('while a gate connects to the hub creates no run of that gate', async () => {
+    const seen = await world({ nodes, courses: {}, hubMs: 2_000, stop: { at: 1_000, by: 'SIGINT' } });
+    expect(seen.runs).toEqual([]);
+    expect(reportOf(seen)).toMatchObject({ exitCode: 130, interruptedBy: 'SIGINT' });
   });
 });
 

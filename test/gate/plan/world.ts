@@ -21,6 +21,7 @@ export interface Course {
 
 interface WorldRun {
   id: string;
+  key: string;
   gate: string;
   createdAt: number;
   endsAt: number;
@@ -38,6 +39,8 @@ export interface WorldOptions {
   timeoutMs?: number;
   intervalMs?: number;
   stop?: { at: number; by: StopCause } | null;
+  /** The time that opening a link with the hub takes, in milliseconds; default: there is no hub. */
+  hubMs?: number;
 }
 
 const counts = { passed: [0, 0], failed: [2, 0], blocked: [0, 1], cancelled: [0, 0], stuck: [0, 0] } as const;
@@ -45,7 +48,7 @@ const counts = { passed: [0, 0], failed: [2, 0], blocked: [0, 1], cancelled: [0,
 /** Runs gates against a service in memory, on a virtual clock. */
 export async function world(options: WorldOptions) {
   const { nodes, courses, failFast = false, retries = 0, strict = false, stop = null } = options;
-  const { timeoutMs = 15 * 60_000, intervalMs = 10_000 } = options;
+  const { timeoutMs = 15 * 60_000, intervalMs = 10_000, hubMs } = options;
   const time = virtualTime();
   const { clock } = time;
   const now = () => clock.monotonic();
@@ -77,7 +80,7 @@ export async function world(options: WorldOptions) {
     if (known !== undefined) return known;
     const endsAt = course.end === 'stuck' ? Number.POSITIVE_INFINITY : now() + course.seconds * 1000;
     const id = `run-${gate}-${runs.length}`;
-    const run = { id, gate, createdAt: now(), endsAt, cancelledAt: null, course, reads: 0 };
+    const run = { id, key, gate, createdAt: now(), endsAt, cancelledAt: null, course, reads: 0 };
     byKey.set(key, run);
     runs.push(run);
     return run;
@@ -173,6 +176,10 @@ export async function world(options: WorldOptions) {
       onStop(listener) {
         if (stop !== null) time.at(stop.at, () => listener(stop.by));
         return () => {};
+      },
+      async openHub() {
+        if (hubMs !== undefined) await clock.sleep(hubMs);
+        return undefined;
       },
       emit: (event) => events.push({ ...event, at: now() }),
     },
